@@ -1,0 +1,31 @@
+"""Headlight's frame: language, the shared sidebar, the pages. Run it with ``streamlit run app.py``."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from viz.ui import compute, controls, state
+
+ROOT = Path(__file__).parent
+PAGES = {"heads": "heads.py", "step-by-step": "step_by_step.py"}
+
+st.set_page_config(page_title="Headlight", page_icon=str(ROOT / "assets" / "favicon.png"), layout="wide")
+compute.warm()
+state.begin()
+with st.sidebar:
+    t = controls.language()
+nav = st.navigation(
+    [
+        st.Page(
+            ROOT / "pages" / file, title=t(f"{file.removesuffix('.py')}.title"), url_path=path, default=path == "heads"
+        )
+        for path, file in PAGES.items()
+    ]
+)
+with st.sidebar:
+    try:
+        st.session_state["_choice"] = controls.sidebar(t)
+    except ValueError as error:  # a model that cannot be used: the page says so
+        st.session_state["_choice"] = error.with_traceback(None)
+nav.run()
+state.end()

@@ -1,0 +1,97 @@
+"""Masks: bool, True where a query may look, everywhere in Headlight.
+
+``F.scaled_dot_product_attention`` reads them the same way, ``nn.MultiheadAttention`` the opposite way.
+When queries and keys differ in number, the last query stands beside the last key, as when decoding
+with a cache: query i sits at key position i + n_keys - n_queries.
+"""
+
+from functools import reduce
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+
+def _offsets(n_queries: int, n_keys: int) -> Tensor:
+    """Key position minus query position, for every pair."""
+    for name, n in (("n_queries", n_queries), ("n_keys", n_keys)):
+        if n < 1:
+            raise ValueError(f"{name}={n} must be at least 1")
+    return torch.arange(n_keys) - (torch.arange(n_queries)[:, None] + n_keys - n_queries)
+
+
+def causal(n_queries: int, n_keys: int) -> Bool[Tensor, "Q K"]:
+    """Nobody looks at a later token: key position <= query position.
+
+    With more queries than keys, the first queries stand before the first key and may look nowhere.
+
+    Example:
+        >>> causal(2, 3)
+        tensor([[ True,  True, False],
+                [ True,  True,  True]])
+    """
+    return _offsets(n_queries, n_keys) <= 0
+
+
+def padding(lengths: list[int], n_keys: int) -> Bool[Tensor, "B 1 1 K"]:
+    """Nobody looks at padding: in sequence b only the first ``lengths[b]`` keys are real.
+
+    The axes for heads and queries are there already: a (B, K) mask would act on the wrong ones.
+
+    Raises:
+        ValueError: if a length is not between 0 and ``n_keys``.
+
+    Example:
+        >>> padding([1, 2], 2).tolist()
+        [[[[True, False]]], [[[True, True]]]]
+    """
+    for length in lengths:
+        if not 0 <= length <= n_keys:
+            raise ValueError(f"length={length} is not between 0 and n_keys={n_keys}")
+    return (torch.arange(n_keys) < torch.tensor(lengths)[:, None])[:, None, None, :]
+
+
+def window(n_queries: int, n_keys: int, width: int) -> Bool[Tensor, "Q K"]:
+    """Everybody looks at neighbours only: at most ``width`` positions away, on both sides.
+
+    Raises:
+        ValueError: if ``width`` is negative.
+
+    Example:
+        >>> window(3, 3, 1).int()
+        tensor([[1, 1, 0],
+                [1, 1, 1],
+                [0, 1, 1]], dtype=torch.int32)
+    """
+    if width < 0:
+        raise ValueError(f"width={width} must be at least 0")
+    return _offsets(n_queries, n_keys).abs() <= width
+
+
+def prefix(n_queries: int, n_keys: int, n_prefix: int) -> Bool[Tensor, "Q K"]:
+    """The first ``n_prefix`` keys are open to everybody, the rest is causal (Raffel et al. 2020, fig. 4).
+
+    Raises:
+        ValueError: if ``n_prefix`` is not between 0 and ``n_keys``.
+
+    Example:
+        >>> prefix(3, 3, 2).int()
+        tensor([[1, 1, 0],
+                [1, 1, 0],
+                [1, 1, 1]], dtype=torch.int32)
+    """
+    if not 0 <= n_prefix <= n_keys:
+        raise ValueError(f"n_prefix={n_prefix} is not between 0 and n_keys={n_keys}")
+    return causal(n_queries, n_keys) | (torch.arange(n_keys) < n_prefix)
+
+
+def combine(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
+    """Allowed only where every mask allows it. None allows everything; of nothing but None, None.
+
+    Example:
+        >>> combine(None, causal(2, 2), window(2, 2, 0)).int()
+        tensor([[1, 0],
+                [0, 1]], dtype=torch.int32)
+    """
+    given = [mask for mask in masks if mask is not None]
+    return reduce(torch.logical_and, given) if given else None

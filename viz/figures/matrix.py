@@ -1,0 +1,76 @@
+"""One matrix as a heat map, with its numbers where they fit."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from torch import Tensor
+
+from viz.figures.palette import plain, scores_scale, weights_scale
+
+CELL, MARGIN = 26, 90
+
+
+def matrix(
+    values: Tensor,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    kind: Literal["weights", "signed"],
+    row_title: str,
+    column_title: str,
+    hover: Sequence[Sequence[str]] | None = None,
+    numbers: bool = False,
+    limit: float | None = None,
+) -> dict[str, Any]:
+    """Draw a matrix with its first row on top; -inf cells stay empty.
+
+    Args:
+        values: (rows, columns).
+        rows: a label for each row, shown literally.
+        columns: a label for each column, shown literally.
+        kind: "weights" is 0 to 1; "signed" is coloured around 0.
+        row_title: what a row is, in words.
+        column_title: what a column is, in words.
+        hover: a sentence for each cell, shown literally; None shows the value alone.
+        numbers: print each value into its cell.
+        limit: the largest absolute value of the scale; None takes this matrix's own.
+    """
+    cells = values.detach().float().cpu()
+    finite = cells[cells.isfinite()]
+    top = 1.0 if kind == "weights" else (limit or (float(finite.abs().max()) if finite.numel() else 1.0) or 1.0)
+    texts = [[plain(sentence) for sentence in row] for row in hover] if hover else None
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "z": cells.where(cells.isfinite(), float("nan")).numpy(),
+        "zmin": 0.0 if kind == "weights" else -top,
+        "zmax": top,
+        "colorscale": weights_scale() if kind == "weights" else scores_scale(),
+        "hoverongaps": False,
+        "hovertemplate": "%{customdata}<extra></extra>" if texts else "%{z:.4f}<extra></extra>",
+        "xgap": 1,
+        "ygap": 1,
+        "colorbar": {"thickness": 10, "len": 0.9, "tickfont": {"size": 11}},
+    }
+    if texts:
+        trace["customdata"] = texts
+    if numbers:
+        trace |= {"texttemplate": "%{z:.2f}", "textfont": {"size": 11}}
+    return {"data": [trace], "layout": _layout(rows, columns, row_title, column_title)}
+
+
+def _ticks(labels: Sequence[str]) -> dict[str, Any]:
+    step = max(1, len(labels) // 64)  # beyond that, labels would overlap
+    shown = range(0, len(labels), step)
+    return {"tickmode": "array", "tickvals": list(shown), "ticktext": [plain(labels[i]) for i in shown]}
+
+
+def _layout(rows: Sequence[str], columns: Sequence[str], row_title: str, column_title: str) -> dict[str, Any]:
+    axis = {"showgrid": False, "zeroline": False, "fixedrange": False, "automargin": True}
+    return {
+        "height": max(180, min(720, CELL * len(rows) + 2 * MARGIN)),
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "xaxis": axis | _ticks(columns) | {"title": {"text": column_title}, "side": "top", "tickangle": -60},
+        "yaxis": axis | _ticks(rows) | {"title": {"text": row_title}, "autorange": "reversed"},
+    }

@@ -1,0 +1,45 @@
+"""The colours of every picture, the same on light and dark pages and for colour-blind eyes.
+
+A value is drawn as one hue over the page's own background, and its size is the opacity: no theme is baked in.
+Blue is positive (and weights), orange is negative; the pair stays apart for all common kinds of colour blindness.
+"""
+
+from html import escape
+
+BLUE = (46, 120, 240)
+ORANGE = (226, 116, 20)
+GREY = (128, 132, 140)
+HEADS = (
+    (46, 120, 240), (226, 116, 20), (20, 160, 140), (200, 80, 160), (120, 100, 220), (150, 150, 30),
+    (0, 150, 200), (210, 70, 70), (80, 160, 60), (170, 110, 60), (100, 120, 150), (190, 150, 0),
+)  # fmt: skip
+"""One hue a head, repeated beyond twelve (Okabe and Ito's idea, softened for both themes)."""
+
+STOPS = 16
+
+
+def rgba(hue: tuple[int, int, int], opacity: float) -> str:
+    """A CSS colour."""
+    return f"rgba({hue[0]},{hue[1]},{hue[2]},{opacity:.3f})"
+
+
+def weights_scale() -> list[list[float | str]]:
+    """0 to 1: opacity is the square root of the weight, so that small shares are still seen."""
+    return [[i / STOPS, rgba(BLUE, (i / STOPS) ** 0.5)] for i in range(STOPS + 1)]
+
+
+def scores_scale() -> list[list[float | str]]:
+    """-m to m: orange below zero, blue above, nothing at zero."""
+    return [[0.0, rgba(ORANGE, 1)], [0.5, rgba(GREY, 0)], [1.0, rgba(BLUE, 1)]]
+
+
+def plain(text: str) -> str:
+    """A visitor's token as a plotly label, shown literally.
+
+    Plotly would read tags and entities, and Streamlit replaces #000001 and its like by theme colours.
+
+    Example:
+        >>> plain("<b>#000001")
+        '&lt;b&gt;&#35;000001'
+    """
+    return escape(text, quote=False).replace("#", "&#35;").replace("$", "&#36;").replace("\n", " ")

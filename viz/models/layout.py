@@ -1,0 +1,104 @@
+"""A loaded model, and where its family keeps W_Q, W_K, W_V and W_O."""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from viz.models.registry import Entry, ModelError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where a family of models keeps the projections of one stack of attention layers (``layouts.toml``)."""
+
+    family: str
+    stack: str
+    attention: str
+    projections: tuple[str, ...]
+    output: str
+    rotary: bool = False
+
+
+@cache
+def layouts() -> tuple[Layout, ...]:
+    """Every stack of every family known."""
+    with (Path(__file__).parent / "layouts.toml").open("rb") as file:
+        stacks = tomllib.load(file)["layout"]
+    return tuple(Layout(**stack | {"projections": tuple(stack["projections"])}) for stack in stacks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """One attention layer of a loaded model: its module, and the modules that hold W_Q, W_K, W_V and W_O."""
+
+    layout: Layout
+    index: int
+    attention: nn.Module
+    projections: tuple[nn.Module, ...]
+    output: nn.Module
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedModel:
+    """A pretrained model ready to be captured; shared by all visitors and never changed."""
+
+    entry: Entry
+    model: Any
+    tokenizer: Any
+    layers: tuple[Layer, ...]
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest text the model has positions for, in tokens."""
+        limit = getattr(self.model.config, "max_position_embeddings", None) or self.tokenizer.model_max_length
+        return int(min(limit, self.tokenizer.model_max_length))
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the first stack."""
+        return sum(layer.layout.stack == self.layers[0].layout.stack for layer in self.layers)
+
+    def embeddings(self, ids: list[int]) -> Tensor:
+        """The rows of the model's own embedding table for these tokens, (T, d_model), without positions."""
+        with torch.inference_mode():
+            return self.model.get_input_embeddings()(torch.tensor(ids)).float()
+
+
+def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
+    """A projection's W, as in X W, and its b. ``nn.Linear`` keeps W transposed, GPT-2's Conv1D does not."""
+    weight, bias = module.weight, module.bias
+    assert isinstance(weight, Tensor)
+    weight = weight.detach()
+    return (weight.T if isinstance(module, nn.Linear) else weight), (
+        bias.detach() if isinstance(bias, Tensor) else None
+    )
+
+
+def find_layers(entry: Entry, model: Any) -> Iterator[Layer]:
+    """Every attention layer of a model, stack by stack.
+
+    Raises:
+        ModelError: if the layout of its family is not known.
+    """
+    base, family = model.base_model, model.config.model_type
+    stacks = [layout for layout in layouts() if layout.family == family]
+    if not stacks:
+        known = ", ".join(sorted({layout.family for layout in layouts()}))
+        raise ModelError("family", model=entry.id, family=family, known=known)
+    modules = dict(base.named_modules())
+    for layout in stacks:
+        for i in count():
+            if (attention := modules.get(layout.attention.format(i=i))) is None:
+                break
+            projections = tuple(getattr(attention, name) for name in layout.projections)
+            yield Layer(
+                layout=layout, index=i, attention=attention, projections=projections,
+                output=modules[layout.output.format(i=i)],
+            )  # fmt: skip

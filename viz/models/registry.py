@@ -1,0 +1,118 @@
+"""Which models there are, and where their files lie on this machine."""
+
+import importlib.util
+import socket
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
+
+
+class ModelError(ValueError):
+    """A model cannot be used; the sentence says what is wrong and what to do.
+
+    ``code`` and ``values`` let the interface say it in the visitor's language.
+    """
+
+    SENTENCES: ClassVar[dict[str, str]] = {
+        "unknown": "There is no model called {model!r}; choose one of the list.",
+        "offline": "{model} is not on this machine and huggingface.co cannot be reached; choose another model.",
+        "missing": "{model}: {file} is missing from its folder; install or download the model again.",
+        "pickle": "{model}: only safetensors files are read, and this folder has {file} (a pickle can run code); "
+        "convert it with transformers' save_pretrained.",
+        "sha": "{model}: model.safetensors is not the published file (SHA-256 {found}…, expected {expected}…); "
+        "install the package again.",
+        "corrupt": "{model}: the files cannot be read ({reason}); install or download the model again.",
+        "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "
+        "it knows {known}.",
+        "attention": "{model}: this model's attention takes {option!r}, which Headlight cannot reproduce exactly.",
+        "empty": "There is no token in this text; type a word.",
+    }
+
+    def __init__(self, code: str, **values: Any) -> None:
+        self.code, self.values = code, values
+        super().__init__(self.SENTENCES[code].format(**values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One model of the registry. ``id`` is its code in links, ``hub`` its name on the hub, ``path`` a local folder."""
+
+    id: str
+    hub: str | None = None
+    revision: str | None = None
+    package: str | None = None
+    folder: str = ""
+    path: Path | None = None
+    sha256: str | None = None
+    licence: str = ""
+    parameters: int = 0
+    size_mb: float = 0.0
+    languages: str = ""
+    why: dict[str, str] = field(default_factory=dict)
+
+    def local_folder(self) -> Path | None:
+        """The folder with the model's files, if this machine has them: a path, a package, or the hub's cache."""
+        if self.path is not None:
+            return self.path
+        if self.package is not None and (spec := importlib.util.find_spec(self.package)):
+            # The package's own code is not imported: only its files are wanted.
+            for location in spec.submodule_search_locations or ():
+                if (found := Path(location) / self.folder).is_dir():
+                    return found
+        return self._hub_cache()
+
+    def _hub_cache(self) -> Path | None:
+        from huggingface_hub import try_to_load_from_cache
+
+        if self.hub is None:
+            return None
+        config = try_to_load_from_cache(self.hub, "config.json", revision=self.revision)
+        weights = try_to_load_from_cache(self.hub, "model.safetensors", revision=self.revision)
+        return Path(weights).parent if isinstance(config, str) and isinstance(weights, str) else None
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Every model a visitor may choose, the default one first."""
+    with (Path(__file__).parent / "registry.toml").open("rb") as file:
+        return tuple(Entry(**model) for model in tomllib.load(file)["model"])
+
+
+def find(model_id: str, *, extra: tuple[Entry, ...] = ()) -> Entry:
+    """The entry with this id.
+
+    Raises:
+        ModelError: if there is none.
+    """
+    for entry in (*extra, *entries()):
+        if model_id in (entry.id, entry.hub):
+            return entry
+    raise ModelError("unknown", model=model_id)
+
+
+class Reachability:
+    """Whether the hub can be reached, found out in the background so that nobody waits for it.
+
+    Only the name is looked up; nothing is sent to the hub before a visitor picks a model of its.
+    """
+
+    def __init__(self, host: str = "huggingface.co") -> None:
+        self.host, self.reachable = host, False
+        self._thread = Thread(target=self._look_up, daemon=True, name="hub-reachability")
+        self._thread.start()
+
+    def _look_up(self) -> None:
+        try:
+            socket.getaddrinfo(self.host, 443)
+        except OSError:
+            return
+        self.reachable = True
+
+
+@cache
+def hub() -> Reachability:
+    """The one look-up of this process."""
+    return Reachability()

@@ -1,0 +1,151 @@
+"""Text into tokens, and tokens into labels a person can read: every character visible, none of them active."""
+
+import unicodedata
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from viz.models.registry import ModelError
+
+SPACE = "␣"
+_NAMED = {"\n": "↵", "\t": "⇥", "\r": "↵", " ": SPACE}
+_PIECE = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """A text cut into tokens.
+
+    ``special`` marks what the tokenizer added (``[CLS]``), ``words`` numbers the word each token is a piece of
+    (a special token is a word of its own), ``dropped`` counts the tokens over the limit that were left out.
+    """
+
+    ids: tuple[int, ...]
+    labels: tuple[str, ...]
+    special: tuple[bool, ...]
+    words: tuple[int, ...]
+    dropped: int = 0
+
+
+def visible(text: str) -> str:
+    """Show what would be invisible or would act on its surroundings: spaces, controls, direction marks.
+
+    Example:
+        >>> visible("a b" + chr(0x202E))
+        'a␣b⟨202E⟩'
+    """
+    return "".join(_visible_character(character) for character in text)
+
+
+def _visible_character(character: str) -> str:
+    if character in _NAMED:
+        return _NAMED[character]
+    # U+200D joins emoji into one picture; every other control, format or private character is written out.
+    if unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp") and character != "\u200d":
+        return f"⟨{ord(character):04X}⟩"
+    return character
+
+
+@cache
+def _word_splitter() -> Any:
+    from tokenizers import Regex, pre_tokenizers
+
+    single = r"\p{Han}\p{Hiragana}\p{Katakana}"  # scripts without spaces: one character a token
+    word = rf"(?:(?![{single}])[\p{{L}}\p{{M}}\p{{N}}_])+"
+    return pre_tokenizers.Split(Regex(rf"[{single}]|{word}(?:['’]{word})*|(?!\s)\X"), behavior="removed", invert=True)
+
+
+def split_words(text: str, max_tokens: int) -> Tokens:
+    """One token a word: words whole, Chinese characters and punctuation marks one by one.
+
+    Raises:
+        ModelError: if there is no word at all.
+
+    Example:
+        >>> split_words("It didn't 下雨!", 10).labels
+        ('It', "didn't", '下', '雨', '!')
+    """
+    words = [word for word, _ in _word_splitter().pre_tokenize_str(text)]
+    if not words:
+        raise ModelError("empty")
+    kept = words[:max_tokens]
+    return Tokens(
+        ids=tuple(zlib.crc32(word.casefold().encode("utf-8", "replace")) for word in kept),
+        labels=tuple(visible(word) for word in kept),
+        special=(False,) * len(kept),
+        words=tuple(range(len(kept))),
+        dropped=len(words) - len(kept),
+    )
+
+
+def seeded_embeddings(ids: tuple[int, ...], d_model: int, seed: int) -> Float[Tensor, "T d_model"]:
+    """A vector of independent N(0, 1) numbers for each id; the same id and seed give the same vector, always."""
+    rows = [torch.randn(d_model, generator=torch.Generator().manual_seed((seed << 32) | i)) for i in ids]
+    return torch.stack(rows)
+
+
+def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
+    """Cut a text with a model's own tokenizer, its special tokens included, at most ``max_tokens`` in all.
+
+    Raises:
+        ModelError: if nothing of the text becomes a token.
+    """
+    # Truncation is ours: asking the tokenizer for it would change its state, which visitors share.
+    encoding = tokenizer(text, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False)
+    added = [bool(flag) for flag in encoding["special_tokens_mask"]]
+    content = [i for i, flag in enumerate(added) if not flag]
+    if not content:
+        raise ModelError("empty")
+    room = max(1, max_tokens - sum(added))
+    dropped = set(content[room:])
+    kept = [i for i in range(len(added)) if i not in dropped]
+    ids = [encoding["input_ids"][i] for i in kept]
+    pieces = [text[slice(*encoding["offset_mapping"][i])] for i in kept]
+    words = [encoding.word_ids()[i] for i in kept]
+    return Tokens(
+        ids=tuple(ids),
+        labels=labels(tokenizer, ids, pieces),
+        special=tuple(added[i] for i in kept),
+        words=_number(words),
+        dropped=len(dropped),
+    )
+
+
+def _number(words: list[int | None]) -> tuple[int, ...]:
+    """Number the words from 0; a token of no word (a special one) is a word of its own."""
+    numbers: list[int] = []
+    for i, word in enumerate(words):
+        same = i > 0 and word is not None and word == words[i - 1]
+        numbers.append(numbers[-1] if same else (numbers[-1] + 1 if numbers else 0))
+    return tuple(numbers)
+
+
+def labels(tokenizer: Any, ids: list[int], pieces: list[str] | None = None) -> tuple[str, ...]:
+    """What to write for each token id.
+
+    A byte-level tokenizer may cut a character into bytes that are no text of their own: such a piece is shown as the
+    character (from ``pieces``, the text behind each token) with its number, 猫₁ 猫₂.
+    """
+    raw = tokenizer.convert_ids_to_tokens(ids)
+    byte_level = tokenizer.convert_tokens_to_ids("Ġ") not in (None, tokenizer.unk_token_id)
+    shown: list[str] = []
+    for i, token in enumerate(raw):
+        label = token.replace("▁", " ")
+        if byte_level:
+            label = tokenizer.decode([ids[i]], clean_up_tokenization_spaces=False)
+            if "\ufffd" in label:
+                label = _byte_piece(pieces, i) if pieces else token
+        shown.append(visible(label) or token)
+    return tuple(shown)
+
+
+def _byte_piece(pieces: list[str], i: int) -> str:
+    first = i
+    while first > 0 and pieces[first - 1] == pieces[i]:
+        first -= 1
+    return pieces[i] + str(i - first + 1).translate(_PIECE)

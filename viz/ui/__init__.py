@@ -1,0 +1,1 @@
+"""The only Streamlit below the pages: state and links, controls, cached computation, layout."""

@@ -1,0 +1,173 @@
+"""The sidebar every page shares: language, source, text, model or seeds, mask."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from viz.models import registry
+from viz.models.registry import ModelError
+from viz.text import LANGUAGES, Translate, translator
+from viz.ui import compute, limits, state
+
+SOURCES = ("model", "embeddings", "words")
+WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+KEEP: Final = "session"  # persist_state: a control keeps its value when the visitor changes pages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A sentence to start from, and what to look for in it."""
+
+    code: str
+    lang: str
+    text: str
+    why: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What the sidebar says: small values only, so that it may be kept and compared."""
+
+    lang: str
+    source: compute.Source
+    layer: int
+    mask: compute.Mask
+    dropped_characters: int
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """The sentences of ``assets/examples.toml``, the default one first."""
+    with (Path(__file__).parents[2] / "assets" / "examples.toml").open("rb") as file:
+        return tuple(Example(**example) for example in tomllib.load(file)["example"])
+
+
+def language() -> Translate:
+    """Choose the interface's language; at first the browser's."""
+    locale = st.context.locale or ""
+    lang = state.choice("lang", "zh" if locale.lower().startswith("zh") else "en", tuple(LANGUAGES))
+    t = translator(lang)
+    st.segmented_control(
+        t("sidebar.language"), list(LANGUAGES), format_func=lambda code: LANGUAGES[code], key="lang", required=True,
+        persist_state=KEEP, label_visibility="collapsed",
+    )  # fmt: skip
+    return t
+
+
+def _take_example() -> None:
+    chosen = st.session_state["_example"]
+    if chosen is not None:
+        state.put("text", next(example.text for example in examples() if example.code == chosen))
+        st.session_state["_example"] = None
+
+
+def _text(t: Translate, lang: str) -> tuple[str, int]:
+    text = state.text("text", examples()[0].text, limits.CHARACTERS)
+    st.text_area(t("sidebar.text"), key="text", height=110, persist_state=KEEP, help=t("sidebar.text_help"))
+    by_code = {example.code: example for example in examples()}
+    st.selectbox(
+        t("sidebar.examples"), list(by_code), index=None, key="_example", on_change=_take_example,
+        placeholder=t("sidebar.examples_placeholder"), label_visibility="collapsed",
+        format_func=lambda code: f"{by_code[code].text} · {by_code[code].why[lang]}",
+    )  # fmt: skip
+    return text[: limits.CHARACTERS], max(0, len(text) - limits.CHARACTERS)
+
+
+def _available(entry: registry.Entry) -> bool:
+    return entry.local_folder() is not None or registry.hub().reachable
+
+
+def _model(t: Translate, lang: str) -> str:
+    known = (*compute.local_entries(), *registry.entries())
+    here = [entry for entry in known if _available(entry)]
+    away = [entry for entry in known if entry not in here]
+    names = {entry.id: entry for entry in here}
+    default = compute.local_entries()[0].id if compute.local_entries() else compute.DEFAULT_MODEL
+    model = state.choice("model", default if default in names else next(iter(names), default), list(names))
+    st.selectbox(
+        t("sidebar.model"), list(names), key="model", persist_state=KEEP,
+        help=names[model].why.get(lang) if model in names else None,
+    )  # fmt: skip
+    if away:
+        with st.expander(t("sidebar.more_models", n=len(away))):
+            st.caption(t("sidebar.offline"))
+            for entry in away:
+                st.caption(
+                    f"**{entry.id}** · {entry.parameters / 1e6:.0f} M · {entry.size_mb:.0f} MB · {entry.licence}  \n"
+                    + entry.why.get(lang, "")
+                )
+    return model
+
+
+def _layer(t: Translate, n_layers: int) -> int:
+    layer = state.whole("layer", 3, 0, n_layers - 1)
+    if n_layers > 1:
+        st.slider(t("sidebar.layer"), 0, n_layers - 1, key="layer", persist_state=KEEP, help=t("sidebar.layer_help"))
+    return layer
+
+
+def _seeded(t: Translate, d_model: int | None) -> dict[str, int]:
+    if d_model is None:
+        d_model = state.pick("d_model", 16, WIDTHS)
+        st.select_slider("d_model", WIDTHS, key="d_model", persist_state=KEEP, help=t("sidebar.d_model_help"))
+    heads = [n for n in range(1, 17) if d_model % n == 0]
+    n_heads = state.pick("n_heads", 4 if 4 in heads else heads[-1], heads)
+    st.select_slider(t("sidebar.n_heads"), heads, key="n_heads", persist_state=KEEP)
+    groups = [n for n in range(1, n_heads + 1) if n_heads % n == 0]
+    n_kv_heads = state.pick("n_kv_heads", n_heads, groups)
+    if len(groups) > 1:
+        st.select_slider(
+            t("sidebar.n_kv_heads"), groups, key="n_kv_heads", persist_state=KEEP, help=t("sidebar.n_kv_heads_help")
+        )
+    seed = state.whole("seed", 0, 0, 9_999)
+    st.number_input(t("sidebar.seed"), 0, 9_999, key="seed", persist_state=KEEP, help=t("sidebar.seed_help"))
+    return {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "seed": seed}
+
+
+def _mask(t: Translate) -> compute.Mask:
+    kind = state.choice("mask", "own", compute.MASKS)
+    st.selectbox(
+        t("sidebar.mask"), compute.MASKS, key="mask", persist_state=KEEP, help=t("sidebar.mask_help"),
+        format_func=lambda code: t(f"mask.{code}"),
+    )  # fmt: skip
+    if kind not in ("window", "prefix"):
+        return compute.Mask(kind=kind)
+    width = state.whole("width", 2, 0, 32)
+    st.slider(t(f"sidebar.width_{kind}"), 0, 32, key="width", persist_state=KEEP)
+    return compute.Mask(kind=kind, width=width)
+
+
+def sidebar(t: Translate) -> Choice:
+    """Draw the sidebar and say what was chosen.
+
+    Raises:
+        ModelError: if the chosen model cannot be used.
+    """
+    lang = st.session_state["lang"]
+    kind = state.choice("source", SOURCES[0], SOURCES)
+    st.radio(
+        t("sidebar.source"), SOURCES, key="source", persist_state=KEEP, format_func=lambda code: t(f"source.{code}"),
+        captions=[t(f"source.{code}_short") for code in SOURCES],
+    )  # fmt: skip
+    text, dropped = _text(t, lang)
+    model, layer, sizes = "", 0, {}
+    if kind != "words":
+        model = _model(t, lang)
+        loaded = compute.model(model)
+        if kind == "model":
+            layer = _layer(t, loaded.n_layers)
+        else:
+            sizes = _seeded(t, loaded.model.config.hidden_size) | {"d_model": 0}
+    else:
+        sizes = _seeded(t, None)
+    return Choice(
+        lang=lang, layer=layer, mask=_mask(t), dropped_characters=dropped,
+        source=compute.Source(kind=kind, text=text, model=model, **sizes),
+    )  # fmt: skip
+
+
+__all__ = ["Choice", "ModelError", "examples", "language", "sidebar"]

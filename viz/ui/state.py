@@ -1,0 +1,123 @@
+"""The state of the page is its link: every control has a name, a default and a rule, and the same name in the URL.
+
+A parameter's name is its widget's key. What a link asks for is believed only if the rule allows it; the rest falls
+back to the default, and the visitor is told.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+T = TypeVar("T")
+
+_LINK, _DECLARED, _REFUSED = "_link", "_declared", "_refused"
+
+
+def begin() -> None:
+    """Start a run: note the link this session was opened with, once, before any control is made."""
+    if _LINK not in st.session_state:
+        st.session_state[_LINK] = {name: st.query_params[name] for name in st.query_params}
+        st.session_state[_REFUSED] = []
+    st.session_state[_DECLARED] = {}
+
+
+def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
+    """Declare a parameter and give its present value, which always satisfies ``ok``.
+
+    Args:
+        name: its name in the link, and its widget's key.
+        default: what it is when nobody said anything (left out of the link).
+        parse: reads it from the link; ValueError means it cannot be read.
+        ok: the rule. It may depend on other parameters and is asked again in every run.
+    """
+    state = st.session_state
+    link: dict[str, str] = state[_LINK]
+    if name in link and name not in state:
+        raw = link.pop(name)
+        try:
+            state[name] = parse(raw)
+        except ValueError:
+            state[name] = default
+            state[_REFUSED].append(name)
+        else:
+            if not ok(state[name]):
+                state[_REFUSED].append(name)
+    if name not in state or not ok(state[name]):
+        state[name] = default
+    state[_DECLARED][name] = default
+    value: T = state[name]
+    return value
+
+
+def whole(name: str, default: int, low: int, high: int) -> int:
+    """A whole number from ``low`` to ``high``; out of range after a change elsewhere, it goes to the nearest end."""
+    state = st.session_state
+    if isinstance(state.get(name), int):
+        state[name] = min(max(state[name], low), high)
+    return param(name, min(max(default, low), high), int, lambda value: low <= value <= high)
+
+
+def real(name: str, default: float, low: float, high: float) -> float:
+    """A number from ``low`` to ``high``; NaN is none."""
+    return param(name, default, float, lambda value: low <= value <= high)
+
+
+def choice(name: str, default: str, options: Sequence[str]) -> str:
+    """One of a few codes. Codes are the same in every language."""
+    return param(name, default, str, lambda value: value in options)
+
+
+def pick(name: str, default: int, options: Sequence[int]) -> int:
+    """One of a few whole numbers."""
+    return param(name, default, int, lambda value: value in options)
+
+
+def flag(name: str, default: bool = False) -> bool:
+    """On or off."""
+    return param(name, default, lambda raw: {"1": True, "0": False}[raw] if raw in "01" else default, lambda _: True)
+
+
+def numbers(name: str, low: int, high: int) -> list[int]:
+    """Some whole numbers from ``low`` to ``high``, none at first."""
+
+    def parse(raw: str) -> list[int]:
+        return [int(part) for part in raw.split("-") if part]
+
+    return param(name, [], parse, lambda chosen: all(low <= one <= high for one in chosen))
+
+
+def text(name: str, default: str, longest: int) -> str:
+    """A text of the visitor's, as typed; a link may carry at most ``longest`` characters of it."""
+    return param(name, default, lambda raw: raw[:longest], lambda _: True)
+
+
+def put(name: str, value: Any) -> None:
+    """Set a parameter from the page, before its widget is made in this run (or in a callback)."""
+    st.session_state[name] = value
+
+
+def refused() -> list[str]:
+    """Names in the link whose values were not allowed; told once."""
+    names, st.session_state[_REFUSED] = st.session_state[_REFUSED], []
+    return sorted(set(names))
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return "-".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def link() -> dict[str, str]:
+    """What a link to this picture holds: every declared parameter that is not at its default."""
+    declared: dict[str, Any] = st.session_state[_DECLARED]
+    return {name: _write(st.session_state[name]) for name, usual in declared.items() if st.session_state[name] != usual}
+
+
+def end() -> None:
+    """Finish a run: write the state into the address bar."""
+    now, wanted = {name: st.query_params[name] for name in st.query_params}, link()
+    # A page not opened yet may still want its part of the link the session came with.
+    if now != wanted:
+        st.query_params.from_dict(wanted)
