@@ -62,8 +62,8 @@ def attend(
     k: Float[Tensor, "*B K d_k"],
     v: Float[Tensor, "*B K d_v"],
     *,
-    allowed: Bool[Tensor, "*M Q K"] | None = None,
-    bias: Float[Tensor, "*A Q K"] | None = None,
+    allowed: Bool[Tensor, "*M #Q #K"] | None = None,
+    bias: Float[Tensor, "*A #Q #K"] | None = None,
     scale: float | None = None,
     score_mod: ScoreMod | None = None,
 ) -> AttentionTrace:
@@ -79,7 +79,7 @@ def attend(
         k: keys, likewise.
         v: values, likewise.
         allowed: True where a query may look, as in ``F.scaled_dot_product_attention``;
-            ``nn.MultiheadAttention`` means the opposite.
+            ``nn.MultiheadAttention`` means the opposite. An axis of size 1 holds for all (padding's does).
         bias: added to the scaled scores (a position's own opinion, say).
         scale: what the scores are multiplied by; None means 1/sqrt(d_k).
         score_mod: applied to the scaled scores before ``bias``, e.g. Gemma 2's soft cap.

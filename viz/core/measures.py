@@ -112,6 +112,22 @@ def merge_words(
     return (queries / queries.sum(0)).T @ weights @ keys
 
 
+def mean_words(
+    scores: Float[Tensor, "*B Q K"], query_words: Int[Tensor, " Q"], key_words: Int[Tensor, " K"]
+) -> Float[Tensor, "*B Qw Kw"]:
+    """Scores do not add up, so merged words show the mean of their pairs; masked pairs (-inf) do not count.
+
+    Example:
+        >>> words = torch.tensor([0, 0, 1])
+        >>> mean_words(torch.tensor([[1.0, 3.0, -torch.inf]]), torch.tensor([0]), words)
+        tensor([[2., -inf]])
+    """
+    finite = scores.isfinite()
+    total = merge_words(scores.where(finite, 0.0), query_words, key_words)
+    count = merge_words(finite.to(scores.dtype), query_words, key_words)
+    return (total / count).where(count > 0, -torch.inf)
+
+
 def hide(
     weights: Float[Tensor, "*B Q K"], keep_queries: Bool[Tensor, " Q"], keep_keys: Bool[Tensor, " K"]
 ) -> Float[Tensor, "*B Qs Ks"]:

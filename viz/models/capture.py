@@ -5,33 +5,33 @@ registered here, before K and V are repeated for shared heads, so GQA and MQA ar
 """
 
 import inspect
-import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
 from viz.models.layout import Layer, LoadedModel, linear
-from viz.models.registry import ModelError
+from viz.models.recording import Recorder, recording
 from viz.models.tokens import Tokens, labels, read_text
 
-INTERFACE = "headlight"
 Head = tuple[int, int]
 """(layer, head), 0-based."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One attention layer at work on one text: what went in, and everything needed to do it again."""
+    """One attention layer at work on one text: what went in, and everything needed to do it again.
+
+    ``q`` (H, Q, d_k), ``k`` (G, K, d_k) and ``v`` (G, K, d_v) as attention sees them: turned by position where
+    ``rotary``, not yet repeated. ``x`` (Q, d_model) and ``memory`` (K, d_mem) are what W_Q and W_K are applied to.
+    ``options`` are those of :func:`~viz.core.attention.attend`.
+    """
 
     q: Tensor
     k: Tensor
@@ -54,7 +54,11 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Capture:
-    """A text seen by a stack of attention layers, a real model's or seeded ones. Layers and heads count from 0."""
+    """A text seen by a stack of attention layers, a real model's or seeded ones. Layers and heads count from 0.
+
+    ``stacks`` has the layers of "encoder", "decoder" and "cross", as far as there are any; ``final`` (T, d_model) is
+    what the first stack hands on; ``target`` is what the decoder of an encoder-decoder read.
+    """
 
     tokens: Tokens
     stacks: Mapping[str, tuple[Call, ...]]
@@ -104,100 +108,15 @@ class Capture:
         return merge_heads(c.q, c.k, c.v, c.projections, x=c.x, memory=c.memory, **c.options)
 
 
-@dataclass
-class Recorder:
-    """What one forward pass leaves behind; each pass has its own, also when visitors share the model."""
-
-    heads_off: frozenset[Head] = frozenset()
-    seen: dict[int, dict[str, Any]] = field(default_factory=dict)
-    inputs: dict[int, Tensor] = field(default_factory=dict)
-
-
-_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
-
-
-@contextmanager
-def _recording(heads_off: frozenset[Head]) -> Iterator[Recorder]:
-    recorder = Recorder(heads_off)
-    token = _recorder.set(recorder)
-    try:
-        yield recorder
-    finally:
-        _recorder.reset(token)
-
-
-def soft_cap(cap: float) -> Callable[[Tensor], Tensor]:
-    r"""Gemma 2's limit on the scores, :math:`c \tanh(s / c)`."""
-    return lambda scaled: torch.tanh(scaled / cap) * cap
-
-
-def _attention(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None,
-    scaling: float | None = None,
-    softcap: float | None = None,
-    position_bias: Tensor | None = None,
-    **others: Any,
-) -> tuple[Tensor, Tensor]:
-    """What transformers calls in every layer (its ``AttentionInterface``): attend, and note what was seen."""
-    if others.get("s_aux") is not None:
-        raise ModelError("attention", model=type(module).__name__, option="s_aux")
-    allowed, bias = attention_mask, position_bias
-    if attention_mask is not None and attention_mask.is_floating_point():
-        allowed, bias = None, attention_mask if bias is None else bias + attention_mask
-    options: dict[str, Any] = {"allowed": allowed, "bias": bias, "scale": scaling or 1 / math.sqrt(query.shape[-1])}
-    if softcap is not None:
-        options["score_mod"] = soft_cap(softcap)
-    n_heads = query.shape[1]
-    trace = attend(query, share_kv(key, n_heads), share_kv(value, n_heads), **options)
-    output = trace.output.transpose(1, 2)
-    if (recorder := _recorder.get()) is not None:
-        recorder.seen[id(module)] = {"q": query[0], "k": key[0], "v": value[0], "options": options}
-        index = getattr(module, "layer_idx", None)
-        off = [head for layer, head in recorder.heads_off if layer == index]
-        output = output.index_fill(2, torch.tensor(off), 0.0) if off else output
-    return output.contiguous(), trace.weights
-
-
-@cache
-def install() -> None:
-    """Register our attention with transformers, with masks that say True for "may look"."""
-    from transformers import AttentionInterface
-    from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
-
-    def mask(*args: Any, **kwargs: Any) -> Tensor | None:
-        # A causal mask must arrive as a mask: the short cut (None and a flag) would be for SDPA only.
-        return sdpa_mask(*args, **kwargs | {"allow_is_causal_skip": False})
-
-    AttentionInterface.register(INTERFACE, _attention)
-    AttentionMaskInterface.register(INTERFACE, mask)
-
-
-def watch(layers: tuple[Layer, ...]) -> None:
-    """Note what goes into W_Q and W_K: the tokens that ask and the tokens that answer.
-
-    Set once, when the model is loaded, and for good: the hooks write to the recorder of the pass they run in and
-    to nothing shared, so visitors who run the model at the same time do not meet.
-    """
-
-    def note(module: nn.Module, args: tuple[Tensor, ...]) -> None:
-        if (recorder := _recorder.get()) is not None:
-            recorder.inputs[id(module)] = args[0][0]
-
-    for layer in layers:
-        for projection in layer.projections[:2]:
-            projection.register_forward_pre_hook(note)
-
-
 def _read_weights(layer: Layer, q: Tensor, k: Tensor, v: Tensor, x: Tensor, memory: Tensor) -> HeadWeights:
-    """A layer's own W_Q, W_K, W_V, W_O as views: nothing is copied."""
+    """A layer's own W_Q, W_K, W_V, W_O; views, unless the heads are interleaved."""
     (H, _, d_k), (G, _, _), d_v = q.shape, k.shape, v.shape[-1]
     pairs = [linear(projection) for projection in layer.projections]
     if len(pairs) == 1:
         (w, b), sizes = pairs[0], [H * d_k, G * d_k, G * d_v]
+        if layer.layout.interleaved:  # q, k, v of head 0, then of head 1, ...: all q first, then all k, then all v
+            w = w.unflatten(1, (H, 3, d_k)).transpose(1, 2).flatten(1)
+            b = None if b is None else b.unflatten(0, (H, 3, d_k)).transpose(0, 1).flatten()
         pairs = list(zip(w.split(sizes, dim=1), b.split(sizes) if b is not None else [None] * 3, strict=True))
     w_o, b_o = linear(layer.output)
     spec = AttentionSpec(
@@ -233,22 +152,33 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
 
 def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 8) -> Iterator[Prediction]:
     """The head's best guesses: for what follows the last token, or for each mask token of a masked model."""
-    mask_id = model.tokenizer.mask_token_id
-    places = [len(ids) - 1] if mask_id is None else [i for i, token in enumerate(ids) if token == mask_id]
+    if model.layers[0].layout.stack == "decoder":
+        places = [len(ids) - 1]
+    else:
+        places = [i for i, token in enumerate(ids) if token == model.tokenizer.mask_token_id]
     for at in places[:8]:
         best = logits[at - len(ids)].softmax(-1).topk(min(n, logits.shape[-1]))
         shown = labels(model.tokenizer, best.indices.tolist())
         yield Prediction(at=at, labels=shown, probabilities=tuple(best.values.tolist()))
 
 
-def _inputs(model: LoadedModel, tokens: Tokens, target: Tokens | None) -> dict[str, Any]:
-    inputs: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids])}
-    config = model.model.config
-    if config.is_encoder_decoder:
-        # The decoder reads its own output shifted by one place, as in training.
-        start = config.decoder_start_token_id or 0
-        inputs["decoder_input_ids"] = torch.tensor([[start, *(target or tokens).ids[:-1]]])
-    elif config.is_decoder or model.layers[0].layout.stack == "decoder":
+def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
+    """What a decoder reads while it writes these tokens: the same one place later, after a token that says "begin"."""
+    start = model.model.config.decoder_start_token_id or 0
+    return Tokens(
+        ids=(start, *tokens.ids[:-1]), labels=(*labels(model.tokenizer, [start]), *tokens.labels[:-1]),
+        special=(True, *tokens.special[:-1]), words=(0, *(word + 1 for word in tokens.words[:-1])),
+        dropped=tokens.dropped,
+    )  # fmt: skip
+
+
+def _inputs(model: LoadedModel, tokens: Tokens, target: Tokens | None, vectors: Tensor | None) -> dict[str, Any]:
+    inputs: dict[str, Any] = (
+        {"input_ids": torch.tensor([tokens.ids])} if vectors is None else {"inputs_embeds": vectors[None]}
+    )
+    if target is not None:
+        inputs["decoder_input_ids"] = torch.tensor([target.ids])
+    elif model.layers[0].layout.stack == "decoder":
         inputs["use_cache"] = False
         if "logits_to_keep" in inspect.signature(model.model.forward).parameters:
             inputs["logits_to_keep"] = 1  # one row of the vocabulary instead of one for each token
@@ -268,36 +198,68 @@ def capture(
     Args:
         model: a loaded model; it is not changed, and several threads may capture at once.
         text: what the encoder, or a decoder-only model, reads.
-        target: what the decoder of an encoder-decoder reads; None means the text again.
+        target: what the decoder of an encoder-decoder writes; None means the text again. The capture's ``target``
+            is what it reads meanwhile, one place later. Other models have none and leave it out.
         max_tokens: the longest text, special tokens included; None is the model's own limit.
-        heads_off: heads whose output is replaced by zero in this pass.
+        heads_off: heads of the first stack whose output is replaced by zero in this pass.
 
     Raises:
         ModelError: if the text has no token, or the model's attention cannot be reproduced exactly.
     """
     limit = min(max_tokens or model.max_tokens, model.max_tokens)
     tokens = read_text(model.tokenizer, text, limit)
-    target_tokens = None if target is None else read_text(model.tokenizer, target, limit)
-    with torch.inference_mode(), _recording(heads_off) as recorder:
-        result = model.model(**_inputs(model, tokens, target_tokens), output_hidden_states=True, return_dict=True)
+    written = None if target is None else read_text(model.tokenizer, target, limit)
+    return capture_tokens(model, tokens, target=written, heads_off=heads_off)
+
+
+def capture_tokens(
+    model: LoadedModel,
+    tokens: Tokens,
+    *,
+    target: Tokens | None = None,
+    heads_off: frozenset[Head] = frozenset(),
+    vectors: Tensor | None = None,
+) -> Capture:
+    """As :func:`capture`, on a text that has been cut already.
+
+    Args:
+        model: a loaded model.
+        tokens: what the encoder, or a decoder-only model, reads.
+        target: what the decoder of an encoder-decoder writes.
+        heads_off: heads of the first stack that are silenced.
+        vectors: (T, d_model), read in place of the tokens' own rows of the embedding table; the model still adds its
+            own positions to them.
+    """
+    written = _shifted(model, target or tokens) if model.model.config.is_encoder_decoder else None
+    off: dict[int, list[int]] = {}
+    for index, head in heads_off:
+        off.setdefault(id(model.layers[index].attention), []).append(head)
+    with torch.inference_mode(), recording(off) as recorder:
+        result = model.model(**_inputs(model, tokens, written, vectors), output_hidden_states=True, return_dict=True)
         stacks: dict[str, list[Call]] = {}
         for layer in model.layers:
             if id(layer.attention) in recorder.seen:
                 stacks.setdefault(layer.layout.stack, []).append(_call(layer, recorder))
         states = getattr(result, "hidden_states", None) or result.encoder_hidden_states
-        logits = getattr(result, "logits", None)
-        predictions = () if logits is None or model.model.config.is_encoder_decoder else tuple(
-            _predict(model, tokens.ids, logits[0])
-        )  # fmt: skip
+        logits = None if written else getattr(result, "logits", None)
+        predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
     return Capture(
-        tokens=tokens, target=target_tokens, final=states[-1][0], predictions=predictions,
+        tokens=tokens, target=written, final=states[-1][0], predictions=predictions,
         stacks={name: tuple(calls) for name, calls in stacks.items()},
     )  # fmt: skip
 
 
-def seeded(tokens: Tokens, x: Tensor, weights: HeadWeights) -> Capture:
-    """One layer of seeded heads on any vectors, as a capture: pages cannot tell it from a model's layer."""
+def seeded(tokens: Tokens, x: Tensor, weights: HeadWeights, heads_off: frozenset[Head] = frozenset()) -> Capture:
+    """One layer of seeded heads on any vectors, as a capture: pages cannot tell it from a model's layer.
+
+    Args:
+        tokens: what the vectors stand for.
+        x: one vector a token, (T, d_model).
+        weights: the heads.
+        heads_off: heads whose contribution is left out of ``final``; the layer is 0.
+    """
     with torch.inference_mode():
         trace = multi_head(x, x, weights)
+        final = trace.output - trace.contributions[[head for _, head in heads_off]].sum(0)
     call = Call(q=trace.q, k=trace.k, v=trace.v, options={}, x=x, memory=x, projections=weights)
-    return Capture(tokens=tokens, stacks={"seeded": (call,)}, final=trace.output)
+    return Capture(tokens=tokens, stacks={"seeded": (call,)}, final=final)

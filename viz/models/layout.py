@@ -1,8 +1,8 @@
 """A loaded model, and where its family keeps W_Q, W_K, W_V and W_O."""
 
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -24,6 +24,13 @@ class Layout:
     projections: tuple[str, ...]
     output: str
     rotary: bool = False
+    interleaved: bool = False
+    positions: str = ""
+    when: Mapping[str, Any] = field(default_factory=dict)
+
+    def fits(self, config: Any) -> bool:
+        """Whether it describes models with this configuration."""
+        return self.family == config.model_type and all(getattr(config, name) == v for name, v in self.when.items())
 
 
 @cache
@@ -70,6 +77,11 @@ class LoadedModel:
         with torch.inference_mode():
             return self.model.get_input_embeddings()(torch.tensor(ids)).float()
 
+    def positions(self) -> Tensor | None:
+        """The model's own table of positions, (places, d_model), one row added to each token; None if it has none."""
+        path = self.layers[0].layout.positions
+        return self.model.base_model.get_submodule(path).weight.detach().float() if path else None
+
 
 def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
     """A projection's W, as in X W, and its b. ``nn.Linear`` keeps W transposed, GPT-2's Conv1D does not."""
@@ -81,19 +93,21 @@ def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
     )
 
 
-def find_layers(entry: Entry, model: Any) -> Iterator[Layer]:
-    """Every attention layer of a model, stack by stack.
+def check_family(entry: Entry, family: str) -> None:
+    """Refuse a family of models whose layout is not known.
 
     Raises:
-        ModelError: if the layout of its family is not known.
+        ModelError: "family", which names the families that are.
     """
-    base, family = model.base_model, model.config.model_type
-    stacks = [layout for layout in layouts() if layout.family == family]
-    if not stacks:
-        known = ", ".join(sorted({layout.family for layout in layouts()}))
-        raise ModelError("family", model=entry.id, family=family, known=known)
-    modules = dict(base.named_modules())
-    for layout in stacks:
+    known = sorted({layout.family for layout in layouts()})
+    if family not in known:
+        raise ModelError("family", model=entry.id, family=family, known=", ".join(known))
+
+
+def find_layers(model: Any) -> Iterator[Layer]:
+    """Every attention layer of a model, stack by stack."""
+    modules = dict(model.base_model.named_modules())
+    for layout in (layout for layout in layouts() if layout.fits(model.config)):
         for i in count():
             if (attention := modules.get(layout.attention.format(i=i))) is None:
                 break

@@ -2,39 +2,77 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from viz.models.capture import INTERFACE, install, watch
-from viz.models.layout import LoadedModel, find_layers
+from viz.models.layout import LoadedModel, check_family, find_layers
+from viz.models.recording import INTERFACE, install, watch
 from viz.models.registry import Entry, ModelError, find
 
+OPTIONS = {"trust_remote_code": False, "local_files_only": True}
 
-def _check_files(entry: Entry, folder: Path) -> None:
-    """Refuse what is not a whole, published safetensors checkpoint, before any library opens it."""
-    for name in ("config.json", "tokenizer.json"):
-        if not (folder / name).is_file():
-            raise ModelError("missing", model=entry.id, file=name)
-    weights = folder / "model.safetensors"
-    if not weights.is_file() and not (folder / "model.safetensors.index.json").is_file():
-        pickles = [*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth"), *folder.glob("*.ckpt")]
+PATTERNS = (
+    "config.json", "generation_config.json", "model*.safetensors", "model.safetensors.index.json",
+    "tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt",
+)  # fmt: skip
+"""What is fetched of a model on the hub: configuration, tokenizer, safetensors; no pickle, no code."""
+
+
+def _corrupt(entry: Entry, reason: object) -> ModelError:
+    """Damaged files fail in many ways; all mean the same to a visitor. The first line of why is enough.
+
+    Where the files lie on the server is nobody's business.
+    """
+    lines = re.sub(r"(/[^/\s'\"]*)+/", "", str(reason)).splitlines()
+    return ModelError("corrupt", model=entry.id, reason=lines[0][:120] if lines else type(reason).__name__)
+
+
+def _read_json(entry: Entry, file: Path) -> dict[str, Any]:
+    if not file.is_file():
+        raise ModelError("missing", model=entry.id, file=file.name)
+    try:
+        content = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise _corrupt(entry, f"{file.name}: {error}") from error
+    if not isinstance(content, dict):
+        raise _corrupt(entry, f"{file.name}: not an object")
+    return content
+
+
+def _check_weights(entry: Entry, folder: Path) -> None:
+    """Refuse what is not a whole, published safetensors checkpoint, before any library opens it.
+
+    Raises:
+        ModelError: "missing", "pickle" or "sha".
+    """
+    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    names = [single.name]
+    if index.is_file() and not single.is_file() and not entry.sha256:
+        parts = _read_json(entry, index).get("weight_map")
+        names = sorted({str(name) for name in parts.values()}) if isinstance(parts, dict) and parts else names
+    for name in names:
+        if Path(name).name != name or not name.endswith(".safetensors"):  # a path would lead out of the folder
+            raise ModelError("pickle", model=entry.id, file=name)
+    if gone := [name for name in names if not (folder / name).is_file()]:
+        pickles = sorted(file.name for end in ("bin", "pt", "pth", "ckpt") for file in folder.glob(f"*.{end}"))
         if pickles:
-            raise ModelError("pickle", model=entry.id, file=pickles[0].name)
-        raise ModelError("missing", model=entry.id, file=weights.name)
+            raise ModelError("pickle", model=entry.id, file=pickles[0])
+        raise ModelError("missing", model=entry.id, file=gone[0])
     if entry.sha256:
-        with weights.open("rb") as file:
+        with single.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != entry.sha256:
             raise ModelError("sha", model=entry.id, found=found[:8], expected=entry.sha256[:8])
 
 
-def _auto_class(folder: Path) -> Any:
+def _auto_class(config: dict[str, Any]) -> Any:
     """The class that keeps the checkpoint's own head: a language model's, a masked model's, or none."""
     import transformers
 
-    architecture = (json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or [""])[0]
+    architecture = str(next(iter(config.get("architectures") or []), ""))
     if architecture.endswith("ForConditionalGeneration"):
         return transformers.AutoModelForSeq2SeqLM
     if architecture.endswith(("ForCausalLM", "LMHeadModel")):
@@ -43,43 +81,69 @@ def _auto_class(folder: Path) -> Any:
 
 
 def _download(entry: Entry) -> Path:
-    """Fetch a model of the registry from the hub: only its configuration, tokenizer and safetensors."""
+    """Fetch a model of the registry from the hub.
+
+    Raises:
+        ModelError: "offline", whatever the network did.
+    """
     from huggingface_hub import snapshot_download
 
     assert entry.hub is not None
     try:
-        files = ["*.safetensors", "*.json", "*.txt"]
-        return Path(snapshot_download(entry.hub, revision=entry.revision, allow_patterns=files))
-    except Exception as error:  # whatever the network does, the visitor reads one sentence
+        return Path(snapshot_download(entry.hub, revision=entry.revision, allow_patterns=list(PATTERNS)))
+    except Exception as error:
         raise ModelError("offline", model=entry.id) from error
+
+
+def _tokenizer(folder: Path) -> Any:
+    """The model's tokenizer; a fast one, which says what characters each token stands for."""
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OPTIONS)
+    if not tokenizer.is_fast:
+        raise ValueError("the tokenizer cannot say where its tokens stand in the text")
+    return tokenizer
 
 
 def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
     """Load a model of the registry, or one of ``extra`` (folders named by whoever runs the server).
 
     Only safetensors are read, no code of the model is run, and a file with a known SHA-256 must have it.
+    The model is in float32, in ``eval`` mode, and never changed again: visitors share it.
+
+    Args:
+        model_id: an entry's ``id`` or its name on the hub.
+        extra: entries beside the registry's; they come first.
 
     Raises:
-        ModelError: a sentence on what is wrong: unknown, offline, missing, not safetensors, not the
-            published file, corrupt, or of a family whose layout is not known.
+        ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "missing", "pickle",
+            "sha", "family" or "corrupt".
     """
     import transformers
 
     transformers.utils.logging.disable_progress_bar()
     entry = find(model_id, extra=extra)
     folder = entry.local_folder() or _download(entry)
-    _check_files(entry, folder)
+    config = _read_json(entry, folder / "config.json")
+    check_family(entry, str(config.get("model_type")))
+    _check_weights(entry, folder)
+    if "transformers_weights" in config:
+        raise _corrupt(entry, "config.json: transformers_weights names another file")
+    if not (folder / "tokenizer.json").is_file():
+        raise ModelError("missing", model=entry.id, file="tokenizer.json")
     install()
-    options = {"trust_remote_code": False, "local_files_only": True}
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
-        model = _auto_class(folder).from_pretrained(
-            folder, use_safetensors=True, attn_implementation=INTERFACE, dtype=torch.float32, **options
-        )
-    except Exception as error:  # a damaged file fails in many ways; all mean the same to a visitor
-        reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        raise ModelError("corrupt", model=entry.id, reason=reason) from error
+        tokenizer = _tokenizer(folder)
+        model, report = _auto_class(config).from_pretrained(
+            folder, use_safetensors=True, attn_implementation=INTERFACE, dtype=torch.float32,
+            output_loading_info=True, **OPTIONS,
+        )  # fmt: skip
+    except Exception as error:
+        raise _corrupt(entry, error) from error
+    # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.
+    if gaps := sorted(key for key in report["missing_keys"] if "pooler" not in key):
+        raise _corrupt(entry, f"no weights for {gaps[0]}")
     model.eval().requires_grad_(False)
-    layers = tuple(find_layers(entry, model))
+    layers = tuple(find_layers(model))
     watch(layers)
     return LoadedModel(entry=entry, model=model, tokenizer=tokenizer, layers=layers)

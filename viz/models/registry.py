@@ -9,6 +9,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
 
+ROOT = Path(__file__).parents[2]
+
 
 class ModelError(ValueError):
     """A model cannot be used; the sentence says what is wrong and what to do.
@@ -69,16 +71,24 @@ class Entry:
 
         if self.hub is None:
             return None
-        config = try_to_load_from_cache(self.hub, "config.json", revision=self.revision)
-        weights = try_to_load_from_cache(self.hub, "model.safetensors", revision=self.revision)
-        return Path(weights).parent if isinstance(config, str) and isinstance(weights, str) else None
+        # A download that was broken off is no model: with a file missing, the rest is fetched again.
+        files = [
+            try_to_load_from_cache(self.hub, name, revision=self.revision)
+            for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
+        ]
+        return Path(files[0]).parent if all(isinstance(file, str) for file in files) else None
+
+
+def _entry(*, path: str | None = None, **fields: Any) -> Entry:
+    """A path of the registry is relative to the project."""
+    return Entry(**fields, path=None if path is None else ROOT / path)
 
 
 @cache
 def entries() -> tuple[Entry, ...]:
     """Every model a visitor may choose, the default one first."""
     with (Path(__file__).parent / "registry.toml").open("rb") as file:
-        return tuple(Entry(**model) for model in tomllib.load(file)["model"])
+        return tuple(_entry(**model) for model in tomllib.load(file)["model"])
 
 
 def find(model_id: str, *, extra: tuple[Entry, ...] = ()) -> Entry:
@@ -105,6 +115,10 @@ class Reachability:
         self._thread.start()
 
     def _look_up(self) -> None:
+        from huggingface_hub.constants import HF_HUB_OFFLINE
+
+        if HF_HUB_OFFLINE:  # whoever runs the server said so
+            return
         try:
             socket.getaddrinfo(self.host, 443)
         except OSError:

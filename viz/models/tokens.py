@@ -14,6 +14,7 @@ from viz.models.registry import ModelError
 
 SPACE = "␣"
 _NAMED = {"\n": "↵", "\t": "⇥", "\r": "↵", " ": SPACE}
+_BLANK = "\u034f\u115f\u1160\u2800\u3164\uffa0"  # letters and marks by category, yet nothing to see
 _PIECE = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -32,6 +33,14 @@ class Tokens:
     dropped: int = 0
 
 
+def word_labels(tokens: Tokens) -> tuple[str, ...]:
+    """A label for each word: its pieces put together again."""
+    words = [""] * (tokens.words[-1] + 1)
+    for word, label in zip(tokens.words, tokens.labels, strict=True):
+        words[word] += label.removeprefix("##") if words[word] else label
+    return tuple(words)
+
+
 def visible(text: str) -> str:
     """Show what would be invisible or would act on its surroundings: spaces, controls, direction marks.
 
@@ -39,16 +48,26 @@ def visible(text: str) -> str:
         >>> visible("a b" + chr(0x202E))
         'a␣b⟨202E⟩'
     """
-    return "".join(_visible_character(character) for character in text)
+    shown = "".join(_visible_character(character) for character in text)
+    if shown.startswith("\u200d"):  # it joins nothing here
+        shown = f"⟨200D⟩{shown[1:]}"
+    # A mark with nothing before it would be drawn on whatever stands to its left: give it a circle to sit on.
+    return f"◌{shown}" if shown and unicodedata.category(shown[0]).startswith("M") else shown
 
 
 def _visible_character(character: str) -> str:
     if character in _NAMED:
         return _NAMED[character]
-    # U+200D joins emoji into one picture; every other control, format or private character is written out.
-    if unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp") and character != "\u200d":
-        return f"⟨{ord(character):04X}⟩"
-    return character
+    # U+200D joins emoji into one picture, and the newest emoji are unknown to Python's tables; every other control,
+    # format, private or blank character is written out.
+    blank = unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp", "Zs") or character in _BLANK
+    emoji = character == "\u200d" or "\U0001f000" <= character <= "\U0001faff"
+    return f"⟨{ord(character):04X}⟩" if blank and not emoji else character
+
+
+def _encodable(text: str) -> str:
+    """Half a surrogate pair is no text in any encoding, and tokenizers refuse it: it becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
 
 
 @cache
@@ -70,12 +89,12 @@ def split_words(text: str, max_tokens: int) -> Tokens:
         >>> split_words("It didn't 下雨!", 10).labels
         ('It', "didn't", '下', '雨', '!')
     """
-    words = [word for word, _ in _word_splitter().pre_tokenize_str(text)]
+    words = [word for word, _ in _word_splitter().pre_tokenize_str(_encodable(text))]
     if not words:
         raise ModelError("empty")
     kept = words[:max_tokens]
     return Tokens(
-        ids=tuple(zlib.crc32(word.casefold().encode("utf-8", "replace")) for word in kept),
+        ids=tuple(zlib.crc32(word.casefold().encode()) for word in kept),
         labels=tuple(visible(word) for word in kept),
         special=(False,) * len(kept),
         words=tuple(range(len(kept))),
@@ -85,8 +104,9 @@ def split_words(text: str, max_tokens: int) -> Tokens:
 
 def seeded_embeddings(ids: tuple[int, ...], d_model: int, seed: int) -> Float[Tensor, "T d_model"]:
     """A vector of independent N(0, 1) numbers for each id; the same id and seed give the same vector, always."""
-    rows = [torch.randn(d_model, generator=torch.Generator().manual_seed((seed << 32) | i)) for i in ids]
-    return torch.stack(rows)
+    # torch's generator reads the low 32 bits of its seed only: both numbers must go into them.
+    seeds = [zlib.crc32(f"{seed} {i}".encode()) for i in ids]
+    return torch.stack([torch.randn(d_model, generator=torch.Generator().manual_seed(s)) for s in seeds])
 
 
 def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
@@ -95,6 +115,7 @@ def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
     Raises:
         ModelError: if nothing of the text becomes a token.
     """
+    text = _encodable(text)
     # Truncation is ours: asking the tokenizer for it would change its state, which visitors share.
     encoding = tokenizer(text, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False)
     added = [bool(flag) for flag in encoding["special_tokens_mask"]]
@@ -105,22 +126,34 @@ def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
     dropped = set(content[room:])
     kept = [i for i in range(len(added)) if i not in dropped]
     ids = [encoding["input_ids"][i] for i in kept]
-    pieces = [text[slice(*encoding["offset_mapping"][i])] for i in kept]
+    offsets = [encoding["offset_mapping"][i] for i in kept]
     words = [encoding.word_ids()[i] for i in kept]
     return Tokens(
         ids=tuple(ids),
-        labels=labels(tokenizer, ids, pieces),
+        labels=labels(tokenizer, ids, [text[slice(*offset)] for offset in offsets]),
         special=tuple(added[i] for i in kept),
-        words=_number(words),
+        words=_number(words, offsets, text),
         dropped=len(dropped),
     )
 
 
-def _number(words: list[int | None]) -> tuple[int, ...]:
-    """Number the words from 0; a token of no word (a special one) is a word of its own."""
+def _stands_alone(character: str) -> bool:
+    """True for scripts written without spaces: there a character counts as a word."""
+    return unicodedata.name(character, "").startswith(("CJK", "HIRAGANA", "KATAKANA")) if character else False
+
+
+def _number(words: list[int | None], offsets: list[tuple[int, int]], text: str) -> tuple[int, ...]:
+    """Number the words from 0; a token of no word (a special one) is a word of its own.
+
+    A tokenizer's own "word" may be the whole text (Llama's) or a run of Chinese (GPT-2's). So a word also ends
+    before a space, and before a character of a script without spaces unless the token is a further byte of it.
+    """
     numbers: list[int] = []
-    for i, word in enumerate(words):
+    for i, (word, (start, end)) in enumerate(zip(words, offsets, strict=True)):
         same = i > 0 and word is not None and word == words[i - 1]
+        if same and offsets[i - 1] != (start, end) and not text[slice(*offsets[i - 1])].isspace():
+            here, before = text[start:end], text[max(0, start - 1) : start]
+            same = not (here[:1].isspace() or before.isspace() or _stands_alone(here[:1]))
         numbers.append(numbers[-1] if same else (numbers[-1] + 1 if numbers else 0))
     return tuple(numbers)
 
@@ -135,6 +168,9 @@ def labels(tokenizer: Any, ids: list[int], pieces: list[str] | None = None) -> t
     byte_level = tokenizer.convert_tokens_to_ids("Ġ") not in (None, tokenizer.unk_token_id)
     shown: list[str] = []
     for i, token in enumerate(raw):
+        if token is None:  # a model's table may have more rows than its tokenizer has tokens (Qwen2.5's has)
+            shown.append(f"⟨{ids[i]}⟩")
+            continue
         label = token.replace("▁", " ")
         if byte_level:
             label = tokenizer.decode([ids[i]], clean_up_tokenization_spaces=False)

@@ -1,0 +1,190 @@
+"""Small random checkpoints, one for each family, as ``save_pretrained`` writes them, each with a real tokenizer.
+
+Sizes differ wherever a family lets them, so that a transpose or a mix-up cannot go unseen, and every parameter is
+drawn wide, biases and norms too, so that attention is far from uniform.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import models as algorithms
+
+from viz.models import LoadedModel, load
+from viz.models.registry import Entry
+
+TEXT = "The animal didn't cross the street because it was too tired."
+SENTENCES = (TEXT, "The quick brown fox jumps over the lazy dog.", "Paris is old and Paris is big.", "今天天气很好。")
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+VOCABULARY = 331
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """How to make a small model of a family, and what is true of it."""
+
+    config: str
+    model: str
+    sizes: Mapping[str, Any]
+    tokenizer: str
+    n_heads: int
+    n_kv_heads: int
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """W_O of layer i of each stack, counted from the model with its head."""
+
+
+LLAMA = {
+    "hidden_size": 42, "intermediate_size": 53, "num_hidden_layers": 2, "num_attention_heads": 6,
+    "num_key_value_heads": 2, "head_dim": 10, "max_position_embeddings": 61,
+}  # fmt: skip
+GPT = {"n_embd": 35, "n_layer": 2, "n_head": 5, "n_positions": 61}
+BERT = {
+    "hidden_size": 35, "intermediate_size": 53, "num_hidden_layers": 2, "num_attention_heads": 5,
+    "max_position_embeddings": 61, "pad_token_id": 0,
+}  # fmt: skip
+DECODER = "model.layers.{i}.self_attn.o_proj"
+
+FAMILIES: dict[str, Family] = {
+    "llama": Family(
+        config="LlamaConfig", model="LlamaForCausalLM", tokenizer="bare", n_heads=6, n_kv_heads=2,
+        sizes=LLAMA, outputs={"decoder": DECODER},
+    ),
+    "mistral": Family(
+        config="MistralConfig", model="MistralForCausalLM", tokenizer="metaspace", n_heads=6, n_kv_heads=3,
+        sizes=LLAMA | {"num_key_value_heads": 3, "sliding_window": 5}, outputs={"decoder": DECODER},
+    ),
+    "qwen2": Family(
+        config="Qwen2Config", model="Qwen2ForCausalLM", tokenizer="bytes", n_heads=6, n_kv_heads=2,
+        sizes={name: value for name, value in LLAMA.items() if name != "head_dim"} | {"hidden_size": 60},
+        outputs={"decoder": DECODER},
+    ),
+    "gemma2": Family(
+        config="Gemma2Config", model="Gemma2ForCausalLM", tokenizer="metaspace", n_heads=6, n_kv_heads=2,
+        sizes=LLAMA | {"sliding_window": 5, "attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 7},
+        outputs={"decoder": DECODER},
+    ),
+    "gpt2": Family(
+        config="GPT2Config", model="GPT2LMHeadModel", tokenizer="bytes", n_heads=5, n_kv_heads=5,
+        sizes=GPT | {"scale_attn_by_inverse_layer_idx": True}, outputs={"decoder": "transformer.h.{i}.attn.c_proj"},
+    ),
+    "gpt_bigcode": Family(
+        config="GPTBigCodeConfig", model="GPTBigCodeForCausalLM", tokenizer="bytes", n_heads=5, n_kv_heads=1,
+        sizes=GPT, outputs={"decoder": "transformer.h.{i}.attn.c_proj"},
+    ),
+    "gpt_bigcode_mha": Family(
+        config="GPTBigCodeConfig", model="GPTBigCodeForCausalLM", tokenizer="bytes", n_heads=5, n_kv_heads=5,
+        sizes=GPT | {"multi_query": False}, outputs={"decoder": "transformer.h.{i}.attn.c_proj"},
+    ),
+    "bert": Family(
+        config="BertConfig", model="BertForMaskedLM", tokenizer="wordpiece", n_heads=5, n_kv_heads=5,
+        sizes=BERT, outputs={"encoder": "bert.encoder.layer.{i}.attention.output.dense"},
+    ),
+    "distilbert": Family(
+        config="DistilBertConfig", model="DistilBertForMaskedLM", tokenizer="wordpiece", n_heads=5, n_kv_heads=5,
+        sizes={"dim": 35, "hidden_dim": 53, "n_layers": 2, "n_heads": 5, "max_position_embeddings": 61},
+        outputs={"encoder": "distilbert.transformer.layer.{i}.attention.out_lin"},
+    ),
+    "t5": Family(
+        config="T5Config", model="T5ForConditionalGeneration", tokenizer="metaspace", n_heads=5, n_kv_heads=5,
+        sizes={
+            "d_model": 33, "d_kv": 7, "d_ff": 53, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 5,
+            "relative_attention_num_buckets": 8, "decoder_start_token_id": 0, "pad_token_id": 0,
+        },
+        outputs={
+            "encoder": "encoder.block.{i}.layer.0.SelfAttention.o",
+            "decoder": "decoder.block.{i}.layer.0.SelfAttention.o",
+            "cross": "decoder.block.{i}.layer.1.EncDecAttention.o",
+        },
+    ),
+}  # fmt: skip
+
+
+def _wordpiece() -> Tokenizer:
+    """BERT's kind; saved with truncation and padding switched on, as all-MiniLM-L6-v2's is."""
+    tokenizer = Tokenizer(algorithms.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(vocab_size=75, special_tokens=SPECIAL, show_progress=False)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )  # fmt: skip
+    tokenizer.enable_truncation(8)
+    tokenizer.enable_padding(length=8)
+    return tokenizer
+
+
+def _bytes() -> Tokenizer:
+    """GPT-2's kind: pieces of bytes."""
+    tokenizer = Tokenizer(algorithms.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    tokenizer.train_from_iterator(
+        SENTENCES[:3], trainers.BpeTrainer(vocab_size=VOCABULARY, initial_alphabet=alphabet, show_progress=False)
+    )
+    return tokenizer
+
+
+def _metaspace() -> Tokenizer:
+    """SentencePiece's kind, with an end mark as T5 has."""
+    tokenizer = Tokenizer(algorithms.BPE(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.BpeTrainer(vocab_size=75, special_tokens=SPECIAL, show_progress=False)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A [SEP]", special_tokens=[("[SEP]", 3)])
+    return tokenizer
+
+
+def _bare() -> Tokenizer:
+    """Llama 2's kind: no pre-tokenizer, so that its "word" is the whole text."""
+    tokenizer = Tokenizer(algorithms.BPE(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()  # to learn pieces that stop at spaces
+    trainer = trainers.BpeTrainer(vocab_size=75, special_tokens=SPECIAL, show_progress=False)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    kept = Tokenizer(tokenizer.model)
+    kept.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    kept.decoder = decoders.Metaspace()
+    return kept
+
+
+MAKERS = {"wordpiece": _wordpiece, "bytes": _bytes, "metaspace": _metaspace, "bare": _bare}
+
+
+def save_tokenizer(kind: str, folder: Path) -> None:
+    """Write tokenizer.json and tokenizer_config.json."""
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=MAKERS[kind](), model_max_length=61, **({} if kind == "bytes" else names)
+    ).save_pretrained(folder)
+
+
+def save(name: str, folder: Path, **changes: Any) -> Path:
+    """Write a checkpoint of a family, its configuration with ``changes``."""
+    family = FAMILIES[name]
+    config = getattr(transformers, family.config)(vocab_size=VOCABULARY, **{**family.sizes, **changes})
+    model = getattr(transformers, family.model)._from_config(config)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.25)
+    model.save_pretrained(folder)
+    save_tokenizer(family.tokenizer, folder)
+    return folder
+
+
+def open_folder(folder: Path, **about: Any) -> LoadedModel:
+    """Load a folder as the command line's ``--model`` does."""
+    entry = Entry(id=folder.name, path=folder, **about)
+    return load(entry.id, extra=(entry,))
+
+
+def eager(name: str, folder: Path) -> Any:
+    """The same checkpoint as transformers itself runs it, which keeps its own attention weights."""
+    model = getattr(transformers, FAMILIES[name].model)
+    return model.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()

@@ -1,0 +1,234 @@
+"""One head: hand values, what must hold of any, and torch's own attention."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from viz.core.attention import attend, row_softmax
+from viz.core.masks import causal, combine, padding, window
+
+QK = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+V = torch.tensor([[1.0, 0.0], [0.0, 2.0], [3.0, 1.0]])
+PINNED = {"atol": 5.1e-5, "rtol": 0}  # values pinned to four digits
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    """Float64, so that only a wrong formula can be off by more than 1e-12."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def a_head(batch: tuple[int, ...] = (), n_queries: int = 5, n_keys: int = 7, d_k: int = 3, d_v: int = 11):
+    return draw(*batch, n_queries, d_k, seed=1), draw(*batch, n_keys, d_k, seed=2), draw(*batch, n_keys, d_v, seed=3)
+
+
+class TestHandValues:
+    def test_a_toy_head(self):
+        trace = attend(QK, QK, V)
+        assert_close(trace.scores, torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 2.0]]))
+        assert_close(trace.scaled, trace.scores / math.sqrt(2))
+        expected = [[0.4011, 0.1978, 0.4011], [0.1978, 0.4011, 0.4011], [0.2483, 0.2483, 0.5035]]
+        assert_close(trace.weights, torch.tensor(expected), **PINNED)
+        outputs = [[1.6044, 0.7967], [1.4011, 1.2033], [1.7587, 1.0000]]
+        assert_close(trace.output, torch.tensor(outputs), **PINNED)
+
+    def test_a_toy_head_that_may_not_look_ahead(self):
+        trace = attend(QK, QK, V, allowed=causal(3, 3))
+        expected = [[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]
+        assert_close(trace.weights, torch.tensor(expected), **PINNED)
+        assert trace.weights.triu(1).eq(0).all()
+        outputs = [[1, 0], [0.3302, 1.3395], [1.7587, 1.0]]
+        assert_close(trace.output, torch.tensor(outputs), **PINNED)
+
+    def test_without_the_scale(self):
+        trace = attend(QK, QK, V, scale=1.0)
+        assert trace.scale == 1.0
+        assert_close(trace.weights[0], torch.tensor([0.4223, 0.1554, 0.4223]), **PINNED)
+        assert_close(trace.scaled, trace.scores)
+
+    def test_in_fractions(self):
+        """Scores ln 1, ln 2, ln 5 give weights 1/8, 2/8, 5/8."""
+        q, k = torch.ones(1, 1), torch.tensor([[1.0], [2.0], [5.0]]).log()
+        trace = attend(q, k, torch.tensor([[8.0], [80.0], [800.0]]), scale=1.0)
+        assert_close(trace.weights, torch.tensor([[1, 2, 5]]) / 8)
+        assert_close(trace.output, torch.tensor([[521.0]]))
+
+
+class TestAgainstTorch:
+    @pytest.mark.parametrize("batch", [(), (2,), (2, 13), (1, 2, 13)])
+    def test_plain(self, batch):
+        q, k, v = a_head(batch)
+        assert_close(attend(q, k, v).output, scaled_dot_product_attention(q, k, v), atol=1e-12, rtol=0)
+
+    def test_a_mask_with_one_blind_row(self):
+        q, k, v = a_head((2, 13))
+        allowed = torch.rand(5, 7, generator=torch.Generator().manual_seed(4)) < 0.6
+        allowed[3] = False
+        trace = attend(q, k, v, allowed=allowed)
+        reference = scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        assert_close(trace.output, reference, atol=1e-12, rtol=0)
+        assert trace.weights[..., 3, :].eq(0).all() and trace.output[..., 3, :].eq(0).all()
+        # What others do with such a row: the bare formula gives NaN, a large negative number gives an even spread.
+        assert torch.softmax(trace.masked, -1)[..., 3, :].isnan().all()
+        filled = trace.scaled.masked_fill(~allowed, -1e9).softmax(-1)
+        assert_close(filled[..., 3, :], torch.full((2, 13, 7), 1 / 7, dtype=torch.float64))
+
+    @pytest.mark.parametrize("shape", [(5, 7), (13, 5, 7), (2, 13, 5, 7), (2, 1, 5, 7)])
+    def test_masks_of_any_batch(self, shape):
+        q, k, v = a_head((2, 13))
+        allowed = torch.rand(shape, generator=torch.Generator().manual_seed(5)) < 0.6
+        reference = scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        assert_close(attend(q, k, v, allowed=allowed).output, reference, atol=1e-12, rtol=0)
+
+    def test_a_padding_mask(self):
+        """It has axes of size 1 for heads and queries; a (B, K) mask would act on the wrong ones."""
+        q, k, v = a_head((2, 13))
+        trace = attend(q, k, v, allowed=padding([3, 7], 7))
+        for b, length in enumerate((3, 7)):
+            alone = attend(q[b], k[b, :, :length], v[b, :, :length])
+            assert_close(trace.output[b], alone.output, atol=1e-12, rtol=0)
+        assert trace.weights[0, ..., 3:].eq(0).all()
+        both = attend(q, k, v, allowed=combine(padding([3, 7], 7), window(5, 7, 2)))
+        assert both.weights.shape == (2, 13, 5, 7)
+
+    def test_a_bias(self):
+        q, k, v = a_head((2, 13))
+        for shape in ((5, 7), (13, 5, 7), (13, 1, 7)):
+            bias = draw(*shape, seed=6)
+            trace = attend(q, k, v, bias=bias)
+            reference = scaled_dot_product_attention(q, k, v, attn_mask=bias.expand(2, 13, 5, 7))
+            assert_close(trace.output, reference, atol=1e-12, rtol=0)
+            assert_close(trace.masked, trace.scaled + bias)
+
+    def test_a_scale(self):
+        q, k, v = a_head((2,))
+        reference = scaled_dot_product_attention(q, k, v, scale=0.3)
+        assert_close(attend(q, k, v, scale=0.3).output, reference, atol=1e-12, rtol=0)
+
+    def test_multihead_attention_has_the_opposite_polarity(self):
+        """True blocks in nn.MultiheadAttention, and allows here."""
+        module = nn.MultiheadAttention(11, 1, bias=False, batch_first=True, dtype=torch.float64)
+        with torch.no_grad():
+            module.in_proj_weight.copy_(torch.eye(11, dtype=torch.float64).repeat(3, 1))
+            module.out_proj.weight.copy_(torch.eye(11, dtype=torch.float64))
+            x, allowed = draw(1, 5, 11), window(5, 5, 1)
+            opposite, weights = module(x, x, x, attn_mask=~allowed)
+            same, _ = module(x, x, x, attn_mask=allowed)
+        trace = attend(x, x, x, allowed=allowed)
+        assert_close(trace.output, opposite, atol=1e-12, rtol=0)
+        assert_close(trace.weights, weights, atol=1e-12, rtol=0)
+        assert (trace.output - same).abs().max() > 0.1
+
+    def test_gradients_pass(self):
+        q, k, v = (tensor.requires_grad_() for tensor in a_head())
+        mine = torch.autograd.grad(attend(q, k, v).output.square().sum(), (q, k, v))
+        own = torch.autograd.grad(scaled_dot_product_attention(q, k, v).square().sum(), (q, k, v))
+        assert_close(mine, own, atol=1e-12, rtol=1e-12)
+
+
+class TestProperties:
+    def test_rows_sum_to_one_and_columns_do_not(self):
+        weights = attend(*a_head((2, 13))).weights
+        assert weights.ge(0).all()
+        assert_close(weights.sum(-1), torch.ones(2, 13, 5, dtype=torch.float64), atol=1e-12, rtol=0)
+        assert (weights.sum(-2) - 1).abs().max() > 0.1
+
+    def test_outputs_lie_between_the_smallest_and_the_largest_value(self):
+        q, k, v = a_head((2, 13))
+        output = attend(q, k, v).output
+        assert (output >= v.amin(-2, keepdim=True)).all() and (output <= v.amax(-2, keepdim=True)).all()
+
+    def test_shuffled_keys_change_nothing(self):
+        q, k, v = a_head((2,))
+        order = torch.tensor([3, 0, 6, 2, 5, 1, 4])
+        shuffled, trace = attend(q, k[..., order, :], v[..., order, :]), attend(q, k, v)
+        assert_close(shuffled.output, trace.output, atol=1e-12, rtol=0)
+        assert_close(shuffled.weights, trace.weights[..., order], atol=1e-12, rtol=0)
+
+    def test_shuffled_queries_shuffle_the_output(self):
+        q, k, v = a_head((2,))
+        order = torch.tensor([3, 0, 2, 4, 1])
+        assert_close(attend(q[..., order, :], k, v).output, attend(q, k, v).output[..., order, :])
+
+    def test_a_constant_added_to_a_row_changes_nothing(self):
+        q, k, v = a_head((2,))
+        shift = draw(5, 1, seed=8).expand(5, 7) * 100
+        assert_close(attend(q, k, v, bias=shift).weights, attend(q, k, v).weights, atol=1e-12, rtol=0)
+
+    def test_a_twice_as_long_key_has_twice_the_scores(self):
+        q, k, v = a_head()
+        longer = k.clone()
+        longer[4] *= 2
+        assert_close(attend(q, longer, v).scores[:, 4], 2 * attend(q, k, v).scores[:, 4])
+
+    def test_weights_do_not_depend_on_values(self):
+        q, k, v = a_head()
+        assert torch.equal(attend(q, k, v).weights, attend(q, k, v * 3 + 1).weights)
+
+    def test_the_rank_of_the_scores_is_at_most_d_k(self):
+        assert torch.linalg.matrix_rank(attend(*a_head(n_queries=101, n_keys=103)).scores) == 3
+
+    def test_large_scores_do_not_overflow(self):
+        weights = attend(QK * 1e4, QK * 1e4, V).weights
+        assert weights.isfinite().all()
+        assert_close(weights.sum(-1), torch.ones(3))
+
+    def test_one_key_takes_all(self):
+        assert attend(*a_head(n_keys=1)).weights.eq(1).all()
+
+    def test_a_score_mod_acts_between_the_scale_and_the_bias(self):
+        q, k, v = a_head()
+        bias = draw(5, 7, seed=9)
+        trace = attend(q, k, v, score_mod=torch.tanh, bias=bias, allowed=causal(5, 7))
+        assert_close(trace.masked, (torch.tanh(trace.scaled) + bias).masked_fill(~causal(5, 7), -torch.inf))
+        assert_close(trace.weights, trace.masked.softmax(-1))
+
+    def test_what_went_in_is_kept_and_left_alone(self):
+        q, k, v = a_head()
+        before = [tensor.clone() for tensor in (q, k, v)]
+        trace = attend(q, k, v, allowed=causal(5, 7))
+        assert trace.q is q and trace.k is k and trace.v is v
+        assert_close([q, k, v], before, atol=0, rtol=0)
+        assert trace.scale == 1 / math.sqrt(3)
+        assert trace.scaled.isfinite().all()  # masking did not write into what came before it
+        with pytest.raises(AttributeError):
+            trace.weights = trace.scores
+
+    def test_keys_of_another_width_are_refused(self):
+        q, k, v = a_head()
+        with pytest.raises(TypeError):
+            attend(q, k[..., :2], v)
+
+
+class TestRowSoftmax:
+    def test_hand_values(self):
+        scores = torch.tensor([[0.0, math.log(3)], [-torch.inf, 5.0]])
+        assert_close(row_softmax(scores), torch.tensor([[0.25, 0.75], [0.0, 1.0]]))
+
+    def test_blind_rows_among_others(self):
+        scores = draw(3, 5, 7).masked_fill(draw(3, 5, 7, seed=1) > 0, -torch.inf)
+        scores[1, 2] = -torch.inf
+        weights = row_softmax(scores)
+        assert weights[1, 2].eq(0).all()
+        scores[1, 2] = 0
+        rest = torch.ones(3, 5, dtype=torch.bool)
+        rest[scores.amax(-1) == -torch.inf] = False
+        rest[1, 2] = False
+        assert_close(weights[rest], scores.softmax(-1)[rest])
+
+    def test_what_is_not_a_number_is_not_hidden(self):
+        """Only a row that may look nowhere becomes 0; a NaN from elsewhere stays one."""
+        scores = torch.tensor([[torch.nan, 0.0], [0.0, torch.nan], [-torch.inf, -torch.inf]])
+        assert row_softmax(scores)[:2].isnan().all()
+        assert row_softmax(scores)[2].eq(0).all()
+
+
+def test_why_scores_are_scaled():
+    """The variance of q·k is d_k (a statement about random vectors), and after the scale 1."""
+    for d_k in (4, 64, 512):
+        trace = attend(draw(401, d_k, seed=1), draw(409, d_k, seed=2), torch.ones(409, 1, dtype=torch.float64))
+        assert_close(float(trace.scores.var() / d_k), 1.0, atol=0.1, rtol=0)
+        assert_close(float(trace.scaled.var()), 1.0, atol=0.1, rtol=0)

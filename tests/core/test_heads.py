@@ -1,0 +1,302 @@
+"""Many heads: against one head at a time, torch's own layer, and shared keys and values written separately."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from viz.core.attention import attend
+from viz.core.heads import HeadWeights, concat_heads, merge_heads, multi_head, share_kv, split_heads
+from viz.core.masks import causal, padding
+from viz.core.spec import AttentionSpec
+
+EXACT = {"atol": 0, "rtol": 0}
+CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64: only a wrong formula is off by more
+
+
+def draw(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def wide_spec(n_kv_heads: int = 2) -> AttentionSpec:
+    """Every width another prime; six heads so that G may be 1, 2, 3 or 6."""
+    return AttentionSpec(
+        d_model=13, n_heads=6, n_kv_heads=n_kv_heads, d_head=7, d_value=11, d_memory=17, d_output=19
+    )  # fmt: skip
+
+
+def weights_of(spec: AttentionSpec, *, bias: bool = True) -> HeadWeights:
+    shapes: dict[str, tuple[int, ...]] = {
+        "w_q": (spec.d_model, spec.H * spec.d_k), "w_k": (spec.d_mem, spec.G * spec.d_k),
+        "w_v": (spec.d_mem, spec.G * spec.d_v), "w_o": (spec.H * spec.d_v, spec.d_out),
+    }  # fmt: skip
+    if bias:
+        shapes |= {name.replace("w", "b"): (shape[1],) for name, shape in shapes.items()}
+    scale = {name: shape[0] ** -0.5 for name, shape in shapes.items()}
+    return HeadWeights(
+        spec=spec, **{name: draw(*shape, seed=i) * scale[name] for i, (name, shape) in enumerate(shapes.items())}
+    )
+
+
+class TestSplitShareConcat:
+    def test_split_by_hand(self):
+        x = torch.arange(12.0).view(2, 6)
+        assert split_heads(x, 3).tolist() == [[[0, 1], [6, 7]], [[2, 3], [8, 9]], [[4, 5], [10, 11]]]
+
+    def test_concat_undoes_split(self):
+        x = draw(2, 5, 21)
+        assert split_heads(x, 3).shape == (2, 3, 5, 7)
+        assert_close(concat_heads(split_heads(x, 3)), x, **EXACT)
+
+    def test_a_view_without_the_transpose_is_something_else(self):
+        x = draw(5, 21)
+        assert split_heads(x, 3).shape == x.reshape(3, 5, 7).shape
+        assert (split_heads(x, 3) - x.reshape(3, 5, 7)).abs().max() > 0.1
+
+    def test_concat_puts_head_i_into_its_own_columns(self):
+        heads = draw(3, 5, 7)
+        for i in range(3):
+            assert_close(concat_heads(heads)[:, 7 * i : 7 * (i + 1)], heads[i], **EXACT)
+
+    @pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6])
+    def test_neighbours_share(self, n_kv_heads):
+        x = draw(2, n_kv_heads, 5, 7)
+        shared = share_kv(x, 6)
+        for i in range(6):
+            assert_close(shared[:, i], x[:, i * n_kv_heads // 6], **EXACT)
+
+    def test_errors(self):
+        with pytest.raises(ValueError, match=r"^width=30 is not a multiple of n_heads=8$"):
+            split_heads(draw(5, 30), 8)
+        with pytest.raises(ValueError, match=r"^n_heads=8 is not a multiple of n_kv_heads=3$"):
+            share_kv(draw(3, 5, 7), 8)
+
+
+class TestMultiHead:
+    @pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6])
+    @pytest.mark.parametrize("bias", [False, True])
+    def test_one_head_at_a_time(self, n_kv_heads, bias):
+        """Every head alone, with its own columns, and its own rows of W_O; rectangular, all widths different."""
+        s = wide_spec(n_kv_heads)
+        w = weights_of(s, bias=bias)
+        x, memory = draw(3, s.d_model, seed=8), draw(5, s.d_mem, seed=9)
+        trace = multi_head(x, memory, w)
+        total = torch.zeros(3, s.d_out, dtype=torch.float64)
+        for i in range(s.H):
+            g = i * s.G // s.H
+            q = x @ w.w_q[:, i * s.d_k : (i + 1) * s.d_k]
+            k = memory @ w.w_k[:, g * s.d_k : (g + 1) * s.d_k]
+            v = memory @ w.w_v[:, g * s.d_v : (g + 1) * s.d_v]
+            if bias:
+                q = q + w.b_q[i * s.d_k : (i + 1) * s.d_k]
+                k = k + w.b_k[g * s.d_k : (g + 1) * s.d_k]
+                v = v + w.b_v[g * s.d_v : (g + 1) * s.d_v]
+            a = torch.softmax(q @ k.T / math.sqrt(s.d_k), dim=-1)
+            z = (a @ v) @ w.w_o[i * s.d_v : (i + 1) * s.d_v]
+            assert_close(trace.weights[i], a, **CLOSE)
+            assert_close(trace.head_outputs[i], a @ v, **CLOSE)
+            assert_close(trace.contributions[i], z, **CLOSE)
+            total = total + z
+        assert_close(trace.output, total + w.b_o if bias else total, **CLOSE)
+
+    def test_shapes(self):
+        s = wide_spec()
+        trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(s))
+        shapes = {
+            "x": (2, 3, 13), "memory": (2, 5, 17), "q": (2, 6, 3, 7), "k": (2, 2, 5, 7), "v": (2, 2, 5, 11),
+            "scores": (2, 6, 3, 5), "weights": (2, 6, 3, 5), "head_outputs": (2, 6, 3, 11), "concat": (2, 3, 66),
+            "contributions": (2, 6, 3, 19), "output": (2, 3, 19),
+        }  # fmt: skip
+        assert {name: tuple(getattr(trace, name).shape) for name in shapes} == shapes
+
+    @pytest.mark.parametrize("mask", [None, "causal", "padding"])
+    def test_against_torchs_layer_with_the_same_weights(self, mask):
+        spec = AttentionSpec(d_model=35, n_heads=5)
+        w, x = weights_of(spec), draw(2, 3, 35, seed=9)
+        module = nn.MultiheadAttention(35, 5, batch_first=True, dtype=torch.float64)
+        with torch.no_grad():
+            module.in_proj_weight.copy_(torch.cat([w.w_q, w.w_k, w.w_v], 1).T)
+            module.in_proj_bias.copy_(torch.cat([w.b_q, w.b_k, w.b_v]))
+            module.out_proj.weight.copy_(w.w_o.T)
+            module.out_proj.bias.copy_(w.b_o)
+            allowed = {None: None, "causal": causal(3, 3), "padding": padding([3, 2], 3)}[mask]
+            options = {
+                None: {}, "causal": {"attn_mask": ~causal(3, 3)},
+                "padding": {"key_padding_mask": ~padding([3, 2], 3)[:, 0, 0]},
+            }[mask]  # fmt: skip
+            expected, attention = module(x, x, x, average_attn_weights=False, **options)
+        trace = multi_head(x, x, w, allowed=allowed)
+        assert_close(trace.output, expected, **CLOSE)
+        assert_close(trace.weights, attention, **CLOSE)
+
+    def test_against_torchs_layer_across_two_sequences(self):
+        spec = AttentionSpec(d_model=35, n_heads=5, d_memory=17)
+        w, x, memory = weights_of(spec), draw(2, 3, 35, seed=8), draw(2, 7, 17, seed=9)
+        module = nn.MultiheadAttention(35, 5, kdim=17, vdim=17, batch_first=True, dtype=torch.float64)
+        with torch.no_grad():
+            for name, weight in (("q", w.w_q), ("k", w.w_k), ("v", w.w_v)):
+                getattr(module, f"{name}_proj_weight").copy_(weight.T)
+            module.in_proj_bias.copy_(torch.cat([w.b_q, w.b_k, w.b_v]))
+            module.out_proj.weight.copy_(w.w_o.T)
+            module.out_proj.bias.copy_(w.b_o)
+            expected, attention = module(x, memory, memory, average_attn_weights=False)
+        trace = multi_head(x, memory, w)
+        assert_close(trace.output, expected, **CLOSE)
+        assert_close(trace.weights, attention, **CLOSE)
+
+    @pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6])
+    def test_against_torchs_own_shared_attention(self, n_kv_heads):
+        trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec(n_kv_heads)))
+        reference = scaled_dot_product_attention(trace.q, trace.k, trace.v, enable_gqa=True)
+        assert_close(trace.head_outputs, reference, **CLOSE)
+
+    @pytest.mark.parametrize("n_kv_heads", [2, 3])
+    def test_repeat_instead_of_neighbours_is_seen(self, n_kv_heads):
+        """The classic slip: the same shapes, the wrong pairs, no error."""
+        trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec(n_kv_heads)))
+        k, v = (kv.repeat(1, 6 // n_kv_heads, 1, 1) for kv in (trace.k, trace.v))
+        assert k.shape == share_kv(trace.k, 6).shape
+        assert (attend(trace.q, k, v).output - trace.head_outputs).abs().max() > 0.1
+
+    def test_multi_query_written_separately(self):
+        """Shazeer 2019: every head asks the same keys. Bit for bit."""
+        s = wide_spec(1)
+        w = weights_of(s, bias=False)
+        x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
+        k, v = (memory @ w.w_k).repeat(6, 1, 1), (memory @ w.w_v).repeat(6, 1, 1)
+        q = (x @ w.w_q).view(3, 6, 7).transpose(0, 1)
+        expected = torch.softmax(q @ k.mT * (1 / math.sqrt(7)), dim=-1) @ v
+        assert torch.equal(multi_head(x, memory, w).head_outputs, expected)
+
+    def test_as_many_key_heads_as_query_heads_is_multi_head_bit_for_bit(self):
+        s = AttentionSpec(d_model=35, n_heads=5, n_kv_heads=5)
+        w, x = weights_of(s, bias=False), draw(3, 35, seed=8)
+        q, k, v = (split_heads(x @ matrix, 5) for matrix in (w.w_q, w.w_k, w.w_v))
+        assert torch.equal(multi_head(x, x, w).head_outputs, attend(q, k, v).output)
+
+    def test_contributions_add_up_and_equal_one_big_product(self):
+        trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec()))
+        w = trace.projections
+        assert_close(trace.contributions.sum(-3) + w.b_o, trace.output, **CLOSE)
+        assert_close(trace.concat @ w.w_o + w.b_o, trace.output, **CLOSE)
+        assert_close(trace.concat, concat_heads(trace.head_outputs), **EXACT)
+
+    def test_shuffled_tokens_shuffle_the_output(self):
+        spec, order = AttentionSpec(d_model=35, n_heads=5), torch.tensor([2, 0, 6, 5, 1, 4, 3])
+        x, w = draw(7, 35, seed=9), weights_of(spec)
+        assert_close(multi_head(x[order], x[order], w).output, multi_head(x, x, w).output[order], **CLOSE)
+
+    def test_every_head_reads_every_feature(self):
+        """A head is narrow in rank, not blind to part of the input."""
+        x, w = draw(7, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
+        without = x.clone()
+        without[:, 11] = 0
+        changed = (multi_head(without, without, w).weights - multi_head(x, x, w).weights).abs().amax((-1, -2))
+        assert (changed > 1e-3).all()
+
+    def test_options_reach_attention(self):
+        x, w = draw(5, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
+        bias = draw(5, 5, 5)
+        trace = multi_head(x, x, w, allowed=causal(5, 5), bias=bias, scale=0.2, score_mod=torch.tanh)
+        again = attend(trace.q, trace.k, trace.v, allowed=causal(5, 5), bias=bias, scale=0.2, score_mod=torch.tanh)
+        assert_close(trace.weights, again.weights, **EXACT)
+        assert trace.weights.triu(1).eq(0).all()
+
+    def test_merging_turned_queries_and_keys(self):
+        """A model that turns q and k by position enters after the projections."""
+        x, w = draw(5, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
+        plain = multi_head(x, x, w)
+        same = merge_heads(plain.q, plain.k, plain.v, w, x=x, memory=x)
+        assert_close(same.output, plain.output, **EXACT)
+        turned = merge_heads(plain.q.flip(-1), plain.k.flip(-1), plain.v, w, x=x, memory=x)
+        assert_close(turned.output, plain.output, **CLOSE)
+        assert torch.equal(turned.q, plain.q.flip(-1))
+
+    def test_extra_batch_axes(self):
+        w = weights_of(wide_spec())
+        x, memory = draw(2, 3, 5, 13), draw(2, 3, 7, 17)
+        together = multi_head(x, memory, w).output
+        for i in range(2):
+            for j in range(3):
+                assert_close(together[i, j], multi_head(x[i, j], memory[i, j], w).output, **CLOSE)
+
+
+class TestHeadWeights:
+    @pytest.mark.parametrize(("n_kv_heads", "n_parameters"), [(8, 1_048_576), (4, 786_432), (2, 655_360), (1, 589_824)])
+    def test_parameters_by_hand(self, n_kv_heads, n_parameters):
+        spec = AttentionSpec(d_model=512, n_heads=8, n_kv_heads=n_kv_heads)
+        w = HeadWeights.random(spec, seed=0)
+        assert w.n_parameters() == n_parameters == 2 * 512**2 + 2 * 512 * n_kv_heads * 64
+
+    def test_parameters_with_bias(self):
+        assert weights_of(AttentionSpec(d_model=512, n_heads=8)).n_parameters() == 1_050_624
+
+    def test_random_is_a_function_of_its_seed(self):
+        spec = wide_spec()
+        a, b, c = (HeadWeights.random(spec, seed=seed) for seed in (3, 3, 4))
+        for name in ("w_q", "w_k", "w_v", "w_o"):
+            assert torch.equal(getattr(a, name), getattr(b, name))
+            assert (getattr(a, name) - getattr(c, name)).abs().max() > 0.1
+
+    def test_random_leaves_torchs_own_seed_alone(self):
+        torch.manual_seed(5)
+        expected = torch.rand(3)
+        torch.manual_seed(5)
+        HeadWeights.random(wide_spec(), seed=0)
+        assert_close(torch.rand(3), expected)
+
+    def test_random_keeps_unit_variance(self):
+        spec = AttentionSpec(d_model=128, n_heads=4, n_kv_heads=1)
+        x = torch.randn(997, 128, generator=torch.Generator().manual_seed(0))
+        trace = multi_head(x, x, HeadWeights.random(spec, seed=0))
+        for made in (trace.q, trace.k, trace.v):
+            assert_close(float(made.var()), 1.0, atol=0.05, rtol=0)
+
+    def test_a_wrong_shape_is_refused(self):
+        spec = AttentionSpec(d_model=6, n_heads=2)
+        good = HeadWeights.random(spec, seed=0)
+        with pytest.raises(ValueError, match=r"^w_k has shape \(5, 6\), the spec asks for \(6, 6\)$"):
+            HeadWeights(spec=spec, w_q=good.w_q, w_k=good.w_k[:5], w_v=good.w_v, w_o=good.w_o)
+        with pytest.raises(ValueError, match=r"^b_o has shape \(5,\), the spec asks for \(6,\)$"):
+            HeadWeights(spec=spec, w_q=good.w_q, w_k=good.w_k, w_v=good.w_v, w_o=good.w_o, b_o=torch.zeros(5))
+
+
+class TestFromMha:
+    @pytest.mark.parametrize("n_kv_heads", [1, 2, 3])
+    def test_keys_and_values_are_the_mean_of_their_group(self, n_kv_heads):
+        old = weights_of(wide_spec(6))
+        new = HeadWeights.from_mha(old, n_kv_heads)
+        x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
+        before, after = multi_head(x, memory, old), multi_head(x, memory, new)
+        size = 6 // n_kv_heads
+        for g in range(n_kv_heads):
+            group = slice(g * size, (g + 1) * size)
+            assert_close(after.k[g], before.k[group].mean(0), **CLOSE)
+            assert_close(after.v[g], before.v[group].mean(0), **CLOSE)
+        assert torch.equal(after.q, before.q)
+        assert new.w_o is old.w_o and new.b_o is old.b_o
+        assert new.spec.kind == {1: "MQA", 2: "GQA", 3: "GQA"}[n_kv_heads]
+
+    def test_pooling_to_the_same_number_changes_nothing(self):
+        old = weights_of(wide_spec(6))
+        x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
+        assert_close(
+            multi_head(x, memory, HeadWeights.from_mha(old, 6)).output, multi_head(x, memory, old).output, **EXACT
+        )
+
+    def test_in_two_steps(self):
+        old = weights_of(wide_spec(6))
+        twice = HeadWeights.from_mha(HeadWeights.from_mha(old, 2), 1)
+        assert_close(twice.w_k, HeadWeights.from_mha(old, 1).w_k, **CLOSE)
+
+    def test_without_biases(self):
+        assert HeadWeights.from_mha(weights_of(wide_spec(6), bias=False), 3).b_k is None
+
+    def test_errors(self):
+        with pytest.raises(ValueError, match=r"^n_kv_heads=2 cannot be pooled into n_kv_heads=3$"):
+            HeadWeights.from_mha(weights_of(wide_spec(2)), 3)
+        with pytest.raises(ValueError, match=r"^n_heads=6 is not a multiple of n_kv_heads=4$"):
+            HeadWeights.from_mha(weights_of(wide_spec(6)), 4)

@@ -1,0 +1,90 @@
+"""Masks: which cells are open, by hand and by a loop over pairs."""
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from viz.core.masks import causal, combine, padding, prefix, window
+
+SIZES = [(5, 5), (3, 7), (7, 3), (1, 11), (1, 1)]
+
+
+def by_pairs(n_queries, n_keys, rule):
+    """A mask from a rule on the pair (query's key position, key position), one pair at a time."""
+    last = n_keys - n_queries  # the last query stands beside the last key
+    return torch.tensor([[rule(i + last, j) for j in range(n_keys)] for i in range(n_queries)])
+
+
+@pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
+def test_causal(n_queries, n_keys):
+    mask = causal(n_queries, n_keys)
+    assert mask.dtype == torch.bool
+    assert torch.equal(mask, by_pairs(n_queries, n_keys, lambda i, j: j <= i))
+
+
+def test_causal_equals_torchs_own():
+    q, k, v = (torch.randn(5, width, generator=torch.Generator().manual_seed(width)) for width in (3, 3, 7))
+    reference = scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert_close(scaled_dot_product_attention(q, k, v, attn_mask=causal(5, 5)), reference)
+
+
+def test_decoding_with_a_cache_asks_the_last_rows():
+    assert torch.equal(causal(2, 7), causal(7, 7)[-2:])
+    assert torch.equal(window(2, 7, 3), window(7, 7, 3)[-2:])
+    assert torch.equal(prefix(2, 7, 3), prefix(7, 7, 3)[-2:])
+
+
+def test_more_queries_than_keys_leave_the_first_ones_blind():
+    assert causal(5, 2).any(-1).tolist() == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
+@pytest.mark.parametrize("width", [0, 2, 20])
+def test_window(n_queries, n_keys, width):
+    assert torch.equal(window(n_queries, n_keys, width), by_pairs(n_queries, n_keys, lambda i, j: abs(i - j) <= width))
+
+
+@pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
+def test_prefix(n_queries, n_keys):
+    for n_prefix in (0, 1, n_keys):
+        expected = by_pairs(n_queries, n_keys, lambda i, j, n=n_prefix: j <= i or j < n)
+        assert torch.equal(prefix(n_queries, n_keys, n_prefix), expected)
+    assert torch.equal(prefix(n_queries, n_keys, 0), causal(n_queries, n_keys))
+    assert prefix(n_queries, n_keys, n_keys).all()
+
+
+def test_padding():
+    mask = padding([3, 0, 7], 7)
+    assert mask.shape == (3, 1, 1, 7)
+    assert mask.sum(-1).flatten().tolist() == [3, 0, 7]
+    assert mask[0, 0, 0].tolist() == [True] * 3 + [False] * 4
+    # As many sequences as keys: with the axes in place, it still acts on the keys.
+    square = padding([1, 2, 3], 3).expand(3, 1, 3, 3)
+    assert square[1, 0].tolist() == [[True, True, False]] * 3
+
+
+def test_combine_is_and():
+    a, b = causal(5, 7), window(5, 7, 2)
+    assert torch.equal(combine(a, b), a & b)
+    assert torch.equal(combine(a, b, padding([4], 7)), (a & b & (torch.arange(7) < 4))[None, None])
+    assert torch.equal(combine(None, a, None), a)
+    assert combine(None, None) is None
+    assert combine() is None
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: causal(0, 3), "n_queries=0 must be at least 1"),
+        (lambda: window(3, 0, 1), "n_keys=0 must be at least 1"),
+        (lambda: window(3, 3, -1), "width=-1 must be at least 0"),
+        (lambda: prefix(3, 5, 6), "n_prefix=6 is not between 0 and n_keys=5"),
+        (lambda: prefix(3, 5, -1), "n_prefix=-1 is not between 0 and n_keys=5"),
+        (lambda: padding([2, 8], 7), "length=8 is not between 0 and n_keys=7"),
+        (lambda: padding([-1], 7), "length=-1 is not between 0 and n_keys=7"),
+    ],
+)
+def test_errors_say_the_values_and_the_rule(make, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        make()

@@ -1,0 +1,55 @@
+"""Small checkpoints for the tests of this folder, made once; and no test here may use the network."""
+
+import socket
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests import checkpoints
+from viz.models import LoadedModel, load
+
+Checkpoint = Callable[[str], Path]
+Loaded = Callable[[str], LoadedModel]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_network() -> Iterator[None]:
+    """Fail on the first look-up of a name or connection to another machine."""
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError(f"a test tried the network: {args}")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", refuse)
+        patch.setattr(socket.socket, "connect", refuse)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="package")
+def one_core_each() -> Iterator[None]:
+    """Models this small gain nothing from a second core, and threads that share two cores lose much by it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
+    """The folder of a family's checkpoint."""
+    return cache(lambda name: checkpoints.save(name, tmp_path_factory.mktemp("models") / name))
+
+
+@pytest.fixture(scope="session")
+def loaded(checkpoint: Checkpoint) -> Loaded:
+    """A family's checkpoint, loaded by Headlight."""
+    return cache(lambda name: checkpoints.open_folder(checkpoint(name)))
+
+
+@pytest.fixture(scope="session")
+def minilm() -> LoadedModel:
+    """The default model: all-MiniLM-L6-v2 as installed."""
+    return load("all-MiniLM-L6-v2")

@@ -1,0 +1,332 @@
+"""Every family, every stack, every layer: what is captured is what the model itself computes."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from threading import Barrier
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from tests.checkpoints import FAMILIES, TEXT, eager
+from tests.models.conftest import Checkpoint, Loaded
+from viz.models import Capture, ModelError, capture
+from viz.models.recording import INTERFACE, install
+
+TARGET = "Paris is old and Paris is big."
+ROTARY = {"llama", "mistral", "qwen2", "gemma2"}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What transformers' own eager attention says about a text."""
+
+    ids: Tensor
+    weights: dict[str, tuple[Tensor, ...]]
+    outputs: dict[str, list[Tensor]]
+    final: Tensor
+    logits: Tensor
+
+
+@pytest.fixture(scope="session")
+def truth(checkpoint: Checkpoint, loaded: Loaded) -> Callable[[str], Truth]:
+    """Run the eager model of a family; its attention outputs are read behind W_O."""
+
+    def run(name: str) -> Truth:
+        model, tokenizer = eager(name, checkpoint(name)), loaded(name).tokenizer
+        ids = tokenizer(TEXT, return_tensors="pt").input_ids
+        modules = dict(model.named_modules())
+        outputs: dict[str, list[Tensor]] = {}
+        for stack, pattern in FAMILIES[name].outputs.items():
+            seen = outputs[stack] = []
+            for i in range(3):
+                if module := modules.get(pattern.format(i=i)):
+                    module.register_forward_hook(lambda _, __, out, seen=seen: seen.append(out[0]))
+        more: dict[str, Any] = {}
+        if name == "t5":
+            more["decoder_input_ids"] = torch.tensor([[0, *tokenizer(TARGET).input_ids[:-1]]])
+        with torch.inference_mode():
+            result = model(input_ids=ids, output_attentions=True, output_hidden_states=True, **more)
+        if name == "t5":
+            stacks = {"encoder": result.encoder_attentions, "decoder": result.decoder_attentions}
+            stacks["cross"] = result.cross_attentions
+            states = result.encoder_hidden_states
+        else:
+            stacks, states = {next(iter(outputs)): result.attentions}, result.hidden_states
+        weights = {stack: tuple(layer[0] for layer in layers) for stack, layers in stacks.items()}
+        return Truth(ids[0], weights, outputs, states[-1][0], result.logits[0])
+
+    return cache(run)
+
+
+@pytest.fixture(scope="session")
+def seen(loaded: Loaded) -> Callable[[str], Capture]:
+    """The same text and family, captured."""
+    return cache(lambda name: capture(loaded(name), TEXT, target=TARGET if name == "t5" else None))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_replay_equals_the_models_own_eager_weights(name, seen, truth):
+    captured, own = seen(name), truth(name)
+    assert captured.tokens.ids == tuple(own.ids.tolist())
+    assert {stack: len(calls) for stack, calls in captured.stacks.items()} == {
+        stack: len(layers) for stack, layers in own.weights.items()
+    }
+    for stack, layers in own.weights.items():
+        for i, weights in enumerate(layers):
+            assert_close(captured.layer(i, stack=stack).weights, weights, atol=1e-5, rtol=0)
+            # Otherwise a replay that forgot the scores would pass too.
+            assert weights.amax(-1).mean() > 2 / weights.shape[-1]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_output_is_what_the_model_makes_of_its_heads(name, seen, truth):
+    for stack, outputs in truth(name).outputs.items():
+        for i, output in enumerate(outputs):
+            trace = seen(name).multi_head(i, stack=stack)
+            assert_close(trace.output, output, atol=1e-5 * float(output.abs().max()), rtol=0)
+            bias = 0 if trace.projections.b_o is None else trace.projections.b_o
+            assert_close(trace.contributions.sum(0) + bias, trace.output)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_whole_model_on_attend_equals_eager(name, seen, truth):
+    final = truth(name).final
+    assert_close(seen(name).final, final, atol=1e-5 * float(final.abs().max()), rtol=0)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_keys_and_values_are_seen_before_they_are_repeated(name, seen):
+    captured, family = seen(name), FAMILIES[name]
+    assert (captured.n_heads, captured.n_kv_heads) == (family.n_heads, family.n_kv_heads)
+    for stack, calls in captured.stacks.items():
+        for i in range(len(calls)):
+            layer, wide = captured.layer(i, stack=stack), captured.multi_head(i, stack=stack)
+            assert layer.q.shape[0] == layer.weights.shape[0] == family.n_heads
+            assert layer.k.shape[0] == layer.v.shape[0] == wide.k.shape[0] == family.n_kv_heads
+            assert_close(wide.weights, layer.weights, atol=0, rtol=0)
+            assert wide.projections.spec.kind == {1: "MQA", family.n_heads: "MHA"}.get(family.n_kv_heads, "GQA")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_weight_matrices_make_q_k_and_v(name, seen):
+    def project(x: Tensor, w: Tensor, b: Tensor | None, like: Tensor) -> Tensor:
+        made = x @ w if b is None else x @ w + b
+        return made.unflatten(-1, (like.shape[0], -1)).transpose(0, 1)
+
+    for calls in seen(name).stacks.values():
+        for call in calls:
+            p = call.projections
+            assert_close(project(call.memory, p.w_v, p.b_v, call.v), call.v, atol=1e-5, rtol=1e-5)
+            q, k = project(call.x, p.w_q, p.b_q, call.q), project(call.memory, p.w_k, p.b_k, call.k)
+            assert call.rotary == (name in ROTARY)
+            if call.rotary:  # turned, so other numbers, but of the same length; at position 0 not turned
+                assert (q - call.q).abs().max() > 0.1
+                assert_close(q.norm(dim=-1), call.q.norm(dim=-1), atol=1e-4, rtol=1e-5)
+                assert_close(k[:, 0], call.k[:, 0], atol=1e-5, rtol=1e-5)
+            else:
+                assert_close(q, call.q, atol=1e-5, rtol=1e-5)
+                assert_close(k, call.k, atol=1e-5, rtol=1e-5)
+
+
+def test_cross_attention_is_rectangular(seen):
+    captured = seen("t5")
+    n_decoder, n_encoder = len(captured.target.ids), len(captured.tokens.ids)
+    assert n_decoder != n_encoder
+    assert captured.layer(2, stack="cross").weights.shape == (5, n_decoder, n_encoder)
+    assert captured.layer(2, stack="decoder").weights.shape == (5, n_decoder, n_decoder)
+    assert captured.n_layers == 2
+
+
+def test_the_target_is_what_the_decoder_reads(seen, loaded):
+    target = seen("t5").target
+    written = loaded("t5").tokenizer(TARGET).input_ids
+    assert target.ids == (0, *written[:-1])
+    assert target.labels[0] == "[PAD]" and target.labels[1].startswith("␣")
+    assert len(target.labels) == len(target.special) == len(target.words) == len(target.ids)
+    assert target.special[0] and target.words[0] != target.words[1]
+
+
+def test_a_target_left_out_is_the_text_again(loaded):
+    captured = capture(loaded("t5"), TEXT)
+    assert captured.target.ids[1:] == captured.tokens.ids[:-1]
+
+
+@pytest.mark.parametrize(("name", "windowed"), [("gemma2", [True, False]), ("mistral", [True, True])])
+def test_sliding_windows_arrive_as_masks(name, windowed, seen):
+    captured = seen(name)
+    n = len(captured.tokens.ids)
+    distance = torch.arange(n)[:, None] - torch.arange(n)
+    for i, short in enumerate(windowed):
+        allowed = captured.layer(i).allowed
+        assert torch.equal(allowed, (distance >= 0) & (distance < (5 if short else n)))
+
+
+def test_a_soft_cap_limits_the_scores(seen):
+    layer = seen("gemma2").layer(1)
+    assert layer.scaled.abs().max() > 4
+    assert layer.masked[layer.allowed.expand_as(layer.masked)].abs().max() <= 3
+
+
+def test_a_mask_of_the_visitors_is_laid_over_the_models_own(seen):
+    n = len(seen("llama").tokens.ids)
+    no_first = torch.arange(n).expand(n, n) > 0
+    trace = seen("llama").layer(0, allowed=no_first)
+    assert trace.weights[..., 0].eq(0).all()
+    assert trace.weights[:, 0].eq(0).all()  # the first token could see only itself
+    assert_close(trace.weights[:, 1:].sum(-1), torch.ones(6, n - 1))
+    assert trace.weights.triu(1).eq(0).all()
+    m = len(seen("bert").tokens.ids)
+    itself = seen("bert").layer(0, allowed=torch.eye(m, dtype=torch.bool)).weights
+    assert_close(itself, torch.eye(m).expand(5, -1, -1))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_head_switched_off_takes_its_contribution_away(name, loaded, seen) -> None:
+    model, before = loaded(name), seen(name)
+    outputs: list[Tensor] = []
+    handle = model.layers[1].output.register_forward_hook(lambda _, __, out: outputs.append(out[0]))
+    try:
+        without = capture(model, TEXT, target=TARGET if name == "t5" else None, heads_off=frozenset({(1, 2), (1, 4)}))
+    finally:
+        handle.remove()
+    assert_close(without.calls[0].x, before.calls[0].x, atol=0, rtol=0)
+    assert_close(without.calls[1].x, before.calls[1].x, atol=0, rtol=0)
+    assert_close(without.layer(1).weights, before.layer(1).weights, atol=0, rtol=0)
+    trace = before.multi_head(1)
+    assert_close(outputs[0], trace.output - trace.contributions[[2, 4]].sum(0), atol=1e-5, rtol=1e-5)
+    assert (without.final - before.final).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("name", ["llama", "distilbert", "t5"])
+def test_a_head_of_the_first_layer_changes_the_second(name, loaded, seen):
+    without = capture(loaded(name), TEXT, heads_off=frozenset({(0, 1)}))
+    assert (without.calls[1].x - seen(name).calls[1].x).abs().max() > 1e-2
+    again = capture(loaded(name), TEXT)
+    assert_close(again.final, seen(name).final, atol=0, rtol=0)
+
+
+def test_heads_are_switched_off_in_the_first_stack_only(loaded):
+    before, without = (capture(loaded("t5"), TEXT, heads_off=off) for off in (frozenset(), frozenset({(0, 1)})))
+    assert_close(without.stacks["decoder"][0].x, before.stacks["decoder"][0].x, atol=0, rtol=0)
+    assert_close(without.stacks["cross"][0].x, before.stacks["cross"][0].x, atol=0, rtol=0)
+    assert (without.stacks["cross"][0].memory - before.stacks["cross"][0].memory).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gpt_bigcode", "llama", "mistral", "qwen2", "gemma2"])
+def test_a_causal_model_says_what_comes_next(name, seen, truth):
+    (prediction,) = seen(name).predictions
+    best = truth(name).logits[-1].softmax(-1).topk(8)
+    assert prediction.at == len(seen(name).tokens.ids) - 1
+    assert_close(torch.tensor(prediction.probabilities), best.values, atol=1e-5, rtol=1e-4)
+    assert len(prediction.labels) == 8
+
+
+def test_a_masked_model_fills_each_gap(loaded, checkpoint):
+    model = loaded("bert")
+    captured = capture(model, "the [MASK] was too [MASK].")
+    assert captured.tokens.labels.count("[MASK]") == 2
+    ids = torch.tensor([captured.tokens.ids])
+    with torch.inference_mode():
+        logits = eager("bert", checkpoint("bert"))(input_ids=ids).logits[0]
+    for prediction in captured.predictions:
+        best = logits[prediction.at].softmax(-1).topk(8)
+        assert captured.tokens.labels[prediction.at] == "[MASK]"
+        assert_close(torch.tensor(prediction.probabilities), best.values, atol=1e-5, rtol=1e-4)
+    assert len(captured.predictions) == 2
+
+
+def test_there_is_no_prediction_without_a_gap(seen):
+    assert seen("bert").predictions == ()
+    assert seen("t5").predictions == ()
+
+
+def test_a_causal_model_predicts_the_end_also_if_its_tokenizer_has_a_mask(loaded):
+    (prediction,) = capture(loaded("llama"), "the [MASK] was").predictions
+    assert prediction.at > 0
+
+
+def test_a_prediction_beyond_the_tokenizers_tokens_has_a_label(seen):
+    # The model's table has 331 rows, the tokenizer 75 tokens: most predictions are of no token.
+    assert any(label.startswith("⟨") for label in seen("llama").predictions[0].labels)
+
+
+def test_texts_longer_than_the_model_are_cut(loaded):
+    captured = capture(loaded("bert"), "e " * 200)
+    assert len(captured.tokens.ids) == 61
+    assert captured.tokens.labels[0] == "[CLS]" and captured.tokens.labels[-1] == "[SEP]"
+    assert captured.tokens.dropped == 200 - 59
+    assert len(capture(loaded("bert"), "e " * 200, max_tokens=7).tokens.ids) == 7
+
+
+def test_one_token_is_enough(loaded):
+    captured = capture(loaded("qwen2"), "a")
+    assert captured.layer(0).weights.tolist() == [[[1.0]]] * 6
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "gemma2"])
+def test_visitors_at_the_same_time_do_not_meet(name, loaded):
+    model = loaded(name)
+    texts = [TEXT, "the fox was old.", "Paris", "it was too tired because"]
+    alone = [capture(model, text) for text in texts]
+    start = Barrier(len(texts))
+
+    def visit(text: str) -> list[Capture]:
+        start.wait()
+        return [capture(model, text) for _ in range(8)]
+
+    with ThreadPoolExecutor(len(texts)) as pool:
+        for expected, captures in zip(alone, pool.map(visit, texts), strict=True):
+            for captured in captures:
+                assert captured.tokens == expected.tokens
+                for call, own in zip(captured.calls, expected.calls, strict=True):
+                    assert_close(call.x, own.x, atol=0, rtol=0)
+                    assert_close(call.q, own.q, atol=0, rtol=0)
+                assert_close(captured.final, expected.final, atol=0, rtol=0)
+
+
+def test_outside_a_capture_nothing_is_kept(loaded):
+    model = loaded("bert")
+    before = capture(model, TEXT)
+    with torch.inference_mode():
+        model.model(input_ids=torch.tensor([[2, 7, 11, 3]]))
+    assert capture(model, TEXT).tokens == before.tokens
+
+
+def test_a_mask_of_numbers_is_added_like_a_bias():
+    """Some families hand over 0 and a large negative number instead of True and False."""
+    from transformers import AttentionInterface
+
+    install()
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(1, 3, n, 5, generator=generator) for n in (2, 7, 7))
+    mask = torch.zeros(1, 1, 2, 7).masked_fill(torch.arange(7) > 4, torch.finfo(torch.float32).min)
+    bias = torch.randn(1, 3, 2, 7, generator=generator)
+    run = AttentionInterface()[INTERFACE]
+    for position_bias, total in ((None, mask), (bias, mask + bias)):
+        output, weights = run(torch.nn.Identity(), q, k, v, mask, position_bias=position_bias)
+        reference = scaled_dot_product_attention(q, k, v, attn_mask=total)
+        assert_close(output.transpose(1, 2), reference, atol=1e-6, rtol=1e-5)
+        assert weights[..., 5:].eq(0).all()
+
+
+@pytest.mark.parametrize("option", ["s_aux", "something_new"])
+def test_attention_that_cannot_be_reproduced_is_refused(option):
+    from transformers import AttentionInterface
+
+    install()
+    q = torch.ones(1, 2, 3, 5)
+    with pytest.raises(ModelError, match=option) as caught:
+        AttentionInterface()[INTERFACE](torch.nn.Identity(), q, q, q, None, **{option: torch.zeros(2)})
+    assert caught.value.code == "attention"
+
+
+def test_an_empty_text_has_no_token(loaded):
+    with pytest.raises(ModelError) as caught:
+        capture(loaded("bert"), " \n")
+    assert caught.value.code == "empty"

@@ -1,0 +1,401 @@
+"""What is not a whole, published safetensors checkpoint is refused with one sentence; nothing of it is ever run."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from string import Formatter
+
+import huggingface_hub
+import pytest
+import torch
+from huggingface_hub import constants
+from torch.testing import assert_close
+
+from tests.checkpoints import TEXT, open_folder, save, save_tokenizer
+from tests.models.conftest import Checkpoint
+from viz.models import ModelError, capture, load, registry
+from viz.models.load import _corrupt
+from viz.models.registry import Entry, entries
+from viz.text import sentences
+
+COMMIT = "c" * 40
+HUB = [entry for entry in entries() if entry.hub]
+
+
+@pytest.fixture
+def folder(checkpoint: Checkpoint, tmp_path: Path) -> Path:
+    """A copy of a good checkpoint, to be damaged."""
+    return shutil.copytree(checkpoint("bert"), tmp_path / "bert")
+
+
+def refusal(folder: Path, **about: object) -> ModelError:
+    """The error that loading a folder ends in; always one sentence, which names the model."""
+    with pytest.raises(ModelError) as caught:
+        open_folder(folder, **about)
+    assert str(caught.value).startswith(f"{folder.name}: ")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+    return caught.value
+
+
+def edit(file: Path, **changes: object) -> None:
+    """Change a JSON file's entries; None takes one out."""
+    content = json.loads(file.read_text()) | changes
+    file.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
+
+
+def test_a_good_folder_loads(folder):
+    assert open_folder(folder).n_layers == 2
+
+
+def test_an_unknown_id():
+    with pytest.raises(ModelError, match="no model called 'gpt-5'") as caught:
+        load("gpt-5")
+    assert caught.value.code == "unknown"
+
+
+def test_an_id_is_never_a_path(folder):
+    with pytest.raises(ModelError) as caught:
+        load(str(folder))
+    assert caught.value.code == "unknown"
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_a_missing_file(folder, name):
+    (folder / name).unlink()
+    error = refusal(folder)
+    assert (error.code, error.values["file"]) == ("missing", name)
+
+
+def test_a_folder_that_does_not_exist(tmp_path):
+    assert refusal(tmp_path / "nowhere").code == "missing"
+
+
+def test_a_tokenizer_without_its_settings_still_reads(folder):
+    (folder / "tokenizer_config.json").unlink()
+    assert capture(open_folder(folder), TEXT).tokens.labels[0] == "[CLS]"
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "model.ckpt"])
+def test_a_pickle_is_not_read(folder, name, tmp_path):
+    trap = tmp_path / "ran"
+
+    class Trap:
+        def __reduce__(self):
+            return Path.touch, (trap,)
+
+    (folder / "model.safetensors").unlink()
+    torch.save({"w": Trap()}, folder / name)
+    error = refusal(folder)
+    assert (error.code, error.values["file"]) == ("pickle", name)
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize("part", ["pytorch_model.bin", "../model.safetensors"])
+def test_an_index_may_name_only_safetensors_beside_it(folder, part):
+    (folder / "model.safetensors").rename(folder.parent / "model.safetensors")
+    torch.save({}, folder / "pytorch_model.bin")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": part}}))
+    assert refusal(folder).code == "pickle"
+
+
+def test_a_sharded_checkpoint_loads(folder):
+    whole = open_folder(folder)
+    weights = folder / "model.safetensors"
+    (folder / "part.safetensors").write_bytes(weights.read_bytes())
+    names = [name for name, _ in whole.model.named_parameters()]
+    weights.unlink()
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"metadata": {}, "weight_map": dict.fromkeys(names, "part.safetensors")})
+    )
+    assert_close(capture(open_folder(folder), TEXT).final, capture(whole, TEXT).final, atol=0, rtol=0)
+    (folder / "part.safetensors").unlink()
+    assert refusal(folder).values["file"] == "part.safetensors"
+
+
+@pytest.mark.parametrize("keep", [0, 5, 3_000, -7])
+def test_a_truncated_file(folder, keep):
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:keep])
+    assert refusal(folder).code == "corrupt"
+
+
+def test_weights_that_are_not_there_are_not_made_up(folder):
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["bert.encoder.layer.1.attention.self.key.weight"]
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    error = refusal(folder)
+    assert error.code == "corrupt"
+    assert "layer.1.attention.self.key.weight" in error.values["reason"]
+
+
+def test_weights_of_another_size(folder):
+    edit(folder / "config.json", hidden_size=40)
+    assert refusal(folder).code == "corrupt"
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+@pytest.mark.parametrize("content", ["", "{", "[1, 2]", "null", '"bert"', "[" * 100_000])
+def test_a_damaged_json(folder, name, content):
+    (folder / name).write_text(content)
+    assert refusal(folder).code == "corrupt"
+
+
+def test_a_binary_file_in_its_place(folder):
+    (folder / "config.json").write_bytes(bytes(range(128, 256)))
+    assert refusal(folder).code == "corrupt"
+
+
+def test_no_code_of_the_model_is_run(folder, tmp_path):
+    trap = tmp_path / "ran"
+    for module in ("configuration_evil", "modeling_evil", "tokenization_evil"):
+        (folder / f"{module}.py").write_text(f"import pathlib; pathlib.Path({str(trap)!r}).touch()")
+    edit(
+        folder / "config.json",
+        auto_map={"AutoConfig": "configuration_evil.C", "AutoModelForMaskedLM": "modeling_evil.M"},
+    )
+    edit(folder / "tokenizer_config.json", auto_map={"AutoTokenizer": ["tokenization_evil.T", None]})
+    model = open_folder(folder)  # a family known to transformers is read with transformers' own code
+    assert type(model.model).__module__.startswith("transformers.models.bert")
+    edit(folder / "config.json", model_type="evil")
+    assert refusal(folder).code == "family"
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize("family", ["gpt_oss", "deberta-v2", "something_new", "", None])
+def test_a_family_whose_layout_is_not_known(folder, family):
+    edit(folder / "config.json", model_type=family)
+    error = refusal(folder)
+    assert error.code == "family"
+    assert "llama" in error.values["known"]
+
+
+def test_a_tokenizer_that_is_not_fast(folder):
+    """CANINE has no fast tokenizer: it could not say which characters a token stands for."""
+    edit(folder / "tokenizer_config.json", tokenizer_class="CanineTokenizer")
+    assert refusal(folder).code == "corrupt"
+
+
+def test_another_weights_file_is_not_taken(folder):
+    edit(folder / "config.json", transformers_weights="other.safetensors")
+    assert refusal(folder).code == "corrupt"
+
+
+def test_the_sha_must_be_the_published_one(tmp_path):
+    default = entries()[0]
+    published = Path(str(default.local_folder()))
+    copy = shutil.copytree(published, tmp_path / "copy")
+    assert open_folder(copy, sha256=default.sha256).n_layers == 6
+    weights = copy / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[len(content) // 2] ^= 1
+    weights.write_bytes(content)
+    error = refusal(copy, sha256=default.sha256)
+    assert (error.code, error.values["expected"]) == ("sha", "53aa5117")
+    assert error.values["found"] not in ("", "53aa5117")
+    shutil.rmtree(copy)
+
+
+def test_a_known_sha_leaves_no_way_round_it(folder):
+    (folder / "model.safetensors").rename(folder / "part.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": "part.safetensors"}}))
+    assert refusal(folder, sha256="0" * 64).code == "missing"
+
+
+@pytest.fixture
+def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path / "hub"
+
+
+def fill(hub_cache: Path, source: Path, *, leave_out: str = "") -> None:
+    """Lay a checkpoint into the cache as a download does."""
+    repo = hub_cache / "models--someone--small"
+    shutil.copytree(source, repo / "snapshots" / COMMIT, ignore=shutil.ignore_patterns(leave_out))
+    (repo / "refs").mkdir()
+    (repo / "refs" / "main").write_text(COMMIT)
+
+
+@pytest.mark.parametrize("revision", [None, COMMIT])
+def test_a_model_downloaded_earlier_loads_without_the_hub(hub_cache, checkpoint, revision):
+    fill(hub_cache, checkpoint("bert"))
+    entry = Entry(id="small", hub="someone/small", revision=revision)
+    assert load("small", extra=(entry,)).n_layers == 2
+    assert load("someone/small", extra=(entry,)).n_layers == 2
+
+
+def test_another_commit_than_the_pinned_one_is_not_taken(hub_cache, checkpoint):
+    fill(hub_cache, checkpoint("bert"))
+    assert Entry(id="small", hub="someone/small", revision="d" * 40).local_folder() is None
+
+
+@pytest.mark.parametrize("gone", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"])
+def test_a_download_broken_off_is_finished(hub_cache, checkpoint, monkeypatch, gone):
+    fill(hub_cache, checkpoint("bert"), leave_out=gone)
+    fetched = []
+
+    def finish(repo: str, **options: object) -> str:
+        fetched.append((repo, options))
+        return str(checkpoint("bert"))
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", finish)
+    entry = Entry(id="small", hub="someone/small")
+    assert load("small", extra=(entry,)).n_layers == 2
+    assert [repo for repo, _ in fetched] == ["someone/small"]
+
+
+def test_only_safetensors_and_text_are_fetched(hub_cache, checkpoint, monkeypatch) -> None:
+    asked: dict[str, object] = {}
+
+    def fetch(repo: str, **options: object) -> str:
+        asked.update(options, repo=repo)
+        return str(checkpoint("gpt2"))
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
+    load("small", extra=(Entry(id="small", hub="someone/small", revision=COMMIT),))
+    assert (asked["repo"], asked["revision"]) == ("someone/small", COMMIT)
+
+    def passes(file: str) -> bool:
+        return bool(list(huggingface_hub.utils.filter_repo_objects([file], allow_patterns=asked["allow_patterns"])))
+
+    wanted = ["config.json", "model.safetensors", "model-00001-of-00002.safetensors", "model.safetensors.index.json"]
+    wanted += ["tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt"]
+    unwanted = ["pytorch_model.bin", "model.pt", "modeling_evil.py", "tf_model.h5", "rust_model.ot", "model.onnx"]
+    unwanted += ["optimizer.pt", "flax_model.msgpack", "onnx/config.json", "data.pkl", "README.md"]
+    assert [passes(file) for file in wanted] == [True] * len(wanted)
+    assert [passes(file) for file in unwanted] == [False] * len(unwanted)
+
+
+@pytest.mark.parametrize("model_id", [entry.id for entry in HUB[1:]])
+def test_offline_the_sentence_says_so(hub_cache, monkeypatch, model_id):
+    def unreachable(*args: object, **options: object) -> str:
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    with pytest.raises(ModelError, match=r"cannot be reached") as caught:
+        load(model_id)
+    assert caught.value.code == "offline"
+
+
+def test_without_its_package_the_default_model_is_looked_for_on_the_hub(hub_cache, monkeypatch, tmp_path):
+    monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None)
+    assert entries()[0].local_folder() is None
+
+
+def test_the_look_up_of_the_hub_can_be_switched_off(monkeypatch):
+    asked = []
+    monkeypatch.setattr(registry.socket, "getaddrinfo", lambda *args: asked.append(args))
+    for offline, reachable in ((True, False), (False, True)):
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+        look_up = registry.Reachability("hub.invalid")
+        look_up._thread.join()
+        assert look_up.reachable is reachable
+    assert asked == [("hub.invalid", 443)]
+
+
+def test_a_hub_that_has_no_address_is_not_reachable(monkeypatch):
+    def fail(*args: object) -> None:
+        raise OSError("name resolution")
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(registry.socket, "getaddrinfo", fail)
+    look_up = registry.Reachability("hub.invalid")
+    look_up._thread.join()
+    assert not look_up.reachable
+
+
+def test_a_loaded_model_is_float32_whatever_the_file_holds(tmp_path):
+    folder = save("llama", tmp_path / "half", dtype="bfloat16")
+    edit(folder / "config.json", dtype="bfloat16")
+    model = open_folder(folder)
+    assert {parameter.dtype for parameter in model.model.parameters()} == {torch.float32}
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_error_has_its_sentence_in_both_languages(lang):
+    texts = {key.removeprefix("error."): text for key, text in sentences(lang).items() if key.startswith("error.")}
+    assert texts.keys() >= ModelError.SENTENCES.keys()
+    for code, sentence in ModelError.SENTENCES.items():
+        assert fields(texts[code]) == fields(sentence), code
+
+
+def test_the_registry_is_what_a_visitor_may_choose():
+    known = entries()
+    assert len({entry.id for entry in known}) == len(known)
+    assert len(HUB) == 7
+    for entry in known:
+        assert (entry.hub is None) != (entry.path is None)  # from the hub, or the project's own
+        assert set(entry.why) == {"en", "zh"}
+        assert entry.licence and entry.parameters and entry.size_mb and entry.languages
+    for entry in HUB:
+        assert re.fullmatch(r"[\w-]+/[\w.-]+", str(entry.hub))
+        assert re.fullmatch(r"[0-9a-f]{40}", str(entry.revision))
+        # A file holds its parameters at 2 or 4 bytes each, and little else (GPT-2's also its masks, a tenth).
+        assert (
+            0.99 < entry.size_mb * 1e6 / entry.parameters / (2 if entry.size_mb / entry.parameters < 3e-6 else 4) < 1.11
+        )
+
+
+def test_weights_brought_along_have_a_known_sha():
+    assert all(entry.sha256 for entry in entries() if entry.package or entry.path)
+
+
+def test_a_slow_tokenizers_files_alone_are_not_enough(folder):
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\n")
+    error = refusal(folder)
+    assert (error.code, error.values["file"]) == ("missing", "tokenizer.json")
+    save_tokenizer("wordpiece", folder)
+    assert open_folder(folder).n_layers == 2
+
+
+def old_bert(name: str) -> str:
+    return name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+
+
+@pytest.mark.parametrize(
+    ("family", "rename", "extra"),
+    [
+        ("bert", old_bert, {"bert.pooler.dense.bias": (35,), "cls.seq_relationship.bias": (2,)}),
+        ("gpt2", lambda name: name.removeprefix("transformer."), {"h.0.attn.bias": (1, 1, 61, 61)}),
+        ("distilbert", str, {"vocab_layer_norm.position_ids": (1, 61)}),
+    ],
+)
+def test_published_checkpoints_keep_old_names(family, rename, extra, checkpoint, tmp_path):
+    """The hub's gpt2 and bert-base-uncased were saved with names and tensors the library has dropped since."""
+    from safetensors.torch import load_file, save_file
+
+    folder = shutil.copytree(checkpoint(family), tmp_path / family)
+    tensors = {rename(name): tensor for name, tensor in load_file(folder / "model.safetensors").items()}
+    tensors |= {name: torch.zeros(shape) for name, shape in extra.items()}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    old, new = (capture(open_folder(path), TEXT) for path in (folder, checkpoint(family)))
+    assert_close(old.final, new.final, atol=0, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("cannot open '/srv/models/a/model.safetensors' today\nmore", "cannot open 'model.safetensors' today"),
+        ("/srv/x/config.json: bad", "config.json: bad"),
+        ("", "OSError"),
+        ("a" * 500, "a" * 120),
+    ],
+)
+def test_reasons_are_one_short_line_without_paths(said, shown):
+    assert _corrupt(entries()[0], OSError(said)).values["reason"] == shown
+
+
+def test_the_server_does_not_say_where_its_files_are(folder):
+    (folder / "model.safetensors").write_bytes(b"")
+    error = refusal(folder)
+    assert str(folder.parent) not in str(error)
+    assert "/" not in error.values["reason"]

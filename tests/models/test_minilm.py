@@ -1,0 +1,138 @@
+"""The default model shows what the pages say it shows (pinned values), and is the published file."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from torch.testing import assert_close
+
+from viz.models import Capture, LoadedModel, capture
+from viz.models.registry import entries
+
+TIRED = "The animal didn't cross the street because it was too tired."
+WIDE = "The animal didn't cross the street because it was too wide."
+FOX = "The quick brown fox jumps over the lazy dog."
+CHASE = "the dog chased the cat and the cat chased the dog"
+SET_A = (
+    TIRED,
+    FOX,
+    "Yesterday, the old teacher gave her students a difficult exam.",
+    "In 2017, researchers at Google published a paper about attention.",
+    "If it rains tomorrow, we will stay at home and read books.",
+    "The red car stopped, but the blue truck kept moving.",
+    "My sister bought three apples, two pears and a bottle of milk.",
+    "Paris is the capital of France, and Berlin is the capital of Germany.",
+    "The scientist who won the prize thanked her parents.",
+    "Music helps many people relax after a long day at work.",
+    "When the bell rang, the children ran out of the school.",
+    "Neural networks learn patterns from large amounts of data.",
+)
+
+
+def near(value: float) -> object:
+    """The rounding of a pinned value and of another machine's float32."""
+    return pytest.approx(value, abs=0.01)
+
+
+def weight(captured: Capture, layer: int, head: int, query: str, key: str, nth: tuple[int, int] = (0, 0)) -> float:
+    """The weight of a query token on a key token, each the nth of its word (0 is the first)."""
+
+    def place(word: str, n: int) -> int:
+        return [i for i, label in enumerate(captured.tokens.labels) if label == word][n]
+
+    return float(captured.layer(layer).weights[head, place(query, nth[0]), place(key, nth[1])])
+
+
+@pytest.fixture(scope="module")
+def tired(minilm: LoadedModel) -> Capture:
+    return capture(minilm, TIRED)
+
+
+def test_the_tokens_of_the_first_sentence(tired):
+    shown = "[CLS] the animal didn ' t cross the street because it was too tired . [SEP]"
+    assert tired.tokens.labels == tuple(shown.split())
+    assert tired.tokens.special == (True, *[False] * 14, True)
+    assert tired.tokens.dropped == 0
+
+
+def test_p1_it_looks_at_the_animal(tired):
+    assert weight(tired, 3, 1, "it", "animal") == near(0.677)
+    assert weight(tired, 3, 1, "it", "street") == near(0.050)
+    assert weight(tired, 3, 1, "it", "[CLS]") == near(0.102)
+
+
+def test_p2_and_does_not_turn_to_the_street_when_that_is_wide(minilm):
+    wide = capture(minilm, WIDE)
+    assert weight(wide, 3, 1, "it", "animal") == near(0.281)
+    assert weight(wide, 3, 1, "it", "street") == near(0.121)
+    assert weight(wide, 3, 1, "it", "[CLS]") == near(0.326)
+
+
+def test_p3_a_head_for_the_previous_token(tired):
+    assert float(tired.layer(0).weights[2].diagonal(-1).mean()) == near(0.9999)
+
+
+def test_p4_a_head_for_the_next_token(tired):
+    assert float(tired.layer(1).weights[8].diagonal(1).mean()) == near(0.569)
+
+
+def test_p5_the_fox_looks_back(minilm):
+    assert weight(capture(minilm, FOX), 0, 2, "fox", "brown") == near(0.9999)
+
+
+def test_p6_much_of_layer_4_rests_on_the_first_token(minilm):
+    assert float(capture(minilm, FOX).layer(4).weights[:, 1:-1, 0].mean()) == near(0.672)
+
+
+def test_p7_a_head_for_the_same_word(minilm):
+    chase = capture(minilm, CHASE)
+    assert weight(chase, 2, 9, "dog", "dog", (1, 0)) == near(0.864)
+    assert weight(chase, 2, 9, "dog", "dog", (0, 1)) == near(0.658)
+
+
+def test_f1_the_previous_token_head_is_rock_solid(minilm):
+    hits = total = 0
+    for text in SET_A:
+        head = capture(minilm, text).layer(0).weights[2]
+        assert float(head.diagonal(-1).min()) == near(1.0)
+        hits += int((head[1:].argmax(-1) == torch.arange(len(head) - 1)).sum())
+        total += len(head) - 1
+    assert hits == total == 161
+
+
+def test_it_is_the_published_model(minilm):
+    assert (minilm.n_layers, len(minilm.layers)) == (6, 6)
+    assert minilm.max_tokens == 512
+    assert minilm.layers[0].layout.family == "bert"
+    assert sum(parameter.numel() for parameter in minilm.model.parameters()) == entries()[0].parameters == 22_713_216
+    folder = entries()[0].local_folder()
+    assert folder is not None
+    assert round((folder / "model.safetensors").stat().st_size / 1e6, 1) == entries()[0].size_mb
+
+
+def test_the_package_is_not_imported_to_find_its_files():
+    import sys
+
+    assert entries()[0].local_folder() is not None
+    assert entries()[0].package not in sys.modules
+
+
+def test_the_whole_model_on_attend_equals_eager(minilm, tired):
+    folder = Path(str(entries()[0].local_folder()))
+    own = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        result = own(torch.tensor([tired.tokens.ids]), output_attentions=True)
+    assert_close(tired.final, result.last_hidden_state[0], atol=1e-5, rtol=1e-5)
+    for i, weights in enumerate(result.attentions):
+        assert_close(tired.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+
+
+def test_the_model_is_ready_to_be_shared(minilm):
+    assert not minilm.model.training
+    assert not any(parameter.requires_grad for parameter in minilm.model.parameters())
+
+
+def test_embeddings_are_rows_of_the_models_own_table(minilm):
+    table = dict(minilm.model.named_parameters())["embeddings.word_embeddings.weight"]
+    assert_close(minilm.embeddings([101, 7, 7]), table[[101, 7, 7]], atol=0, rtol=0)

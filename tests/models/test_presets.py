@@ -1,0 +1,111 @@
+"""Presets against the models themselves, built by transformers without any memory, and against the golden values."""
+
+import pytest
+import torch
+import transformers
+
+from viz.core.cost import parameters
+from viz.core.model_cost import model_kv_bytes, model_parameters, overtakes
+from viz.models import load, registry
+from viz.models.presets import preset, presets
+
+LLAMA = (transformers.LlamaForCausalLM, transformers.LlamaConfig)
+CLASSES = {
+    "all-MiniLM-L6-v2": (transformers.BertModel, transformers.BertConfig),
+    "distilbert-base-uncased": (transformers.DistilBertModel, transformers.DistilBertConfig),
+    "bert-base-uncased": (transformers.BertModel, transformers.BertConfig),
+    "bert-base-chinese": (transformers.BertModel, transformers.BertConfig),
+    "gpt2": (transformers.GPT2LMHeadModel, transformers.GPT2Config),
+    "SmolLM2-135M": LLAMA,
+    "Qwen2.5-0.5B": (transformers.Qwen2ForCausalLM, transformers.Qwen2Config),
+    "TinyLlama-1.1B": LLAMA,
+    "Gemma-2-2B": (transformers.Gemma2ForCausalLM, transformers.Gemma2Config),
+    "Llama-2-7B": LLAMA,
+    "Falcon-7B": (transformers.FalconForCausalLM, transformers.FalconConfig),
+    "Mistral-7B-v0.1": (transformers.MistralForCausalLM, transformers.MistralConfig),
+    "Llama-3-8B": LLAMA,
+    "StarCoder": (transformers.GPTBigCodeForCausalLM, transformers.GPTBigCodeConfig),
+    "Falcon-40B": (transformers.FalconForCausalLM, transformers.FalconConfig),
+    "Llama-2-70B": LLAMA,
+}
+OPTIONS = {
+    "distilbert-base-uncased": {"dim": 768, "hidden_dim": 3072},
+    "StarCoder": {"n_inner": 24_576, "multi_query": True},
+    "Falcon-7B": {"multi_query": True, "parallel_attn": True, "bias": False, "ffn_hidden_size": 18_176},
+    "Falcon-40B": {"new_decoder_architecture": True, "bias": False, "ffn_hidden_size": 32_768},
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_parameters_are_the_models_numel(name):
+    one = preset(name)
+    a, m = one.attention, one.model
+    made, configure = CLASSES[name]
+    settings = {
+        "hidden_size": a.d_model, "num_hidden_layers": 1, "num_attention_heads": a.H, "num_key_value_heads": a.G,
+        "num_kv_heads": a.G, "head_dim": a.d_k, "intermediate_size": m.d_ff, "vocab_size": m.vocabulary,
+        "max_position_embeddings": one.longest, "tie_word_embeddings": m.tied, "type_vocab_size": m.segments,
+    }  # fmt: skip
+    if name.startswith("Falcon"):
+        settings.pop("head_dim")
+    counts = []
+    for layers in (1, 2):
+        with torch.device("meta"):
+            model = made(configure(**(settings | OPTIONS.get(name, {}) | {"num_hidden_layers": layers})))
+        counts.append(sum(weight.numel() for weight in model.parameters()))
+    one_layer = counts[1] - counts[0]
+    assert model_parameters(m).total == counts[0] + (one.n_layers - 1) * one_layer
+
+
+PUBLISHED = {
+    "gpt2": 124_439_808, "Llama-2-7B": 6_738_415_616, "Llama-2-70B": 68_976_648_192, "Llama-3-8B": 8_030_261_248,
+    "Mistral-7B-v0.1": 7_241_732_096, "Qwen2.5-0.5B": 494_032_768, "StarCoder": 15_517_456_384,
+    "SmolLM2-135M": 134_515_008, "TinyLlama-1.1B": 1_100_048_384, "Gemma-2-2B": 2_614_341_888,
+    "all-MiniLM-L6-v2": 22_713_216,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "total"), PUBLISHED.items())
+def test_totals_are_the_published_ones(name, total):
+    assert model_parameters(preset(name).model).total == total
+
+
+def test_the_default_models_own_tensors():
+    name = registry.entries()[0].id
+    loaded = load(name)
+    counted = model_parameters(preset(name).model).total
+    assert counted == sum(weight.numel() for weight in loaded.model.parameters())
+
+
+GOLDEN_CACHE = {
+    "Llama-2-7B": (524_288, 2_147_483_648, 67_108_864), "Llama-2-70B": (327_680, 1_342_177_280, 150_994_944),
+    "Llama-3-8B": (131_072, 536_870_912, 41_943_040), "Mistral-7B-v0.1": (131_072, 536_870_912, 41_943_040),
+    "Falcon-7B": (8_192, 33_554_432, 41_877_504), "Falcon-40B": (122_880, 503_316_480, 142_606_336),
+    "Qwen2.5-0.5B": (12_288, 50_331_648, 1_835_008), "TinyLlama-1.1B": (22_528, 92_274_688, 9_437_184),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "golden"), GOLDEN_CACHE.items())
+def test_golden_caches(name, golden):
+    one = preset(name)
+    found = (
+        model_kv_bytes(one.model, n_tokens=1), model_kv_bytes(one.model, n_tokens=4096), parameters(one.attention).total
+    )  # fmt: skip
+    assert found == golden
+
+
+def test_mistrals_window_caps_its_cache():
+    assert model_kv_bytes(preset("Mistral-7B-v0.1").model, n_tokens=32_768) == 536_870_912
+
+
+def test_where_attention_overtakes_in_gpt2():
+    assert overtakes(preset("gpt2").model) == 2 * 768
+
+
+def test_every_model_a_visitor_may_choose_has_a_preset():
+    assert {entry.id for entry in registry.entries()} <= {one.id for one in presets()}
+
+
+def test_every_preset_says_where_it_comes_from_and_is_there_once():
+    assert all(one.source for one in presets())
+    assert len({one.id for one in presets()}) == len(presets()) == len(CLASSES)

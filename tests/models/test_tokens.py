@@ -1,0 +1,235 @@
+"""Any text becomes tokens whose labels show every character, act on nothing, and can be counted."""
+
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.checkpoints import TEXT, open_folder
+from tests.models.conftest import Checkpoint, Loaded
+from viz.models import ModelError
+from viz.models.tokens import labels, read_text, seeded_embeddings, split_words, visible
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+HOSTILE = "<b>hi</b> <img src=x onerror=alert(1)> ![x](http://a.b/c) $x^2$ #000001 &amp; `x` \u202eabc\x00\x07"
+
+
+def words(text: str) -> list[str]:
+    return list(split_words(text, 10_000).labels)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It didn't rain.", ["It", "didn't", "rain", "."]),
+        ("can’t x_y 3.14", ["can’t", "x_y", "3", ".", "14"]),
+        ("今天下雨了。", ["今", "天", "下", "雨", "了", "。"]),
+        ("GPT在北京", ["GPT", "在", "北", "京"]),
+        ("ひらカナ", ["ひ", "ら", "カ", "ナ"]),
+        ("한국어 문장", ["한국어", "문장"]),
+        (f"a {FAMILY} b", ["a", FAMILY, "b"]),
+        ("\u2764\ufe0f 1\ufe0f\u20e3 \U0001f1eb\U0001f1f7", ["\u2764\ufe0f", "1\ufe0f\u20e3", "\U0001f1eb\U0001f1f7"]),
+        ("cafe\u0301 e\u0301", ["cafe\u0301", "e\u0301"]),
+        ("שלום עולם", ["שלום", "עולם"]),
+        ("<b>", ["<", "b", ">"]),
+        ("![x](http://a)", ["!", "[", "x", "]", "(", "http", ":", "/", "/", "a", ")"]),
+        ("  a \n\t b  ", ["a", "b"]),
+        ("a\u00a0b\u3000c", ["a", "b", "c"]),
+        ("\U0001fae8", ["\U0001fae8"]),  # newer than Python 3.11's tables
+        ("\ud800a", ["?", "a"]),  # half a surrogate pair is no text
+    ],
+)
+def test_words(text, expected):
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (" ", "␣"),
+        ("a\tb\nc", "a⇥b↵c"),
+        ("\u202ea\u202c", "⟨202E⟩a⟨202C⟩"),
+        ("\x00", "⟨0000⟩"),
+        ("\u00a0", "⟨00A0⟩"),
+        ("\u3164", "⟨3164⟩"),
+        ("\u200b", "⟨200B⟩"),
+        ("\u200dx", "⟨200D⟩x"),
+        ("\u0301x", "◌\u0301x"),
+        ("\ue000", "⟨E000⟩"),
+        ("\U000e0041", "⟨E0041⟩"),
+        (FAMILY, FAMILY),
+        ("é猫<b>", "é猫<b>"),
+        ("", ""),
+    ],
+)
+def test_visible(text, expected):
+    assert visible(text) == expected
+
+
+def test_every_character_of_the_first_plane_shows():
+    for code in range(0x10000):
+        shown = visible(chr(code))
+        assert shown
+        assert not all(unicodedata.category(character)[0] in "CZM" for character in shown), f"{code:04X}"
+
+
+def test_nothing_of_a_hostile_text_is_lost():
+    shown = "".join(words(HOSTILE))
+    assert shown.replace("⟨202E⟩", "").replace("⟨0000⟩", "").replace("⟨0007⟩", "") == "".join(
+        HOSTILE.replace("\u202e", "").replace("\x00", "").replace("\x07", "").split()
+    )
+
+
+def test_long_texts_are_cut_and_counted():
+    tokens = split_words("a b, " * 2_000, 512)
+    assert len(tokens.ids) == len(tokens.labels) == len(tokens.words) == len(tokens.special) == 512
+    assert tokens.dropped == 6_000 - 512
+    assert split_words("a b c", 3).dropped == 0
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
+def test_an_empty_text(text, loaded):
+    for read in (lambda: split_words(text, 7), lambda: read_text(loaded("bert").tokenizer, text, 7)):
+        with pytest.raises(ModelError) as caught:
+            read()
+        assert caught.value.code == "empty"
+
+
+def test_equal_words_are_equal_tokens():
+    ids = split_words("The the THE cat", 10).ids
+    assert ids[0] == ids[1] == ids[2] != ids[3]
+
+
+def test_seeded_embeddings_depend_on_the_word_and_on_the_seed():
+    ids = split_words("the cat the", 10).ids
+    x = seeded_embeddings(ids, 7, 0)
+    assert x.shape == (3, 7)
+    assert_close(x[0], x[2], atol=0, rtol=0)
+    assert_close(x, seeded_embeddings(ids, 7, 0), atol=0, rtol=0)
+    assert (x[0] - x[1]).abs().max() > 0.1
+    for seed in (1, 2, 9_999):
+        assert (x - seeded_embeddings(ids, 7, seed)).abs().amax(-1).min() > 0.1
+
+
+def test_seeded_embeddings_are_normal_numbers():
+    x = seeded_embeddings(tuple(range(500)), 101, 3)
+    assert_close(x.mean(), torch.tensor(0.0), atol=0.02, rtol=0)
+    assert_close(x.std(), torch.tensor(1.0), atol=0.02, rtol=0)
+    # Two words have nothing in common: cosines are as small as chance makes them.
+    cosines = torch.corrcoef(x) - torch.eye(500)
+    assert cosines.std() < 1.1 / 101**0.5
+
+
+def test_seeded_embeddings_leave_torchs_own_seed_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    seeded_embeddings((1, 2), 5, 0)
+    assert_close(torch.rand(3), expected)
+
+
+def test_wordpiece(loaded):
+    tokens = read_text(loaded("bert").tokenizer, "Because it tired.", 61)
+    assert tokens.labels[0] == "[CLS]" and tokens.labels[-1] == "[SEP]"
+    assert "".join(tokens.labels[1:-1]).replace("##", "") == "becauseittired."
+    assert tokens.special == (True, *[False] * (len(tokens.ids) - 2), True)
+    pieces = [i for i, label in enumerate(tokens.labels) if label.startswith("##")]
+    assert pieces
+    assert all(tokens.words[i] == tokens.words[i - 1] for i in pieces)
+    assert tokens.words[-1] == 5  # [CLS] because it tired . [SEP]
+
+
+def test_truncation_keeps_the_special_tokens(loaded):
+    full = read_text(loaded("bert").tokenizer, TEXT, 61)
+    cut = read_text(loaded("bert").tokenizer, TEXT, 7)
+    assert len(cut.ids) == 7
+    assert (cut.ids[:6], cut.ids[6]) == (full.ids[:6], full.ids[-1])
+    assert cut.dropped == len(full.ids) - 7
+    assert len(read_text(loaded("bert").tokenizer, TEXT, 1).ids) == 3  # never less than one token of the text
+
+
+def test_ten_thousand_characters(loaded):
+    for name in ("bert", "gpt2", "llama", "t5"):
+        tokens = read_text(loaded(name).tokenizer, "the cat " * 1_250, 61)
+        whole = loaded(name).tokenizer("the cat " * 1_250, verbose=False).input_ids
+        assert (len(tokens.ids), tokens.dropped) == (61, len(whole) - 61)
+
+
+def test_byte_level_labels_are_text(loaded):
+    tokens = read_text(loaded("gpt2").tokenizer, "the animal\nthe", 61)
+    assert "".join(tokens.labels) == "the␣animal↵the"
+    assert len(set(tokens.words)) == 4  # the, animal, the line's end, the
+
+
+def test_pieces_of_a_character_are_numbered(loaded):
+    tokens = read_text(loaded("gpt2").tokenizer, "猫x", 61)
+    assert tokens.labels == ("猫₁", "猫₂", "猫₃", "x")
+    assert tokens.words == (0, 0, 0, 0)
+    joined = read_text(loaded("gpt2").tokenizer, FAMILY, 61).labels
+    assert joined[:5] == ("\U0001f468₁", "\U0001f468₂", "\U0001f468₃", "\U0001f468₄", "⟨200D⟩₁")
+
+
+def test_chinese_characters_are_words_whatever_the_tokenizer_thinks(loaded):
+    for name in ("gpt2", "qwen2", "llama", "mistral", "bert"):
+        tokens = read_text(loaded(name).tokenizer, "天气很", 61)
+        content = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
+        assert len(set(content)) == 3, name
+
+
+def test_words_end_at_spaces_whatever_the_tokenizer_thinks(loaded):
+    """Llama 2's tokenizer has no pre-tokenizer: to it the whole text is one word."""
+    for name in ("llama", "mistral", "gpt2", "bert"):
+        tokens = read_text(loaded(name).tokenizer, "because the animal was", 61)
+        content = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
+        assert len(set(content)) == 4, name
+        assert len(content) > 4, name
+        assert content == sorted(content)
+
+
+def test_labels_of_a_hostile_text_show_every_character(loaded):
+    shown = "".join(read_text(loaded("gpt2").tokenizer, HOSTILE, 400).labels)
+    assert "<b>hi</b>␣<img␣src=x␣onerror=alert(1)>␣![x](http://a.b/c)" in shown
+    assert not any(unicodedata.category(character) in ("Cc", "Cf") for character in shown)
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "\ud800 a", "שלום مرحبا", FAMILY, "\u0301", "\ufeff\u200b", "a" * 3_000])
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "t5"])
+def test_any_text_is_read_or_refused_with_a_sentence(loaded, name, text):
+    try:
+        tokens = read_text(loaded(name).tokenizer, text, 61)
+    except ModelError as error:
+        assert error.code == "empty"
+        return
+    assert len(tokens.ids) == len(tokens.labels) == len(tokens.words) == len(tokens.special) <= 61
+    assert all(tokens.labels)
+    assert [b - a for a, b in zip(tokens.words, tokens.words[1:], strict=False) if b - a not in (0, 1)] == []
+
+
+def test_labels_of_guesses_have_no_text_behind_them(loaded):
+    """A byte-level guess may be half a character: then the tokenizer's own name for it is shown."""
+    tokenizer = loaded("gpt2").tokenizer
+    ids = tokenizer("猫 the").input_ids
+    assert labels(tokenizer, ids)[-1] == "␣the"
+    assert labels(tokenizer, ids)[0] == tokenizer.convert_ids_to_tokens(ids)[0]
+    assert labels(tokenizer, [10_000]) == ("⟨10000⟩",)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_visitors_share_a_tokenizer_from_its_first_use_on(name, checkpoint: Checkpoint, loaded: Loaded):
+    """Saved with truncation and padding on (as the default model's is), it switches both off at its first use."""
+    texts = [f"{TEXT} {i} " * 20 for i in range(8)]
+    expected = [read_text(loaded(name).tokenizer, text, 500) for text in texts]
+    for _ in range(5):
+        tokenizer = open_folder(checkpoint(name)).tokenizer
+        start = Barrier(len(texts))
+
+        def visit(text, tokenizer=tokenizer, start=start):
+            start.wait()
+            return [read_text(tokenizer, text, 500) for _ in range(5)]
+
+        with ThreadPoolExecutor(len(texts)) as pool:
+            for own, seen in zip(expected, pool.map(visit, texts), strict=True):
+                assert all(tokens == own for tokens in seen)

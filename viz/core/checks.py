@@ -1,0 +1,35 @@
+"""Checks of a trace against what must be true of it, for the truth badge: each gives the largest deviation."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from viz.core.heads import MultiHeadTrace
+
+
+def rows_error(weights: Tensor) -> float:
+    """How far a row's sum is from 1; a row that may look nowhere must sum to 0 exactly."""
+    sums = weights.sum(-1)
+    return float((sums - (weights.amax(-1) > 0).to(sums.dtype)).abs().max())
+
+
+def sdpa_error(trace: MultiHeadTrace) -> float:
+    """How far any head's output is from torch's own attention on the same q, k and v.
+
+    What lies between the scaled scores and the softmax (mask, bias, soft cap) is handed over as one additive mask.
+    """
+    reference = scaled_dot_product_attention(
+        trace.q, trace.k, trace.v, attn_mask=trace.masked - trace.scaled, scale=trace.scale, enable_gqa=True
+    )  # fmt: skip
+    return float((reference - trace.head_outputs).abs().max())
+
+
+def sum_error(trace: MultiHeadTrace) -> float:
+    """How far the output is from the heads laid side by side and multiplied by W_O in one go."""
+    bias = 0 if trace.projections.b_o is None else trace.projections.b_o
+    return float((trace.concat @ trace.projections.w_o + bias - trace.output).abs().max())
+
+
+def largest(values: Tensor) -> float:
+    """The size of the numbers compared, to judge a deviation by (at least 1)."""
+    return max(1.0, float(values[torch.isfinite(values)].abs().max()))
