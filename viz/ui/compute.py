@@ -3,84 +3,47 @@
 What a cache returns is shared by all visitors and must not be changed.
 """
 
-import argparse
 import gc
-import sys
 import threading
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator
 
 import streamlit as st
 import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
+from torch.utils.flop_counter import FlopCounterMode
 
-from viz.core import masks
+from viz.core.attention import AttentionTrace
+from viz.core.decode_time import DecodePlan, decode_seconds
+from viz.core.encodings import Encoding, encode, encodings, no_table
+from viz.core.fit import WindowFit, fit_windows
 from viz.core.heads import HeadWeights, MultiHeadTrace
+from viz.core.portrait import portrait
 from viz.core.spec import AttentionSpec
-from viz.models import registry
+from viz.core.timed_layers import CANDIDATES, Plan
+from viz.models import places, registry
 from viz.models.capture import Capture, Head, capture, seeded
 from viz.models.layout import LoadedModel
 from viz.models.load import load
-from viz.models.tokens import read_text, seeded_embeddings, split_words
+from viz.models.sharing import with_fewer, wrongly_shared
+from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
 from viz.ui import limits
+from viz.ui.measuring import Measurement
+from viz.ui.specs import MASKS, Mask, Placing, Shown, Source, View, local_entries, look
+from viz.views.head_grid import Packed, pack_combined, pack_head, pack_wall
 
 DEFAULT_MODEL = registry.entries()[0].id
 
-
-MASKS = ("own", "causal", "window", "prefix")
-"""Codes of the masks a visitor may lay over every head; "own" adds none to what the source has."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """Where the numbers come from: all of it, so that equal sources give equal numbers.
-
-    ``kind`` is "words" (seeded embeddings and heads), "embeddings" (a model's embedding table, seeded heads) or
-    "model" (a model's own heads).
-    """
-
-    kind: str
-    text: str
-    model: str = ""
-    d_model: int = 0
-    n_heads: int = 0
-    n_kv_heads: int = 0
-    seed: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mask:
-    """Which mask is laid over every head; ``width`` is the window's reach or the prefix's length, in tokens."""
-
-    kind: str = "own"
-    width: int = 2
-
-    def allowed(self, n_queries: int, n_keys: int) -> Tensor | None:
-        """True where a query may look; None where this adds nothing."""
-        if self.kind == "causal":
-            return masks.causal(n_queries, n_keys)
-        if self.kind == "window":
-            return masks.window(n_queries, n_keys, self.width)
-        return masks.prefix(n_queries, n_keys, min(self.width, n_keys)) if self.kind == "prefix" else None
-
-
-@cache
-def local_entries() -> tuple[registry.Entry, ...]:
-    """Folders named on the command line by whoever runs the server: ``streamlit run app.py -- --model PATH``."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--model", action="append", type=Path, default=[])
-    folders: list[Path] = parser.parse_known_args(sys.argv[1:])[0].model
-    return tuple(registry.Entry(id=folder.resolve().name, path=folder.resolve()) for folder in folders)
+__all__ = ["MASKS", "Mask", "Placing", "Shown", "Source", "View", "local_entries"]  # and the caches below
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def warm() -> bool:
-    """Once for each process: the hub looked up, and what the imports left kept out of every later collection.
+    """Once for each process: torch's threads, the hub, and what the imports left kept out of every later collection.
 
     Streamlit collects garbage after every run; with torch and transformers imported that alone takes 200 ms.
     """
+    torch.set_num_threads(limits.TORCH_THREADS)
     registry.hub()
     gc.collect()
     gc.freeze()
@@ -92,6 +55,12 @@ def _gate() -> threading.BoundedSemaphore:
     return threading.BoundedSemaphore(limits.FORWARD_PASSES)
 
 
+@st.cache_resource(max_entries=1, show_spinner=False)
+def lesson_gate() -> threading.BoundedSemaphore:
+    """Held for the few steps between two looks at a lesson, so that lessons take turns."""
+    return threading.BoundedSemaphore(limits.LESSONS)
+
+
 @st.cache_resource(max_entries=limits.MODELS_KEPT, show_spinner=False)
 def model(model_id: str) -> LoadedModel:
     """A loaded model, shared by all visitors."""
@@ -101,6 +70,16 @@ def model(model_id: str) -> LoadedModel:
     return loaded
 
 
+def bare(source: Source) -> tuple[Tokens, Tensor]:
+    """A text's tokens, and their vectors (T, d_model) before any position is added."""
+    if source.kind == "words":
+        tokens = split_words(source.text, limits.TOKENS)
+        return tokens, seeded_embeddings(tokens.ids, source.d_model, source.seed)
+    loaded = model(source.model)
+    tokens = read_text(loaded.tokenizer, source.text, min(limits.TOKENS, loaded.max_tokens))
+    return tokens, loaded.embeddings(list(tokens.ids))
+
+
 @st.cache_resource(max_entries=limits.CAPTURES_KEPT, show_spinner=False)
 def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
     """A text as seen from a source."""
@@ -108,16 +87,74 @@ def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
         loaded = model(source.model)
         with _gate():
             return capture(loaded, source.text, max_tokens=limits.TOKENS, heads_off=heads_off)
+    tokens, vectors = bare(source)
+    return _seeded(source, tokens, vectors, heads_off)
+
+
+def _seeded(source: Source, tokens: Tokens, x: Tensor, heads_off: frozenset[Head] = frozenset()) -> Capture:
     if source.kind == "embeddings":
-        loaded = model(source.model)
-        tokens = read_text(loaded.tokenizer, source.text, min(limits.TOKENS, loaded.max_tokens))
         # Every model normalises its embeddings first; without that, seeded heads would see rows of length near 0.
-        x = layer_norm(loaded.embeddings(list(tokens.ids)), (loaded.model.config.hidden_size,))
-    else:
-        tokens = split_words(source.text, limits.TOKENS)
-        x = seeded_embeddings(tokens.ids, source.d_model, source.seed)
+        x = layer_norm(x, x.shape[1:])
     spec = AttentionSpec(d_model=x.shape[1], n_heads=source.n_heads, n_kv_heads=source.n_kv_heads)
-    return seeded(tokens, x, HeadWeights.random(spec, seed=source.seed))
+    return seeded(tokens, x, HeadWeights.random(spec, seed=source.seed), heads_off)
+
+
+def own_rows(source: Source) -> Tensor | None:
+    """The table of positions of the model the tokens come from, if there is a model and it has one."""
+    return model(source.model).positions() if source.model else None
+
+
+@st.cache_resource(max_entries=limits.CAPTURES_KEPT, show_spinner=False)
+def row_gain(source: Source) -> float:
+    """By how much a formula's rows are scaled to suit a model's tokens; the formula's own beside N(0, 1) numbers."""
+    _, vectors = bare(source)
+    return places.row_length(vectors, own_rows(source)) / (vectors.shape[1] / 2) ** 0.5 if source.model else 1.0
+
+
+def every_encoding(source: Source, placing: Placing) -> dict[str, Encoding]:
+    """Every way to tell this source's heads where a word is, by its code."""
+    every = encodings(
+        base=placing.base, alpha=placing.alpha, delta=placing.delta, seed=source.seed, rows=own_rows(source)
+    )
+    return every | {"sinusoidal": every["sinusoidal"].scale_table(row_gain(source))}
+
+
+@st.cache_resource(max_entries=limits.CAPTURES_KEPT, show_spinner=False)
+def placed(source: Source, placing: Placing) -> Capture:
+    """The first tokens of a text, read with other positions, or in another order.
+
+    Only the encoding's table has been added; turns and biases are up to :func:`viz.core.encodings.encode`.
+    """
+    tokens, vectors = bare(source)
+    tokens, vectors = places.first(tokens, limits.PLACED_TOKENS), vectors[: limits.PLACED_TOKENS]
+    if placing.order:
+        tokens, vectors = places.reorder(tokens, placing.order), vectors[list(placing.order)]
+    table = every_encoding(source, placing)[placing.code].table(*vectors.shape)
+    if source.kind != "model":
+        return _seeded(source, tokens, vectors + table)
+    loaded = model(source.model)
+    with _gate():
+        return places.capture_placed(loaded, tokens, table)
+
+
+def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
+    """The first layer of heads told where its words are, no mask.
+
+    Raises:
+        ValueError: if the encoding does not fit the heads' sizes.
+    """
+    how = every_encoding(source, placing)[placing.code]
+    added = Placing(order=placing.order) if how.table is no_table else placing
+    call = placed(source, added).calls[0]
+    with torch.inference_mode():
+        options = {name: call.options[name] for name in ("scale", "score_mod") if name in call.options}
+        return encode(call.x, call.projections, how, **options)
+
+
+@st.cache_resource(max_entries=limits.ENCODED_KEPT, show_spinner=False)
+def encoded(source: Source, placing: Placing) -> Tensor:
+    """The scaled scores of :func:`first_layer` with the encoding's bias, (H, T, T)."""
+    return first_layer(source, placing).masked
 
 
 @st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
@@ -127,3 +164,128 @@ def trace(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head] = f
     n_queries, n_keys = seen.calls[layer].q.shape[1], seen.calls[layer].k.shape[1]
     with torch.inference_mode():
         return seen.multi_head(layer, allowed=mask.allowed(n_queries, n_keys))
+
+
+@st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
+def shared(source: Source, layer: int, mask: Mask, n_kv_heads: int, mistake: bool = False) -> MultiHeadTrace:
+    """A layer whose key/value heads are pooled into fewer; ``mistake`` shares them out in the wrong order."""
+    with torch.inference_mode():
+        seen = with_fewer(read(source), n_kv_heads)
+        allowed = mask.allowed(seen.calls[layer].q.shape[1], seen.calls[layer].k.shape[1])
+        return wrongly_shared(seen, layer, allowed=allowed) if mistake else seen.multi_head(layer, allowed=allowed)
+
+
+@st.cache_resource(max_entries=limits.TIMES_KEPT, show_spinner=False)
+def decode_time(plan: DecodePlan, n_kv_heads: int) -> float:
+    """Seconds a step of decoding takes on this machine, measured once for everybody."""
+    with _gate():
+        return decode_seconds(plan, n_kv_heads)
+
+
+@st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
+def shown(source: Source, layer: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Shown:
+    """Weights (pieces merged, special tokens hidden, rows summing to 1 again) or scaled scores, of every head.
+
+    Scores are logits, which neither add up over pieces nor renormalise: merging takes the mean of a word's pairs,
+    hiding leaves cells out.
+    """
+    return look(_steps(source, layer, mask, heads_off), read(source, heads_off).tokens, view)
+
+
+def _steps(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head]) -> AttentionTrace:
+    seen = read(source, heads_off)
+    n = len(seen.tokens.ids)
+    with torch.inference_mode():
+        return seen.layer(layer, allowed=mask.allowed(n, n))
+
+
+@st.cache_resource(max_entries=limits.WALLS_KEPT, show_spinner=False)
+def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Packed:
+    """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
+    seen = read(source, heads_off)
+    ids, special = torch.tensor(seen.tokens.ids), torch.tensor(seen.tokens.special)
+
+    def layers() -> Iterator[tuple[Tensor, dict[str, Tensor]]]:
+        for layer in range(seen.n_layers):
+            steps = _steps(source, layer, mask, heads_off)
+            yield look(steps, seen.tokens, view).values, vars(portrait(steps.weights, ids, special))
+
+    return pack_wall(layers(), n_layers=seen.n_layers, what=view.what, channel="grid")
+
+
+@st.cache_resource(max_entries=limits.HEADS_KEPT, show_spinner=False)
+def head_scores(
+    source: Source, layer: int, head: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
+) -> Packed:
+    """The chosen head: its scores as the view shows them, or, for weights, those of all tokens.
+
+    From these the browser computes the weights at any temperature, and merges and hides like :mod:`viz.core.measures`.
+    """
+    if view.what == "scores":
+        scores = shown(source, layer, mask, view, heads_off).values[head]
+    else:
+        scores = trace(source, layer, mask, heads_off).masked[head]
+    return pack_head(scores, layer=layer, head=head, channel="grid")
+
+
+@st.cache_resource(max_entries=limits.HEADS_KEPT, show_spinner=False)
+def combined(
+    source: Source, heads: frozenset[Head], how: str, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
+) -> Packed:
+    """The mean or the largest weight of several heads, for walls too large to do it in the browser."""
+    total: Tensor | None = None
+    for layer in sorted({layer for layer, _ in heads}):
+        maps = shown(source, layer, mask, view, heads_off).values[[head for each, head in heads if each == layer]]
+        part = maps.sum(0) if how == "mean" else maps.amax(0)
+        total = part if total is None else (total + part if how == "mean" else total.maximum(part))
+    assert total is not None
+    return pack_combined(
+        total / len(heads) if how == "mean" else total, combined=how, heads=sorted(heads), channel="grid"
+    )
+
+
+@st.cache_resource(max_entries=limits.HEADS_KEPT, show_spinner=False)
+def links(
+    source: Source, mask: Mask, view: View, query: int, key: int, heads_off: frozenset[Head] = frozenset()
+) -> tuple[float, ...]:
+    """What every head shows for one pair, where the wall is too coarse to tell; rows and columns of the view."""
+    seen = read(source, heads_off)
+    maps = (look(_steps(source, i, mask, heads_off), seen.tokens, view).values for i in range(seen.n_layers))
+    return tuple(value for layer in maps for value in layer[:, query, key].tolist())
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def counted_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
+    """What torch's own counter counts in each timed layer; on the meta device, so nothing is computed."""
+    plan = Plan(d=d, h=h, k=k, lengths=(n,), seconds=0, device="meta")
+    counted = {}
+    for name, candidate in CANDIDATES.items():
+        run = candidate.make(plan, n)
+        with FlopCounterMode(display=False) as counter:
+            run()
+        counted[name] = counter.get_total_flops()
+    return counted
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _measuring() -> tuple[threading.BoundedSemaphore, threading.BoundedSemaphore]:
+    return threading.BoundedSemaphore(1), threading.BoundedSemaphore(limits.MEASUREMENTS_WAITING)
+
+
+@st.cache_resource(max_entries=limits.MEASUREMENTS_KEPT, show_spinner=False)
+def measurement(plan: Plan) -> Measurement:
+    """The measurement of a plan: not begun, under way, or done; visitors with the same plan share it."""
+    return Measurement(plan, *_measuring())
+
+
+@st.cache_resource(max_entries=limits.CAPTURES_KEPT, show_spinner=False)
+def windows(source: Source, mask: Mask) -> tuple[WindowFit, ...]:
+    """The window closest to every head of every layer."""
+    seen = read(source)
+    n = len(seen.tokens.ids)
+    fits = []
+    for i in range(seen.n_layers):
+        with _gate():
+            steps = seen.layer(i, allowed=mask.allowed(n, n))
+            fits.append(fit_windows(steps.weights, steps.masked.isfinite().any(0)))
+    return tuple(fits)

@@ -1,0 +1,153 @@
+"""The head grid on a page: every head as a small map, one of them large, and what the visitor chose there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from viz.figures.palette import BLUE, HEADS, ORANGE
+from viz.models.capture import Head
+from viz.models.tokens import Tokens, word_labels
+from viz.text import sentences
+from viz.ui import compute, state
+from viz.ui.controls import examples
+from viz.ui.layout import Scene
+from viz.views.head_grid import Packed
+from viz.views.mount import mount
+
+VIEW, KEY = "head_grid", "grid"
+SORTS = ("model", "entropy", "distance", "previous", "next", "same", "first", "link")
+SHOWS, LOOKS, COMBINES = ("all", "layer", "top"), ("map", "lines", "across"), ("one", "mean", "max")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridChoice:
+    """What is chosen in the grid: a head, and a query and a key where they are locked.
+
+    ``query`` and ``key`` count the rows and columns of the view (merged and hidden tokens taken into account);
+    None where nothing is locked, or what is locked is hidden. In the link they count the text's tokens.
+    """
+
+    layer: int
+    head: int
+    query: int | None
+    key: int | None
+    temperature: float
+
+
+def axis(tokens: Tokens, view: compute.View) -> dict[str, Any]:
+    """For each token the row (or column) of the view it is part of, -1 where it is hidden; and the view's labels."""
+    of, labels = list(range(len(tokens.ids))), tokens.labels
+    if view.merge:
+        of, labels = list(tokens.words), word_labels(tokens)
+    if view.hide:
+        hidden = {row for row, special in zip(of, tokens.special, strict=True) if special}
+        kept = {row: place for place, row in enumerate(row for row in range(len(labels)) if row not in hidden)}
+        of, labels = [kept.get(row, -1) for row in of], tuple(labels[row] for row in kept)
+    return {"of": of, "count": len(labels), "labels": labels}
+
+
+def _forget_other_texts(labels: tuple[str, ...]) -> None:
+    """A lock belongs to a text: in another one the same place is another token."""
+    if st.session_state.setdefault("_grid_labels", labels) != labels:
+        for name in ("query", "key"):
+            st.session_state.pop(name, None)
+    st.session_state["_grid_labels"] = labels
+
+
+def _parameters(scene: Scene) -> dict[str, Any]:
+    """Declare what the grid keeps in the link; the first sentence opens at its animal."""
+    labels, n_layers, n_heads = scene.labels, scene.capture.n_layers, scene.capture.n_heads
+    _forget_other_texts(labels)
+    example = scene.choice.source.text == examples()[0].text and "it" in labels
+    last = len(labels) - 1
+    return {
+        "layer": scene.choice.layer,
+        "head": state.whole("head", 1, 0, n_heads - 1),
+        "query": state.whole("query", labels.index("it") if example else -1, -1, last),
+        "key": state.whole("key", -1, -1, last),
+        "temperature": state.real("temperature", 1.0, 0.1, 10.0),
+        "sort": state.choice("sort", "model", SORTS),
+        "show": state.choice("show", "all", SHOWS),
+        "look": state.choice("look", "map", LOOKS),
+        "combine": state.choice("combine", "one", COMBINES),
+        "several": state.numbers("several", 0, n_layers * n_heads - 1),
+    }
+
+
+def _take() -> None:
+    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows."""
+    for name, value in read_choice(st.session_state[KEY].get("choice")).items():
+        state.put(name, value)
+
+
+def read_choice(sent: Any) -> dict[str, Any]:
+    """What a browser sent as a choice, as far as it has the right types; anything else is left out.
+
+    Example:
+        >>> read_choice({"head": 2, "key": "x", "temperature": 2, "several": [3], "n": 7})
+        {'head': 2, 'temperature': 2.0, 'several': [3]}
+    """
+    if not isinstance(sent, Mapping):
+        return {}
+
+    def whole(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    found: dict[str, Any] = {n: sent[n] for n in ("layer", "head", "query", "key") if whole(sent.get(n))}
+    found |= {n: sent[n] for n in ("sort", "show", "look", "combine") if isinstance(sent.get(n), str)}
+    if isinstance(sent.get("temperature"), int | float):
+        found["temperature"] = float(sent["temperature"])
+    if isinstance(sent.get("several"), list) and all(whole(one) for one in sent["several"]):
+        found["several"] = sent["several"]
+    return found
+
+
+def _head(scene: Scene, view: compute.View, wall: Packed, chosen: Mapping[str, Any], off: frozenset[Head]) -> Packed:
+    """What the browser needs for the large map beside the wall."""
+    source, mask, layer, H = scene.choice.source, scene.choice.mask, chosen["layer"], scene.capture.n_heads
+    if wall.pool > 1 and chosen["combine"] != "one" and view.what == "weights":
+        several: Sequence[int] = chosen["several"] or range(layer * H, (layer + 1) * H)
+        together = frozenset(divmod(one, H) for one in several)
+        return compute.combined(source, together, chosen["combine"], mask, view, off)
+    return compute.head_scores(source, layer, chosen["head"], mask, view, off)
+
+
+def grid(scene: Scene, view: compute.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
+    """Show every head of the capture at once, and say what the visitor chose there.
+
+    Args:
+        scene: what the page shows.
+        view: weights or scores, merged, hidden.
+        heads_off: heads switched off (layer, head); the maps are those of a run without them.
+    """
+    source, mask = scene.choice.source, scene.choice.mask
+    chosen = _parameters(scene)
+    wall = compute.wall(source, mask, view, heads_off)
+    head = _head(scene, view, wall, chosen, heads_off)
+    tokens = axis(scene.capture.tokens, view)
+    query, key = (tokens["of"][token] if token >= 0 else -1 for token in (chosen["query"], chosen["key"]))
+    links = compute.links(source, mask, view, query, key, heads_off) if wall.pool > 1 and min(query, key) >= 0 else None
+    before = st.session_state.get(KEY, {}).get("choice") or {}
+    words = sentences(scene.choice.lang)
+    with st.container(key=f"{KEY}_box", gap=None):
+        mount(VIEW, key=f"{KEY}_wall", data=wall.data)
+        mount(VIEW, key=f"{KEY}_head", data=head.data)
+        mount(
+            VIEW, key=KEY, on_choice_change=_take,
+            data={
+                "channel": KEY, "wall": wall.id, "head": head.id, "n": before.get("n", 0), "choice": chosen,
+                "links": links, "off": sorted(heads_off),
+                "axes": {
+                    "queries": tokens, "keys": tokens, "same": True,
+                    "renormalise": view.hide, "plain": not (view.merge or view.hide),
+                },
+                "colours": {"positive": BLUE, "negative": ORANGE, "heads": HEADS},
+                "words": {name.removeprefix(f"{VIEW}."): words[name] for name in words if name.startswith(f"{VIEW}.")},
+            },
+        )  # fmt: skip
+    return GridChoice(
+        layer=chosen["layer"], head=chosen["head"], temperature=chosen["temperature"],
+        query=query if query >= 0 else None, key=key if key >= 0 else None,
+    )  # fmt: skip

@@ -1,0 +1,42 @@
+// One hue with opacity over the page's own background, as in viz/figures/palette.py, whose colours Python sends.
+
+const LEVELS = 4096;
+
+function rgba([red, green, blue], opacity) {
+  return ((Math.round(opacity * 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0; // little-endian pixels
+}
+
+/** Opacity is the square root of a weight, so that small shares are still seen. */
+export function weightTable(hue) {
+  return Uint32Array.from({ length: LEVELS + 1 }, (_, level) => rgba(hue, Math.sqrt(level / LEVELS)));
+}
+
+export function weightColour(table, weight) {
+  return table[(weight * LEVELS + 0.5) | 0];
+}
+
+/** From -1 to 1: orange below zero, blue above, nothing at zero; the same square root, for the size. */
+export function scoreTable(negative, positive) {
+  return Uint32Array.from({ length: 2 * LEVELS + 1 }, (_, level) => {
+    const share = level / LEVELS - 1;
+    return rgba(share < 0 ? negative : positive, Math.sqrt(Math.abs(share)));
+  });
+}
+
+export function scoreColour(table, share) {
+  return table[((Math.min(1, Math.max(-1, share)) + 1) * LEVELS + 0.5) | 0];
+}
+
+export function css([red, green, blue], opacity = 1) {
+  return `rgba(${red},${green},${blue},${opacity})`;
+}
+
+/** The page's own colours, which Streamlit sets as CSS variables; they change with the theme. */
+export function theme(element) {
+  const style = getComputedStyle(element);
+  const read = (name) => style.getPropertyValue(`--st-${name}`).trim();
+  return {
+    text: read("text-color"), background: read("background-color"), border: read("border-color"),
+    primary: read("primary-color"), font: read("font") || "sans-serif",
+  };
+}

@@ -1,0 +1,40 @@
+// Making elements. Words from outside (tokens above all) enter the page as text, never as HTML.
+
+export function element(tag, className = "", attributes = {}, text = "") {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text) made.textContent = text;
+  return made;
+}
+
+/** A sentence with its {names} filled in. */
+export function fill(sentence, values) {
+  return sentence.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+/** A row of buttons of which one is pressed; `options` are [code, label]. */
+export function segments(label, options, onChoose) {
+  const made = element("div", "segments", { role: "radiogroup", "aria-label": label });
+  const buttons = options.map(([code, text]) => {
+    const button = element("button", "", { type: "button", role: "radio", "data-code": code }, text);
+    button.addEventListener("click", () => onChoose(code));
+    made.append(button);
+    return button;
+  });
+  return {
+    element: made,
+    show(code) {
+      for (const button of buttons) button.setAttribute("aria-checked", String(button.dataset.code === code));
+    },
+  };
+}
+
+/** A drop-down list; `options` are [code, label]. */
+export function dropdown(label, options, onChoose) {
+  const made = element("label", "dropdown", {}, label), list = element("select");
+  for (const [code, text] of options) list.append(element("option", "", { value: code }, text));
+  list.addEventListener("change", () => onChoose(list.value));
+  made.append(list);
+  return { element: made, list };
+}

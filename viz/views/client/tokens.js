@@ -1,0 +1,42 @@
+// The text itself: the token that asks is framed, the others are shaded by what it gives them.
+
+import { css } from "./colour.js";
+import { element } from "./dom.js";
+
+export class Tokens {
+  constructor(root, along, title) {
+    this.along = along;
+    this.element = element("div", "tokens", { "aria-hidden": "true" });
+    this.title = element("span", "name", {}, title);
+    root.append(this.element);
+    this.spans = [];
+  }
+
+  show(labels) {
+    this.spans = labels.map((label, index) => {
+      const span = element("span", "token", {}, label);
+      span.dir = "auto";
+      span.index = index;
+      return span;
+    });
+    this.element.replaceChildren(this.title, ...this.spans);
+  }
+
+  /** Shade by `weights` (null: not at all) and mark the pair. */
+  light(focus, locked, weights, hue) {
+    this.spans.forEach((span, i) => {
+      span.style.backgroundColor = weights && weights[i] > 0.001 ? css(hue, Math.sqrt(weights[i]) * 0.75) : "";
+      span.classList.toggle("query", this.along !== "key" && focus.query === i);
+      span.classList.toggle("key", this.along !== "query" && focus.key === i);
+      span.classList.toggle("locked", (this.along !== "key" && locked.query === i) || (this.along !== "query" && locked.key === i));
+    });
+  }
+
+  /** The token under the pointer. Where queries and keys are the same text, a second choice is the key. */
+  at(event, locked) {
+    const span = event.target.closest?.(".token");
+    if (!span) return null;
+    const key = this.along === "key" || (this.along === "both" && locked.query !== null && locked.query !== span.index);
+    return key ? { query: locked.query, key: span.index } : { query: span.index, key: null };
+  }
+}
