@@ -5,9 +5,11 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from viz.figures.palette import plain, scores_scale, weights_scale
+from viz.figures.palette import INK, plain, scores_scale, weights_scale
 
-CELL, MARGIN = 26, 90
+CELL, MARGIN, GAP = 26, 90, 1
+MANY = 48
+"""Beyond this many rows or columns labels would overlap, and only some are written."""
 
 
 def matrix(
@@ -15,7 +17,7 @@ def matrix(
     rows: Sequence[str],
     columns: Sequence[str],
     *,
-    kind: Literal["weights", "signed"],
+    kind: Literal["weights", "signed", "sizes"],
     row_title: str,
     column_title: str,
     hover: Sequence[Sequence[str]] | None = None,
@@ -28,7 +30,7 @@ def matrix(
         values: (rows, columns).
         rows: a label for each row, shown literally.
         columns: a label for each column, shown literally.
-        kind: "weights" is 0 to 1; "signed" is coloured around 0.
+        kind: "weights" is 0 to 1; "signed" is coloured around 0; "sizes" goes from 0 to the largest.
         row_title: what a row is, in words.
         column_title: what a column is, in words.
         hover: a sentence for each cell, shown literally; None shows the value alone.
@@ -42,24 +44,24 @@ def matrix(
     trace: dict[str, Any] = {
         "type": "heatmap",
         "z": cells.where(cells.isfinite(), float("nan")).numpy(),
-        "zmin": 0.0 if kind == "weights" else -top,
+        "zmin": -top if kind == "signed" else 0.0,
         "zmax": top,
-        "colorscale": weights_scale() if kind == "weights" else scores_scale(),
+        "colorscale": scores_scale() if kind == "signed" else weights_scale(),
         "hoverongaps": False,
         "hovertemplate": "%{customdata}<extra></extra>" if texts else "%{z:.4f}<extra></extra>",
-        "xgap": 1,
-        "ygap": 1,
+        "xgap": GAP if len(columns) <= MANY else 0,  # many cells would be nothing but gap
+        "ygap": GAP if len(rows) <= MANY else 0,
         "colorbar": {"thickness": 10, "len": 0.9, "tickfont": {"size": 11}},
     }
     if texts:
         trace["customdata"] = texts
     if numbers:
-        trace |= {"texttemplate": "%{z:.2f}", "textfont": {"size": 11}}
+        trace |= {"texttemplate": "%{z:.2f}", "textfont": {"color": INK}}  # as large as fits into a cell
     return {"data": [trace], "layout": _layout(rows, columns, row_title, column_title)}
 
 
 def _ticks(labels: Sequence[str]) -> dict[str, Any]:
-    step = max(1, len(labels) // 64)  # beyond that, labels would overlap
+    step = -(-len(labels) // MANY)
     shown = range(0, len(labels), step)
     return {"tickmode": "array", "tickvals": list(shown), "ticktext": [plain(labels[i]) for i in shown]}
 

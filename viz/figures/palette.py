@@ -9,6 +9,8 @@ from html import escape
 BLUE = (46, 120, 240)
 ORANGE = (226, 116, 20)
 GREY = (128, 132, 140)
+INK = "#000037"
+"""Streamlit puts its theme's own strong grey for this one: dark on light pages, light on dark ones."""
 HEADS = (
     (46, 120, 240), (226, 116, 20), (20, 160, 140), (200, 80, 160), (120, 100, 220), (150, 150, 30),
     (0, 150, 200), (210, 70, 70), (80, 160, 60), (170, 110, 60), (100, 120, 150), (190, 150, 0),

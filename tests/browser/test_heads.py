@@ -1,0 +1,66 @@
+"""What a person does on the Heads page, in a real browser."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from tests.browser.drive import PHONE, wait_run
+from viz.models.registry import entries
+from viz.text import translator
+from viz.ui import compute, controls
+
+T = translator("en")
+REAL = compute.Source(kind="model", text=controls.examples()[0].text, model=entries()[0].id)
+
+
+def test_first_paint_shows_the_animal_and_every_figure_says_what_it_is(visit):
+    page = visit()
+    expect(page.get_by_text(T("heads.row_weights", query="it", key="animal", value="0.6768"))).to_be_visible()
+    expect(page.get_by_text(T("truth.passed", n=3))).to_be_visible()
+    for figure in page.get_by_test_id("stPlotlyChart").all():
+        expect(figure.locator("[aria-label]").first).to_be_attached()
+
+
+def test_another_head_another_row(visit):
+    page = visit(layer=0, head=2, query=5)
+    weights = compute.read(REAL).layer(0).weights[2, 5]
+    shown = page.get_by_text(re.compile(r"looks most at .* of its attention"))
+    expect(shown).to_contain_text(f"{float(weights.max()):.4f}")
+    page.get_by_test_id("stMain").get_by_text(T("heads.off_title")).scroll_into_view_if_needed()
+    page.get_by_role("button", name=f"{T('heads.head')} 2", exact=True).click()
+    wait_run(page)
+    expect(page.get_by_text("Mean change over the tokens")).to_be_visible()
+    assert "off=2" in page.url
+
+
+def test_the_csv_is_the_trace(visit):
+    page = visit(layer=2, head=9)
+    button = page.get_by_role("button", name=T("export.csv"))
+    button.scroll_into_view_if_needed()
+    with page.expect_download() as download:
+        button.click()
+    rows = list(csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
+    saved = torch.tensor([[float(cell) for cell in row[1:]] for row in rows[1:]])
+    torch.testing.assert_close(saved, compute.read(REAL).layer(2).weights[9], atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_a_figure_is_saved_as_chosen(visit, kind):
+    page = visit(image=kind)
+    figure = page.get_by_test_id("stPlotlyChart").first
+    figure.scroll_into_view_if_needed()
+    figure.hover()
+    with page.expect_download() as download:
+        figure.locator("[data-title*='ownload'], [data-attr='toImage'], .modebar-btn").first.click()
+    saved = Path(download.value.path()).read_bytes()
+    assert saved.startswith(b"\x89PNG" if kind == "png" else b"<svg")
+
+
+def test_on_a_phone_in_chinese_in_the_dark(visit):
+    page = visit(viewport=PHONE, scheme="dark", lang="zh", source="words", text="猫 坐 在 垫子 上")
+    expect(page.get_by_role("heading", name=translator("zh")("heads.title"), exact=True)).to_be_visible()
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

@@ -1,0 +1,136 @@
+"""The Heads page: what it says is what torch says, from every source and in both languages."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from tests.conftest import everything
+from viz.core.measures import hide, message_norms
+from viz.models.notes import note
+from viz.text import LANGUAGES, translator
+from viz.ui import compute, controls
+
+TEXT = controls.examples()[0].text
+HOSTILE = "<b>x</b> ![x](http://e.com/a.png) $y$ #000001 \u202e \x07"
+REAL = compute.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
+
+
+def charts(app):
+    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def numbers(array):
+    shape = [int(n) for n in str(array.get("shape", "-1")).split(",")]
+    return np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"]).reshape(shape)
+
+
+def said(app):
+    return [element.value for kind in ("markdown", "caption", "text") for element in app.get(kind)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
+    app, t = open_app(lang=lang), translator(lang)
+    assert t("heads.row_weights", query="it", key="animal", value="0.6768") in said(app)
+    assert t("heads.chosen", layer=3, head=1) in [one.value for one in app.subheader]
+    known = note(compute.DEFAULT_MODEL, 3, 1)
+    assert known is not None
+    assert any(known.text[lang] in one for one in said(app))
+    assert any(t("truth.passed", n=3) in one.label for one in app.expander)
+
+
+def test_the_row_drawn_is_the_traces(open_app):
+    app = open_app(layer=2, head=9, query=5)
+    row = numbers(charts(app)["row"]["data"][0]["y"])
+    torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(2).weights[9, 5])
+
+
+def test_what_arrives_is_weight_times_value_through_w_o(open_app):
+    """SYLLABUS F10: half of the weight sits on [CLS], and almost nothing comes from there."""
+    trace = compute.read(REAL).multi_head(3)
+    norms = torch.stack([
+        (trace.v[1] @ trace.projections.w_o[32:64])[j].norm() for j in range(len(trace.x))
+    ])  # fmt: skip
+    torch.testing.assert_close(message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[1], norms)
+    weight, message = (numbers(one["y"]) for one in charts(open_app())["arrive"]["data"])
+    np.testing.assert_allclose(weight, trace.weights[1].mean(0).numpy(), atol=1e-6)
+    expected = (trace.weights[1] * norms).sum(0)
+    np.testing.assert_allclose(message, (expected / expected.sum()).numpy(), atol=1e-6)
+    assert weight[0] > 0.5
+    assert message[0] < 0.1
+
+
+def test_the_table_is_the_portrait(open_app):
+    app = open_app(layer=0)
+    table = app.dataframe[0].value
+    assert len(table) == 13
+    assert table["previous"].iloc[2] == pytest.approx(1.0, abs=0.001)
+    assert table["entropy"].iloc[12] == pytest.approx(np.log(16))
+
+
+@pytest.mark.parametrize("stage", ["contributions", "concat", "w_o", "output"])
+@pytest.mark.parametrize("source", controls.SOURCES)
+def test_what_leaves_the_heads(open_app, stage, source):
+    app = open_app(source=source, after=stage)
+    shape = numbers(charts(app)[f"after_{stage}"]["data"][0]["z"]).shape
+    heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
+    n = 16 if source != "words" else 12
+    rows = {"contributions": heads + 1, "w_o": width}.get(stage, n)
+    assert shape == (rows, n if stage == "contributions" else width)
+
+
+@pytest.mark.parametrize("source", controls.SOURCES)
+def test_heads_off_change_the_output_by_their_contributions(open_app, source):
+    app = open_app(source=source, off="1-2")
+    here, end = (numbers(one["y"]) for one in charts(app)["change"]["data"])
+    choice = app.session_state["_choice"]
+    trace = compute.trace(choice.source, choice.layer, choice.mask)
+    gone = (trace.contributions[1] + trace.contributions[2]).norm(dim=-1) / trace.output.norm(dim=-1)
+    np.testing.assert_allclose(here, gone.numpy(), rtol=1e-5)
+    assert (end > 0).all()
+    if source != "model":  # one layer: its output is the end
+        np.testing.assert_allclose(end, here, rtol=1e-4)
+
+
+def test_hidden_specials_renormalise_and_say_so(open_app):
+    app = open_app(hide="1", query=5)  # counted with [CLS]
+    assert translator("en")("heads.view_hide") in said(app)
+    row = numbers(charts(app)["row"]["data"][0]["y"])
+    special = torch.tensor(compute.read(REAL).tokens.special)
+    expected = hide(compute.read(REAL).layer(3).weights[1], ~special, ~special)[4]
+    np.testing.assert_allclose(row, expected.numpy(), atol=1e-6)
+    assert row.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_merged_words(open_app):
+    app = open_app(merge="1", text="electroencephalography works")
+    names = charts(app)["row"]["data"][0]["customdata"]
+    assert names == ["[CLS]", "electroencephalography", "works", "[SEP]"]
+
+
+def test_scores_with_a_mask_have_holes_and_no_nan_on_the_page(open_app):
+    app = open_app(what="scores", mask="causal", query=2, merge="1", hide="1")
+    row = numbers(charts(app)["row"]["data"][0]["y"])
+    assert np.isfinite(row[:2]).all()
+    assert np.isnan(row[2:]).all()
+    assert not any("nan" in one for one in said(app))
+
+
+def test_an_example_is_one_click_away(open_app):
+    app = open_app()
+    app.button(key="try_mouse").click().run()
+    assert app.session_state["text"] == "The cat ignored the mouse because it was sleepy."
+    assert app.text_area(key="text").value == app.session_state["text"]
+
+
+@pytest.mark.parametrize("source", controls.SOURCES)
+@pytest.mark.parametrize("text", ["a", "猫", "word " * 200, HOSTILE])
+def test_any_text(open_app, source, text):
+    app = open_app(source=source, text=text, off="0", after="concat", mask="causal", hide="1")
+    assert not app.exception
+    visible = [one.value for kind in ("markdown", "caption") for one in app.get(kind)]
+    assert not any("e.com" in one for one in visible), "a visitor's text never goes through Markdown"
+    assert list(everything(app))

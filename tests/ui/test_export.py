@@ -1,0 +1,59 @@
+"""What leaves the app is true: the files hold the trace, and the code finds the weights again."""
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from viz.models import registry
+from viz.ui import compute
+from viz.ui.export import to_code, to_csv, to_npz
+
+TEXT = "The animal didn't cross the “street”\nbecause \\ it's {0} $x 猫 too tired."
+MODEL = registry.entries()[0]
+
+
+def source(kind):
+    model = MODEL.id if kind != "words" else ""
+    sizes = {} if kind == "model" else {"n_heads": 6, "n_kv_heads": 2, "seed": 5}
+    return compute.Source(kind=kind, text=TEXT, model=model, **sizes, d_model=18 if kind == "words" else 0)
+
+
+@pytest.mark.parametrize("kind", ["model", "embeddings", "words"])
+@pytest.mark.parametrize("mask", [compute.Mask(kind=kind, width=3) for kind in compute.MASKS], ids=compute.MASKS)
+def test_the_code_computes_the_same_weights(kind, mask, capsys):
+    layer, head = (3 if kind == "model" else 0), 4
+    seen = compute.read(source(kind))
+    code = to_code(source(kind), layer, head, mask, seen.tokens)
+    here = code.replace(repr(MODEL.hub), repr(str(MODEL.local_folder())))
+    assert (here == code) == (kind == "words")
+    found: dict[str, Any] = {}
+    exec(here, found)
+    capsys.readouterr()
+    expected = compute.trace(source(kind), layer, mask).weights[head]
+    torch.testing.assert_close(found["weights"], expected, atol=2e-6, rtol=1e-4)
+    assert len([line for line in code.splitlines() if line.strip()]) <= 21
+
+
+def test_csv_reads_back_exactly_and_runs_nothing():
+    values = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
+    rows = list(csv.reader(io.StringIO(to_csv(values, ["=1+1", 'a"b,c'], ["猫", "@x", "ok"]).decode("utf-8-sig"))))
+    assert rows[0] == ["query \\ key", "猫", "'@x", "ok"]
+    assert [row[0] for row in rows[1:]] == ["'=1+1", 'a"b,c']
+    back = torch.tensor([[float(cell) for cell in row[1:]] for row in rows[1:]])
+    assert torch.equal(back, values)
+
+
+def test_npz_holds_every_intermediate():
+    trace = compute.trace(source("words"), 0, compute.Mask(kind="causal"))
+    labels = compute.read(source("words")).tokens.labels
+    with np.load(io.BytesIO(to_npz(trace, labels))) as saved:
+        assert tuple(saved["tokens"]) == labels
+        for name in ("x", "w_q", "w_k", "w_v", "w_o", "q", "k", "v", "scores", "scaled", "masked", "weights",
+                     "head_outputs", "concat", "contributions", "output", "allowed"):  # fmt: skip
+            assert saved[name].size > 0
+        again = saved["contributions"].sum(0)
+    np.testing.assert_allclose(again, trace.output.numpy(), atol=1e-5)

@@ -1,0 +1,94 @@
+"""Numbers leave the app: CSV of what is on screen, every intermediate as .npz, and torch code that finds them again."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from torch import Tensor
+
+from viz.core.heads import MultiHeadTrace
+from viz.models import registry
+from viz.models.tokens import Tokens
+from viz.ui import compute
+from viz.ui.layout import Scene
+
+SNIPPETS = Path(__file__).parents[2] / "assets" / "snippets"
+
+
+def to_csv(values: Tensor, rows: Sequence[str], columns: Sequence[str]) -> bytes:
+    """A matrix with its labels, at full precision; UTF-8 with a mark, so that spreadsheets read Chinese.
+
+    A label that a spreadsheet would run as a formula is preceded by an apostrophe.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["query \\ key", *map(_cell, columns)])
+    for label, row in zip(rows, values.tolist(), strict=True):
+        writer.writerow([_cell(label), *(repr(value) for value in row)])
+    return file.getvalue().encode("utf-8-sig")
+
+
+def _cell(label: str) -> str:
+    return f"'{label}" if label.startswith(("=", "+", "-", "@", "\t", "\r")) else label
+
+
+def to_npz(trace: MultiHeadTrace, labels: Sequence[str]) -> bytes:
+    """Every intermediate of a layer under the core's names, with W_Q, W_K, W_V, W_O and the tokens."""
+    arrays = {name: value for name, value in vars(trace).items() if name != "projections"} | vars(trace.projections)
+    file = io.BytesIO()
+    tensors: dict[str, Any] = {name: value.numpy() for name, value in arrays.items() if isinstance(value, Tensor)}
+    np.savez_compressed(file, tokens=np.array(labels), scale=np.array(trace.scale), **tensors)
+    return file.getvalue()
+
+
+MASK_CODE = {
+    "own": "torch.ones(n, n, dtype=torch.bool)",
+    "causal": "torch.ones(n, n).tril().bool()",
+    "window": "(torch.arange(n)[:, None] - torch.arange(n)).abs() <= {width}",
+    "prefix": "torch.ones(n, n).tril().bool() | (torch.arange(n) < {width})",
+}
+
+
+def to_code(source: compute.Source, layer: int, head: int, mask: compute.Mask, tokens: Tokens) -> str:
+    """About 15 lines of torch that compute this head's weights again, without Headlight.
+
+    Args:
+        source: where the numbers come from.
+        layer: of the model.
+        head: of the layer.
+        mask: laid over the head.
+        tokens: of the text.
+    """
+    entry = next((entry for entry in registry.entries() if entry.id == source.model), None)
+    values = {
+        "text": repr(source.text), "model": repr((entry.hub if entry else source.model) or source.model),
+        "layer": layer, "head": head, "seed": source.seed, "d_model": source.d_model, "n_heads": source.n_heads,
+        "n_kv_heads": source.n_kv_heads, "mask": MASK_CODE[mask.kind].format(width=mask.width),
+        "ids": list(tokens.ids), "names": " ".join(tokens.labels), "n": len(tokens.ids),
+    }  # fmt: skip
+    return Template((SNIPPETS / f"{source.kind}.txt").read_text("utf-8")).substitute(values)
+
+
+def downloads(scene: Scene, head: int, shown: compute.Shown) -> None:
+    """Buttons that save the numbers, and the code; files are built only when asked for."""
+    t, choice = scene.t, scene.choice
+    name = f"headlight-layer{choice.layer}-head{head}"
+    st.segmented_control(
+        t("export.image"), ["png", "svg"], key="image", default="png", required=True, format_func=str.upper
+    )
+    left, right = st.columns(2)
+    left.download_button(
+        t("export.csv"), lambda: to_csv(shown.values[head], shown.labels, shown.labels), f"{name}.csv", "text/csv",
+        on_click="ignore", width="stretch",
+    )  # fmt: skip
+    right.download_button(
+        t("export.npz"), lambda: to_npz(scene.trace, scene.labels), f"headlight-layer{choice.layer}.npz",
+        "application/octet-stream", on_click="ignore", width="stretch",
+    )  # fmt: skip
+    st.caption(t("export.code"))
+    st.code(to_code(choice.source, choice.layer, head, choice.mask, scene.capture.tokens), language="python")
