@@ -4,12 +4,22 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.ui import compute, controls, state
+from viz.ui import compute, controls, layout, state
+from viz.ui.first_visit import use_own_pages
 
 ROOT = Path(__file__).parent
-PAGES = {"heads": "heads.py", "step-by-step": "step_by_step.py"}
+PAGES = {
+    "heads": "heads.py",
+    "step-by-step": "step_by_step.py",
+    "share-kv": "share_kv.py",
+    "positions": "positions.py",
+    "convolution": "convolution.py",
+    "cost": "cost.py",
+}
 
+use_own_pages(PAGES)
 st.set_page_config(page_title="Headlight", page_icon=str(ROOT / "assets" / "favicon.png"), layout="wide")
+st.html(ROOT / "assets" / "style.css")
 compute.warm()
 state.begin()
 with st.sidebar:
@@ -22,10 +32,11 @@ nav = st.navigation(
         for path, file in PAGES.items()
     ]
 )
-with st.sidebar:
+with st.spinner(t("sidebar.loading")), st.sidebar:
     try:
-        st.session_state["_choice"] = controls.sidebar(t)
+        st.session_state["_choice"] = controls.sidebar(t, nav.url_path)
     except ValueError as error:  # a model that cannot be used: the page says so
         st.session_state["_choice"] = error.with_traceback(None)
 nav.run()
+layout.note_refused(t)
 state.end()

@@ -11,6 +11,9 @@ from viz.models.presets import preset, presets
 
 LLAMA = (transformers.LlamaForCausalLM, transformers.LlamaConfig)
 CLASSES = {
+    "twin-g1": LLAMA,
+    "twin-g2": LLAMA,
+    "twin-g8": LLAMA,
     "all-MiniLM-L6-v2": (transformers.BertModel, transformers.BertConfig),
     "distilbert-base-uncased": (transformers.DistilBertModel, transformers.DistilBertConfig),
     "bert-base-uncased": (transformers.BertModel, transformers.BertConfig),
@@ -61,7 +64,7 @@ PUBLISHED = {
     "gpt2": 124_439_808, "Llama-2-7B": 6_738_415_616, "Llama-2-70B": 68_976_648_192, "Llama-3-8B": 8_030_261_248,
     "Mistral-7B-v0.1": 7_241_732_096, "Qwen2.5-0.5B": 494_032_768, "StarCoder": 15_517_456_384,
     "SmolLM2-135M": 134_515_008, "TinyLlama-1.1B": 1_100_048_384, "Gemma-2-2B": 2_614_341_888,
-    "all-MiniLM-L6-v2": 22_713_216,
+    "all-MiniLM-L6-v2": 22_713_216, "twin-g8": 394_112, "twin-g2": 344_960, "twin-g1": 336_768,
 }  # fmt: skip
 
 

@@ -15,6 +15,8 @@ from viz.ui import compute, limits, state
 
 SOURCES = ("model", "embeddings", "words")
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+SHARING = "share-kv"
+"""The path of the page that has the control for G beside its picture."""
 KEEP: Final = "session"  # persist_state: a control keeps its value when the visitor changes pages
 
 
@@ -110,7 +112,7 @@ def _layer(t: Translate, n_layers: int) -> int:
     return layer
 
 
-def _seeded(t: Translate, d_model: int | None) -> dict[str, int]:
+def _seeded(t: Translate, d_model: int | None, page: str) -> dict[str, int]:
     if d_model is None:
         d_model = state.pick("d_model", 16, WIDTHS)
         st.select_slider("d_model", WIDTHS, key="d_model", persist_state=KEEP, help=t("sidebar.d_model_help"))
@@ -118,8 +120,8 @@ def _seeded(t: Translate, d_model: int | None) -> dict[str, int]:
     n_heads = state.pick("n_heads", 4 if 4 in heads else heads[-1], heads)
     st.select_slider(t("sidebar.n_heads"), heads, key="n_heads", persist_state=KEEP)
     groups = [n for n in range(1, n_heads + 1) if n_heads % n == 0]
-    n_kv_heads = state.pick("n_kv_heads", n_heads, groups)
-    if len(groups) > 1:
+    n_kv_heads = state.pick("n_kv_heads", groups[len(groups) // 2] if page == SHARING else n_heads, groups)
+    if len(groups) > 1 and page != SHARING:
         st.select_slider(
             t("sidebar.n_kv_heads"), groups, key="n_kv_heads", persist_state=KEEP, help=t("sidebar.n_kv_heads_help")
         )
@@ -141,8 +143,8 @@ def _mask(t: Translate) -> compute.Mask:
     return compute.Mask(kind=kind, width=width)
 
 
-def sidebar(t: Translate) -> Choice:
-    """Draw the sidebar and say what was chosen.
+def sidebar(t: Translate, page: str = "") -> Choice:
+    """Draw the sidebar of the page with this path, and say what was chosen.
 
     Raises:
         ModelError: if the chosen model cannot be used.
@@ -161,9 +163,9 @@ def sidebar(t: Translate) -> Choice:
         if kind == "model":
             layer = _layer(t, loaded.n_layers)
         else:
-            sizes = _seeded(t, loaded.model.config.hidden_size) | {"d_model": 0}
+            sizes = _seeded(t, loaded.model.config.hidden_size, page) | {"d_model": 0}
     else:
-        sizes = _seeded(t, None)
+        sizes = _seeded(t, None, page)
     return Choice(
         lang=lang, layer=layer, mask=_mask(t), dropped_characters=dropped,
         source=compute.Source(kind=kind, text=text, model=model, **sizes),

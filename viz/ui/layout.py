@@ -3,11 +3,13 @@
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
+from viz.core.checks import largest, rows_error, sdpa_error, sum_error
 from viz.core.heads import MultiHeadTrace
 from viz.models.capture import Capture
 from viz.models.registry import ModelError
@@ -64,14 +66,25 @@ def _plain(value: Any) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|$:~" else c for c in str(value))
 
 
-def open_page(name: str, choice: Choice | ValueError | None = None) -> Scene:
-    """Draw a page's head and give what it shows; if that cannot be had, say why and stop."""
-    chosen: Choice | ValueError = choice or st.session_state["_choice"]
+def open_page(name: str, *, layer: int | None = None, about: Callable[[Scene], None] | None = None) -> Scene:
+    """Draw a page's head and give what it shows; if that cannot be had, say why and stop.
+
+    Args:
+        name: of the page's texts.
+        layer: the one the page is about; None is the sidebar's.
+        about: says where the page's numbers come from; None says it of the scene.
+    """
+    if "_choice" not in st.session_state:
+        # A server's first visitor came by a link that names a file of pages/: Streamlit ran that file without app.py.
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+    chosen: Choice | ValueError = st.session_state["_choice"]
+    if layer is not None and isinstance(chosen, Choice):
+        chosen = replace(chosen, layer=layer)
     t = translator(st.session_state["lang"])
     st.title(t(f"{name}.title"), anchor=False)
     st.markdown(t(f"{name}.lead"))
-    if refused := state.refused():
-        st.info(t("note.refused", names=", ".join(refused)))
+    st.session_state["_note"] = st.empty()  # filled when the page's own controls have read the link too
     try:
         if isinstance(chosen, ValueError):
             raise chosen
@@ -79,14 +92,23 @@ def open_page(name: str, choice: Choice | ValueError | None = None) -> Scene:
         trace = compute.trace(chosen.source, chosen.layer, chosen.mask)
     except ValueError as error:
         say_error(t, error)
+        note_refused(t)
+        state.end()
         st.stop()
     scene = Scene(t=t, choice=chosen, capture=capture, trace=trace)
-    _provenance(scene)
+    (about or provenance)(scene)
+    cuts(scene)
     return scene
 
 
-def _provenance(scene: Scene) -> None:
-    """One line that says which numbers these are, and what was left out or added."""
+def note_refused(t: Translate) -> None:
+    """Say at the top of the page, when it is complete, what the link asked for that is not possible here."""
+    if refused := state.refused():
+        st.session_state["_note"].info(t("note.refused", names=", ".join(refused)))
+
+
+def provenance(scene: Scene) -> None:
+    """One line that says which numbers these are, and which mask was added."""
     t, choice, spec = scene.t, scene.choice, scene.trace.projections.spec
     source = choice.source
     st.caption(
@@ -100,10 +122,34 @@ def _provenance(scene: Scene) -> None:
         st.caption(
             t(f"note.mask_{'model' if source.kind == 'model' else 'seeded'}", mask=t(f"mask.{choice.mask.kind}"))
         )
+
+
+def cuts(scene: Scene) -> None:
+    """What was left out of a long text."""
+    t, choice = scene.t, scene.choice
     if choice.dropped_characters:
         st.warning(t("note.dropped_characters", n=choice.dropped_characters))
     if scene.capture.tokens.dropped:
         st.warning(t("note.dropped_tokens", n=scene.capture.tokens.dropped, kept=len(scene.labels)))
+
+
+def attention_checks(trace: MultiHeadTrace) -> list[Check]:
+    """What must hold of every trace; float32 rounding is allowed for."""
+    return [
+        check("truth.rows", rows_error(trace.weights), 1e-5),
+        check("truth.sdpa", sdpa_error(trace), 1e-5 * largest(trace.head_outputs)),
+        check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
+    ]
+
+
+def show(fig: dict[str, Any], *, key: str, alt: str, on_click: Callable[[], None] | None = None) -> None:
+    """Show a figure; its camera button saves it as the page's image format. A click on a point calls ``on_click``."""
+    kind = st.session_state.get("image", "png")
+    save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
+    st.plotly_chart(
+        fig, key=key, alt=alt, config={"displaylogo": False, "toImageButtonOptions": save},
+        on_select=on_click or "ignore", selection_mode="points",
+    )  # fmt: skip
 
 
 def truth(t: Translate, checks: Iterable[Check]) -> None:

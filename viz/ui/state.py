@@ -75,7 +75,7 @@ def pick(name: str, default: int, options: Sequence[int]) -> int:
 
 def flag(name: str, default: bool = False) -> bool:
     """On or off."""
-    return param(name, default, lambda raw: {"1": True, "0": False}[raw] if raw in "01" else default, lambda _: True)
+    return param(name, default, lambda raw: bool(int(raw)), lambda _: True)
 
 
 def numbers(name: str, low: int, high: int) -> list[int]:

@@ -6,18 +6,19 @@
 
 import { unpack } from "./bytes.js";
 import { css, scoreTable, theme, weightTable } from "./colour.js";
+import { Current } from "./current.js";
 import { element, fill } from "./dom.js";
+import { walkMap, walkWall } from "./keys.js";
 import { LargeMap } from "./large.js";
 import { Lines } from "./lines.js";
-import { combine, decodeScores, maskedCells, regroup, softmax, wallMap, wallValue } from "./numbers.js";
+import { wallValue } from "./numbers.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { sayLarge, sayThumb, sayWhole } from "./say.js";
 import { Tokens } from "./tokens.js";
-import { scoreLimit, Wall } from "./wall.js";
+import { Wall } from "./wall.js";
 
 const grids = new WeakMap(), kept = new Map(); // kept: channel -> {wall, head, grid}
 const NOTHING = Object.freeze({ query: null, key: null });
-const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export default function ({ data, parentElement, setStateValue }) {
   if (data instanceof Uint8Array) return keep(unpack(data));
@@ -49,6 +50,7 @@ class Grid {
     parent.append(this.root);
     this.channel = name;
     channel(name).grid = this;
+    this.current = new Current();
     this.sent = 0;
     this.hover = null;
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.large?.fit()));
@@ -130,8 +132,8 @@ class Grid {
       const at = (event) => text.at(event, this.locked);
       this.#listen(text.element, at, (event) => this.lock(at(event)));
     }
-    wall.element.addEventListener("keydown", (event) => this.#walkWall(event));
-    panel.large.addEventListener("keydown", (event) => this.#walkMap(event));
+    wall.element.addEventListener("keydown", (event) => walkWall(this, event));
+    panel.large.addEventListener("keydown", (event) => walkMap(this, event));
   }
 
   #listen(place, at, click) {
@@ -156,7 +158,8 @@ class Grid {
   #wall() {
     const { wall, choice, thumbs, panel } = this, { words, links, off } = this.data;
     const pair = this.pair(links);
-    thumbs.show(wall, { ...choice, sort: choice.sort === "link" && !pair ? "model" : choice.sort }, words, this.palette, pair);
+    const sort = choice.sort === "link" && !pair ? "model" : choice.sort;
+    thumbs.show(wall, { ...choice, sort }, words, this.palette, pair);
     thumbs.mark(choice, choice.combine === "one" ? [] : this.together(), off, this.data.colours.heads);
     panel.sort.list.value = choice.sort;
     panel.show.show(choice.show);
@@ -172,7 +175,8 @@ class Grid {
     if (query === null || key === null) return null;
     if (wall.pool > 1) return links;
     const size = wall.rows * wall.columns, at = query * wall.columns + key;
-    return Array.from({ length: wall.n_layers * wall.n_heads }, (_, i) => wallValue(wall, i, wall.values[i * size + at]));
+    const heads = { length: wall.n_layers * wall.n_heads };
+    return Array.from(heads, (_, i) => wallValue(wall, i, wall.values[i * size + at]));
   }
 
   /** Heads taken together, counted over all layers: those chosen, else the layer's. */
@@ -181,39 +185,10 @@ class Grid {
     return several.length ? several : Array.from({ length: n_heads }, (_, head) => layer * n_heads + head);
   }
 
-  #map() {
-    const { wall, head, choice } = this, { queries, keys, renormalise, plain } = this.data.axes;
-    const sizes = { rows: queries.count, columns: keys.count, masked: null, exact: true };
-    if (wall.what === "weights" && choice.combine !== "one") return this.#combined(sizes);
-    const here = head && head.layer === choice.layer && head.head === choice.head && head.codec !== "weights";
-    const index = choice.layer * wall.n_heads + choice.head;
-    if (here && this.decoded !== head) [this.decoded, this.scores] = [head, decodeScores(head)];
-    if (wall.what === "scores") {
-      const limit = scoreLimit(wall), exact = here && head.codec === "float32";
-      if (here) return { ...sizes, values: this.scores, masked: infinite(this.scores), limit, exact };
-      return wall.pool > 1 ? null : { ...sizes, values: wallMap(wall, index), limit, exact };
-    }
-    const masked = here ? maskedCells(this.scores, queries, keys) : null;
-    if (choice.temperature === 1 && wall.pool === 1) return { ...sizes, values: wallMap(wall, index), masked };
-    if (!here) return null;
-    if (this.buffer?.length !== this.scores.length) this.buffer = new Float32Array(this.scores.length);
-    const weights = softmax(this.scores, head.rows, head.columns, choice.temperature, this.buffer);
-    return { ...sizes, values: plain ? weights : regroup(weights, queries, keys, renormalise), masked };
-  }
-
-  #combined(sizes) {
-    const { wall, head, choice } = this, heads = this.together();
-    const found = { ...sizes, combined: choice.combine, heads: heads.length };
-    if (wall.pool === 1) return { ...found, ...combine(wall, heads, choice.combine) };
-    const asked = JSON.stringify([...heads].sort((a, b) => a - b).map((i) => [Math.floor(i / wall.n_heads), i % wall.n_heads]));
-    if (head?.combined !== choice.combine || JSON.stringify(head.heads) !== asked) return null;
-    return { ...found, values: Float32Array.from(head.codes, (code) => code / 65535) };
-  }
-
   #large() {
     const { panel, choice, labels, palette, wall } = this, { words } = this.data;
     const scores = wall.what === "scores", lines = choice.look !== "map" && !scores;
-    const map = this.#map();
+    const map = this.current.map(this.wall, this.head, this.choice, this.data.axes, this.together());
     panel.large.classList.toggle("waiting", !map);
     this.large = lines ? this.lines : this.maps;
     this.maps.element.hidden = lines;
@@ -222,6 +197,7 @@ class Grid {
     panel.zoom.element.hidden = lines;
     panel.hint.hidden = scores || choice.combine === "one";
     panel.look.show(choice.look);
+    panel.axes.textContent = words[lines ? `axes_${choice.look}` : "axes"];
     panel.combine.show(choice.combine);
     panel.temperature.element.hidden = scores;
     panel.temperature.show(choice, choice.combine !== "one");
@@ -229,7 +205,7 @@ class Grid {
     this.map = map;
     [this.large.focus, this.large.locked] = [this.focus, this.locked];
     this.large.show(map, labels.rows, labels.columns, palette, choice.look === "across");
-    if (!this.written) this.texts.forEach((text) => text.show(text.along === "key" ? labels.columns : labels.rows));
+    for (const text of this.written ? [] : this.texts) text.show(text.along === "key" ? labels.columns : labels.rows);
     this.written = true;
     panel.name.textContent = this.name();
     panel.large.setAttribute("aria-label", sayWhole(words, map, labels, this.name()));
@@ -260,7 +236,7 @@ class Grid {
 
   #locked() {
     const { queries, keys } = this.data.axes, { query, key } = this.choice;
-    const of = (axis, token) => (token < 0 || axis.of[token] === undefined || axis.of[token] < 0 ? null : axis.of[token]);
+    const of = (axis, token) => ((axis.of[token] ?? -1) < 0 ? null : axis.of[token]);
     return { query: of(queries, query), key: of(keys, key) };
   }
 
@@ -285,7 +261,8 @@ class Grid {
     const { focus, locked } = this;
     this.thumbs.light(focus, this.wall);
     this.large.draw(focus, locked);
-    const row = focus.query !== null && !map.limit ? map.values.subarray(focus.query * map.columns, (focus.query + 1) * map.columns) : null;
+    const from = focus.query * map.columns, asks = focus.query !== null && !map.limit;
+    const row = asks ? map.values.subarray(from, from + map.columns) : null;
     for (const text of this.texts) text.light(focus, locked, text.along === "query" ? null : row, this.palette.blue);
     const name = hover?.index === undefined ? "" : fill(words.layer_head, { layer: hover.layer, head: hover.head });
     panel.says.textContent = name
@@ -345,7 +322,7 @@ class Grid {
   /** One frame of a dragged temperature. */
   warm() {
     this.panel.temperature.show(this.choice, false);
-    const map = this.#map();
+    const map = this.current.map(this.wall, this.head, this.choice, this.data.axes, this.together());
     if (!map) return;
     this.map = map;
     this.large.update(map);
@@ -363,42 +340,9 @@ class Grid {
     if (this.choice.combine === "one" || this.wall.what === "scores") this.choose(button.layer, button.head);
     else {
       const now = this.together();
-      const several = now.includes(button.index) ? now.filter((index) => index !== button.index) : [...now, button.index];
+      const others = now.filter((index) => index !== button.index);
+      const several = others.length < now.length ? others : [...now, button.index];
       this.change({ several });
     }
   }
-
-  #walkWall(event) {
-    const button = event.target.closest?.(".thumb");
-    if (!button || !(event.key in ARROWS)) return;
-    event.preventDefault();
-    const perRow = getComputedStyle(button.closest(".heads")).gridTemplateColumns.split(" ").length;
-    this.thumbs.walk(button, event.key, this.thumbs.layout && button.closest(".sorted") ? perRow : perRow - 1);
-  }
-
-  #walkMap(event) {
-    const { map, locked, wall } = this, { layer, head } = this.choice;
-    if (!map) return;
-    const step = ARROWS[event.key];
-    if (step && event.shiftKey) this.choose(Math.min(wall.n_layers - 1, layer + step[0]), head + step[1], 150);
-    else if (step) {
-      const from = this.cursor ?? { query: locked.query ?? 0, key: locked.key ?? 0 };
-      const clamp = (place, count) => Math.max(0, Math.min(count - 1, place));
-      this.cursor = { query: clamp(from.query + step[0], map.rows), key: clamp(from.key + step[1], map.columns) };
-      this.large.reveal(this.cursor);
-      this.hover = this.cursor;
-      this.light();
-      this.say();
-    } else if ((event.key === "Enter" || event.key === " ") && this.hover) this.lock(this.hover);
-    else if (event.key === "+" || event.key === "=") this.large.zoomBy(1.5);
-    else if (event.key === "-") this.large.zoomBy(1 / 1.5);
-    else if (event.key === "0") this.large.zoomBy(0);
-    else return;
-    event.preventDefault();
-  }
-}
-
-/** Cells a query may not look at, where the scores are the view's own. */
-function infinite(scores) {
-  return scores.includes(-Infinity) ? Uint8Array.from(scores, (score) => Number(score === -Infinity)) : null;
 }

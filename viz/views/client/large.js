@@ -19,7 +19,7 @@ export class LargeMap {
     this.element.addEventListener("scroll", () => this.draw());
   }
 
-  /** Take a map {rows, columns, values, masked, winner, limit} and its labels; `colours` says how to paint a cell. */
+  /** Take a map {rows, columns, values, masked, winner, limit}, its labels, and how to paint a cell. */
   show(map, rows, columns, colours) {
     Object.assign(this, { map, labels: { rows, columns }, colours });
     this.#bitmap();
@@ -60,7 +60,9 @@ export class LargeMap {
   /** Zoom in or out around the middle, or (0) back to the whole. */
   zoomBy(factor) {
     const { element: box } = this, before = this.cell;
-    const middle = [box.scrollLeft + box.clientWidth / 2 - this.gutter, box.scrollTop + box.clientHeight / 2 - this.head];
+    const middle = [
+      box.scrollLeft + box.clientWidth / 2 - this.gutter, box.scrollTop + box.clientHeight / 2 - this.head,
+    ];
     this.zoom = factor ? Math.min(64, Math.max(1, this.zoom * factor)) : 1;
     this.fit();
     const grown = this.cell / before;
@@ -82,10 +84,10 @@ export class LargeMap {
       this.image = this.bitmap.getContext("2d").createImageData(columns, rows);
       this.pixels = new Uint32Array(this.image.data.buffer);
     }
-    const { pixels, colours } = this, { limit } = this.map;
+    const { pixels, colours } = this, { limit } = this.map, { hues } = colours, own = winner && factor === 1;
     for (let at = 0; at < pixels.length; at++) {
       if (limit) pixels[at] = values[at] === -Infinity ? 0 : scoreColour(colours.scores, values[at] / limit);
-      else pixels[at] = weightColour(winner && factor === 1 ? colours.hues[winner[at] % colours.hues.length] : colours.weights, values[at]);
+      else pixels[at] = weightColour(own ? hues[winner[at] % hues.length] : colours.weights, values[at]);
     }
     this.bitmap.getContext("2d").putImageData(this.image, 0, 0);
     this.hatch = masked && factor === 1 ? this.#hatch(masked, rows, columns) : null;
@@ -114,7 +116,8 @@ export class LargeMap {
     context.clip();
     this.#cells(context);
     this.#cross(context, locked, 2, this.colours.theme.primary);
-    if (focus.query !== locked.query || focus.key !== locked.key) this.#cross(context, focus, 1, this.colours.theme.text);
+    const other = focus.query !== locked.query || focus.key !== locked.key;
+    if (other) this.#cross(context, focus, 1, this.colours.theme.text);
     context.restore();
     this.#labels(context, focus, locked);
   }
@@ -164,8 +167,13 @@ export class LargeMap {
       const from = Math.max(0, Math.floor((vertical ? head - this.top : gutter - this.left) / cell));
       const to = Math.min(labels.length, Math.ceil((vertical ? height - this.top : width - this.left) / cell));
       const special = [focus[along], locked[along]];
-      for (let i = from; i < to; i++) if (i % step === 0 && !special.includes(i)) this.#label(context, labels[i], i, vertical);
-      for (const i of special) if (i !== null && i >= from && i < to) this.#label(context, labels[i], i, vertical, i === locked[along] ? "locked" : "focus");
+      for (let i = from; i < to; i++) {
+        if (i % step === 0 && !special.includes(i)) this.#label(context, labels[i], i, vertical);
+      }
+      for (const i of special) {
+        if (i === null || i < from || i >= to) continue;
+        this.#label(context, labels[i], i, vertical, i === locked[along] ? "locked" : "focus");
+      }
     };
     context.save();
     context.beginPath();

@@ -61,7 +61,7 @@ export class Lines {
       const place = (labels) => labels.map((_, i) => 14 + (i + 0.5) * step);
       this.places = { query: place(rows), key: place(columns) };
       this.whole = [width, 28 + most * step];
-      const longest = [...rows, ...columns].reduce((most, label) => Math.max(most, context.measureText(label).width), 0);
+      const longest = Math.max(...[...rows, ...columns].map((label) => context.measureText(label).width));
       this.side = Math.min(longest + 14, 140, width * 0.3);
     }
     this.size = [width, Math.min(TALLEST, this.whole[1])];
@@ -85,7 +85,8 @@ export class Lines {
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     context.clearRect(0, 0, width, height);
     const chosen = focus.query !== null || focus.key !== null;
-    const belongs = (one) => (focus.query === null || one.query === focus.query) && (focus.key === null || one.key === focus.key);
+    const meets = (along, one) => focus[along] === null || one[along] === focus[along];
+    const belongs = (one) => meets("query", one) && meets("key", one);
     for (const one of this.drawn) if (!chosen || !belongs(one)) this.#line(context, one, chosen ? 0.12 : 1);
     if (chosen) for (const one of this.drawn) if (belongs(one)) this.#line(context, one, 1);
     this.labels.rows.forEach((label, i) => this.#label(context, label, "query", i));
@@ -95,8 +96,8 @@ export class Lines {
   #line(context, { at, query, key }, strength) {
     const { values, winner } = this.map, weight = values[at], { list, blue } = this.colours;
     const [x0, y0] = this.#point("query", query), [x1, y1] = this.#point("key", key);
-    const [width, height] = this.size;
-    if (this.across ? Math.max(x0, x1) < 0 || Math.min(x0, x1) > width : Math.max(y0, y1) < 0 || Math.min(y0, y1) > height) return;
+    const [from, to, end] = this.across ? [x0, x1, this.size[0]] : [y0, y1, this.size[1]];
+    if (Math.max(from, to) < 0 || Math.min(from, to) > end) return;
     context.strokeStyle = css(winner ? list[winner[at] % list.length] : blue, Math.sqrt(weight) * strength);
     context.lineWidth = 0.75 + 3 * weight;
     context.beginPath();
@@ -109,7 +110,8 @@ export class Lines {
   #label(context, label, along, i) {
     const [x, y] = this.#point(along, i), [width, height] = this.size;
     if (x < -80 || x > width + 80 || y < -20 || y > height + 20) return;
-    const { theme } = this.colours, state = this.locked[along] === i ? "locked" : this.focus[along] === i ? "focus" : "";
+    const { theme } = this.colours, { focus, locked } = this;
+    const state = locked[along] === i ? "locked" : focus[along] === i ? "focus" : "";
     context.font = `${state ? "bold " : ""}${TEXT}px ${theme.font}`;
     const text = shorten(context, label, this.across ? 120 : this.side - 4), wide = context.measureText(text).width;
     const left = this.across ? x - wide / 2 : along === "query" ? x - 6 - wide : x + 6;
@@ -119,7 +121,8 @@ export class Lines {
       context.fillRect(left - 3, down - 8, wide + 6, 16);
     } else if (this.focus.query !== null && along === "key") {
       // How much the chosen query gives to this key.
-      context.fillStyle = css(this.colours.blue, 0.55 * Math.sqrt(this.map.values[this.focus.query * this.map.columns + i]));
+      const weight = this.map.values[this.focus.query * this.map.columns + i];
+      context.fillStyle = css(this.colours.blue, 0.55 * Math.sqrt(weight));
       context.fillRect(left - 3, down - 8, wide + 6, 16);
     }
     [context.textAlign, context.textBaseline] = ["left", "middle"];

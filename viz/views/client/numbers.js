@@ -8,7 +8,8 @@ export function decodeScores(head) {
   if (head.codec === "float32") return head.scores;
   const { codes, tops, reach, sharpness, rows, columns } = head;
   const table = new Float32Array(65536); // code -> how far below the row's largest score
-  for (let u = 0; u < MASKED; u++) table[u] = sharpness * Math.expm1((u / (MASKED - 1)) * Math.log1p(reach / sharpness));
+  const span = Math.log1p(reach / sharpness);
+  for (let u = 0; u < MASKED; u++) table[u] = sharpness * Math.expm1((u / (MASKED - 1)) * span);
   table[MASKED] = Infinity;
   const scores = new Float32Array(rows * columns);
   for (let i = 0, at = 0; i < rows; i++) {
@@ -95,7 +96,7 @@ export function combine(wall, heads, how) {
   return { values, winner };
 }
 
-/** The largest cell of every block, blocks of `factor` x `factor`: what is left of a map with fewer pixels than cells. */
+/** The largest cell of every block of `factor` x `factor`, for maps with fewer pixels than cells. */
 export function poolMax(values, rows, columns, factor, skip) {
   const height = Math.ceil(rows / factor), width = Math.ceil(columns / factor);
   const out = new values.constructor(height * width);

@@ -64,14 +64,16 @@ function temperature(words, act) {
       slider.setAttribute("aria-valuetext", value.textContent);
       slider.disabled = off;
       reset.disabled = off || choice.temperature === 1;
-      note.textContent = off ? words.temperature_off : choice.temperature === 1 ? words.temperature_one : words.temperature_other;
+      const usual = choice.temperature === 1 ? words.temperature_one : words.temperature_other;
+      note.textContent = off ? words.temperature_off : usual;
     },
   };
 }
 
 function zoom(words, act) {
   const made = element("div", "segments", { role: "group", "aria-label": words.zoom });
-  for (const [text, label, factor] of [["−", words.zoom_out, 1 / 1.5], ["+", words.zoom_in, 1.5], ["⤢", words.zoom_whole, 0]]) {
+  const steps = [["−", words.zoom_out, 1 / 1.5], ["+", words.zoom_in, 1.5], ["⤢", words.zoom_whole, 0]];
+  for (const [text, label, factor] of steps) {
     const button = element("button", "", { type: "button", "aria-label": label, title: label }, text);
     button.addEventListener("click", () => act.zoom(factor));
     made.append(button);
@@ -86,7 +88,8 @@ export function showLock(panel, words, locked, labels, act) {
   if (locked.key !== null) made.push(["key", fill(words.locked_key, { k: labels.columns[locked.key] })]);
   panel.lock.replaceChildren(
     ...made.map(([along, text]) => {
-      const button = element("button", "chip", { type: "button", title: words.unlock, "aria-label": `${text} · ${words.unlock}` });
+      const button = element("button", "chip", { type: "button", title: words.unlock });
+      button.setAttribute("aria-label", `${text} · ${words.unlock}`);
       button.append(element("span", "", {}, text), element("span", "", { "aria-hidden": "true" }, " ✕"));
       button.addEventListener("click", () => act.unlock(along));
       return button;
@@ -100,7 +103,8 @@ export function showLegend(panel, words, palette, limit, masked, heads) {
   [strip.width, strip.height] = [160, 1];
   const context = strip.getContext("2d"), image = context.createImageData(160, 1);
   const pixels = new Uint32Array(image.data.buffer);
-  for (let i = 0; i < 160; i++) pixels[i] = limit ? scoreColour(palette.scores, i / 79.5 - 1) : weightColour(palette.weights, i / 159);
+  const colour = (share) => (limit ? scoreColour(palette.scores, 2 * share - 1) : weightColour(palette.weights, share));
+  for (let i = 0; i < 160; i++) pixels[i] = colour(i / 159);
   context.putImageData(image, 0, 0);
   const ends = limit ? [`−${limit.toFixed(1)}`, `+${limit.toFixed(1)}`] : ["0", "1"];
   const parts = [element("span", "", {}, ends[0]), strip, element("span", "", {}, ends[1])];

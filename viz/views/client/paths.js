@@ -7,7 +7,7 @@ import { css, theme } from "./colour.js";
 import { dropdown, element, fill } from "./dom.js";
 
 const views = new WeakMap();
-const CELL = 22, EDGE = 12, LAYER = 18, LOWEST = 3, TALLEST = 170, WORDS = 58, DOTS = 3000, VIEWED = 600;
+const CELL = 3, EDGE = 12, LAYER = 36, TALLEST = 170, WORDS = 58, WORD = 16, DOTS = 3000, VIEWED = 600;
 
 export default function ({ data, parentElement }) {
   if (!views.has(parentElement)) views.set(parentElement, new Paths(parentElement));
@@ -124,7 +124,7 @@ class Paths {
 
   picture(panel, way, width, colours) {
     const chain = panel.draw === "chain", rows = chain ? 0 : Math.max(1, way.length);
-    const layer = Math.max(LOWEST, Math.min(LAYER * 2, TALLEST / Math.max(1, rows)));
+    const layer = Math.min(LAYER, TALLEST / Math.max(1, rows));
     const tall = Math.ceil(rows * layer) + 2 * EDGE;
     panel.canvas.style.width = `${width}px`;
     panel.canvas.style.height = `${tall + WORDS}px`;
@@ -144,7 +144,7 @@ class Paths {
       context.strokeStyle = css(hues.rest, 0.35);
       line(context, x(0), y(0), x(tokens.length - 1), y(0));
     } else if (way.length * view(panel, 0, tokens.length).length < VIEWED) {
-      context.strokeStyle = css(hues.view, 0.25);
+      context.strokeStyle = css(hues.view, tokens.length > 40 ? 0.1 : 0.25);
       way.forEach((_, row) => {
         for (const by of view(panel, row, tokens.length)) {
           const place = places[row] + by;
@@ -157,7 +157,7 @@ class Paths {
     places.forEach((place, row) => {
       const level = chain ? 0 : row;
       if (row) line(context, x(places[row - 1]), y(chain ? 0 : row - 1), x(place), y(level));
-      this.dot(context, x(place), y(level), layer < 6 ? 1.5 : 3);
+      this.dot(context, x(place), y(level), Math.min(layer, cell) < 6 ? 1.5 : 3);
     });
     if (!way.length) {
       this.dot(context, x(first), y(0), 3);
@@ -173,9 +173,11 @@ class Paths {
   }
 
   labels(context, top, x, colours, hues) {
-    const { tokens } = this.data;
+    const { tokens } = this.data, every = Math.ceil(WORD / this.cell()); // as many words as can be read
+    const ends = [this.from, this.to];
     tokens.forEach((token, place) => {
-      const chosen = place === this.from || place === this.to;
+      const chosen = ends.includes(place);
+      if (!chosen && (place % every || ends.some((end) => Math.abs(end - place) < every))) return;
       context.save();
       context.translate(x(place) + 3, top - 4);
       context.rotate(Math.PI / 3);

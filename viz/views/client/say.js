@@ -26,7 +26,8 @@ export function sayLarge(words, map, labels, focus, place) {
     ? Array.from(map.values.subarray(query * map.columns, (query + 1) * map.columns))
     : Array.from({ length: map.rows }, (_, i) => map.values[i * map.columns + key]);
   const names = row ? labels.columns : labels.rows;
-  const best = line.map((value, i) => [value, i]).filter(([value]) => value !== -Infinity).sort((a, b) => b[0] - a[0]).slice(0, 3);
+  const seen = line.map((value, i) => [value, i]).filter(([value]) => value !== -Infinity);
+  const best = seen.sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
   const list = best.map(([value, i]) => `“${names[i]}” ${digits(value, map.exact)}`).join(", ");
   return fill(words[`says_${row ? "row" : "column"}${scores ? "_score" : ""}`], { q, k, list });

@@ -25,7 +25,8 @@ class Sinusoids {
     parent.append(this.root);
     this.sent = 0;
     this.#build(data.words, data.limits);
-    this.watch = new ResizeObserver(() => this.later());
+    this.epoch = 0;
+    this.watch = new ResizeObserver(() => this.measure());
     this.watch.observe(this.root);
   }
 
@@ -41,6 +42,14 @@ class Sinusoids {
     [this.words, this.limits, this.hues] = [data.words, data.limits, data.hues];
     if (data.sent >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.sent];
     for (const [name, node] of Object.entries(this.named)) node.textContent = this.words[name];
+    this.measure();
+  }
+
+  /** Sizes and colours may have changed: they are read once, and hold until this is called again. */
+  measure() {
+    this.epoch++;
+    this.scores ??= scoreTable(this.hues.negative, this.hues.positive);
+    this.colours = { ...theme(this.root), ...this.hues, scores: this.scores, epoch: this.epoch };
     this.later();
   }
 
@@ -126,13 +135,13 @@ class Sinusoids {
     const key = [choice.width, choice.n, choice.base].join();
     if (key !== this.key) {
       const omega = frequencies(choice.width, choice.base);
-      const rows = table(choice.n, choice.width, omega), common = kernel(choice.n, omega);
+      const rows = table(choice.n, choice.width, omega), common = kernel(choice.n, choice.width, rows);
       this.numbers = { width: choice.width, n: choice.n, base: choice.base, omega, rows, common };
       this.key = key;
     }
     this.pairs = choice.pairs.filter((pair) => pair < choice.width / 2);
     if (!this.pairs.length) this.pairs = usualPairs(choice.width / 2);
-    const colours = this.#colours(), shown = { ...this.numbers, at: choice.at, pairs: this.pairs };
+    const { colours } = this, shown = { ...this.numbers, at: choice.at, pairs: this.pairs };
     this.box = heatMap(this.map, shown, colours);
     waves(this.waves, shown, colours);
     wavelengths(this.lengths, shown, colours);
@@ -141,12 +150,6 @@ class Sinusoids {
     this.#drawCounter(colours);
     if (!this.looked) this.#say(choice.at, 2 * this.pairs[0]);
     this.root.dataset.drawn = key;
-  }
-
-  #colours() {
-    const { hues } = this, page = theme(this.root);
-    this.scores ??= scoreTable(hues.negative, hues.positive);
-    return { ...page, ...hues, scores: this.scores };
   }
 
   #showControls() {
@@ -182,15 +185,19 @@ class Sinusoids {
     }
     shown.forEach((pair, place) => {
       const button = this.clocks.children[place], chosen = this.pairs.indexOf(pair);
-      button.pair = pair;
-      button.lastChild.textContent = String(pair);
-      button.setAttribute("aria-pressed", String(chosen >= 0));
-      const wave = short((2 * Math.PI) / this.numbers.omega[pair]);
-      button.setAttribute("aria-label", fill(this.words.pair, { pair, wave }));
-      button.title = fill(this.words.pair, { pair, wave });
+      this.#nameClock(button, pair, chosen >= 0);
       const hue = chosen < 0 ? null : colours.series[chosen % colours.series.length];
       clock(button.firstChild, rows[at * width + 2 * pair], rows[at * width + 2 * pair + 1], hue, colours);
     });
+  }
+
+  #nameClock(button, pair, chosen) {
+    const wave = short((2 * Math.PI) / this.numbers.omega[pair]), says = fill(this.words.pair, { pair, wave });
+    if (button.says === says && button.chosen === chosen) return;
+    Object.assign(button, { pair, says, chosen, title: says });
+    button.lastChild.textContent = String(pair);
+    button.setAttribute("aria-pressed", String(chosen));
+    button.setAttribute("aria-label", says);
   }
 
   toggle(pair) {

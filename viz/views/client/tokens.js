@@ -26,9 +26,11 @@ export class Tokens {
   light(focus, locked, weights, hue) {
     this.spans.forEach((span, i) => {
       span.style.backgroundColor = weights && weights[i] > 0.001 ? css(hue, Math.sqrt(weights[i]) * 0.75) : "";
-      span.classList.toggle("query", this.along !== "key" && focus.query === i);
-      span.classList.toggle("key", this.along !== "query" && focus.key === i);
-      span.classList.toggle("locked", (this.along !== "key" && locked.query === i) || (this.along !== "query" && locked.key === i));
+      const asks = (pair) => this.along !== "key" && pair.query === i;
+      const answers = (pair) => this.along !== "query" && pair.key === i;
+      span.classList.toggle("query", asks(focus));
+      span.classList.toggle("key", answers(focus));
+      span.classList.toggle("locked", asks(locked) || answers(locked));
     });
   }
 

@@ -19,7 +19,8 @@ export class Wall {
   show(wall, choice, words, palette, links) {
     const heads = this.#choose(wall, choice, links);
     const sorted = choice.sort !== "model" || choice.show === "top";
-    const layout = JSON.stringify([wall.n_layers, wall.n_heads, sorted, heads.map((head) => [head.index, head.number])]);
+    const places = heads.map((head) => [head.index, head.number]);
+    const layout = JSON.stringify([wall.n_layers, wall.n_heads, wall.n_keys / wall.n_queries, sorted, places]);
     if (layout !== this.layout) this.#build(wall, heads, sorted, words);
     if (layout !== this.layout || wall.id !== this.painted || palette !== this.palette) this.#paint(wall, palette);
     [this.layout, this.painted, this.palette] = [layout, wall.id, palette];
@@ -49,7 +50,8 @@ export class Wall {
       button.append(element("canvas"), element("i", "band"));
       const item = element("div", "item");
       item.append(button);
-      if (sorted) item.append(element("span", "caption", {}, `${layer}·${head} ${number === null ? "" : format(number)}`));
+      const value = number === null ? "" : format(number);
+      if (sorted) item.append(element("span", "caption", {}, `${layer}·${head} ${value}`));
       table.append(item);
       return button;
     });
@@ -58,7 +60,7 @@ export class Wall {
 
   #paint(wall, palette) {
     const size = wall.rows * wall.columns;
-    const factor = Math.max(1, Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio))));
+    const factor = Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio)));
     const skip = wall.what === "scores" ? MASKED : undefined;
     const limit = wall.what === "scores" ? scoreLimit(wall) : 1;
     for (const { index, firstChild: canvas } of this.buttons) {

@@ -1,0 +1,126 @@
+"""A server, a browser and watched pages for the tests of this folder.
+
+``visit`` opens the app; ``page`` is a blank page to open by hand. Both are closed, and judged, after the test: no
+request to another machine, no error in the console, no exception on the page, no traceback in the server's log.
+"""
+
+import os
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser.drive import (
+    FLAGS,
+    MISSING,
+    PATIENCE,
+    ROOT,
+    WIDE,
+    Server,
+    Watch,
+    address,
+    find_browser,
+    serve,
+    wait_run,
+)
+
+Visit = Callable[..., Page]
+_SERVER = pytest.StashKey[Server]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test that uses this folder's browser says so: ``pytest -m "not browser"`` leaves them out."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """The installed Chrome or Chromium, without a window."""
+    executable = find_browser()
+    if executable is None:
+        if os.environ.get("HEADLIGHT_BROWSER") == "required":
+            pytest.fail(MISSING + " (HEADLIGHT_BROWSER=required)", pytrace=False)
+        pytest.skip(MISSING)
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """``streamlit run app.py``, on a free port of this machine."""
+    with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt") as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
+def app_url(server: Server) -> str:
+    """Where the app is."""
+    return server.url
+
+
+@pytest.fixture
+def new_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    """Make a blank page in a browser context of its own."""
+    request.node.stash[_SERVER] = server
+    watch, before, pages = Watch(), len(server.written()), []
+
+    def make(
+        viewport: tuple[int, int] = WIDE,
+        scheme: Literal["light", "dark"] = "light",
+        locale: str = "en-US",
+        **options: Any,
+    ) -> Page:
+        context = browser.new_context(
+            viewport={"width": viewport[0], "height": viewport[1]}, color_scheme=scheme, locale=locale, **options
+        )
+        context.set_default_timeout(PATIENCE)
+        watch.follow(context)
+        pages.append(context.new_page())
+        return pages[-1]
+
+    yield make
+    exceptions = [text for page in pages for text in page.get_by_test_id("stException").all_inner_texts()]
+    for page in pages:
+        page.context.close()
+    assert not exceptions, "the app showed an exception"
+    assert not watch.elsewhere, "a request left the machine"
+    assert not watch.errors, "the browser's console has errors"
+    assert "Traceback" not in server.written(before), "the server wrote a traceback"
+
+
+@pytest.fixture
+def page(new_page: Visit) -> Page:
+    """A blank page, 1280 x 800, light, English; ``page.goto(app_url)`` and ``wait_run(page)`` open the app."""
+    return new_page()
+
+
+@pytest.fixture
+def visit(new_page: Visit, app_url: str) -> Visit:
+    """Open the app: ``visit("step-by-step", lang="zh", text="...", viewport=PHONE, scheme="dark")``.
+
+    ``viewport``, ``scheme`` and ``locale`` are the browser's; every other name is a parameter of the link.
+    """
+
+    def open_app(path: str = "", **wanted: Any) -> Page:
+        own = {name: wanted.pop(name) for name in ("viewport", "scheme", "locale") if name in wanted}
+        opened = new_page(**own)
+        opened.goto(address(app_url, path, **wanted))
+        wait_run(opened)
+        return opened
+
+    return open_app
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show the end of the server's log beside a failure."""
+    report = yield
+    if report.failed and (running := item.stash.get(_SERVER, None)):
+        report.sections.append(("server log", running.written()[-4000:]))
+    return report

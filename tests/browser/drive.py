@@ -1,0 +1,128 @@
+"""Driving the app: a server of its own, and pages that are watched while they are open."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode, urlparse
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+MISSING = (
+    "The browser tests need Chrome or Chromium, and none was found. On Debian or Ubuntu: apt-get install chromium. "
+    "Elsewhere: install Chrome from google.com/chrome."
+)
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # nothing can leave the machine
+)  # fmt: skip
+WIDE, PHONE = (1280, 800), (390, 844)
+PATIENCE = 60_000  # ms; a test machine may be slow, and no test asserts a time
+
+
+def find_browser() -> str | None:
+    """The installed browser, if any."""
+    mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    return found or (str(mac) if mac.exists() else None)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running Streamlit server and what it wrote."""
+
+    url: str
+    log: Path
+
+    def written(self, since: int = 0) -> str:
+        """What it wrote after that many characters."""
+        return self.log.read_text("utf8", "replace")[since:]
+
+
+@contextmanager
+def serve(script: Path, log: Path) -> Iterator[Server]:
+    """Run a Streamlit script on a free port of this machine, until the block ends."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true",
+        f"--server.port={port}", "--server.address=127.0.0.1",
+    ]  # fmt: skip
+    server = Server(f"http://127.0.0.1:{port}", log)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")}
+    with (
+        log.open("w") as out,
+        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT) as process,
+    ):
+        try:
+            _wait_until_healthy(server, process)
+            yield server
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _wait_until_healthy(server: Server, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.02)
+    raise RuntimeError(f"the server did not start:\n{server.written()}")
+
+
+def address(url: str, path: str = "", **parameters: object) -> str:
+    """A link to a page of the app."""
+    return f"{url}/{path}" + (f"?{urlencode(parameters)}" if parameters else "")
+
+
+def wait_run(page: Page) -> None:
+    """Wait until the app has answered: connected, its script finished, nothing left to draw."""
+    page.wait_for_timeout(210)  # the browser's own delay before it sends a change
+    page.locator(
+        "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+    ).wait_for(state="attached", timeout=PATIENCE)
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=PATIENCE)
+
+
+@dataclass
+class Watch:
+    """What must not happen while a page is open: a request to another machine, an error in the console."""
+
+    elsewhere: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def follow(self, context: BrowserContext) -> None:
+        """Take notes of everything in this browser context."""
+        context.on("request", lambda request: self._seen(request.url))
+        context.on("page", lambda page: page.on("websocket", lambda socket: self._seen(socket.url)))
+        context.on("console", self._said)
+        context.on("weberror", lambda error: self.errors.append(str(error.error)))
+
+    def _seen(self, url: str) -> None:
+        parts = urlparse(url)
+        if parts.scheme not in ("data", "blob") and parts.hostname not in ("127.0.0.1", "localhost"):
+            self.elsewhere.append(url)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        path = urlparse(message.location["url"]).path
+        # On /<page> Streamlit looks for its server at /<page>/_stcore/... first, and does not find it.
+        probing = path.endswith(("/_stcore/health", "/_stcore/host-config")) and path.count("/") > 2
+        if message.type == "error" and not (probing and "404" in message.text):
+            self.errors.append(f"{message.text} ({message.location['url']})")

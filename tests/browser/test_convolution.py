@@ -1,0 +1,138 @@
+"""The live views of the Convolution page in a browser: their numbers are torch's, and Python hears of a release."""
+
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+from torch.testing import assert_close
+
+from tests.browser.drive import PHONE, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.core.relative import value_heads
+from viz.models.images import kernels, picture
+from viz.ui import compute
+from viz.ui.convolution import write_reals
+
+TEXT = "The animal didn't cross the street because it was too tired."
+NEAR = 1e-5  # scores and pictures travel in float32
+HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![a](http://example.com/a.png) $x^2$ {query}"
+
+
+def view(page: Page, kind: str):
+    """The view on a sequence (it has a row of bars) or on a picture (it has a plane)."""
+    found = page.locator(".quadratic").filter(has=page.locator(f".{'row' if kind == 'sequence' else 'plane'}"))
+    expect(found.locator(".says").last).not_to_be_empty()
+    return found
+
+
+def slide_live(found, name: str, value: float, *, release: bool = False) -> None:
+    found.locator(f"input[data-name={name}]").evaluate(
+        """(input, [value, release]) => {
+            input.value = value;
+            input.dispatchEvent(new Event("input"));
+            if (release) input.dispatchEvent(new Event("change"));
+        }""",
+        [value, release],
+    )
+
+
+def frame(page: Page) -> None:
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def link(page: Page) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+
+
+@pytest.mark.parametrize("mix", [0, 0.6])
+def test_the_windows_are_torchs(visit, mix):
+    alphas, deltas = [7.0, 0.0, 0.13], [-2.0, 3.5, 0.7]
+    page = visit("convolution", w_alpha=write_reals(alphas), w_delta=write_reals(deltas), mix=mix, layer=1, text=TEXT)
+    client = view(page, "sequence").evaluate("(root) => root.heads.weights.map((cells) => Array.from(cells))")
+    source = compute.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
+    scores = compute.read(source).layer(1).masked[:3]
+    n = scores.shape[-1]
+    delta = torch.arange(n) - torch.arange(n)[:, None]
+    window = torch.tensor(alphas)[:, None, None] * (delta - torch.tensor(deltas)[:, None, None]).square()
+    assert_close(torch.tensor(client).reshape(3, n, n), torch.softmax(mix * scores - window, -1), rtol=0, atol=NEAR)
+
+
+def test_a_drag_is_live_and_python_hears_of_the_release(visit):
+    page = visit("convolution", source="words")
+    windows = view(page, "sequence")
+    before, frames = page.url, windows.evaluate("(root) => root.heads.frames")
+    for value in (-3, -1, 4):
+        slide_live(windows, "delta", value)
+        frame(page)
+    assert windows.evaluate("(root) => root.heads.choice.deltas[0]") == 4
+    assert windows.evaluate("(root) => root.heads.frames") >= frames + 3
+    assert page.url == before
+    slide_live(windows, "delta", 5, release=True)
+    wait_run(page)
+    assert link(page)["w_delta"] == "5_0_3"
+
+
+def test_the_picture_is_torchs_and_centres_can_be_dragged(visit):
+    page = visit("convolution", source="words", picture="texture", kernel="emboss")
+    plane = view(page, "picture")
+    plane.locator(".plane").scroll_into_view_if_needed()
+    box = plane.locator(".plane").bounding_box()
+    assert box
+    cell = box["width"] / 9
+    middle = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+    page.mouse.move(middle[0] + cell, middle[1])  # head 5 looks one to the right
+    page.mouse.down()
+    page.mouse.move(middle[0] + 2 * cell, middle[1] - 0.5 * cell, steps=5)
+    page.mouse.up()
+    wait_run(page)
+    state = plane.evaluate("(root) => ({...root.heads.choice, output: Array.from(root.heads.output)})")
+    assert state["head"] == 5
+    assert_close(torch.tensor(state["offsets"][5]), torch.tensor([-0.5, 2.0]), rtol=0, atol=0.05)
+    assert link(page)["centres9"].split("_")[10:12] == [f"{each:.4g}" for each in state["offsets"][5]]
+    image = picture("texture")
+    heads = value_heads(
+        torch.tensor(state["offsets"]),
+        torch.tensor(state["alphas"]).float(),
+        kernels()["emboss"].flatten()[:, None, None],
+    )
+    assert_close(torch.tensor(state["output"]), heads.layer(image)[0].flatten(), rtol=0, atol=NEAR)
+
+
+def test_arrow_keys_move_a_centre_and_a_click_asks_a_pixel(visit):
+    page = visit("convolution", source="words", picture="digit")
+    plane = view(page, "picture")
+    plane.locator(".plane").focus()
+    page.keyboard.press("ArrowRight")
+    wait_run(page)
+    assert plane.evaluate("(root) => root.heads.choice.offsets[4]") == [0, 0.1]
+    plane.locator(".asks").click(position={"x": 2, "y": 2})
+    wait_run(page)
+    assert (link(page)["row"], link(page)["column"]) == ("0", "0")
+
+
+def test_a_lesson_runs_and_the_link_holds_it(visit):
+    page = visit("convolution", source="words", lesson_heads=2)
+    page.get_by_role("button", name="Learn", exact=True).click()
+    expect(page.get_by_text("Step 600: loss")).to_be_visible(timeout=120_000)
+    wait_run(page)
+    assert link(page)["learned"] == "600"
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "word"])
+def test_on_a_phone_nothing_is_wider_than_the_window(visit, text):
+    page = visit("convolution", source="words", text=text, viewport=PHONE, lang="zh", scheme="dark")
+    view(page, "picture")
+    assert not is_wider_than_the_window(page)
+
+
+@pytest.mark.parametrize(("name", "sentence"), [("a.png", "not a PNG or JPEG"), ("b.svg", "")])
+def test_a_hostile_file_ends_in_a_sentence(visit, name, sentence):
+    page = visit("convolution", source="words", picture="upload")
+    svg = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+    page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "image/png", "buffer": svg})
+    wait_run(page)
+    if sentence:
+        expect(page.get_by_text(sentence)).to_be_visible()
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    view(page, "picture")

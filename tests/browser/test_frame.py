@@ -1,0 +1,186 @@
+"""The frame in a real browser: first paint, language, links, hostile text, phone, keyboard, dark."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.drive import PATIENCE, PHONE, ROOT, Watch, address, serve, wait_run
+from viz.text import translator
+
+HOSTILE = (
+    "<b>bold</b>", "<img src=x onerror=alert(1)>", "![x](http://example.com/a.png)", "$x^2$", "#000001", ":red[x]",
+    "\u202eabc", "a\x07b\x1bc", "[a](javascript:alert(1))", ":material/home:", "http://example.com/b.png", "{x}",
+)  # fmt: skip
+PICTURES = "[data-testid=stMain] canvas, [data-testid=stMain] .heatmaplayer image"
+
+
+def write(page: Page, text: str) -> None:
+    """Type a text into the sidebar and wait for the answer."""
+    box = page.locator(".st-key-text textarea")
+    box.fill(text)
+    box.press("Control+Enter")
+    wait_run(page)
+
+
+def slide(page: Page, key: str, *keys: str) -> None:
+    """Press keys on a slider."""
+    for one in keys:
+        page.locator(f".st-key-{key} input[type=range]").press(one)
+    wait_run(page)
+
+
+def pictures(page: Page) -> Locator:
+    return page.locator(PICTURES)
+
+
+def is_wider_than_the_window(page: Page) -> list[str]:
+    """What makes the page scroll sideways, if anything does."""
+    return page.evaluate("""() => {
+        const main = document.querySelector('[data-testid=stMain]'), wide = main.scrollWidth > main.clientWidth + 1;
+        const room = main.getBoundingClientRect().right + 1;
+        const guilty = [...main.querySelectorAll('*')].filter((node) => node.getBoundingClientRect().right > room);
+        return wide || document.documentElement.scrollWidth > innerWidth + 1
+            ? ['page', ...guilty.map((node) => node.className.toString().slice(0, 80))] : [];
+    }""")
+
+
+def test_first_paint_is_the_default_model_on_the_default_sentence(visit):
+    page = visit()
+    expect(page).to_have_title("Headlight")
+    expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
+    expect(page.get_by_test_id("stMain").get_by_text("all-MiniLM-L6-v2, layer 3")).to_be_visible()
+    expect(pictures(page).first).to_be_visible()
+    assert page.url.endswith("/"), "defaults are not in the link"
+
+
+@pytest.mark.parametrize("path", ["heads", "step-by-step"])
+def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tmp_path, path):
+    watch = Watch()
+    with serve(ROOT / "app.py", tmp_path / "log.txt") as server, browser.new_context(locale="en-US") as context:
+        context.set_default_timeout(PATIENCE)
+        watch.follow(context)
+        page = context.new_page()
+        page.goto(address(server.url, path, layer=2))
+        wait_run(page)
+        expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")(f"{path.replace('-', '_')}.title"))
+        slide(page, "layer", "ArrowRight")
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        assert "Traceback" not in server.written()
+    assert not watch.elsewhere + watch.errors
+
+
+def test_the_language_is_the_browsers_and_changes_on_a_click(visit):
+    page = visit(locale="zh-CN")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(translator("zh")("heads.title"))
+    page.get_by_text("English", exact=True).click()
+    wait_run(page)
+    expect(heading).to_have_text(translator("en")("heads.title"))
+    expect(page).to_have_url(re.compile(r"\?lang=en$"))
+    page.get_by_text("中文", exact=True).click()
+    wait_run(page)
+    expect(heading).to_have_text(translator("zh")("heads.title"))
+
+
+@pytest.mark.parametrize("path", ["", "step-by-step"])
+def test_a_link_opens_the_same_state_in_a_new_browser(visit, path):
+    first = visit(path, lang="zh")
+    write(first, "one two three & four? #5")
+    slide(first, "layer", "ArrowRight", "ArrowRight")
+    expect(first).to_have_url(re.compile("layer=5"))
+    second = visit()
+    second.goto(first.url)
+    wait_run(second)
+    expect(second.get_by_role("heading", level=1)).to_have_text(first.get_by_role("heading", level=1).inner_text())
+    expect(second.locator(".st-key-text textarea")).to_have_value("one two three & four? #5")
+    expect(second.locator(".st-key-layer input[type=range]")).to_have_value("5")
+    expect(second).to_have_url(first.url)
+    said = "[data-testid=stMain] [data-testid=stCaptionContainer]"
+    assert second.locator(said).first.inner_text() == first.locator(said).first.inner_text()
+
+
+def test_the_state_survives_a_change_of_page_and_is_in_the_address_again(visit):
+    page = visit(source="words", d_model=8, n_heads=2)
+    page.get_by_test_id("stSidebarNav").get_by_text(translator("en")("step_by_step.title")).click()
+    wait_run(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("step_by_step.title"))
+    for part in ("source=words", "d_model=8", "n_heads=2"):
+        expect(page).to_have_url(re.compile(part))
+
+
+def test_a_hostile_link_says_so_and_shows_the_default(visit):
+    page = visit(layer="99", source="evil", lang="fr", model="<img src=x onerror=alert(1)>", unknown="1")
+    note = translator("en")("note.refused", names="lang, layer, model, source")
+    expect(page.get_by_test_id("stAlert").get_by_text(note)).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
+    assert page.url.endswith("/")
+
+
+def rendered(page: Page) -> Iterator[str]:
+    """What a hostile text would become if it were not shown literally."""
+    for what in ("main", "sidebar"):
+        part = page.get_by_test_id("stMain" if what == "main" else "stSidebar")
+        yield from (f"{what}: {html}" for html in part.locator("img").evaluate_all("all => all.map(e => e.outerHTML)"))
+        bold = part.locator("b, strong").all_inner_texts()
+        yield from (f"{what}: {text}" for text in bold if text in ("bold", "x"))
+        yield from part.locator("a[href*='javascript'], a[href*='example.com']").all_inner_texts()
+
+
+@pytest.mark.parametrize("source", ["model", "words"])
+@pytest.mark.parametrize("path", ["", "step-by-step"])
+def test_hostile_text_is_shown_literally(visit, path, source):
+    page = visit(path, source=source)
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    for text in (" ".join(HOSTILE), *HOSTILE[1:4]):
+        write(page, text)
+        expect(page.locator(".st-key-text textarea")).to_have_value(text)
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        assert list(rendered(page)) == []
+    # And once more from the link, as somebody else would be sent it.
+    other = visit(path, source=source, text=" ".join(HOSTILE))
+    expect(other.get_by_test_id("stException")).to_have_count(0)
+    assert list(rendered(other)) == []
+
+
+def test_an_empty_text_is_a_sentence_and_the_next_word_is_shown(visit):
+    page = visit()
+    write(page, "")
+    expect(page.get_by_test_id("stAlert").get_by_text(translator("en")("error.empty"))).to_be_visible()
+    write(page, "word")
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    expect(pictures(page).first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["", "step-by-step"])
+def test_a_phone_does_not_scroll_sideways(visit, path, scheme):
+    page = visit(path, viewport=PHONE, scheme=scheme)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert is_wider_than_the_window(page) == []
+    page.get_by_test_id("stExpandSidebarButton").click()
+    expect(page.locator(".st-key-text textarea")).to_be_in_viewport()
+
+
+def test_the_keyboard_reaches_every_control_of_the_sidebar(visit):
+    page = visit(source="words", mask="window")
+    reached: set[str] = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached |= set(
+            page.evaluate("""() => {
+            const held = document.activeElement.closest('[class*=st-key-]');
+            return held ? [...held.classList].filter((name) => name.startsWith('st-key-')) : [];
+        }""")
+        )
+    wanted = {"lang", "source", "text", "_example", "d_model", "n_heads", "n_kv_heads", "seed", "mask", "width"}
+    assert wanted <= {name.removeprefix("st-key-") for name in reached}
+
+
+def test_a_dark_page_is_dark_and_its_picture_is_there(visit):
+    page = visit(scheme="dark")
+    background = page.get_by_test_id("stApp").evaluate("node => getComputedStyle(node).backgroundColor")
+    red, green, blue = map(int, re.findall(r"\d+", background)[:3])
+    assert max(red, green, blue) < 64
+    expect(pictures(page).first).to_be_visible()

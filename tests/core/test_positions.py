@@ -1,0 +1,238 @@
+"""Sinusoids, rotations and biases by distance, held to hand values, properties and transformers' own code."""
+
+import math
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from viz.core.masks import causal
+from viz.core.positions import (
+    alibi,
+    alibi_slopes,
+    frequencies,
+    kernel,
+    offsets,
+    rope,
+    rotation,
+    sinusoidal,
+    t5_bias,
+    t5_buckets,
+)
+
+PAIRINGS = ("adjacent", "halves")
+
+
+def numbers(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_sinusoidal_by_hand():
+    row = [0.8415, 0.5403, 0.0998, 0.9950, 0.0100, 1.0000, 0.0010, 1.0000]
+    assert_close(sinusoidal(2, 8)[1], torch.tensor(row), atol=6e-5, rtol=0)  # rounded to 4 digits
+    assert_close(sinusoidal(3, 8)[0], torch.tensor([0.0, 1.0] * 4))
+    quarter = sinusoidal(4, 2, base=7.0)  # one pair turns by 1 radian whatever the base
+    assert_close(quarter[3], torch.tensor([math.sin(3), math.cos(3)]))
+    # base 100, D 4: the second pair turns by 1/10
+    assert_close(sinusoidal(6, 4, base=100.0)[5, 2:], torch.tensor([math.sin(0.5), math.cos(0.5)]))
+
+
+def test_sinusoidal_is_transformers_own_in_another_order():
+    from transformers.models.gptj.modeling_gptj import create_sinusoidal_positions
+
+    sines, cosines = create_sinusoidal_positions(61, 14).chunk(2, dim=1)
+    # theirs multiplies float32 numbers, ours float64
+    assert_close(sinusoidal(61, 14)[:, 0::2], sines, atol=5e-6, rtol=0)
+    assert_close(sinusoidal(61, 14)[:, 1::2], cosines, atol=5e-6, rtol=0)
+
+
+@pytest.mark.parametrize("base", [2.0, 100.0, 10_000.0, 500_000.0])
+def test_every_row_is_equally_long(base):
+    rows = sinusoidal(53, 22, base=base)
+    assert_close(rows.norm(dim=-1), torch.full((53,), math.sqrt(11)))
+
+
+@pytest.mark.parametrize("width", [7, 1, 0, -2])
+def test_an_odd_width_is_an_error_that_names_it(width):
+    with pytest.raises(ValueError, match=f"width={width} is not an even number"):
+        sinusoidal(3, width)
+    with pytest.raises(ValueError, match="even"):
+        frequencies(width)
+
+
+@pytest.mark.parametrize("base", [0.0, -1.0, math.nan, math.inf])
+def test_a_base_that_is_none(base):
+    with pytest.raises(ValueError, match="base="):
+        frequencies(4, base=base)
+
+
+def test_wavelengths_run_from_two_pi_towards_base_times_two_pi():
+    waves = 2 * math.pi / frequencies(512)
+    assert_close(waves[0].item(), 2 * math.pi)
+    assert_close(waves[-1].item(), 2 * math.pi * 10_000 ** (510 / 512))
+    assert (waves.diff() > 0).all()
+
+
+@pytest.mark.parametrize("k", [0, 1, 5, 17, -3])
+def test_a_shift_is_a_rotation(k):
+    rows = sinusoidal(41, 14)
+    moved = rows[17 : 17 + 7] @ rotation(k, 14).T
+    # float32 rounding of both tables
+    assert_close(moved, rows[17 + k : 17 + 7 + k], atol=1e-6, rtol=0)
+    turn = rotation(k, 14)
+    assert_close(turn @ turn.T, torch.eye(14), atol=1e-6, rtol=0)
+    assert_close(torch.linalg.det(turn.double()).item(), 1.0, atol=1e-5, rtol=0)
+
+
+def test_dot_products_depend_on_the_distance_alone():
+    rows = sinusoidal(37, 26, base=300.0)
+    products = rows @ rows.T / 13
+    expected = kernel(37, 26, base=300.0)[offsets(37, 37).abs()]
+    assert_close(products, expected, atol=1e-6, rtol=0)
+
+
+def test_kernel_golden_values():
+    found = kernel(51, 512)[[1, 2, 5, 10, 50]]
+    assert_close(found, torch.tensor([0.9731, 0.9052, 0.7406, 0.6789, 0.5121]), atol=5e-5, rtol=0)
+
+
+def test_a_larger_base_decays_more_slowly():
+    assert kernel(30, 64, base=100.0)[20] < kernel(30, 64, base=10_000.0)[20] < kernel(30, 64, base=1e6)[20]
+
+
+def test_rope_by_hand():
+    x = torch.tensor([[9.0, 9.0, 9.0, 9.0], [1.0, 2.0, 3.0, 4.0]])
+    s, c, small_s, small_c = math.sin(1), math.cos(1), math.sin(0.01), math.cos(0.01)
+    adjacent = [c - 2 * s, s + 2 * c, 3 * small_c - 4 * small_s, 3 * small_s + 4 * small_c]
+    halves = [c - 3 * s, 2 * small_c - 4 * small_s, s + 3 * c, 2 * small_s + 4 * small_c]
+    assert_close(rope(x, pairing="adjacent")[1], torch.tensor(adjacent))
+    assert_close(rope(x, pairing="halves")[1], torch.tensor(halves))
+    assert_close(rope(x, pairing="halves")[0], x[0])
+
+
+def test_rope_in_halves_is_llamas():
+    from transformers.models.llama.configuration_llama import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
+
+    T, H, G, d_k = 13, 3, 1, 22
+    config = LlamaConfig(
+        hidden_size=H * d_k, num_attention_heads=H, rope_parameters={"rope_type": "default", "rope_theta": 700.0}
+    )
+    q, k = numbers(1, H, T, d_k), numbers(1, G, T, d_k, seed=1)
+    cos, sin = LlamaRotaryEmbedding(config)(q, torch.arange(T)[None])
+    their_q, their_k = apply_rotary_pos_emb(q, k, cos, sin)
+    assert_close(rope(q, base=700.0, pairing="halves"), their_q, atol=1e-5, rtol=0)
+    assert_close(rope(k, base=700.0, pairing="halves"), their_k, atol=1e-5, rtol=0)
+    assert (rope(q, base=700.0, pairing="adjacent") - their_q).abs().max() > 1
+
+
+def test_rope_of_neighbours_is_gptjs():
+    from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb, create_sinusoidal_positions
+
+    T, H, d_k = 13, 3, 22
+    q = numbers(1, T, H, d_k)
+    sin, cos = create_sinusoidal_positions(T, d_k)[None].chunk(2, dim=-1)
+    theirs = apply_rotary_pos_emb(q, sin, cos).transpose(1, 2)
+    assert_close(rope(q.transpose(1, 2), pairing="adjacent"), theirs, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_rope_scores_depend_on_the_offset_alone(pairing):
+    q, k = numbers(1, 14).expand(11, 14), numbers(1, 14, seed=1).expand(17, 14)
+    scores = rope(q, pairing=pairing) @ rope(k, pairing=pairing).mT
+    assert_close(scores[1:, 1:], scores[:-1, :-1], atol=1e-5, rtol=0)
+    assert scores[0].std() > 0.1, "not constant either"
+    late = rope(q, pairing=pairing, positions=torch.arange(11) + 5)
+    late_k = rope(k, pairing=pairing, positions=torch.arange(17) + 5)
+    assert_close(late @ late_k.mT, scores, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_rope_keeps_lengths_and_position_0(pairing):
+    x = numbers(2, 3, 7, 10)
+    assert_close(rope(x, pairing=pairing).norm(dim=-1), x.norm(dim=-1))
+    assert_close(rope(x, pairing=pairing)[..., 0, :], x[..., 0, :])
+
+
+def test_rope_of_equal_halves_is_the_kernel():
+    ones = torch.ones(19, 10)
+    scores = rope(ones, pairing="halves") @ rope(ones, pairing="halves").mT
+    assert_close(scores[0] / 10, kernel(19, 10), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_rope_of_an_odd_width(pairing):
+    with pytest.raises(ValueError, match="width=5"):
+        rope(numbers(3, 5), pairing=pairing)
+
+
+def test_alibi_slopes_of_the_paper():
+    assert_close(alibi_slopes(8), torch.tensor([1 / 2**h for h in range(1, 9)]))  # sec. 3
+    assert_close(alibi_slopes(16), torch.tensor([2 ** (-h / 2) for h in range(1, 17)]))  # sec. 3
+    assert_close(alibi_slopes(1), torch.tensor([2.0**-8]))
+
+
+def _official_slopes(n):
+    """As published: a geometric series for a power of two, otherwise two of them woven together."""
+    if math.log2(n).is_integer():
+        start = 2 ** (-(2 ** -(math.log2(n) - 3)))
+        return [start * start**i for i in range(n)]
+    closest = 2 ** math.floor(math.log2(n))
+    return _official_slopes(closest) + _official_slopes(2 * closest)[0::2][: n - closest]
+
+
+@pytest.mark.parametrize("n_heads", [2, 3, 5, 6, 7, 11, 12, 13, 71, 128])
+def test_alibi_slopes_for_any_number_of_heads(n_heads):
+    assert_close(alibi_slopes(n_heads), torch.tensor(_official_slopes(n_heads)), atol=1e-7, rtol=1e-6)
+    assert len(set(alibi_slopes(n_heads).tolist())) == n_heads
+
+
+@pytest.mark.parametrize("n_heads", [4, 7])
+def test_alibi_weights_are_blooms_under_a_causal_mask(n_heads):
+    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+
+    T = 11
+    theirs = build_alibi_tensor(torch.ones(1, T), n_heads, torch.float32)  # grows with the key: the same softmax
+    scores, mask = numbers(n_heads, T, T), ~causal(T, T)
+    ours = (scores + alibi(n_heads, T, T)).masked_fill(mask, -torch.inf).softmax(-1)
+    assert_close(ours, (scores + theirs).masked_fill(mask, -torch.inf).softmax(-1))
+
+
+def test_alibi_by_hand():
+    bias = alibi(2, 2, 5)  # the two queries stand beside the last two keys
+    assert_close(bias[0], -torch.tensor([[3.0, 2, 1, 0, 1], [4, 3, 2, 1, 0]]) / 16)
+    assert_close(bias[1], bias[0] / 16)
+    with pytest.raises(ValueError, match="n_heads=0"):
+        alibi_slopes(0)
+
+
+@pytest.mark.parametrize("both_ways", [True, False])
+@pytest.mark.parametrize(("n_buckets", "max_distance"), [(32, 128), (8, 20), (22, 67)])
+def test_t5_buckets_are_transformers_own(both_ways, n_buckets, max_distance):
+    from transformers.models.t5.modeling_t5 import T5Attention
+
+    offset = torch.arange(-307, 308)
+    theirs = T5Attention._relative_position_bucket(offset, both_ways, n_buckets, max_distance)
+    ours = t5_buckets(offset, n_buckets=n_buckets, max_distance=max_distance, both_ways=both_ways)
+    assert_close(ours, theirs)
+
+
+def test_t5_bias_reads_its_table_by_offset():
+    table = numbers(8, 3)
+    bias = t5_bias(table, 5, 7)
+    where = t5_buckets(offsets(5, 7), n_buckets=8)
+    for query in range(5):
+        for key in range(7):
+            assert_close(bias[:, query, key], table[where[query, key]])
+
+
+def test_offsets_are_key_minus_query():
+    assert offsets(3, 3).tolist() == [[0, 1, 2], [-1, 0, 1], [-2, -1, 0]]
+    assert offsets(1, 4).tolist() == [[-3, -2, -1, 0]]
+
+
+def test_angles_are_exact_far_out():
+    row = sinusoidal(100_001, 2)[-1]
+    assert_close(row, torch.tensor([math.sin(100_000), math.cos(100_000)]), atol=1e-6, rtol=0)
+    far = rope(torch.tensor([[1.0, 0.0]]), pairing="adjacent", positions=torch.tensor([100_000]))
+    assert_close(far[0], torch.tensor([math.cos(100_000), math.sin(100_000)]), atol=1e-6, rtol=0)

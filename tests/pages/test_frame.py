@@ -1,0 +1,274 @@
+"""The frame, run without a browser: every page, both languages, all three sources; links; bad input; bad models."""
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.conftest import PAGES, everything
+from viz.models.registry import ModelError
+from viz.text import LANGUAGES, translator
+from viz.ui import compute, controls, limits
+
+SMALL = {"source": "words", "d_model": 8, "n_heads": 2}
+DEFAULT_TEXT = controls.examples()[0].text
+
+
+@pytest.fixture(autouse=True)
+def no_exception(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every run of the app in this file ends without an exception."""
+    run = AppTest.run
+
+    def checked(self: AppTest, **options: Any) -> AppTest:
+        after = run(self, **options)
+        assert not after.exception, [one.message for one in after.exception]
+        return after
+
+    monkeypatch.setattr(AppTest, "run", checked)
+    yield
+
+
+def state(app: AppTest, *names: str) -> dict[str, Any]:
+    return {name: app.session_state[name] for name in names}
+
+
+def link(app: AppTest) -> dict[str, str]:
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("source", controls.SOURCES)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_from_every_source_in_every_language(open_app, page, source, lang):
+    app = open_app(page, source=source, lang=lang)
+    t = translator(lang)
+    assert app.title[0].value == t(f"{page}.title")
+    assert not app.error
+    said = t(f"source.{source}_line").split("**")[1]
+    told = page == "cost" or any(said in caption.value for caption in app.caption)  # there, sizes are the visitor's
+    assert told, "the page says where its numbers come from"
+
+
+@pytest.mark.parametrize(
+    ("locale", "lang"), [("zh-CN", "zh"), ("zh-TW", "zh"), ("en-GB", "en"), ("fr-FR", "en"), (None, "en")]
+)
+def test_the_language_is_at_first_the_browsers(open_app, locale, lang):
+    app = open_app(locale=locale)
+    assert app.title[0].value == translator(lang)("heads.title")
+
+
+def test_a_links_language_beats_the_browsers(open_app):
+    assert open_app(locale="zh-CN", lang="en").title[0].value == translator("en")("heads.title")
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"source": "words", "text": "one two three four five", "d_model": 24, "n_heads": 6, "n_kv_heads": 2, "seed": 77,
+         "mask": "window", "width": 5, "lang": "zh"},
+        {"source": "model", "text": "Ünïcödé & friends? #1 +2 100%", "layer": 5, "mask": "causal"},
+        {"source": "embeddings", "n_heads": 3, "n_kv_heads": 1, "seed": 9999, "mask": "prefix", "width": 0},
+    ],
+)  # fmt: skip
+def test_a_link_restores_the_state_and_is_written_back(open_app, page, wanted):
+    app = open_app(page, **wanted)
+    assert state(app, *wanted) == wanted
+    assert not app.info
+    usual = {"source": "model", "lang": "en"}
+    assert link(app) == {name: str(value) for name, value in wanted.items() if usual.get(name) != value}
+
+
+def test_a_control_that_is_changed_is_in_the_link_and_one_set_back_is_not(open_app):
+    app = open_app()
+    app.slider(key="layer").set_value(5).run()
+    assert link(app) == {"layer": "5"}
+    app.slider(key="layer").set_value(3).run()
+    assert link(app) == {}
+
+
+def test_the_state_survives_a_change_of_page(open_app):
+    app = open_app(**SMALL, seed=5, text="a b c")
+    app.switch_page("pages/step_by_step.py").run()
+    app.switch_page("pages/heads.py").run()
+    assert state(app, "source", "d_model", "n_heads", "seed", "text") == {**SMALL, "seed": 5, "text": "a b c"}
+
+
+@pytest.mark.parametrize(
+    ("hostile", "refused", "falls_back_to"),
+    [
+        ({"layer": "99"}, {"layer"}, {"layer": 3}),
+        ({"layer": "-1"}, {"layer"}, {"layer": 3}),
+        ({"layer": "abc"}, {"layer"}, {"layer": 3}),
+        ({"layer": "NaN"}, {"layer"}, {"layer": 3}),
+        ({"layer": "3.0"}, {"layer"}, {"layer": 3}),
+        ({"layer": ""}, {"layer"}, {"layer": 3}),
+        ({"layer": "9" * 10_000}, {"layer"}, {"layer": 3}),
+        ({"source": "evil"}, {"source"}, {"source": "model"}),
+        ({"model": "../../etc/passwd"}, {"model"}, {"model": compute.DEFAULT_MODEL}),
+        ({"model": "evil/model"}, {"model"}, {"model": compute.DEFAULT_MODEL}),
+        ({"lang": "fr"}, {"lang"}, {"lang": "en"}),
+        ({"mask": "<b>"}, {"mask"}, {"mask": "own"}),
+        ({"mask": "window", "width": "1e9"}, {"width"}, {"mask": "window", "width": 2}),
+        ({"source": "words", "n_heads": "7"}, {"n_heads"}, {"n_heads": 4}),
+        ({"source": "words", "n_heads": "4", "n_kv_heads": "3"}, {"n_kv_heads"}, {"n_kv_heads": 4}),
+        ({"source": "words", "d_model": "inf"}, {"d_model"}, {"d_model": 16}),
+        ({"source": "words", "d_model": "7"}, {"d_model"}, {"d_model": 16}),
+        ({"source": "words", "seed": "-1"}, {"seed"}, {"seed": 0}),
+        ({"source": "evil", "layer": "99", "lang": "fr", "unknown": "1"}, {"source", "layer", "lang"}, {"layer": 3}),
+    ],
+)  # fmt: skip
+def test_a_hostile_or_outdated_link_falls_back_with_a_note(open_app, hostile, refused, falls_back_to):
+    app = open_app(**hostile)
+    assert state(app, *falls_back_to) == falls_back_to
+    note = translator("en")("note.refused", names=", ".join(sorted(refused)))
+    assert note in [one.value for one in app.info]
+    assert not set(link(app)) & (refused | {"unknown"}), "what was refused leaves the address bar"
+    app.run()
+    assert note not in [one.value for one in app.info], "told once"
+
+
+def test_parameters_nobody_knows_are_left_out_in_silence(open_app):
+    app = open_app(unknown="1", constructor="x", __proto__="y")
+    assert link(app) == {}
+    assert not app.info
+
+
+NAMES = (
+    "lang", "source", "text", "model", "layer", "head", "mask", "width", "d_model", "n_heads", "n_kv_heads", "seed",
+    "step", "i", "j", "what", "off", "_link", "_choice", "_declared", "",
+)  # fmt: skip
+VALUES = (
+    "", " ", "0", "1", "2", "3", "5", "8", "12", "-1", "99", "1e3", "NaN", "inf", "0x10", "١", "1_0", "None", "true",
+    "en", "zh", "model", "words", "embeddings", "own", "causal", "window", "prefix", "scores", "all-MiniLM-L6-v2",
+    "gpt2", "0-1-2", "-", "--", "1-", "<b>", "{x}", "%00", "\x00", "\u202e", "😀", "a b", "a" * 10_000, "../..", "[]",
+)  # fmt: skip
+
+
+def test_two_hundred_random_links_raise_nothing(open_app):
+    chance = random.Random(0)
+    for number in range(200):
+        wanted = {name: chance.choice(VALUES) for name in chance.sample(NAMES, chance.randint(1, 8))}
+        app = open_app(PAGES[number // 4 % len(PAGES)] if number % 4 == 0 else "heads", **wanted)
+        assert app.title, wanted
+
+
+BAD_TEXTS = {
+    "one token": "word",
+    "10,000 characters": "word " * 2_000,
+    "one word of 10,000 characters": "w" * 10_000,
+    "markup": "<b>bold</b> <img src=x onerror=alert(1)> &amp; ![x](http://example.com/a.png) [a](javascript:x) **b** "
+    "`c` :red[x] :material/home: :smile: $x^2$ $$\\frac12$$ #000001 #000040 {n} {0} %s !!! ...",
+    "scripts": "👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 مرحبا بالعالم \u202eabc\u202c "
+    "Z̸̢̛͍͖͈a̷l̶g̵o̴ e\u0301 \x00b\x07c\x1bd\r\n\te\u2028f\ufeffg\u200bh\ufffe\ufffd",
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("source", ["model", "words"])
+@pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
+def test_bad_texts_are_shown_and_kept(open_app, page, source, text):
+    app = open_app(page, source=source)
+    app.text_area(key="text").set_value(text).run()
+    assert app.text_area(key="text").value == text
+    assert not app.error
+    beyond = len(text) - limits.CHARACTERS
+    note = translator("en")("note.dropped_characters", n=beyond)
+    assert (note in [one.value for one in app.warning]) == (beyond > 0)
+    assert not [leaf for leaf in plotly_texts(app) if leaf in set("<>&#$")], "a token in a figure is escaped"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_text_without_a_word_is_a_sentence_and_stays_as_typed(open_app, page, lang):
+    app = open_app(page, lang=lang)
+    for source, text in (("model", ""), ("embeddings", "  \n\t "), ("words", " ")):
+        app.radio(key="source").set_value(source)
+        app.text_area(key="text").set_value(text).run()
+        assert [one.value for one in app.error] == [translator(lang)("error.empty")]
+        assert app.text_area(key="text").value == text
+    app.text_area(key="text").set_value("word").run()
+    assert not app.error
+
+
+# What shows a visitor's text as it is, tried in Chromium. Labels and help never do, nor do the options of radios,
+# pills, segmented controls and select sliders, the cells of st.table, the values of st.metric.
+LITERAL = {"TextArea", "TextInput", "Text", "Code", "Json", "Selectbox", "MultiSelect", "Dataframe"} | {
+    "PlotlyChart", "BidiComponent",  # by our own hand: palette.plain, canvas text and textContent
+}  # fmt: skip
+
+
+def strings(message: Any) -> Iterator[tuple[str, str | bytes]]:
+    """Every string in a protocol buffer, with its field's name."""
+    for described, value in message.ListFields():
+        for one in value if described.is_repeated else [value]:
+            if isinstance(one, str | bytes):
+                yield described.name, one
+            elif hasattr(one, "ListFields"):
+                yield from strings(one)
+
+
+def plotly_texts(app: AppTest) -> Iterator[str]:
+    def leaves(tree: Any) -> Iterator[str]:
+        if isinstance(tree, str):
+            yield tree
+        elif isinstance(tree, dict | list):
+            for one in tree.values() if isinstance(tree, dict) else tree:
+                yield from leaves(one)
+
+    for chart in app.get("plotly_chart"):
+        yield from leaves(json.loads(chart.proto.spec))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("source", controls.SOURCES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_visitors_text_reaches_only_what_shows_it_literally(open_app, page, source, lang):
+    text = "giraffe giraffe elephant"
+    app = open_app(page, source=source, lang=lang, text=text)
+    assert app.text_area(key="text").value == text
+    for element in everything(app):
+        proto = getattr(element, "proto", None)
+        kind = type(proto).__name__
+        for field, value in strings(proto) if hasattr(proto, "ListFields") else ():
+            if (b"giraffe" if isinstance(value, bytes) else "giraffe") in value:
+                assert kind in LITERAL and field not in ("label", "help"), f"{kind}.{field}: {value!r:.200}"
+
+
+REFUSALS = [
+    ModelError("sha", model="all-MiniLM-L6-v2", found="0" * 8, expected="1" * 8),
+    ModelError("missing", model="all-MiniLM-L6-v2", file="model.safetensors"),
+    ModelError("pickle", model="all-MiniLM-L6-v2", file="pytorch_model.bin"),
+    ModelError("corrupt", model="all-MiniLM-L6-v2", reason="header too large"),
+    ModelError("offline", model="all-MiniLM-L6-v2"),
+]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page, lang):
+    with monkeypatch.context() as broken:
+        refusals = iter(REFUSALS)
+        told: list[ModelError] = []
+
+        def fail(model_id: str) -> None:
+            told.append(next(refusals))
+            raise told[-1]
+
+        broken.setattr(compute, "model", fail)
+        app = open_app(page, lang=lang, text="giraffe")
+        while True:
+            sentence = translator(lang)(f"error.{told[-1].code}", **told[-1].values)
+            assert [one.value.replace("\\", "") for one in app.error] == [sentence]
+            assert app.text_area(key="text").value == "giraffe"
+            if told[-1] is REFUSALS[-1]:
+                break
+            app.run()
+        app.radio(key="source").set_value("words").run()
+        assert not app.error, "the other source still works"
+    app.radio(key="source").set_value("model").run()
+    assert not app.error, "and the model, once it can be used again"
+    assert app.text_area(key="text").value == "giraffe"

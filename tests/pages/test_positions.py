@@ -1,0 +1,180 @@
+"""The Positions page without a browser: its checks hold, its maps are the core's, its state is its link."""
+
+import re
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests import checkpoints
+from tests.conftest import walk
+from tests.views.test_maps import unpack
+from viz.core.attention import row_softmax
+from viz.core.encodings import encodings
+from viz.core.positions import alibi
+from viz.models import capture, load
+from viz.models.registry import Entry
+from viz.text import translator
+from viz.ui import compute
+
+T = translator("en")
+TEXT = "The animal didn't cross the street because it was too tired."
+MINILM = "all-MiniLM-L6-v2"
+
+
+def checks(app):
+    """The badge: its title, and a line for each check."""
+    badge = next(box for box in app.main.get("expander") if box.label[:1] in "✓✗")
+    return badge.label, [line.value for line in walk(badge) if getattr(line, "type", "") == "markdown"]
+
+
+def strip(app, *titles):
+    """The strip of maps whose first map has the first of these titles: its header and its maps by title."""
+    for component in app.get("bidi_component"):
+        if component.proto.bytes:
+            header, blocks = unpack(component.proto.bytes)
+            maps = torch.tensor(blocks["values"]).reshape(-1, header["n"], header["n"])
+            found = {panel["title"]: each for panel, each in zip(header["maps"], maps, strict=True)}
+            if set(titles) <= set(found):
+                return header, found, blocks
+    raise AssertionError(f"no strip of maps has {titles}")
+
+
+def encoding_maps(app):
+    return strip(app, T("positions.name_none"), T("positions.name_alibi"))
+
+
+@pytest.mark.parametrize(
+    ("link", "n_checks"),
+    [
+        ({}, 6),
+        ({"source": "embeddings"}, 4),
+        ({"source": "words"}, 4),
+        ({"source": "words", "text": "word"}, 3),
+        ({"text": "word"}, 4),
+        ({"text": "春天来了，花开了，鸟也回来了。", "lang": "zh"}, 6),
+        ({"text": "word other " * 100}, 5),
+        ({"mask": "causal", "look_at": "scores"}, 6),
+        ({"base": 500, "pe_width": 128, "pe_n": 512, "order": "reversed", "need": "rope_halves"}, 6),
+    ],
+)
+def test_every_check_of_the_page_holds(open_app, link, n_checks):
+    app = open_app("positions", **link)
+    assert not app.exception
+    assert not app.error
+    label, lines = checks(app)
+    assert label.startswith("✓")
+    assert len(lines) == n_checks
+    assert all(line.startswith("✓") for line in lines)
+
+
+def test_without_positions_only_the_places_change(open_app):
+    app = open_app("positions", shuffle=4)
+    none, learned = T("positions.name_none"), T("positions.name_learned")
+    before, after = (T(f"positions.map_{key}", name=none) for key in ("as_written", "put_back"))
+    _, maps, _ = strip(app, before)
+    assert_close(maps[after], maps[before], atol=1e-5, rtol=0)
+    told, moved = (maps[T(f"positions.map_{key}", name=learned)] for key in ("as_written", "put_back"))
+    assert (told - moved).abs().max() > 0.5
+    own = capture(load(MINILM), TEXT).layer(0).weights[2]
+    assert_close(told, own, atol=1e-5, rtol=0)
+
+
+def test_the_maps_are_the_encodings(open_app):
+    header, maps, blocks = encoding_maps(open_app("positions", source="words", look_at="scores", place_head=1))
+    none = maps[T("positions.name_none")]
+    assert_close(maps[T("positions.name_alibi")] - none, alibi(4, *none.shape)[1], atol=1e-5, rtol=0)
+    window = encodings(base=1e4, alpha=0.5, delta=-1.0, seed=0, rows=None)["quadratic"].bias(4, *none.shape)
+    assert window is not None
+    assert_close(maps[T("positions.name_quadratic")] - none, window[1], atol=1e-4, rtol=0)
+    assert T("positions.name_learned") not in maps
+    profiles = torch.tensor(blocks["profiles"]).reshape(len(maps), -1)
+    assert_close(profiles[0, header["n"] - 1], none.diagonal().mean())
+    weights = encoding_maps(open_app("positions", source="words", place_head=1))[1]
+    assert_close(weights[T("positions.name_none")], row_softmax(none))
+
+
+def test_masks_are_for_the_comparison_only(open_app):
+    app = open_app("positions", mask="causal")
+    later = torch.ones(16, 16).triu(1).bool()
+    _, maps, _ = encoding_maps(app)
+    for each in maps.values():
+        assert each[later].max() == 0
+        assert_close(each.sum(-1), torch.ones(16))
+    _, need, _ = strip(app, T("positions.map_as_written", name=T("positions.name_none")))
+    assert all(each[later].max() > 0 for each in need.values())
+
+
+def test_heads_that_do_not_fit_are_told_so(open_app):
+    app = open_app("positions", source="words", d_model=6, n_heads=2)
+    assert not app.exception
+    assert any("width=3 is not an even number" in error.value for error in app.error)
+    assert T("positions.name_rope_halves") not in encoding_maps(app)[1]
+    assert checks(app)[0].startswith("✓")
+
+
+def test_an_odd_width_is_an_error_that_says_why(open_app):
+    app = open_app("positions", pe_width=7)
+    assert not app.exception
+    assert ["width=7 is not an even number" in error.value for error in app.error] == [True]
+
+
+def test_the_previous_token_head_lives_by_its_positions(open_app):
+    app = open_app("positions")
+    assert any("layer 0, head 2" in line.value for line in app.markdown)
+    table = next(frame.value for frame in app.dataframe if "weight" in frame.value)
+    own, shuffled, zero, both = table["weight"]
+    assert own > 0.99
+    assert shuffled > 0.99
+    assert max(zero, both) < 0.2
+
+
+def test_the_first_layer_whatever_layer_is_chosen(open_app):
+    app = open_app("positions", layer=5)
+    assert any("layer 0 of" in caption.value for caption in app.caption)
+    assert app.session_state["layer"] == 5
+
+
+def test_the_link_holds_the_state(open_app):
+    wanted = {
+        "source": "words", "base": 700.0, "pe_width": 32, "pe_n": 100, "pe_at": 40, "pe_k": -3, "pe_pair": 2,
+        "place_head": 1, "near_alpha": 1.5, "near_delta": 2, "encoding": "alibi", "look_at": "scores", "shuffle": 9,
+        "need": "t5", "pairing": "halves", "rope_query": 2, "rope_key": 0, "rope_pair": 1, "rope_shift": 17,
+        "trained": 128,
+    }  # fmt: skip
+    app = open_app("positions", **wanted, pe_pairs="0-3")
+    state = {name: app.session_state[name] for name in wanted}
+    assert state == wanted
+    assert app.session_state["pe_pairs"] == [0, 3]
+    link = {name: app.query_params[name] for name in wanted}
+    assert link == {name: str(value) for name, value in wanted.items()}
+
+
+def test_a_map_is_opened_by_what_the_browser_reports(open_app):
+    app = open_app("positions", source="words", encoding="t5")
+    assert any(T("positions.about_t5") in line.value for line in app.markdown)
+    assert encoding_maps(app)[0]["chosen"] == "t5"
+
+
+def test_hostile_words_arrive_as_text(open_app):
+    hostile = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
+    app = open_app("positions", source="words", text=hostile)
+    assert not app.exception
+    assert not any("example" in line.value or "<b>" in line.value for line in app.markdown)
+    assert any("example" in line.value for line in app.get("text"))
+    assert re.search("example", str(encoding_maps(app)[0]["maps"][0]["labels"]))
+
+
+@pytest.mark.parametrize(("family", "n_checks"), [("bert", 5), ("gpt2", 4), ("llama", 4), ("t5", 3)])
+def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_checks):
+    """Odd widths, shared heads, causal masks, tables or none: what cannot be is said, the rest holds."""
+    entry = Entry(id=f"small-{family}", path=checkpoints.save(family, tmp_path / "small"))
+    monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
+    app = open_app("positions", model=entry.id, place_head=1)
+    assert not app.exception
+    label, lines = checks(app)
+    assert label.startswith("✓")
+    assert len(lines) == n_checks
+    assert T("positions.name_alibi") in encoding_maps(app)[1]
+    odd = {"bert": "width=35", "gpt2": "width=35", "t5": "width=33"}.get(family)
+    assert all(odd is not None and "is not an even number" in error.value for error in app.error)

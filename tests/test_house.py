@@ -1,0 +1,272 @@
+"""The house rules that a reader should be able to rely on, read off the files themselves."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from viz.text import LANGUAGES, sentences
+
+ROOT = Path(__file__).parents[1]
+MAY_IMPORT = {
+    "app": {"pages", "ui", "views", "figures", "text", "models", "core"},
+    "pages": {"ui", "views", "figures", "text", "models", "core"},
+    "ui": {"ui", "views", "figures", "text", "models", "core"},
+    "views": {"views", "figures", "core", "text"},
+    "figures": {"figures", "core"},
+    "text": {"text"},
+    "models": {"models", "core"},
+    "core": {"core"},
+}
+LIBRARIES = {
+    "streamlit": {"app", "pages", "ui", "views"},
+    "plotly": {"figures"},
+    "transformers": {"models"},
+    "huggingface_hub": {"models"},
+    "tokenizers": {"models"},
+}
+CORE_KNOWS = {"torch", "jaxtyping"}
+NOT_OURS = {"__pycache__", "build", "shots"}
+SOURCES = sorted([ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "viz").rglob("*.py")])
+ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
+SHOWS = {
+    "title", "header", "subheader", "markdown", "caption", "write", "text", "info", "warning", "error", "success",
+    "toast", "button", "download_button", "radio", "checkbox", "toggle", "selectbox", "multiselect", "slider",
+    "select_slider", "number_input", "text_input", "text_area", "segmented_control", "pills", "expander", "popover",
+    "tabs", "metric", "badge", "spinner", "file_uploader", "color_picker", "link_button", "page_link", "status",
+}  # fmt: skip
+SAID_IN = {"label", "help", "placeholder", "caption", "captions", "alt", "title", "body"}
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def house_of(path: Path) -> str:
+    """The part of the house a file belongs to: app, pages, or a folder of viz ("" for viz itself)."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return parts[0] if parts[0] != "viz" else (parts[1] if len(parts) > 2 else "")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Dotted names of the modules a file imports; of ``from viz import core`` also viz.core."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name(path)}: relative import"
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def files() -> Iterator[Path]:
+    """Every file of the project that is text."""
+    for path in sorted(ROOT.rglob("*")):
+        parts = path.relative_to(ROOT).parts
+        hidden = any(part.startswith(".") and part not in (".ci", ".streamlit", ".gitignore") for part in parts)
+        if path.is_file() and not hidden and not NOT_OURS & set(parts):
+            try:
+                path.read_text("utf-8")
+            except UnicodeDecodeError:
+                continue
+            yield path
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_imports_point_one_way(path):
+    house = house_of(path)
+    for module in imports(path):
+        top, *rest = module.split(".")
+        if top in LIBRARIES:
+            assert house in LIBRARIES[top], f"{top} is not for {house}"
+        if house == "core" and top != "viz":
+            assert top in CORE_KNOWS or top in sys.stdlib_module_names, f"core knows torch only, not {top}"
+        if top in ("viz", "pages", "app", "tests"):
+            part = rest[0] if top == "viz" and rest else top
+            assert part == "viz" or part in MAY_IMPORT[house], f"{house} may not import {module}"
+
+
+def test_the_core_says_its_shapes_at_run_time():
+    for path in (ROOT / "viz" / "core").glob("*.py"):
+        assert "__future__" not in set(imports(path)), name(path)
+
+
+def test_every_cache_is_in_one_file():
+    for path in SOURCES:
+        if path != ROOT / "viz" / "ui" / "compute.py":
+            assert "st.cache_" not in path.read_text("utf-8"), name(path)
+
+
+def test_every_cache_is_bounded():
+    """What grows with the visitors' texts has an end."""
+    for node in ast.walk(tree(ROOT / "viz" / "ui" / "compute.py")):
+        if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                written = ast.unparse(decorator)
+                assert "st.cache_" not in written or "max_entries=" in written, node.name
+                assert not (written == "cache" and node.args.args), f"{node.name} is cached without an end"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_modules_are_short(path):
+    lines = len(path.read_text("utf-8").splitlines())
+    assert lines <= (80 if house_of(path) == "pages" else 300)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_functions_fit_a_screen(path):
+    """Docstrings do not count: in the core they are longer than what they explain."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef):
+            first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
+            assert (node.end_lineno or 0) - first.lineno < 60, f"{node.name} is too long"
+
+
+def test_both_languages_say_the_same_things():
+    english, chinese = (sentences(lang) for lang in ("en", "zh"))
+    assert set(LANGUAGES) == {"en", "zh"}
+    assert english.keys() == chinese.keys()
+    for key, text in english.items():
+        assert fields(text) == fields(chinese[key]), key
+        assert text.strip() and chinese[key].strip(), key
+
+
+def fields(text: str) -> set[str]:
+    """The {placeholders} of a text."""
+    return {field for _, field, _, _ in Formatter().parse(text) if field is not None}
+
+
+def test_chinese_is_chinese():
+    """A text left in English by mistake has no Chinese character; formulas and names are the exceptions."""
+    for key, text in sentences("zh").items():
+        words = re.sub(r"\{[^}]*\}|`[^`]*`|\$[^$]*\$", "", text)
+        assert re.search(r"[\u4e00-\u9fff]", words) or not ENGLISH.search(words), key
+
+
+def strings(path: Path) -> Iterator[str]:
+    """Every string a file writes; the parts of an f-string that are computed become ``{}``."""
+    inside = {
+        id(part) for node in ast.walk(tree(path)) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)
+    }  # fmt: skip
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.JoinedStr):
+            parts = [str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values]
+            yield "".join(parts)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+            yield node.value
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """What an f-string may come to: any word where something is computed."""
+    return re.compile("[a-z0-9_]+".join(re.escape(part) for part in text.split("{}")))
+
+
+def translated(path: Path) -> Iterator[str]:
+    """The keys a file asks for: the first argument of ``t(...)`` and ``scene.t(...)``, or both of an either-or."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func).rpartition(".")[2] == "t":
+            key = node.args[0]
+            for choice in (key.body, key.orelse) if isinstance(key, ast.IfExp) else (key,):
+                if isinstance(choice, ast.Constant):
+                    yield str(choice.value)
+                elif isinstance(choice, ast.JoinedStr):
+                    parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in choice.values)
+                    yield "".join(map(str, parts))
+
+
+def test_every_text_asked_for_exists():
+    for path in SOURCES:
+        for key in translated(path):
+            assert any(pattern(key).fullmatch(one) for one in sentences("en")), f"{name(path)} asks for {key}"
+
+
+def test_no_text_is_left_over():
+    written = {text for path in SOURCES for text in strings(path)}
+    patterns = [pattern(text) for text in written if "{}" in text and re.fullmatch(r"[a-z0-9_.{}]+", text)]
+    patterns = [one for one in patterns if "." in one.pattern]
+    unused = [key for key in sentences("en") if key not in written and not any(p.fullmatch(key) for p in patterns)]
+    assert unused == []
+
+
+def shown_literals(path: Path) -> Iterator[str]:
+    """Literal strings handed to what puts text on the screen."""
+    for node in ast.walk(tree(path)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in SHOWS:
+            continue
+        said = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg in SAID_IN)]
+        for argument in said:
+            calls = [part for part in ast.walk(argument) if isinstance(part, ast.Call)]
+            within = {id(part) for call in calls for part in ast.walk(call)}
+            for part in ast.walk(argument):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str) and id(part) not in within:
+                    yield part.value
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SOURCES if house_of(path) in ("app", "pages", "ui", "views")], ids=name
+)
+def test_what_people_read_is_in_the_text_files(path):
+    for text in shown_literals(path):
+        assert not ENGLISH.search(text), text
+        assert not re.search(r"[\u4e00-\u9fff]", text), text
+
+
+def test_nothing_points_at_one_machine():
+    machine = re.compile("/(?:" + "|".join(("work", "root", "tmp", "home", "Users")) + ")/[A-Za-z]")
+    for path in files():
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            assert not machine.search(line), f"{name(path)}:{number}: {line.strip()[:80]}"
+
+
+def requirements(file: str) -> dict[str, str]:
+    """What a requirements file pins, and why."""
+    pinned = {}
+    for line in (ROOT / file).read_text("utf-8").splitlines():
+        if line and not line.startswith("-r "):
+            match = re.fullmatch(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*) +# (.+)", line)
+            assert match, f"{file}: {line!r} is not `name==version  # why`"
+            pinned[match[1]] = match[3]
+    return pinned
+
+
+def outside(paths: list[Path]) -> set[str]:
+    """The installed packages that files import, as package indexes call them (``PIL`` is pillow)."""
+    tops = {module.partition(".")[0] for path in paths for module in imports(path)}
+    tops -= set(sys.stdlib_module_names) | {"viz", "pages", "app", "tests"}
+    packages = packages_distributions()
+    return {packages[top][0].lower() if top in packages else top for top in tops}
+
+
+def test_what_is_required_is_used_and_what_is_used_is_required():
+    run, develop = requirements("requirements.txt"), requirements("requirements-dev.txt")
+    with (ROOT / "viz" / "models" / "registry.toml").open("rb") as file:
+        data = {model["package"] for model in tomllib.load(file)["model"] if "package" in model}
+    carried = {package for package in run if package.replace("-", "_") in data}
+    drawn = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
+    assert set(run) - carried == outside(SOURCES) | drawn
+    settings = (ROOT / "pyproject.toml").read_text("utf-8")
+    tools = {tool for tool in develop if f"[tool.{tool}" in settings or f"{tool}.{tool}" in settings}
+    tests = sorted((ROOT / "tests").rglob("*.py"))
+    assert outside(tests) <= set(run) | set(develop)
+    assert set(develop) - tools <= outside(tests)
+
+
+def test_tests_mirror_modules():
+    """A test file is named after the module it tests."""
+    for folder in ("core", "models", "figures"):
+        modules = {path.stem for path in (ROOT / "viz" / folder).glob("*.py")}
+        for path in (ROOT / "tests" / folder).glob("test_*.py"):
+            stem = path.stem.removeprefix("test_")
+            assert stem in modules or stem == "minilm", f"{name(path)} tests no module of viz/{folder}"

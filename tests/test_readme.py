@@ -1,0 +1,129 @@
+"""The README says what is so: its tables, commands and numbers come from the code."""
+
+import ast
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+from tests.conftest import FOLDER, ROOT
+from viz.models import registry
+from viz.models.capture import capture
+from viz.models.load import load
+from viz.text import sentences
+from viz.ui import controls, limits
+
+README = (ROOT / "README.md").read_text("utf8")
+
+
+def blocks() -> list[str]:
+    return re.findall(r"```sh\n(.*?)\n```", README, re.DOTALL)
+
+
+def table(first_column: str) -> list[list[str]]:
+    """The rows of the table whose first heading this is."""
+    rows = re.search(rf"^\| {first_column} \|.*\n\|[-|]+\n((?:\|.*\n)+)", README, re.MULTILINE)
+    assert rows, f"no table of {first_column}"
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[1].splitlines()]
+
+
+def pages() -> dict[str, str]:
+    """``PAGES`` of app.py, which cannot be imported without running it."""
+    for node in ast.parse((ROOT / "app.py").read_text("utf8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES":
+            found: dict[str, str] = ast.literal_eval(node.value)
+            return found
+    raise AssertionError("app.py has no PAGES")
+
+
+def test_the_first_screen_holds_exactly_the_two_commands():
+    two = ["pip install -r requirements.txt && streamlit run app.py", "pip install -r requirements-dev.txt && pytest"]
+    assert blocks()[:2] == two
+    assert len(README.split(two[1], maxsplit=1)[0].splitlines()) < 25
+    assert f"({two[1]})" in (ROOT / ".ci" / "run").read_text("utf8")
+
+
+def test_every_command_names_files_that_are_there():
+    for word in (word for block in blocks() for word in shlex.split(block)):
+        if word.endswith((".py", ".txt")):
+            assert (ROOT / word).is_file(), word
+
+
+def test_the_table_of_pages_is_apps():
+    titles = sentences("en")
+    wanted = [
+        [
+            f"[{titles[file.removesuffix('.py') + '.title']}]({FOLDER}/{file})",
+            "`/`" if path == "heads" else f"`/{path}`",
+        ]
+        for path, file in pages().items()
+    ]
+    assert [row[:2] for row in table("page")] == wanted
+    assert all((ROOT / FOLDER / file).is_file() for file in pages().values())
+
+
+def test_the_table_of_models_is_the_registrys():
+    def row(entry: registry.Entry) -> list[str]:
+        n, size = entry.parameters, entry.size_mb
+        parameters = f"{n / 1e6:.0f} M" if n >= 1e6 else f"{n / 1e3:.0f} k"
+        return [entry.id, entry.licence, parameters, f"{size:.0f} MB" if size >= 10 else f"{size} MB", entry.why["en"]]
+
+    assert table("model") == [row(entry) for entry in registry.entries()]
+
+
+def test_the_table_of_parameters_is_the_sidebars():
+    calls = (
+        node
+        for node in ast.walk(ast.parse(Path(controls.__file__).read_text("utf8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("state.") and len(node.args) > 2
+    )
+    declared = {ast.literal_eval(node.args[0]) for node in calls}
+    rows = {name: row[1] for row in table("parameter") for name in re.findall(r"`(\w+)`", row[0])}
+    assert set(rows) == declared
+    assert f"{limits.CHARACTERS:,} characters and {limits.TOKENS:,} tokens" in rows["text"]
+
+
+def test_the_links_shown_open_what_they_say(open_app):
+    links = re.findall(r"`/([\w-]*)\?(\S+=\S+)`", README.split("For example")[1])
+    assert links
+    for path, query in links:
+        wanted = dict(part.split("=") for part in query.replace("+", " ").split("&"))
+        app = open_app(pages()[path or "heads"].removesuffix(".py"), **wanted)
+        assert not app.exception and not app.info and not app.error
+        assert {name: str(app.session_state[name]) for name in wanted} == wanted
+
+
+def test_the_numbers_of_the_first_example_are_the_models():
+    model = load(registry.entries()[0].id)
+    layer, head = map(int, re.findall(r"layer (\d), head (\d)", " ".join(README.split()))[0])
+    quoted = re.findall(r"(\d\.\d\d)", README)
+    found = []
+    for last in ("tired", "wide"):
+        seen = capture(model, f"The animal didn't cross the street because it was too {last}.")
+        row = seen.layer(layer).weights[head, seen.tokens.labels.index("it")]
+        found += [f"{row[seen.tokens.labels.index(word)]:.2f}" for word in ("animal", "street")]
+    assert quoted[: len(found)] == found
+
+
+def test_every_folder_of_the_house_is_there_and_named():
+    named = [re.findall(r"`([\w./]+)`", row[0])[0] for row in table("folder")]
+    assert all((ROOT / name).exists() for name in named)
+    parts = {f"viz/{path.name}/" for path in (ROOT / "viz").iterdir() if (path / "__init__.py").exists()}
+    assert parts <= set(named)
+
+
+def test_streamlits_options_exist():
+    """Of .streamlit/config.toml: one that is misspelt, or gone after an update, would only be a line in the log."""
+    from streamlit import config
+
+    known = config.get_config_options()
+
+    def flat(settings: dict, prefix: str) -> list[str]:
+        return [
+            name
+            for key, value in settings.items()
+            for name in (flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [prefix + key])
+        ]
+
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf8"))
+    assert [name for name in flat(settings, "") if name not in known] == []

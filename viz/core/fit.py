@@ -1,0 +1,127 @@
+"""How much like a convolution's head a given head is: the quadratic window that explains it best."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from viz.core.attention import row_softmax
+
+ROWS = 32
+"""Queries compared at most, evenly spaced over a longer text."""
+
+REACH = 16
+"""Centres are looked for up to this many tokens away."""
+
+ROUNDS = 24
+"""Of the search around the best window of the grid, each a step or half as long a step."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowFit:
+    """For each head the best window: centre ``offset``, sharpness ``alpha``, and the share of variance it explains.
+
+    ``alpha`` ends at 30: sharper windows are the same in float32.
+    """
+
+    offset: Tensor
+    alpha: Tensor
+    explained: Tensor
+
+
+def window_weights(
+    offset: Float[Tensor, "*C"],
+    alpha: Float[Tensor, "*C"],
+    delta: Float[Tensor, "Q K"],
+    allowed: Bool[Tensor, "Q K"],
+) -> Float[Tensor, "*C Q K"]:
+    r"""The weights of a head that follows position alone: :math:`\operatorname{softmax}(-\alpha (\delta - \Delta)^2)`.
+
+    Example:
+        >>> zero = torch.tensor(0.0)
+        >>> window_weights(zero, zero, torch.tensor([[0.0, 1.0]]), torch.ones(1, 2).bool())
+        tensor([[0.5000, 0.5000]])
+    """  # fmt: skip
+    scores = -alpha[..., None, None] * (delta - offset[..., None, None]).square()
+    return row_softmax(scores.masked_fill(~allowed, -torch.inf))
+
+
+def fit_windows(weights: Float[Tensor, "H T T"], allowed: Bool[Tensor, "T T"] | None = None) -> WindowFit:
+    r"""Find for each head the centre and sharpness whose weights are closest, in the sum of squares.
+
+    .. math:: R^2 = 1 - \frac{\sum_{ij} (A_{ij} - \hat A_{ij})^2}{\sum_{ij} (A_{ij} - U_{ij})^2}
+
+    U spreads every row evenly (alpha = 0), so R² is 0 for a head that position does not explain at all and 1 for one
+    that is a window. Found on a grid of windows, then refined around the best by ever smaller steps; a text of more
+    than 32 tokens is judged by 32 of its rows.
+
+    Args:
+        weights: each row sums to 1 (or is 0).
+        allowed: where a query may look; None means everywhere.
+
+    Example:
+        >>> fit = fit_windows(torch.eye(5)[[0, 0, 1, 2, 3]][None])  # each looks at the one before
+        >>> round(float(fit.offset[0]), 2), round(float(fit.explained[0]), 2)
+        (-1.0, 1.0)
+    """
+    n_tokens = weights.shape[-1]
+    rows = torch.linspace(0, n_tokens - 1, min(n_tokens, ROWS)).round().long()
+    delta = torch.arange(float(n_tokens)) - rows[:, None]
+    may = torch.ones(len(rows), n_tokens).bool() if allowed is None else allowed[rows]
+    seen = weights[:, rows].float()
+    offset, log_alpha = _coarse(seen, delta, may)
+    offset, log_alpha = _refine(seen, delta, may, offset, log_alpha)
+    error = _error(seen, window_weights(offset, log_alpha.exp(), delta, may))
+    whole = _error(seen, window_weights(offset.round(), log_alpha.exp(), delta, may))
+    even = _error(seen, window_weights(torch.zeros(1), torch.zeros(1), delta, may))
+    # A sharp window is the same for every centre around a whole number: then the whole number is meant.
+    meant = whole <= error + 1e-4 * even
+    offset, error = torch.where(meant, offset.round(), offset), torch.where(meant, whole, error)
+    better = error < even
+    return WindowFit(
+        offset=offset,
+        alpha=torch.where(better, log_alpha.exp(), 0.0),
+        explained=torch.where(better, 1 - error / even.clamp(min=1e-12), 0.0),
+    )
+
+
+def _error(seen: Tensor, fitted: Tensor) -> Tensor:
+    return (seen - fitted).square().sum((-2, -1))
+
+
+LOWEST, HIGHEST = -7.0, 3.4
+"""ln alpha of the widest window (over the longest text here nearly even) and of the sharpest (30)."""
+
+
+def _coarse(seen: Tensor, delta: Tensor, may: Tensor) -> tuple[Tensor, Tensor]:
+    """The best of a grid of windows, the same grid for all heads."""
+    reach = min(REACH, seen.shape[-1] - 1)
+    centres = torch.arange(-reach, reach + 0.25, 0.5)
+    best = torch.full((len(seen),), torch.inf)
+    offset, log_alpha = torch.zeros(len(seen)), torch.full((len(seen),), LOWEST)
+    for sharpness in torch.linspace(LOWEST, HIGHEST, 14):
+        windows = window_weights(centres, sharpness.exp().expand(len(centres)), delta, may).flatten(1)
+        # |A - W|^2 without |A|^2, which is the same for all windows
+        error, at = (windows.square().sum(-1) - 2 * seen.flatten(1) @ windows.T).min(-1)
+        offset, log_alpha = (
+            torch.where(error < best, centres[at], offset),
+            torch.where(error < best, sharpness, log_alpha),
+        )
+        best = torch.minimum(error, best)
+    return offset, log_alpha
+
+
+def _refine(seen: Tensor, delta: Tensor, may: Tensor, offset: Tensor, log_alpha: Tensor) -> tuple[Tensor, Tensor]:
+    """Look at the eight neighbours of each head's best window: go to the best of them, or halve the step."""
+    around = torch.cartesian_prod(torch.tensor([0.0, -1.0, 1.0]), torch.tensor([0.0, -1.0, 1.0]))
+    heads, step = torch.arange(len(seen)), torch.ones(len(seen), 1)
+    for _ in range(ROUNDS):
+        centres = (offset[:, None] + 0.5 * step * around[:, 0]).clamp(-REACH, REACH)
+        sharpness = (log_alpha[:, None] + 0.8 * step * around[:, 1]).clamp(LOWEST, HIGHEST)
+        windows = zip(centres.T, sharpness.exp().T, strict=True)
+        errors = torch.stack([_error(seen, window_weights(*window, delta, may)) for window in windows], -1)
+        best = errors.argmin(-1)
+        offset, log_alpha = centres[heads, best], sharpness[heads, best]
+        step = torch.where(best[:, None] == 0, step / 2, step)
+    return offset, log_alpha

@@ -1,0 +1,50 @@
+"""Vectors on the plane of one pair of dimensions."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from viz.figures.palette import GREY, plain, rgba
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrow:
+    """A vector from the origin; a faint one is where it was before."""
+
+    name: str
+    tip: tuple[float, float]
+    hue: tuple[int, int, int]
+    faint: bool = False
+
+
+def plane(arrows: Sequence[Arrow], *, x_title: str, y_title: str, height: int = 380) -> dict[str, Any]:
+    """Draw vectors with equal axes, and the circle each of them turns on."""
+    lengths = [math.hypot(*arrow.tip) for arrow in arrows]
+    reach = 1.15 * max(lengths) or 1.0
+    data = [
+        {
+            "type": "scatter", "mode": "lines+markers", "name": plain(arrow.name),
+            "x": [0, arrow.tip[0]], "y": [0, arrow.tip[1]], "hovertemplate": "(%{x:.4f}, %{y:.4f})<extra></extra>",
+            "line": {"color": rgba(arrow.hue, 0.45 if arrow.faint else 1), "dash": "dot" if arrow.faint else "solid",
+                     "width": 2 if arrow.faint else 4},
+            "marker": {"color": rgba(arrow.hue, 0.45 if arrow.faint else 1), "size": [0, 9]},
+        }
+        for arrow in arrows
+    ]  # fmt: skip
+    circles = [
+        {"type": "circle", "x0": -r, "x1": r, "y0": -r, "y1": r, "line": {"color": rgba(GREY, 0.4), "width": 1}}
+        for r in {round(length, 6) for length in lengths}
+    ]
+    axis = {"range": [-reach, reach], "zeroline": True, "showgrid": False, "automargin": True, "constrain": "domain"}
+    layout = {
+        "height": height,
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "xaxis": axis | {"title": {"text": x_title}},
+        "yaxis": axis | {"title": {"text": y_title}, "scaleanchor": "x"},
+        "shapes": circles,
+    }
+    return {"data": data, "layout": layout}

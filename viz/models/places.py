@@ -1,0 +1,51 @@
+"""A model, or seeded heads, with other positions than its own: none, a formula's, or its own after a shuffle."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from viz.models.capture import Capture, capture_tokens
+from viz.models.layout import LoadedModel
+from viz.models.tokens import Tokens
+
+
+def reorder(tokens: Tokens, order: Sequence[int]) -> Tokens:
+    """The same tokens in another order, each a word of its own."""
+    return replace(
+        tokens,
+        ids=tuple(tokens.ids[i] for i in order),
+        labels=tuple(tokens.labels[i] for i in order),
+        special=tuple(tokens.special[i] for i in order),
+        words=tuple(range(len(order))),
+    )
+
+
+def first(tokens: Tokens, n: int) -> Tokens:
+    """The first n tokens; what is left out is counted as dropped."""
+    cut = reorder(tokens, range(min(n, len(tokens.ids))))
+    return replace(cut, words=tokens.words[:n], dropped=tokens.dropped + max(0, len(tokens.ids) - n))
+
+
+def capture_placed(model: LoadedModel, tokens: Tokens, table: Tensor) -> Capture:
+    """Run a model with another table of positions, (T, d_model); zeros take positions away.
+
+    The model goes on adding its own table to what it is given, so it is given the difference. Models with positions of
+    another kind (RoPE, T5's biases) have no table and keep what they have.
+    """
+    vectors = model.embeddings(list(tokens.ids))
+    with torch.inference_mode():
+        if (own := model.positions()) is not None:
+            vectors = vectors - own[: len(vectors)]
+        vectors = vectors + table
+    return capture_tokens(model, tokens, vectors=vectors)
+
+
+def row_length(vectors: Tensor, own: Tensor | None) -> float:
+    r"""How long a row of positions should be beside these tokens.
+
+    As long as the model's own rows are on average; without those, :math:`1/\sqrt2` of a token's length, as the
+    sinusoids' rows are beside tokens of independent N(0, 1) numbers.
+    """
+    return float(own.norm(dim=-1).mean()) if own is not None else float(vectors.norm(dim=-1).mean()) / 2**0.5

@@ -1,0 +1,83 @@
+"""A measurement that runs beside the page: started, watched and stopped from it, one at a time on this machine."""
+
+import os
+import threading
+import time
+from typing import Literal
+
+from viz.core.measure_cost import Point, measure
+from viz.core.timed_layers import CANDIDATES, Plan
+
+State = Literal["idle", "full", "waiting", "running", "done", "late", "stopped", "failed"]
+
+
+class Measurement:
+    """The points of one plan, and what is happening to them; visitors with the same plan share it.
+
+    Args:
+        plan: what is measured.
+        gate: held while measuring, so that no two measurements disturb each other.
+        places: taken while waiting or measuring; without a free one nothing starts.
+    """
+
+    def __init__(self, plan: Plan, gate: threading.Semaphore, places: threading.Semaphore) -> None:
+        self.plan, self.points = plan, list[Point]()
+        self.state: State = "idle"
+        self.load: float | None = None
+        self._gate, self._places = gate, places
+        self._stop, self._lock = threading.Event(), threading.Lock()
+        self._began = 0.0
+
+    @property
+    def active(self) -> bool:
+        """It waits or runs."""
+        return self.state in ("waiting", "running")
+
+    @property
+    def wanted(self) -> int:
+        """How many points there will be if time allows."""
+        return sum(not self.plan.too_large(name, n) for name in CANDIDATES for n in self.plan.lengths)
+
+    @property
+    def progress(self) -> float:
+        """From 0 to 1: by the points or by the time, whichever is further."""
+        if self.state != "running":
+            return 0.0
+        return min(1.0, max(len(self.points) / self.wanted, (time.monotonic() - self._began) / self.plan.seconds))
+
+    def start(self) -> None:
+        """Measure, from the beginning; nothing happens if it is under way."""
+        with self._lock:
+            if self.active:
+                return
+            if not self._places.acquire(blocking=False):
+                self.state = "full"
+                return
+            self.points, self.state = [], "waiting"
+            self._stop.clear()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def stop(self) -> None:
+        """End it after the forward pass under way; what was measured stays."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        ended: State = "failed"
+        try:
+            while not self._gate.acquire(timeout=0.1):
+                if self._stop.is_set():
+                    ended = "stopped"
+                    return
+            try:
+                self.load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+                self._began, self.state = time.monotonic(), "running"
+                for point in measure(self.plan, stop=self._stop.is_set):
+                    self.points.append(point)
+            finally:
+                self._gate.release()
+            ended = "stopped" if self._stop.is_set() else "done" if len(self.points) == self.wanted else "late"
+        except (RuntimeError, MemoryError):  # torch could not get the memory
+            ended = "failed"
+        finally:
+            self._places.release()
+            self.state = ended
