@@ -19,8 +19,8 @@ def test_cache_growth():
     assert fig["layout"]["xaxis"]["type"] == fig["layout"]["yaxis"]["type"] == "log"
 
 
-def test_learning_draws_mean_lowest_and_highest():
-    fig = learning((5, 10), {"G = 2": [(0.25, 0.5), (0.75, 1.0), (0.5, 0.75)]}, x_title="steps", y_title="y", top=1.0)
-    low, high, mean = (trace["y"] for trace in fig["data"])
-    assert (low, high, mean) == ([0.25, 0.5], [0.75, 1.0], [0.5, 0.75])
+def test_learning_draws_median_lowest_and_highest():
+    fig = learning((5, 10), {"G = 2": [(0.25, 0.5), (0.75, 1.0), (0.5, 0.625)]}, x_title="steps", y_title="y", top=1.0)
+    low, high, middle = (trace["y"] for trace in fig["data"])
+    assert (low, high, middle) == ([0.25, 0.5], [0.75, 1.0], [0.5, 0.625])
     assert fig["layout"]["yaxis"]["range"] == [0, 1.0]

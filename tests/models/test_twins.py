@@ -1,10 +1,12 @@
 """The twins: made as they say, as good as they say, and ordinary checkpoints to everything else."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
+from tests.checkpoints import open_folder
 from viz.core.measures import on_offset
 from viz.core.sharing import induction
 from viz.models import registry, twins
@@ -113,3 +115,17 @@ def test_runs_are_added_and_replaced(tmp_path, monkeypatch):
     twins.save_runs([replace(run, loss=(0.75,)), other], twins.Recipe())
     assert twins.runs() == (other, replace(run, loss=(0.75,)))
     twins.runs.cache_clear()
+
+
+def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, capsys):
+    twins.tokenizer(), twins.words()
+    monkeypatch.setattr(twins, "FOLDER", tmp_path)
+    monkeypatch.setattr(twins, "Recipe", partial(twins.Recipe, steps=2, measured_every=1, batch=2, measured_on=2))
+    monkeypatch.setattr("sys.argv", ["twins", "--seeds", "0", "1"])
+    twins.runs.cache_clear()
+    twins.main()
+    assert [(run.n_kv_heads, run.seed) for run in twins.runs()] == [(8, 0), (8, 1), (2, 0), (2, 1), (1, 0), (1, 1)]
+    twins.runs.cache_clear()
+    assert capsys.readouterr().err.count("2/2") == 6
+    for G in twins.GROUPS:
+        assert capture(open_folder(tmp_path / twins.twin_id(G)), TEXT).n_kv_heads == G

@@ -11,6 +11,7 @@ letter    meaning
 ``Q``     queries: the rows of every map, the tokens that ask
 ``K``     keys: the columns of every map, the tokens that answer
 ``T``     tokens, where queries and keys are the same ones
+``P``     positions of a grid: samples of a signal, pixels of a picture
 ``d_k``   width of a query or key head
 ``d_v``   width of a value head
 ``d_model``  width of a token's vector; ``d_mem`` where keys and values come from another sequence,

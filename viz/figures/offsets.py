@@ -43,8 +43,8 @@ def offset_curves(
     for (name, curve), hue in zip(curves.items(), HUES, strict=False):
         x, y = curve.x.tolist(), curve.y.detach().float()
         if curve.spread is not None:
-            hidden: dict[str, Any] = {"type": "scatter", "mode": "lines", "x": x, "line": {"width": 0}, "hoverinfo": "skip"}
-            hidden |= {"showlegend": False, "legendgroup": name}
+            hidden: dict[str, Any] = {"type": "scatter", "mode": "lines", "x": x, "line": {"width": 0}}
+            hidden |= {"hoverinfo": "skip", "showlegend": False, "legendgroup": name}
             data.append(hidden | {"y": (y - curve.spread).numpy()})
             data.append(hidden | {"y": (y + curve.spread).numpy(), "fill": "tonexty", "fillcolor": rgba(hue, 0.2)})
         data.append({

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import log10
+from statistics import median
 from typing import Any
 
 from viz.figures.palette import BLUE, GREY, HEADS, ORANGE, plain, rgba
@@ -79,7 +80,7 @@ def learning(
     top: float | None = None,
     height: int = 280,
 ) -> dict[str, Any]:
-    """Draw the mean of several trainings, over a band from the lowest to the highest of them.
+    """Draw the median of several trainings, over a band from the lowest to the highest of them.
 
     Args:
         steps: when it was measured.
@@ -101,7 +102,7 @@ def learning(
             edge | {"y": [max(values) for values in at], "fill": "tonexty", "fillcolor": rgba(hue, 0.15)},
             {
                 "type": "scatter", "mode": "lines", "name": plain(name), "x": list(steps),
-                "y": [sum(values) / len(values) for values in at],
+                "y": [median(values) for values in at],
                 "line": {"color": rgba(hue, 1), "dash": DASHES[i % 3], "width": 2},
                 "hovertemplate": "%{x}: %{y:.3f}<extra></extra>",
             },

@@ -152,7 +152,7 @@ def growing(sharing: Sharing) -> None:
     if scene.choice.source.kind == "model" and layer.allowed is None:
         st.caption(t("share_kv.not_causal"))
     data = pack_cache(
-        layer.k[:, :n], layer.v[:, :n], labels=scene.labels[:n], words=words(scene.choice.lang, "cache"), hues=HUES,
+        layer.k[:, :n], layer.v[:, :n], labels=scene.labels[:n], words=words(t, "cache"), hues=HUES,
         token_bytes=kv_cache_bytes(spec, n_tokens=1, n_layers=L),
         mha_token_bytes=kv_cache_bytes(spec_with(spec, spec.H), n_tokens=1, n_layers=L),
     )  # fmt: skip

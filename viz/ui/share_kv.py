@@ -13,7 +13,7 @@ from viz.core.measures import total_variation, uniform
 from viz.core.sharing import attend_mqa, divisors, kv_head_of, repeat_kv
 from viz.figures.bars import bars
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.text import sentences
+from viz.text import Translate
 from viz.ui import compute, limits, state
 from viz.ui.controls import KEEP
 from viz.ui.layout import Check, Scene, attention_checks, check, show
@@ -21,6 +21,12 @@ from viz.views.maps import Panel, pack_maps
 from viz.views.mount import mount
 from viz.views.sharing import pack_sharing
 
+WORDS = {
+    "picture": ("rest", "group", "group_one", "k", "v", "head", "wrong", "says"),
+    "cache": (
+        "keys", "values", "group", "play", "pause", "scrub", "place", "here", "mha", "written", "held", "read", "total",
+    ),
+}  # fmt: skip
 HUES = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
 
 
@@ -52,10 +58,9 @@ class Sharing:
         return len(self.layer.q)
 
 
-def words(lang: str, view: str) -> dict[str, str]:
-    """A view's own words: the texts below ``share_kv.<view>``."""
-    prefix = f"share_kv.{view}."
-    return {key.removeprefix(prefix): text for key, text in sentences(lang).items() if key.startswith(prefix)}
+def words(t: Translate, view: str) -> dict[str, str]:
+    """A view's own words, to be filled in by the browser: the texts below ``share_kv.<view>``."""
+    return {name: t(f"share_kv.{view}.{name}") for name in WORDS[view]}
 
 
 def choose(scene: Scene) -> Sharing:
@@ -65,12 +70,13 @@ def choose(scene: Scene) -> Sharing:
     seeded = choice.source.kind != "model"
     groups = divisors(H if seeded else own)
     G = state.pick("n_kv_heads", groups[len(groups) // 2], groups)
+    state.put("n_kv_heads", G)  # elsewhere this control is in the sidebar, and Streamlit would not hand its value over
     mistake = state.flag("mistake")
     columns = st.columns([3, 2], vertical_alignment="bottom")
     if len(groups) > 1:
         columns[0].select_slider(
-            t("share_kv.groups"), groups, key="n_kv_heads", persist_state=KEEP,
-            format_func=lambda g: t(f"share_kv.g_{_kind(H, g)}", G=g), help=t("sidebar.n_kv_heads_help"),
+            f"{t('share_kv.groups')}: **{t(f'share_kv.g_{_kind(H, G)}', G=G)}**", groups, key="n_kv_heads",
+            persist_state=KEEP, help=t("sidebar.n_kv_heads_help"),
         )  # fmt: skip
     columns[1].toggle(t("share_kv.mistake"), key="mistake", persist_state=KEEP, help=t("share_kv.mistake_help"))
     if not seeded and own < H:
@@ -125,7 +131,7 @@ def picture(sharing: Sharing) -> None:
     reads = kv_head_of(H, G, repeat_kv) if sharing.mistake else kv_head_of(H, G)
     data = pack_sharing(
         shown.k[:, :n], shown.v[:, :n], shown.weights[:, :n, :n], reads=reads,
-        labels=scene.labels[:n], words=words(scene.choice.lang, "picture"), hues=HUES,
+        labels=scene.labels[:n], words=words(t, "picture"), hues=HUES,
     )  # fmt: skip
     mount("sharing", key="share_picture", data=data)
     st.text(t("share_kv.shapes", H=H, G=G, n=len(scene.labels), d_k=shown.k.shape[-1], d_v=shown.v.shape[-1]))
@@ -158,7 +164,7 @@ def conversion(sharing: Sharing) -> None:
     """A trained layer with averaged keys and values: the attention before and after, and how far apart they are."""
     t, scene, G = sharing.scene.t, sharing.scene, sharing.n_kv_heads
     if scene.choice.source.kind != "model" or sharing.own == 1:
-        st.info(t("share_kv.convert_model"))
+        st.caption(t("share_kv.convert_model"))
         return
     far = distances(sharing)
     pairs, even = _scale(scene.trace)
@@ -177,7 +183,7 @@ def conversion(sharing: Sharing) -> None:
         heads = [str(i) for i in range(sharing.n_heads)]
         fig = bars(heads, {t("share_kv.far"): far[G]}, title=t("heads.head"), value_title=t("share_kv.far"), top=1.0)
         show(fig, key="far_head", alt=t("share_kv.far_head", G=G))
-    head = state.whole("head", int(far[G].argmax()), 0, sharing.n_heads - 1)
+    head = state.whole("head", 1, 0, sharing.n_heads - 1)
     st.slider(t("share_kv.head"), 0, sharing.n_heads - 1, key="head", persist_state=KEEP)
     _before_after(sharing, head)
 

@@ -1,7 +1,7 @@
 """Three small decoders that differ in G alone: how they learned, what their heads do, what they expect next."""
 
 from collections.abc import Mapping
-from statistics import mean
+from statistics import median
 
 import streamlit as st
 import torch
@@ -57,9 +57,9 @@ def _parameters(g: int) -> int:
 
 
 def _spread(found: list[Run], step: int) -> str:
-    """Mean, lowest and highest accuracy of several trainings after so many steps."""
+    """Median, lowest and highest accuracy of several trainings after so many steps."""
     at = [run.accuracy[run.steps.index(step)] for run in found]
-    return f"{mean(at):.3f} ({min(at):.3f} – {max(at):.3f})"
+    return f"{median(at):.3f} ({min(at):.3f} – {max(at):.3f})"
 
 
 def best_heads(seen: Capture) -> tuple[tuple[Head, float], tuple[Head, float]]:

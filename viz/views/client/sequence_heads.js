@@ -79,7 +79,7 @@ export class SequenceHeads {
   }
 
   change(how) {
-    how();
+    how(this.choice);
     this.later();
   }
 
