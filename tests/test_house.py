@@ -258,6 +258,7 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     assert set(run) - carried == outside(SOURCES) | drawn
     settings = (ROOT / "pyproject.toml").read_text("utf-8")
     tools = {tool for tool in develop if f"[tool.{tool}" in settings or f"{tool}.{tool}" in settings}
+    tools |= {"pytest-xdist"} if '"-n"' in settings else set()
     tests = sorted((ROOT / "tests").rglob("*.py"))
     assert outside(tests) <= set(run) | set(develop)
     assert set(develop) - tools <= outside(tests)

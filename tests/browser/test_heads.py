@@ -2,7 +2,9 @@
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -58,6 +60,23 @@ def test_a_figure_is_saved_as_chosen(visit, kind):
         figure.locator("[data-title*='ownload'], [data-attr='toImage'], .modebar-btn").first.click()
     saved = Path(download.value.path()).read_bytes()
     assert saved.startswith(b"\x89PNG" if kind == "png" else b"<svg")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_large_map_is_saved(visit, kind):
+    page = visit(text="a <b> & #000001")
+    with page.expect_download() as download:
+        page.locator(".head-grid").get_by_role("button", name=T(f"head_grid.save_{kind}")).click()
+    saved = Path(download.value.path()).read_bytes()
+    if kind == "png":
+        assert saved.startswith(b"\x89PNG")
+        return
+    root = ElementTree.fromstring(saved)
+    labels = compute.read(replace(REAL, text="a <b> & #000001")).tokens.labels
+    assert [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")] == [*labels, *labels]
+    cells = [float(title.text or "") for title in root.iter("{http://www.w3.org/2000/svg}title")]
+    weights = compute.read(replace(REAL, text="a <b> & #000001")).layer(3).weights[1]
+    torch.testing.assert_close(torch.tensor(cells), weights.flatten(), atol=6e-5, rtol=0)
 
 
 def test_on_a_phone_in_chinese_in_the_dark(visit):

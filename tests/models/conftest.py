@@ -15,7 +15,7 @@ Checkpoint = Callable[[str], Path]
 Loaded = Callable[[str], LoadedModel]
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="package")
 def no_network() -> Iterator[None]:
     """Fail on the first look-up of a name or connection to another machine."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import PAGES, everything
+from tests.conftest import FOLDER, PAGES, everything
 from viz.models.registry import ModelError
 from viz.text import LANGUAGES, translator
 from viz.ui import compute, controls, limits
@@ -92,8 +92,8 @@ def test_a_control_that_is_changed_is_in_the_link_and_one_set_back_is_not(open_a
 
 def test_the_state_survives_a_change_of_page(open_app):
     app = open_app(**SMALL, seed=5, text="a b c")
-    app.switch_page("pages/step_by_step.py").run()
-    app.switch_page("pages/heads.py").run()
+    app.switch_page(f"{FOLDER}/step_by_step.py").run()
+    app.switch_page(f"{FOLDER}/heads.py").run()
     assert state(app, "source", "d_model", "n_heads", "seed", "text") == {**SMALL, "seed": 5, "text": "a b c"}
 
 

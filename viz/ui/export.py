@@ -14,8 +14,9 @@ from torch import Tensor
 from viz.core.heads import MultiHeadTrace
 from viz.models import registry
 from viz.models.tokens import Tokens
-from viz.ui import compute
-from viz.ui.layout import Scene
+from viz.ui import compute, state
+from viz.ui.controls import KEEP
+from viz.ui.layout import IMAGES, Scene
 
 SNIPPETS = Path(__file__).parents[2] / "assets" / "snippets"
 
@@ -78,8 +79,9 @@ def downloads(scene: Scene, head: int, shown: compute.Shown) -> None:
     """Buttons that save the numbers, and the code; files are built only when asked for."""
     t, choice = scene.t, scene.choice
     name = f"headlight-layer{choice.layer}-head{head}"
+    state.choice("image", "png", IMAGES)
     st.segmented_control(
-        t("export.image"), ["png", "svg"], key="image", default="png", required=True, format_func=str.upper
+        t("export.image"), IMAGES, key="image", required=True, persist_state=KEEP, format_func=str.upper
     )
     left, right = st.columns(2)
     left.download_button(

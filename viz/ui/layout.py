@@ -17,6 +17,9 @@ from viz.text import Translate, translator
 from viz.ui import compute, state
 from viz.ui.controls import Choice
 
+IMAGES = ("png", "svg")
+"""What the camera button of every figure may save."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
@@ -144,7 +147,7 @@ def attention_checks(trace: MultiHeadTrace) -> list[Check]:
 
 def show(fig: dict[str, Any], *, key: str, alt: str, on_click: Callable[[], None] | None = None) -> None:
     """Show a figure; its camera button saves it as the page's image format. A click on a point calls ``on_click``."""
-    kind = st.session_state.get("image", "png")
+    kind = state.choice("image", "png", IMAGES)
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     st.plotly_chart(
         fig, key=key, alt=alt, config={"displaylogo": False, "toImageButtonOptions": save},

@@ -11,7 +11,7 @@ import streamlit as st
 
 T = TypeVar("T")
 
-_LINK, _DECLARED, _REFUSED = "_link", "_declared", "_refused"
+_LINK, _DECLARED, _REFUSED, _LONGEST = "_link", "_declared", "_refused", "_longest"
 
 
 def begin() -> None:
@@ -88,8 +88,9 @@ def numbers(name: str, low: int, high: int) -> list[int]:
 
 
 def text(name: str, default: str, longest: int) -> str:
-    """A text of the visitor's, as typed; a link may carry at most ``longest`` characters of it."""
-    return param(name, default, lambda raw: raw[:longest], lambda _: True)
+    """A text of the visitor's, as typed; the page's own link carries at most ``longest`` characters of it."""
+    st.session_state.setdefault(_LONGEST, {})[name] = longest
+    return param(name, default, str, lambda _: True)
 
 
 def put(name: str, value: Any) -> None:
@@ -111,8 +112,10 @@ def _write(value: Any) -> str:
 
 def link() -> dict[str, str]:
     """What a link to this picture holds: every declared parameter that is not at its default."""
-    declared: dict[str, Any] = st.session_state[_DECLARED]
-    return {name: _write(st.session_state[name]) for name, usual in declared.items() if st.session_state[name] != usual}
+    state, declared = st.session_state, st.session_state[_DECLARED]
+    longest: dict[str, int] = state.get(_LONGEST, {})
+    changed = [name for name, usual in declared.items() if state[name] != usual]
+    return {name: _write(state[name])[: longest.get(name)] for name in changed}
 
 
 def end() -> None:

@@ -13,6 +13,7 @@ import { LargeMap } from "./large.js";
 import { Lines } from "./lines.js";
 import { wallValue } from "./numbers.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
+import { fitsSvg, savePng, saveSvg } from "./save.js";
 import { sayLarge, sayThumb, sayWhole } from "./say.js";
 import { Tokens } from "./tokens.js";
 import { Wall } from "./wall.js";
@@ -115,6 +116,7 @@ class Grid {
       look: (look) => this.change({ look }),
       combine: (how) => this.change({ combine: how }),
       zoom: (factor) => this.large.zoomBy(factor),
+      save: (kind) => this.save(kind),
       temperature: (value, done) => this.heat(value, done),
     }));
     const wall = (this.thumbs = new Wall(panel.wall));
@@ -203,6 +205,7 @@ class Grid {
     panel.temperature.show(choice, choice.combine !== "one");
     if (!map) return; // on its way: what is drawn stays, dimmed
     this.map = map;
+    panel.save.svg.disabled = !fitsSvg(map);
     [this.large.focus, this.large.locked] = [this.focus, this.locked];
     this.large.show(map, labels.rows, labels.columns, palette, choice.look === "across");
     for (const text of this.written ? [] : this.texts) text.show(text.along === "key" ? labels.columns : labels.rows);
@@ -212,6 +215,12 @@ class Grid {
     const own = choice.combine === "max" && map.winner ? this.together().slice(0, this.palette.list.length) : [];
     const hues = own.map((index, i) => ({ name: this.place(index), colour: css(this.palette.list[i]) }));
     showLegend(panel, words, palette, map.limit, map.masked, hues);
+  }
+
+  save(kind) {
+    const { layer, head } = this.choice, name = `headlight-layer${layer}-head${head}`;
+    if (kind === "svg") saveSvg(this.map, this.labels, this.data.colours, name);
+    else savePng(this.large.canvas, this.palette.theme.background, name);
   }
 
   name() {

@@ -28,6 +28,7 @@ export function buildPanel(root, words, act) {
   };
   panel.temperature = temperature(words, act);
   panel.zoom = zoom(words, act);
+  panel.save = save(words, act);
   panel.hint = element("p", "note hint", {}, words.combine_hint);
   const bar = (...parts) => {
     const made = element("div", "bar");
@@ -35,7 +36,7 @@ export function buildPanel(root, words, act) {
     return made;
   };
   panel.left.append(bar(panel.sort.element, panel.show.element), panel.wall, panel.note, panel.legend, panel.keys);
-  panel.right.append(bar(panel.look.element, panel.combine.element, panel.zoom.element), panel.hint);
+  panel.right.append(bar(panel.look.element, panel.combine.element, panel.zoom.element, panel.save.element), panel.hint);
   panel.right.append(panel.name, panel.says, panel.lock, panel.tokens, panel.axes, panel.large);
   panel.right.append(panel.temperature.element);
   const panes = element("div", "panes");
@@ -79,6 +80,18 @@ function zoom(words, act) {
     made.append(button);
   }
   return { element: made };
+}
+
+function save(words, act) {
+  const made = element("div", "segments", { role: "group", "aria-label": words.save });
+  const buttons = ["png", "svg"].map((kind) => {
+    const label = words[`save_${kind}`];
+    const button = element("button", "", { type: "button", "aria-label": label, title: label }, kind.toUpperCase());
+    button.addEventListener("click", () => act.save(kind));
+    made.append(button);
+    return button;
+  });
+  return { element: made, svg: buttons[1] };
 }
 
 /** What is locked, as buttons that unlock it. */
