@@ -213,3 +213,9 @@ def test_the_gpu_is_named_by_torch(monkeypatch):
     monkeypatch.setattr(torch, "cuda", SimpleNamespace(get_device_name=lambda: "A GPU"))
     assert device_name("cuda") == "A GPU"
     assert device_name("cpu")
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("inf"), float("nan")])
+def test_a_limit_that_never_comes_is_refused(seconds):
+    with pytest.raises(ValueError, match="must be a finite number from 0"):
+        Plan(d=2, h=1, k=1, lengths=(3,), seconds=seconds)

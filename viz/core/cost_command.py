@@ -22,11 +22,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="limit for everything")
     parser.add_argument("--device", choices=("cpu", "cuda"), default=best_device())
     asked = parser.parse_args()
-    plan = Plan(
-        d=asked.d_model, h=asked.heads, k=asked.kernel, lengths=tuple(asked.tokens), seconds=asked.seconds,
-        device=asked.device,
-    )  # fmt: skip
     try:
+        plan = Plan(
+            d=asked.d_model, h=asked.heads, k=asked.kernel, lengths=tuple(asked.tokens), seconds=asked.seconds,
+            device=asked.device,
+        )  # fmt: skip
         for line in report(plan) if asked.measure else counts(plan):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()

@@ -1,5 +1,6 @@
 """The layers that are timed: self-attention twice, a convolution, two recurrences, ready to run on n tokens."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -23,6 +24,9 @@ class Plan:
 
     ``seconds`` is the limit for everything, ``memory_bytes`` for the weights of one naive attention. ``device`` is
     "cpu" or "cuda".
+
+    Raises:
+        ValueError: if the limit is no time: below 0, infinite, or NaN, which no clock ever passes.
     """
 
     d: int
@@ -32,6 +36,10 @@ class Plan:
     seconds: int | float
     memory_bytes: int = 600_000_000
     device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seconds < math.inf:
+            raise ValueError(f"seconds={self.seconds} must be a finite number from 0")
 
     def at(self, n: int) -> Sizes:
         """The sizes with a text of n tokens."""
