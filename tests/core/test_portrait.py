@@ -5,24 +5,11 @@ import math
 import pytest
 import torch
 
+from tests.sentences import SET_A
 from viz.core.portrait import Portrait, baseline, portrait
 from viz.models import capture, load
 
 PLAIN = torch.zeros(3, dtype=torch.bool)
-SET_A = (
-    "The animal didn't cross the street because it was too tired.",
-    "The quick brown fox jumps over the lazy dog.",
-    "Yesterday, the old teacher gave her students a difficult exam.",
-    "In 2017, researchers at Google published a paper about attention.",
-    "If it rains tomorrow, we will stay at home and read books.",
-    "The red car stopped, but the blue truck kept moving.",
-    "My sister bought three apples, two pears and a bottle of milk.",
-    "Paris is the capital of France, and Berlin is the capital of Germany.",
-    "The scientist who won the prize thanked her parents.",
-    "Music helps many people relax after a long day at work.",
-    "When the bell rang, the children ran out of the school.",
-    "Neural networks learn patterns from large amounts of data.",
-)
 
 
 def test_by_hand():

@@ -5,6 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from tests.checkpoints import TEXT, open_folder, save
+from tests.sentences import SET_A
 from viz.core.attention import attend
 from viz.core.checks import sdpa_error
 from viz.core.heads import HeadWeights, multi_head
@@ -18,20 +19,6 @@ from viz.models.sharing import with_fewer, wrongly_shared
 from viz.models.tokens import split_words
 
 H, D_MODEL = 12, 13
-SENTENCES = (
-    TEXT,
-    "The quick brown fox jumps over the lazy dog.",
-    "Yesterday, the old teacher gave her students a difficult exam.",
-    "In 2017, researchers at Google published a paper about attention.",
-    "If it rains tomorrow, we will stay at home and read books.",
-    "The red car stopped, but the blue truck kept moving.",
-    "My sister bought three apples, two pears and a bottle of milk.",
-    "Paris is the capital of France, and Berlin is the capital of Germany.",
-    "The scientist who won the prize thanked her parents.",
-    "Music helps many people relax after a long day at work.",
-    "When the bell rang, the children ran out of the school.",
-    "Neural networks learn patterns from large amounts of data.",
-)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +70,7 @@ def test_a_model_with_rope_and_shared_heads(tmp_path):
 def test_minilms_first_layer_pooled():
     """Mean total variation over 12 sentences, measured once by other code: 0.22, 0.29, 0.32, 0.36, 0.39."""
     model = load("all-MiniLM-L6-v2")
-    seen = [capture(model, sentence) for sentence in SENTENCES]
+    seen = [capture(model, sentence) for sentence in SET_A]
     for G, found in {6: 0.22, 4: 0.29, 3: 0.32, 2: 0.36, 1: 0.39}.items():
         off = [total_variation(with_fewer(one, G).layer(0).weights, one.layer(0).weights).mean() for one in seen]
         assert float(torch.stack(off).mean()) == pytest.approx(found, abs=0.01), G
