@@ -17,21 +17,7 @@ chosen = grid(scene, view)
 shown = compute.shown(scene.choice.source, chosen.layer, scene.choice.mask, view)
 heads.head_note(scene, chosen.layer, chosen.head)
 
-st.subheader(t("heads.chosen", layer=chosen.layer, head=chosen.head), anchor=False)
-heads.row_bars(scene, shown, chosen.head, chosen.query or 0)
-
-st.subheader(t("heads.arrive"), anchor=False)
-st.markdown(t("heads.arrive_lead"))
-heads.arrivals(scene, chosen.head)
-
-st.subheader(t("heads.numbers"), anchor=False)
-heads.numbers(scene, chosen.head)
-
-st.subheader(t("heads.after"), anchor=False)
-heads.after(scene, chosen.head)
-
-st.subheader(t("heads.off_title"), anchor=False)
-heads.switch_off(scene)
+heads.look_closer(scene, shown, chosen)
 
 st.subheader(t("export.title"), anchor=False)
 export.downloads(scene, chosen.head, shown)

@@ -32,7 +32,10 @@ def test_another_head_another_row(visit):
     weights = compute.read(REAL).layer(0).weights[2, 5]
     shown = page.get_by_text(re.compile(r"looks most at .* of its attention"))
     expect(shown).to_contain_text(f"{float(weights.max()):.4f}")
-    page.get_by_test_id("stMain").get_by_text(T("heads.off_title")).scroll_into_view_if_needed()
+    page.get_by_role("radio", name=T("heads.part_off")).or_(
+        page.get_by_role("button", name=T("heads.part_off"))
+    ).click()
+    wait_run(page)
     page.get_by_role("button", name=f"{T('heads.head')} 2", exact=True).click()
     wait_run(page)
     expect(page.get_by_text("Mean change over the tokens")).to_be_visible()

@@ -11,7 +11,7 @@ from tests.conftest import everything
 from viz.core.measures import hide, message_norms
 from viz.models.notes import note
 from viz.text import LANGUAGES, translator
-from viz.ui import compute, controls
+from viz.ui import compute, controls, heads
 
 TEXT = controls.examples()[0].text
 HOSTILE = "<b>x</b> ![x](http://e.com/a.png) $y$ #000001 \u202e \x07"
@@ -55,7 +55,7 @@ def test_what_arrives_is_weight_times_value_through_w_o(open_app):
         (trace.v[1] @ trace.projections.w_o[32:64])[j].norm() for j in range(len(trace.x))
     ])  # fmt: skip
     torch.testing.assert_close(message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[1], norms)
-    weight, message = (numbers(one["y"]) for one in charts(open_app())["arrive"]["data"])
+    weight, message = (numbers(one["y"]) for one in charts(open_app(part="arrive"))["arrive"]["data"])
     np.testing.assert_allclose(weight, trace.weights[1].mean(0).numpy(), atol=1e-6)
     expected = (trace.weights[1] * norms).sum(0)
     np.testing.assert_allclose(message, (expected / expected.sum()).numpy(), atol=1e-6)
@@ -64,7 +64,7 @@ def test_what_arrives_is_weight_times_value_through_w_o(open_app):
 
 
 def test_the_table_is_the_portrait(open_app):
-    app = open_app(layer=0)
+    app = open_app(layer=0, part="numbers")
     table = app.dataframe[0].value
     assert len(table) == 13
     assert table["previous"].iloc[2] == pytest.approx(1.0, abs=0.001)
@@ -74,17 +74,17 @@ def test_the_table_is_the_portrait(open_app):
 @pytest.mark.parametrize("stage", ["contributions", "concat", "w_o", "output"])
 @pytest.mark.parametrize("source", controls.SOURCES)
 def test_what_leaves_the_heads(open_app, stage, source):
-    app = open_app(source=source, after=stage)
+    app = open_app(source=source, part="after", after=stage)
     shape = numbers(charts(app)[f"after_{stage}"]["data"][0]["z"]).shape
-    heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
+    n_heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
     n = 16 if source != "words" else 12
-    rows = {"contributions": heads + 1, "w_o": width}.get(stage, n)
+    rows = {"contributions": n_heads + 1, "w_o": width}.get(stage, n)
     assert shape == (rows, n if stage == "contributions" else width)
 
 
 @pytest.mark.parametrize("source", controls.SOURCES)
 def test_heads_off_change_the_output_by_their_contributions(open_app, source):
-    app = open_app(source=source, off="1-2")
+    app = open_app(source=source, part="off", off="1-2")
     here, end = (numbers(one["y"]) for one in charts(app)["change"]["data"])
     choice = app.session_state["_choice"]
     trace = compute.trace(choice.source, choice.layer, choice.mask)
@@ -130,7 +130,9 @@ def test_an_example_is_one_click_away(open_app):
 @pytest.mark.parametrize("text", ["a", "猫", "word " * 200, HOSTILE])
 def test_any_text(open_app, source, text):
     app = open_app(source=source, text=text, off="0", after="concat", mask="causal", hide="1")
-    assert not app.exception
+    for part in heads.PARTS:
+        app.segmented_control(key="part").set_value(part).run()
+        assert not app.exception
     visible = [one.value for kind in ("markdown", "caption") for one in app.get(kind)]
     assert not any("e.com" in one for one in visible), "a visitor's text never goes through Markdown"
     assert list(everything(app))

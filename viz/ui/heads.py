@@ -15,8 +15,11 @@ from viz.figures.matrix import matrix
 from viz.models.notes import note
 from viz.ui import compute, state
 from viz.ui.controls import KEEP, examples
+from viz.ui.grid import GridChoice
 from viz.ui.layout import Scene, show
 
+PARTS = ("row", "arrive", "numbers", "after", "off")
+"""What there is to see of the chosen head; one at a time, for every figure is drawn anew when the layer changes."""
 AFTER = ("contributions", "concat", "w_o", "output")
 
 
@@ -52,6 +55,21 @@ def head_note(scene: Scene, layer: int, head: int) -> None:
                 f"{scene.t('heads.try')} {sentences[code].text}", key=f"try_{code}", on_click=state.put,
                 args=("text", sentences[code].text), type="tertiary",
             )  # fmt: skip
+
+
+def look_closer(scene: Scene, shown: compute.Shown, chosen: GridChoice) -> None:
+    """One part of what there is to see of the chosen head, and the choice between them."""
+    t = scene.t
+    part = state.choice("part", PARTS[0], PARTS)
+    st.subheader(t("heads.chosen", layer=chosen.layer, head=chosen.head), anchor=False)
+    st.segmented_control(
+        t("heads.part"), PARTS, key="part", required=True, persist_state=KEEP, label_visibility="collapsed",
+        format_func=lambda code: t(f"heads.part_{code}"),
+    )  # fmt: skip
+    if part == "row":
+        row_bars(scene, shown, chosen.head, chosen.query or 0)
+    else:
+        {"arrive": arrivals, "numbers": numbers, "after": after, "off": switch_off}[part](scene, chosen.head)
 
 
 def row_bars(scene: Scene, shown: compute.Shown, head: int, query: int) -> None:
@@ -106,6 +124,7 @@ def _row(of: Portrait, i: int, name: str) -> dict[str, Any]:
 def arrivals(scene: Scene, head: int) -> None:
     """Look, then distrust: where a head looks, beside what arrives from there."""
     t, trace = scene.t, scene.trace
+    st.markdown(t("heads.arrive_lead"))
     w_o = trace.projections.w_o.unflatten(0, (trace.projections.spec.H, -1))
     norms = message_norms(share_kv(trace.v, w_o.shape[0]), w_o)[head]
     weight = trace.weights[head].mean(0)
@@ -125,7 +144,7 @@ def after(scene: Scene, head: int) -> None:
     t, trace, spec = scene.t, scene.trace, scene.trace.projections.spec
     stage = state.choice("after", AFTER[0], AFTER)
     st.segmented_control(
-        t("heads.after"), AFTER, key="after", required=True, persist_state=KEEP, label_visibility="collapsed",
+        t("heads.part_after"), AFTER, key="after", required=True, persist_state=KEEP, label_visibility="collapsed",
         format_func=lambda code: t(f"heads.after_{code}"),
     )  # fmt: skip
     st.markdown(t(f"heads.after_{stage}_says", H=spec.H, d_v=spec.d_v, width=spec.H * spec.d_v, d_out=spec.d_out))
@@ -161,7 +180,7 @@ def after(scene: Scene, head: int) -> None:
     show(fig, key=f"after_{stage}", alt=t(f"heads.after_{stage}"))
 
 
-def switch_off(scene: Scene) -> None:
+def switch_off(scene: Scene, _: int) -> None:
     """Heads switched off, and what that changes: in this layer's output, in the end, in the predicted words."""
     t, choice, trace = scene.t, scene.choice, scene.trace
     H = trace.projections.spec.H
