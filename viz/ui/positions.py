@@ -114,15 +114,17 @@ def added(ground: Ground) -> None:
     parts = {"X": ground.vectors, "P": table, "X + P": ground.vectors + table}
     limit = float(torch.cat([values.abs().flatten() for values in parts.values()]).quantile(0.995))
     width = table.shape[1]
-    columns = [str(i) if i % max(1, width // 8) == 0 else "" for i in range(width)]
-    for name, values in parts.items():
+    columns = [str(i) if i % max(1, width // 4) == 0 else "" for i in range(width)]
+    for place, (name, values) in zip(st.columns([10, 10, 11]), parts.items(), strict=True):
         fig = matrix(
             values, ground.tokens.labels, columns, kind="signed", limit=limit,
             row_title=t("axis.tokens"), column_title=t("positions.dimension"),
         )  # fmt: skip
         fig["layout"]["height"] = min(420, 110 + 12 * ground.n)
-        st.markdown(f"**{name}**")
-        show(fig, key=f"added_{name}", alt=t("positions.added_alt", name=name, n=ground.n, d=width))
+        fig["data"][0]["showscale"] = name == "X + P"  # one scale for all three
+        with place:
+            st.markdown(f"**{name}**")
+            show(fig, key=f"added_{name}", alt=t("positions.added_alt", name=name, n=ground.n, d=width))
     norms = {f"‖{name}‖": values.norm(dim=-1) for name, values in parts.items()}
     means = [f"{float(norm.mean()):.2f}" for norm in norms.values()]
     st.markdown(t("positions.norms", x=means[0], p=means[1], sum=means[2]))
