@@ -32,7 +32,7 @@ LIBRARIES = {
     "huggingface_hub": {"models"},
     "tokenizers": {"models"},
 }
-CORE_KNOWS = {"torch", "jaxtyping"}
+CORE_KNOWS = {"torch", "jaxtyping", "scipy"}
 NOT_OURS = {"__pycache__", "build", "shots"}
 SOURCES = sorted([ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "viz").rglob("*.py")])
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")

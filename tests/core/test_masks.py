@@ -5,7 +5,8 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from viz.core.masks import causal, combine, padding, prefix, window
+from viz.core.attention import attend
+from viz.core.masks import causal, combine, dilated, from_code, padding, prefix, to_code, window
 
 SIZES = [(5, 5), (3, 7), (7, 3), (1, 11), (1, 1)]
 
@@ -64,6 +65,63 @@ def test_padding():
     assert square[1, 0].tolist() == [[True, True, False]] * 3
 
 
+@pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
+@pytest.mark.parametrize(("width", "step"), [(0, 3), (2, 1), (2, 3), (1, 20)])
+def test_dilated(n_queries, n_keys, width, step):
+    places = {step * i for i in range(-width, width + 1)}
+    mask = dilated(n_queries, n_keys, width, step)
+    assert torch.equal(mask, by_pairs(n_queries, n_keys, lambda i, j: j - i in places))
+    assert torch.equal(dilated(n_queries, n_keys, width, 1), window(n_queries, n_keys, width))
+
+
+EVERY = {
+    "causal": causal(7, 7),
+    "padding": padding([4], 7)[0, 0].expand(7, 7),
+    "both": combine(causal(7, 7), padding([4], 7)[0, 0]),
+    "padding on the left": combine(causal(7, 7), padding([4], 7)[0, 0].flip(-1)),  # the first three rows are empty
+    "window": window(7, 7, 2),
+    "dilated": dilated(7, 7, 2, 3),
+    "prefix": prefix(7, 7, 3),
+    "painted": from_code(to_code(torch.arange(49).view(7, 7) % 3 == 0)) & (torch.arange(7) != 5)[:, None],
+    "nothing at all": torch.zeros(7, 7).bool(),
+}
+
+
+@pytest.mark.parametrize("mask", EVERY.values(), ids=EVERY.keys())
+def test_every_mask_is_torchs_even_where_a_row_is_empty(mask):
+    widths = {"q": 3, "k": 3, "v": 5}
+    q, k, v = (torch.randn(2, 7, width, generator=torch.Generator().manual_seed(i)) for i, width in
+               enumerate(widths.values()))  # fmt: skip
+    trace = attend(q, k, v, allowed=mask)
+    assert_close(trace.output, scaled_dot_product_attention(q, k, v, attn_mask=mask))
+    assert not trace.weights[:, ~mask].any()
+    assert torch.equal(trace.output.any(-1), mask.any(-1).expand(2, 7))
+
+
+class TestCode:
+    def test_by_hand(self):
+        # 110 001 111 and seven zeros: 1100 0111 1000 0000, in sixes 110001 111000 0000(00)
+        mask = torch.tensor([[1, 1, 0], [0, 0, 1], [1, 1, 1]]).bool()
+        assert to_code(mask) == "3.x4A"
+        assert torch.equal(from_code("3.x4A"), mask)
+
+    @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 13, 32])
+    def test_every_cell_comes_back(self, n):
+        for seed in range(5):
+            mask = torch.rand(n, n, generator=torch.Generator().manual_seed(seed)) < seed / 4
+            assert torch.equal(from_code(to_code(mask)), mask)
+            assert len(to_code(mask)) <= len(f"{n}.") + -(-4 * -(-n * n // 8) // 3)
+
+    @pytest.mark.parametrize(
+        "code",
+        ["", "3", "3.", ".x4A", "0.x4A", "03.x4A", "-3.x4A", "3.x4", "3.x4AA", "3.x4AAA", "3.x4A=", "3.x+A", "3.x4Á",
+         "5.x4A", "3.x4B", "3.x4D", "3.x4A\n", " 3.x4A", "٣.x4A", "3.x 4A", "1e3.AA", "9999.AA", "99999.AA"],
+    )  # fmt: skip
+    def test_nonsense_is_refused(self, code):
+        with pytest.raises(ValueError, match=r"^code="):
+            from_code(code)
+
+
 def test_combine_is_and():
     a, b = causal(5, 7), window(5, 7, 2)
     assert torch.equal(combine(a, b), a & b)
@@ -79,6 +137,8 @@ def test_combine_is_and():
         (lambda: causal(0, 3), "n_queries=0 must be at least 1"),
         (lambda: window(3, 0, 1), "n_keys=0 must be at least 1"),
         (lambda: window(3, 3, -1), "width=-1 must be at least 0"),
+        (lambda: dilated(3, 3, -1, 2), "width=-2 must be at least 0"),
+        (lambda: dilated(3, 3, 1, 0), "step=0 must be at least 1"),
         (lambda: prefix(3, 5, 6), "n_prefix=6 is not between 0 and n_keys=5"),
         (lambda: prefix(3, 5, -1), "n_prefix=-1 is not between 0 and n_keys=5"),
         (lambda: padding([2, 8], 7), "length=8 is not between 0 and n_keys=7"),

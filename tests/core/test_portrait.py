@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.sentences import SET_A
-from viz.core.portrait import Portrait, baseline, portrait
+from viz.core.portrait import Portrait, baseline, cross_portrait, portrait
 from viz.models import capture, load
 
 PLAIN = torch.zeros(3, dtype=torch.bool)
@@ -62,3 +62,17 @@ def test_facts_of_the_real_heads():
     assert min(previous) > 0.99
     assert sum(following) / len(following) == pytest.approx(0.59, abs=0.03)
     assert sum(sink) / len(sink) == pytest.approx(0.85, abs=0.03)
+
+
+def test_between_two_texts_by_hand():
+    weights = torch.tensor([[[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]])
+    seen = cross_portrait(
+        weights, torch.tensor([7, 8]), torch.tensor([5, 8, 7]), torch.tensor([True, False, False])
+    )  # fmt: skip
+    assert seen.same.item() == pytest.approx((0.3 + 0.1) / 2)
+    assert seen.first.item() == pytest.approx((0.2 + 0.1) / 2)
+    assert math.isnan(seen.separators.item())
+    ends = cross_portrait(weights, torch.tensor([1, 2]), torch.tensor([5, 8, 7]), torch.tensor([True, False, True]))
+    assert ends.separators.item() == pytest.approx((0.3 + 0.8) / 2)
+    assert math.isnan(ends.same.item())
+    assert ends.entropy.item() == pytest.approx(float(torch.special.entr(weights).sum(-1).mean()))

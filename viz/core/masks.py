@@ -5,6 +5,8 @@ When queries and keys differ in number, the last query stands beside the last ke
 with a cache: query i sits at key position i + n_keys - n_queries.
 """
 
+import base64
+import re
 from functools import reduce
 
 import torch
@@ -68,8 +70,30 @@ def window(n_queries: int, n_keys: int, width: int) -> Bool[Tensor, "Q K"]:
     return _offsets(n_queries, n_keys).abs() <= width
 
 
+def dilated(n_queries: int, n_keys: int, width: int, step: int) -> Bool[Tensor, "Q K"]:
+    """A window with gaps: every ``step``-th position, up to ``width`` of them on each side, and the query's own.
+
+    Beltagy et al. 2020 (Longformer), fig. 2c; their window counts both sides, ``2 * width``, and their dilation is
+    ``step``. It reaches ``width * step`` tokens for the price of ``width``; with ``step=1`` it is :func:`window`.
+
+    Raises:
+        ValueError: if ``width`` is negative or ``step`` is below 1.
+
+    Example:
+        >>> dilated(5, 5, 1, 2).int()
+        tensor([[1, 0, 1, 0, 0],
+                [0, 1, 0, 1, 0],
+                [1, 0, 1, 0, 1],
+                [0, 1, 0, 1, 0],
+                [0, 0, 1, 0, 1]], dtype=torch.int32)
+    """
+    if step < 1:
+        raise ValueError(f"step={step} must be at least 1")
+    return window(n_queries, n_keys, width * step) & (_offsets(n_queries, n_keys) % step == 0)
+
+
 def prefix(n_queries: int, n_keys: int, n_prefix: int) -> Bool[Tensor, "Q K"]:
-    """The first ``n_prefix`` keys are open to everybody, the rest is causal (Raffel et al. 2020, fig. 4).
+    """The first ``n_prefix`` keys are open to everybody, the rest is causal (Raffel et al. 2020, sec. 3.2.1).
 
     Raises:
         ValueError: if ``n_prefix`` is not between 0 and ``n_keys``.
@@ -95,3 +119,44 @@ def combine(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
     """
     given = [mask for mask in masks if mask is not None]
     return reduce(torch.logical_and, given) if given else None
+
+
+def to_code(mask: Bool[Tensor, "T T"]) -> str:
+    """Write a square mask in a few characters that a link can hold: its side, a dot, its cells as bits (base64url).
+
+    Row by row, a byte's highest bit first, the last byte filled up with zeros. 32 x 32 cells take 174 characters.
+
+    Example:
+        >>> to_code(causal(3, 3))
+        '3.m4A'
+    """
+    cells = "".join("01"[cell] for cell in mask.flatten().tolist())
+    n_bytes = -(-len(cells) // 8)
+    raw = int(cells.ljust(8 * n_bytes, "0"), 2).to_bytes(n_bytes, "big")
+    return f"{len(mask)}.{base64.urlsafe_b64encode(raw).decode().rstrip('=')}"
+
+
+def from_code(code: str) -> Bool[Tensor, "T T"]:
+    """Read a mask that :func:`to_code` wrote, and nothing else: two codes never stand for the same mask.
+
+    Raises:
+        ValueError: if ``code`` is no side and as many cells as that asks for.
+
+    Example:
+        >>> from_code("3.m4A").int()
+        tensor([[1, 0, 0],
+                [1, 1, 0],
+                [1, 1, 1]], dtype=torch.int32)
+    """
+    side, _, bits = code.partition(".")
+    if not re.fullmatch("[1-9][0-9]{0,3}", side, re.ASCII) or not re.fullmatch("[A-Za-z0-9_-]+", bits, re.ASCII):
+        raise ValueError(f"code={code[:40]!r} is not a side, a dot and base64url cells")
+    n, found = int(side), len(bits) * 6 // 8
+    if found != -(-n * n // 8) or len(bits) % 4 == 1:
+        raise ValueError(f"code={code[:40]!r} holds {found} bytes, {n} x {n} cells take {-(-n * n // 8)}")
+    raw = base64.urlsafe_b64decode(bits + "=" * (-len(bits) % 4))
+    cells = "".join(f"{byte:08b}" for byte in raw)[: n * n]
+    mask = torch.tensor([cell == "1" for cell in cells]).view(n, n)
+    if to_code(mask) != code:
+        raise ValueError(f"code={code[:40]!r} has something after its last cell")
+    return mask

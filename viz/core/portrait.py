@@ -48,6 +48,37 @@ def portrait(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"], special: B
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class CrossPortrait:
+    """As :class:`Portrait`, for queries of one text and keys of another; places in two texts have no distance.
+
+    ``same`` is the share of weight on the query's own token in the other text, ``separators`` that on special
+    tokens other than the first.
+    """
+
+    entropy: Tensor
+    same: Tensor
+    first: Tensor
+    separators: Tensor
+
+
+def cross_portrait(
+    weights: Float[Tensor, "H Q K"],
+    query_ids: Int[Tensor, " Q"],
+    key_ids: Int[Tensor, " K"],
+    key_special: Bool[Tensor, " K"],
+) -> CrossPortrait:
+    """Describe each head of a cross-attention layer; NaN where the texts have no such pair of tokens."""
+    mention = (key_ids == query_ids[:, None]) & ~key_special
+    separator = key_special & (torch.arange(len(key_ids)) > 0)
+    return CrossPortrait(
+        entropy=entropy(weights).mean(-1),
+        same=on_keys(weights, mention)[:, mention.any(-1)].mean(-1),
+        first=weights[..., 0].mean(-1),
+        separators=on_keys(weights, separator).mean(-1).where(separator.any(), torch.nan),
+    )
+
+
 def baseline(allowed: Bool[Tensor, "T T"], ids: Int[Tensor, " T"], special: Bool[Tensor, " T"]) -> Portrait:
     """The portrait of a head that spreads every row evenly over the keys it may look at."""
     return portrait(uniform(allowed)[None], ids, special)

@@ -96,17 +96,30 @@ def attend_mqa(
 
 
 def decode_step(
-    q: Float[Tensor, "H d_k"], keys: Float[Tensor, "G K d_k"], values: Float[Tensor, "G K d_v"]
+    q: Float[Tensor, "H d_k"],
+    keys: Float[Tensor, "G K d_k"],
+    values: Float[Tensor, "G K d_v"],
+    *,
+    bias: Float[Tensor, "H K"] | None = None,
+    **attend_options: Any,
 ) -> Float[Tensor, "H d_v"]:
     """One new token asks all tokens in the cache. Each group's keys and values are read once, for all its query heads.
+
+    Args:
+        q: the new token's query in every head.
+        keys: the cache, the new token's own key last.
+        values: likewise.
+        bias: of the new token's row, in every head.
+        attend_options: ``scale`` and ``score_mod``, as in :func:`~viz.core.attention.attend`.
 
     Example:
         >>> decode_step(torch.zeros(2, 3), torch.ones(1, 5, 3), torch.ones(1, 5, 1))
         tensor([[1.],
                 [1.]])
     """
-    grouped = q.unflatten(0, (len(keys), -1))
-    return attend(grouped, keys, values).output.flatten(0, 1)
+    groups = (len(keys), -1)
+    own = None if bias is None else bias.unflatten(0, groups)
+    return attend(q.unflatten(0, groups), keys, values, bias=own, **attend_options).output.flatten(0, 1)
 
 
 def after_earlier_mention(ids: Int[Tensor, " T"]) -> Bool[Tensor, "T T"]:

@@ -1,0 +1,226 @@
+"""The block: by hand, what its residuals and norms promise, and torch's own layers with the same weights."""
+
+from functools import partial
+from itertools import pairwise
+from typing import Literal
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu
+from torch.testing import assert_close
+
+from viz.core.block import BlockDesign, BlockWeights, decoder_block, encoder_block, stack, stack_parameters
+from viz.core.feed_forward import FeedForwardWeights
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.masks import causal, combine, padding
+from viz.core.norm import NormWeights, no_norm, rms_norm, standardize
+from viz.core.spec import AttentionSpec
+
+CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64: only a wrong formula is off by more
+EXACT = {"atol": 0, "rtol": 0}
+D, D_FF, T, K, B = 15, 23, 7, 11, 3
+SPEC = AttentionSpec(d_model=D, n_heads=5)
+NORMS: tuple[Literal["post", "pre"], ...] = ("post", "pre")
+
+
+def draw(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def shake(layer: nn.Module) -> nn.Module:
+    """Every parameter drawn, biases, gains and shifts too: torch starts with 0 and 1 there."""
+    with torch.no_grad():
+        for i, parameter in enumerate(layer.parameters()):
+            parameter.copy_(draw(*parameter.shape, seed=i) * (0.3 if parameter.ndim > 1 else 1.0))
+    return layer
+
+
+def heads_of(layer: nn.MultiheadAttention) -> HeadWeights:
+    w_q, w_k, w_v = (part.T for part in layer.in_proj_weight.chunk(3))
+    b_q, b_k, b_v = layer.in_proj_bias.chunk(3)
+    return HeadWeights(
+        spec=SPEC, w_q=w_q, w_k=w_k, w_v=w_v, b_q=b_q, b_k=b_k, b_v=b_v,
+        w_o=layer.out_proj.weight.T, b_o=layer.out_proj.bias,
+    )  # fmt: skip
+
+
+def norm_of(layer: nn.LayerNorm) -> NormWeights:
+    return NormWeights(gain=layer.weight, shift=layer.bias, eps=layer.eps)
+
+
+def weights_of(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> BlockWeights:
+    one, two = layer.linear1, layer.linear2
+    decoder = isinstance(layer, nn.TransformerDecoderLayer)
+    return BlockWeights(
+        attention=heads_of(layer.self_attn),
+        attention_norm=norm_of(layer.norm1),
+        cross=heads_of(layer.multihead_attn) if isinstance(layer, nn.TransformerDecoderLayer) else None,
+        cross_norm=norm_of(layer.norm2) if decoder else None,
+        feed_forward=FeedForwardWeights(w_in=one.weight.T, b_in=one.bias, w_out=two.weight.T, b_out=two.bias),
+        feed_forward_norm=norm_of(layer.norm3 if isinstance(layer, nn.TransformerDecoderLayer) else layer.norm2),
+    )
+
+
+def plain_block(*, seed: int = 0, d_memory: int | None = None) -> BlockWeights:
+    return BlockWeights.random(SPEC, D_FF, seed=seed, d_memory=d_memory)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+class TestAgainstTorch:
+    """`norm_first` both ways; True is "may look" here and "blocked" there."""
+
+    def make(self, norm: str, kind: type, activation: object = torch.relu) -> tuple:
+        layer = kind(
+            D, 5, D_FF, dropout=0.0, activation=activation, norm_first=norm == "pre", batch_first=True,
+            dtype=torch.float64,
+        )  # fmt: skip
+        return shake(layer), weights_of(layer)
+
+    def test_encoder_layer(self, norm):
+        layer, weights = self.make(norm, nn.TransformerEncoderLayer, gelu)
+        x, design = draw(B, T, D, seed=97), BlockDesign(norm=norm, activation=gelu)
+        assert_close(encoder_block(x, weights, design=design).output, layer(x), **CLOSE)
+
+    def test_encoder_layer_with_causal_and_padding_masks(self, norm):
+        layer, weights = self.make(norm, nn.TransformerEncoderLayer)
+        x, lengths = draw(B, T, D, seed=97), [7, 5, 2]
+        allowed = combine(causal(T, T), padding(lengths, T))
+        blocked = torch.arange(T) >= torch.tensor(lengths)[:, None]
+        own = encoder_block(x, weights, allowed=allowed, design=BlockDesign(norm=norm)).output
+        assert_close(own, layer(x, src_mask=~causal(T, T), src_key_padding_mask=blocked), **CLOSE)
+        # the other polarity runs, and is another layer
+        wrong = layer(x, src_mask=causal(T, T), src_key_padding_mask=blocked)
+        assert not torch.allclose(own, wrong, atol=1e-3, equal_nan=True)
+
+    def test_decoder_layer_with_a_memory_of_another_length(self, norm):
+        layer, weights = self.make(norm, nn.TransformerDecoderLayer)
+        x, memory, lengths = draw(B, T, D, seed=97), draw(B, K, D, seed=98), [11, 3, 1]
+        design = BlockDesign(norm=norm)
+        own = decoder_block(
+            x, memory, weights, allowed=causal(T, T), memory_allowed=padding(lengths, K), design=design
+        )  # fmt: skip
+        blocked = torch.arange(K) >= torch.tensor(lengths)[:, None]
+        assert_close(
+            own.output, layer(x, memory, tgt_mask=~causal(T, T), memory_key_padding_mask=blocked), **CLOSE
+        )  # fmt: skip
+        assert own.cross is not None
+        assert own.cross.weights.shape == (B, 5, T, K)
+        assert own.cross.memory is memory
+
+    def test_a_stack_is_torchs_encoder(self, norm):
+        layer, weights = self.make(norm, nn.TransformerEncoderLayer)
+        x = draw(T, D, seed=97)
+        traces = stack(x, [weights] * 3, design=BlockDesign(norm=norm))
+        assert_close(traces[-1].output, layer(layer(layer(x))), **CLOSE)
+
+
+class TestPoints:
+    def test_names_come_in_order_of_computation(self):
+        x, memory = draw(T, D).float(), draw(K, 13).float()
+        trace = decoder_block(x, memory, plain_block(d_memory=13), design=BlockDesign(norm="pre"))
+        assert list(trace.points) == [
+            "x", "attention_norm", "attention", "attention_add", "cross_norm", "cross", "cross_add",
+            "feed_forward_norm", "feed_forward", "feed_forward_add",
+        ]  # fmt: skip
+        assert {tuple(point.shape) for point in trace.points.values()} == {(T, D)}
+        assert trace.output is trace.points["feed_forward_add"]
+        assert trace.x is x
+
+    @pytest.mark.parametrize("residual", [True, False])
+    def test_each_add_adds_what_came_in_to_what_was_computed(self, residual):
+        x = draw(T, D).float()
+        p = encoder_block(x, plain_block(), design=BlockDesign(residual=residual)).points
+        assert_close(p["attention_add"], p["attention"] + x * residual, **EXACT)
+        assert_close(p["feed_forward_add"], p["feed_forward"] + p["attention_norm"] * residual, **EXACT)
+
+    def test_without_norm_pre_and_post_are_the_same(self):
+        x = draw(T, D).float()
+        post, pre = (
+            encoder_block(x, plain_block(), design=BlockDesign(norm=norm, normalize=no_norm)).output for norm in NORMS
+        )
+        assert_close(post, pre, **EXACT)
+
+    def test_after_post_norm_every_row_is_standard_and_pre_norm_leaves_the_way_through_free(self):
+        x = draw(T, D).float()
+        post = encoder_block(x, plain_block()).output
+        assert_close(post, standardize(post), atol=1e-4, rtol=1e-4)
+        pre = encoder_block(x, plain_block(), design=BlockDesign(norm="pre"))
+        assert_close(pre.output, x + pre.points["attention"] + pre.points["feed_forward"])
+
+    def test_the_parts_trace_what_the_points_say(self):
+        trace = encoder_block(draw(T, D).float(), plain_block(), design=BlockDesign(norm="pre", normalize=rms_norm))
+        assert trace.attention.output is trace.points["attention"]
+        assert trace.attention.x is trace.points["attention_norm"]
+        assert trace.feed_forward.output is trace.points["feed_forward"]
+        assert trace.feed_forward.hidden.shape == (T, D_FF)
+
+
+def test_by_hand():
+    """One head that looks at itself alone (T = 1), all matrices the identity: x, 2x, N(2x), its ReLU added."""
+    one, plain = torch.eye(2, dtype=torch.float64), NormWeights(gain=torch.ones(2, dtype=torch.float64), eps=0.0)
+    weights = BlockWeights(
+        attention=HeadWeights(spec=AttentionSpec(d_model=2, n_heads=1), w_q=one, w_k=one, w_v=one, w_o=one),
+        attention_norm=plain, feed_forward=FeedForwardWeights(w_in=one, w_out=one), feed_forward_norm=plain,
+    )  # fmt: skip
+    points = encoder_block(torch.tensor([[1.0, 5.0]], dtype=torch.float64), weights).points
+    assert [point[0].tolist() for point in points.values()] == [
+        [1, 5], [1, 5], [2, 10], [-1, 1], [0, 1], [-1, 2], [-1, 1],
+    ]  # fmt: skip
+
+
+def test_attention_is_exchangeable():
+    """Any function with multi_head's signature: here one that doubles the scores' scale."""
+    x, weights = draw(T, D).float(), plain_block()
+    sharp = encoder_block(x, weights, attention=partial(multi_head, scale=2.0), allowed=causal(T, T))
+    assert sharp.attention.scale == 2.0
+    assert_close(sharp.attention.allowed, causal(T, T), **EXACT)
+    expected = multi_head(x, x, weights.attention, scale=2.0, allowed=causal(T, T)).output
+    assert_close(sharp.points["attention"], expected, **EXACT)
+
+
+def test_a_causal_block_does_not_see_what_comes_later():
+    x, weights = draw(T, D).float(), plain_block()
+    whole = encoder_block(x, weights, allowed=causal(T, T)).output
+    for t in range(1, T):
+        assert_close(encoder_block(x[:t], weights, allowed=causal(t, t)).output, whole[:t])
+
+
+class TestStack:
+    def test_layers_follow_each_other(self):
+        weights = [plain_block(seed=i) for i in range(3)]
+        traces = stack(draw(T, D).float(), weights, allowed=causal(T, T))
+        assert all(after.x is before.output for before, after in pairwise(traces))
+        assert [trace.weights for trace in traces] == weights
+
+    def test_every_decoder_layer_reads_the_same_memory(self):
+        memory = draw(K, 13).float()
+        traces = stack(draw(T, D).float(), [plain_block(d_memory=13)] * 2, memory=memory)
+        assert all(trace.cross is not None and trace.cross.memory is memory for trace in traces)
+
+    def test_a_layer_may_have_its_own_attention(self):
+        own = [{"attention": partial(multi_head, scale=float(i))} for i in (2, 3)]
+        traces = stack(draw(T, D).float(), [plain_block()] * 2, attentions=own)
+        assert [trace.attention.scale for trace in traces] == [2.0, 3.0]
+
+    def test_shared_weights_count_once(self):
+        one, other = plain_block(seed=0), plain_block(seed=1)
+        assert stack_parameters([one, other, one, one]) == 2 * one.n_parameters()
+
+
+class TestRandom:
+    def test_parameters_are_counted(self):
+        assert plain_block().n_parameters() == 4 * D * D + 2 * D * D_FF + 2 * 2 * D
+        assert plain_block(d_memory=13).n_parameters() == 6 * D * D + 2 * 13 * D + 2 * D * D_FF + 3 * 2 * D
+
+    def test_a_seed_gives_the_same_heads_as_everywhere_and_no_numbers_twice(self):
+        weights = plain_block(seed=5, d_memory=D)
+        assert_close(weights.attention.w_q, HeadWeights.random(SPEC, seed=5).w_q, **EXACT)
+        assert weights.cross is not None
+        assert not torch.allclose(weights.cross.w_q, weights.attention.w_q)
+        assert_close(weights.feed_forward.w_in, plain_block(seed=5).feed_forward.w_in, **EXACT)
+        assert not torch.allclose(weights.feed_forward.w_in, plain_block(seed=6).feed_forward.w_in)
+
+    def test_an_encoders_weights_make_no_decoder(self):
+        with pytest.raises(ValueError, match="no cross-attention"):
+            decoder_block(torch.zeros(T, D), torch.zeros(K, D), plain_block())

@@ -1,0 +1,64 @@
+"""The feed-forward network: by hand, token by token, and transformers' gated one."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu, silu
+from torch.testing import assert_close
+from transformers import LlamaConfig
+from transformers.models.llama.modeling_llama import LlamaMLP
+
+from viz.core.feed_forward import FeedForwardWeights, feed_forward
+
+CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64
+
+
+def draw(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def test_by_hand():
+    """(2, -1) through columns (1, 1), (1, -1), (-1, 0) and a bias of 1 on the last: 1, 3, -1; ReLU: 1, 3, 0."""
+    weights = FeedForwardWeights(
+        w_in=torch.tensor([[1.0, 1.0, -1.0], [1.0, -1.0, 0.0]]), b_in=torch.tensor([0.0, 0.0, 1.0]),
+        w_out=torch.tensor([[1.0, 0.0], [0.0, 2.0], [5.0, 5.0]]), b_out=torch.tensor([0.5, 0.0]),
+    )  # fmt: skip
+    steps = feed_forward(torch.tensor([[2.0, -1.0]]), weights)
+    assert steps.hidden.tolist() == [[1.0, 3.0, -1.0]]
+    assert steps.active.tolist() == [[1.0, 3.0, 0.0]]
+    assert steps.output.tolist() == [[1.5, 6.0]]
+    assert steps.gate is None
+
+
+def test_no_token_sees_another_one():
+    weights = FeedForwardWeights.random(5, 13, seed=0)
+    x = draw(7, 5).float()
+    whole = feed_forward(x, weights).output
+    for i in range(7):
+        assert_close(feed_forward(x[i : i + 1], weights).output[0], whole[i])
+
+
+def test_plain_equals_torchs_linear_layers():
+    first, second = nn.Linear(5, 13).double(), nn.Linear(13, 5).double()
+    weights = FeedForwardWeights(w_in=first.weight.T, b_in=first.bias, w_out=second.weight.T, b_out=second.bias)
+    x = draw(7, 5)
+    assert_close(feed_forward(x, weights, activation=gelu).output, second(gelu(first(x))), **CLOSE)
+
+
+def test_gated_equals_llamas():
+    config = LlamaConfig(hidden_size=6, intermediate_size=13, num_attention_heads=1, num_key_value_heads=1)
+    mlp = LlamaMLP(config).double()
+    weights = FeedForwardWeights(w_in=mlp.up_proj.weight.T, w_gate=mlp.gate_proj.weight.T, w_out=mlp.down_proj.weight.T)
+    x = draw(7, 6)
+    assert_close(feed_forward(x, weights, activation=silu).output, mlp(x), **CLOSE)
+
+
+def test_unit_variance_in_gives_unit_variance_hidden():
+    weights = FeedForwardWeights.random(211, 419, seed=3)
+    assert weights.d_ff == 419
+    assert float(feed_forward(draw(101, 211).float(), weights).hidden.var()) == pytest.approx(1, abs=0.05)
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"w_out has shape \(3, 2\), beside w_in it must be \(3, 5\)"):
+        FeedForwardWeights(w_in=torch.zeros(5, 3), w_out=torch.zeros(3, 2))

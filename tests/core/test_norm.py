@@ -1,0 +1,84 @@
+"""Norms: by hand, what must hold of every row, and torch's own."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import layer_norm as torch_layer_norm
+from torch.nn.functional import rms_norm as torch_rms_norm
+from torch.testing import assert_close
+
+from viz.core.norm import NormWeights, layer_norm, moments, no_norm, rms_norm, standard_error, standardize
+
+CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64
+
+
+def draw(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def learned(width: int) -> NormWeights:
+    return NormWeights(gain=draw(width, seed=1), shift=draw(width, seed=2), eps=1e-3)
+
+
+def test_standardize_by_hand():
+    """Mean 4; deviations -3, -1, 4; biased variance 26 / 3."""
+    x = torch.tensor([[1.0, 3.0, 8.0]], dtype=torch.float64)
+    expected = torch.tensor([[-3.0, -1.0, 4.0]], dtype=torch.float64) / (26 / 3) ** 0.5
+    assert_close(standardize(x), expected, **CLOSE)
+
+
+def test_every_row_has_mean_0_and_variance_1():
+    y = standardize(5 + 3 * draw(2, 7, 13))
+    assert_close(y.mean(-1), torch.zeros(2, 7, dtype=torch.float64), **CLOSE)
+    assert_close(y.var(-1, correction=0), torch.ones(2, 7, dtype=torch.float64), **CLOSE)
+
+
+def test_layer_norm_equals_torchs():
+    x, w = draw(2, 7, 13), learned(13)
+    assert_close(layer_norm(x, w), torch_layer_norm(x, (13,), w.gain, w.shift, w.eps), **CLOSE)
+
+
+def test_the_unbiased_variance_is_another_norm():
+    """The annotated transformer divides by d_model - 1 and adds epsilon to the standard deviation."""
+    x = draw(11, 8).float()
+    annotated = (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-6)
+    plain = layer_norm(x, NormWeights.plain(8))
+    assert_close(plain, torch_layer_norm(x, (8,)))
+    off = float((annotated - plain).abs().max())
+    assert 0.12 < off < 0.16
+    # Per row the two differ by the factor sqrt(7 / 8), whatever the row
+    assert_close(annotated.norm(dim=-1), (7 / 8) ** 0.5 * plain.norm(dim=-1), atol=1e-3, rtol=1e-3)
+
+
+def test_rms_norm_equals_torchs_and_keeps_the_mean():
+    x, w = 3 + draw(2, 7, 13), learned(13)
+    assert_close(rms_norm(x, w), torch_rms_norm(x, (13,), w.gain, w.eps) + w.shift, **CLOSE)
+    plain = rms_norm(x, NormWeights(gain=torch.ones(13, dtype=torch.float64), eps=0.0))
+    assert_close(plain.square().mean(-1), torch.ones(2, 7, dtype=torch.float64), **CLOSE)
+    assert plain.mean(-1).min() > 0.5
+
+
+def test_a_constant_row_becomes_the_shift():
+    """Without epsilon it would be 0 / 0."""
+    w = learned(5)
+    assert w.shift is not None
+    assert_close(layer_norm(torch.full((1, 5), 3.0, dtype=torch.float64), w)[0], w.shift, **CLOSE)
+
+
+def test_switched_off_it_hands_on_what_it_was_given():
+    x = draw(3, 5)
+    assert no_norm(x, learned(5)) is x
+
+
+def test_moments_and_pythagoras():
+    x = 2 + draw(7, 13)
+    m = moments(x)
+    assert_close(m.norm.square(), 13 * (m.mean.square() + m.std.square()), **CLOSE)
+    assert_close(m.std, x.var(-1, unbiased=False).sqrt(), **CLOSE)
+
+
+def test_rows_before_gain_and_shift_are_standard_and_a_wrong_norm_is_found():
+    x, w = 3 + draw(7, 13), learned(13)
+    assert standard_error(x, w, layer_norm) < 1e-12
+    assert standard_error(x, w, rms_norm) < 1e-12
+    assert standard_error(x, w, no_norm) > 1
+    assert standard_error(x, w, lambda y, w: layer_norm(y, w) * 0.99) > 0.01

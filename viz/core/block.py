@@ -1,0 +1,273 @@
+"""The block around the heads: attention -> add & norm -> feed-forward -> add & norm; and blocks upon blocks."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from viz.core.feed_forward import Activation, FeedForwardTrace, FeedForwardWeights, feed_forward
+from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
+from viz.core.norm import Norm, NormWeights, layer_norm
+from viz.core.spec import AttentionSpec
+
+Attention = Callable[..., MultiHeadTrace]
+"""As :func:`~viz.core.heads.multi_head`: called with the tokens that ask, those that answer, the weights and
+``allowed``. RoPE, a bias or a soft cap live in here, so a block need not know them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockWeights:
+    """What a block has learned. ``cross`` and its norm are None in an encoder block."""
+
+    attention: HeadWeights
+    attention_norm: NormWeights
+    feed_forward: FeedForwardWeights
+    feed_forward_norm: NormWeights
+    cross: HeadWeights | None = None
+    cross_norm: NormWeights | None = None
+
+    @classmethod
+    def random(cls, spec: AttentionSpec, d_ff: int, *, seed: int, d_memory: int | None = None) -> "BlockWeights":
+        """Draw an untrained block; its self-attention is ``HeadWeights.random(spec, seed=seed)``.
+
+        Args:
+            spec: the sizes of self-attention, whose output must be as wide as its input.
+            d_ff: width of the feed-forward network's hidden layer.
+            seed: equal seeds give equal blocks.
+            d_memory: width of the tokens a decoder block's cross-attention reads; None makes an encoder block.
+
+        Example:
+            >>> spec = AttentionSpec(d_model=6, n_heads=3)
+            >>> BlockWeights.random(spec, 24, seed=0).n_parameters()  # 4 * 6 * 6 + 2 * 6 * 24 + 4 * 6
+            456
+        """
+        # One generator makes the seeds of the parts: equal parts with equal seeds would hold the same numbers.
+        seeds = torch.randint(2**31, (2,), generator=torch.Generator().manual_seed(seed)).tolist()
+        cross = None
+        if d_memory is not None:
+            sizes = {name: value for name, value in vars(spec).items() if name != "d_memory"}
+            cross = HeadWeights.random(AttentionSpec(**sizes, d_memory=d_memory), seed=seeds[1])
+        return cls(
+            attention=HeadWeights.random(spec, seed=seed),
+            attention_norm=NormWeights.plain(spec.d_model),
+            feed_forward=FeedForwardWeights.random(spec.d_model, d_ff, seed=seeds[0]),
+            feed_forward_norm=NormWeights.plain(spec.d_model),
+            cross=cross,
+            cross_norm=None if cross is None else NormWeights.plain(spec.d_model),
+        )
+
+    def n_parameters(self) -> int:
+        """Numbers learned, counted from the tensors themselves."""
+        parts = [part for part in vars(self).values() if part is not None]
+        return sum(value.numel() for part in parts for value in vars(part).values() if isinstance(value, Tensor))
+
+
+def stack_parameters(weights: Iterable[BlockWeights]) -> int:
+    """Numbers learned by a stack: weights that several layers share (the same object) are counted once."""
+    return sum(one.n_parameters() for one in {id(one): one for one in weights}.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockDesign:
+    """How a block is put together; the default is the one of 2017.
+
+    ``norm`` is "post", :math:`N(x + f(x))`, or "pre", :math:`x + f(N(x))`. Without ``residual`` the x in front of the
+    plus is dropped. ``normalize`` is N: :func:`~viz.core.norm.no_norm` switches it off.
+    """
+
+    norm: Literal["post", "pre"] = "post"
+    normalize: Norm = layer_norm
+    activation: Activation = torch.relu
+    residual: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockTrace:
+    """Every intermediate of one block.
+
+    ``points`` are the (T, d_model) tensors between its parts, by name, in order of computation, from ``x`` on: for each
+    part (attention, cross, feed_forward) what it computes under its own name, ``_add`` after the residual, ``_norm``
+    after the norm. A step that is switched off hands on what it was given, so the names stay.
+    """
+
+    weights: BlockWeights
+    design: BlockDesign
+    points: Mapping[str, Tensor]
+    attention: MultiHeadTrace
+    cross: MultiHeadTrace | None
+    feed_forward: FeedForwardTrace
+
+    @property
+    def x(self) -> Tensor:
+        """What comes in, (T, d_model)."""
+        return self.points["x"]
+
+    def before(self, point: str) -> Tensor:
+        """What stood in front of a point: what a norm was given."""
+        names = list(self.points)
+        return self.points[names[names.index(point) - 1]]
+
+    def norm_weights(self, point: str) -> NormWeights:
+        """Gain and shift of the norm at a point, e.g. "attention_norm"."""
+        weights: NormWeights = getattr(self.weights, point)
+        return weights
+
+    @property
+    def output(self) -> Tensor:
+        """What goes out, (T, d_model)."""
+        return list(self.points.values())[-1]
+
+
+def _post(points: dict[str, Tensor], name: str, run: Callable[[Tensor], Any], norm: NormWeights, d: BlockDesign) -> Any:
+    r"""N(x + f(x)): Vaswani et al. 2017, sec. 3.1."""
+    x = list(points.values())[-1]
+    part = run(x)
+    points[name] = part.output
+    points[f"{name}_add"] = x + part.output if d.residual else part.output
+    points[f"{name}_norm"] = d.normalize(points[f"{name}_add"], norm)
+    return part
+
+
+def _pre(points: dict[str, Tensor], name: str, run: Callable[[Tensor], Any], norm: NormWeights, d: BlockDesign) -> Any:
+    r"""The other way round, x + f(N(x)): GPT-2. No norm stands on the straight way through (Xiong et al. 2020)."""
+    x = list(points.values())[-1]
+    points[f"{name}_norm"] = d.normalize(x, norm)
+    part = run(points[f"{name}_norm"])
+    points[name] = part.output
+    points[f"{name}_add"] = x + part.output if d.residual else part.output
+    return part
+
+
+_ARRANGEMENTS = {"post": _post, "pre": _pre}
+
+
+def encoder_block(
+    x: Float[Tensor, "*B T d_model"],
+    weights: BlockWeights,
+    *,
+    allowed: Bool[Tensor, "*M #T #T"] | None = None,
+    attention: Attention = multi_head,
+    design: BlockDesign = BlockDesign(),
+) -> BlockTrace:
+    r"""Self-attention, then a feed-forward network, each with its residual and its norm; every step kept.
+
+    .. math:: y = N_1(x + \operatorname{SA}(x)), \quad z = N_2(y + \operatorname{FF}(y))
+              \qquad \text{(pre: } y = x + \operatorname{SA}(N_1 x), \; z = y + \operatorname{FF}(N_2 y)\text{)}
+
+    Vaswani et al. 2017, fig. 1, left; with a causal mask it is the block of GPT. A pre-norm model has one more norm
+    after its last block.
+
+    Args:
+        x: the tokens.
+        weights: an encoder block's.
+        allowed: True where a query may look, as everywhere here; torch's layers mean the opposite.
+        attention: how the heads attend.
+        design: where the norm stands, which norm and activation, and whether there is a residual.
+
+    Example:
+        >>> weights = BlockWeights.random(AttentionSpec(d_model=4, n_heads=2), 8, seed=0)
+        >>> list(encoder_block(torch.eye(4), weights).points)  # doctest: +NORMALIZE_WHITESPACE
+        ['x', 'attention', 'attention_add', 'attention_norm', 'feed_forward', 'feed_forward_add', 'feed_forward_norm']
+    """
+    return _block(x, weights, design, lambda read: attention(read, read, weights.attention, allowed=allowed), None)
+
+
+def decoder_block(
+    x: Float[Tensor, "*B Q d_model"],
+    memory: Float[Tensor, "*B K d_mem"],
+    weights: BlockWeights,
+    *,
+    allowed: Bool[Tensor, "*M #Q #Q"] | None = None,
+    memory_allowed: Bool[Tensor, "*N #Q #K"] | None = None,
+    attention: Attention = multi_head,
+    cross: Attention = multi_head,
+    design: BlockDesign = BlockDesign(),
+) -> BlockTrace:
+    r"""Self-attention, then attention to another sequence, then a feed-forward network; every step kept.
+
+    .. math:: y = N_1(x + \operatorname{SA}(x)), \quad u = N_2(y + \operatorname{CA}(y, \text{memory})), \quad
+              z = N_3(u + \operatorname{FF}(u))
+
+    Vaswani et al. 2017, fig. 1, right. The memory is what the encoder hands on; it is read as it is, and not changed.
+
+    Args:
+        x: the target's tokens.
+        memory: the source's tokens, of any number and of the width that cross-attention was made for.
+        weights: a decoder block's.
+        allowed: where the target may look in itself; a decoder's is causal, and must be given.
+        memory_allowed: where the target may look in the memory (padding).
+        attention: how the heads attend to the target.
+        cross: how the heads attend to the memory.
+        design: as in :func:`encoder_block`.
+
+    Raises:
+        ValueError: if the weights have no cross-attention.
+    """
+    if weights.cross is None or weights.cross_norm is None:
+        raise ValueError("these weights have no cross-attention; BlockWeights.random(..., d_memory=...) makes some")
+    heads = weights.cross
+    return _block(
+        x, weights, design,
+        lambda read: attention(read, read, weights.attention, allowed=allowed),
+        lambda read: cross(read, memory, heads, allowed=memory_allowed),
+    )  # fmt: skip
+
+
+def _block(
+    x: Tensor,
+    weights: BlockWeights,
+    design: BlockDesign,
+    attend_here: Callable[[Tensor], MultiHeadTrace],
+    attend_there: Callable[[Tensor], MultiHeadTrace] | None,
+) -> BlockTrace:
+    arrange, points = _ARRANGEMENTS[design.norm], {"x": x}
+    attention = arrange(points, "attention", attend_here, weights.attention_norm, design)
+    cross = None
+    if attend_there is not None and weights.cross_norm is not None:
+        cross = arrange(points, "cross", attend_there, weights.cross_norm, design)
+
+    def forward(read: Tensor) -> FeedForwardTrace:
+        return feed_forward(read, weights.feed_forward, activation=design.activation)
+
+    last = arrange(points, "feed_forward", forward, weights.feed_forward_norm, design)
+    return BlockTrace(
+        weights=weights, design=design, points=points, attention=attention, cross=cross, feed_forward=last
+    )
+
+
+def stack(
+    x: Float[Tensor, "*B T d_model"],
+    weights: Sequence[BlockWeights],
+    *,
+    memory: Float[Tensor, "*B K d_mem"] | None = None,
+    attentions: Sequence[Mapping[str, Any]] | None = None,
+    **options: Any,
+) -> tuple[BlockTrace, ...]:
+    """Run one block after the other, each on what the last one handed on.
+
+    Layers that share their weights (ALBERT, Lan et al. 2020) are the same object several times.
+
+    Args:
+        x: the tokens.
+        weights: one block's for each layer.
+        memory: what decoder blocks read; None makes encoder blocks of them all.
+        attentions: for each layer its own ``attention`` (and ``cross``), where a model's layers differ in them.
+        options: for every layer, as in :func:`encoder_block` and :func:`decoder_block`.
+
+    Example:
+        >>> one = BlockWeights.random(AttentionSpec(d_model=4, n_heads=2), 8, seed=0)
+        >>> layers = stack(torch.eye(4), [one] * 3)
+        >>> len(layers), torch.equal(layers[1].x, layers[0].output), stack_parameters([one] * 3)
+        (3, True, 144)
+    """
+    traces: list[BlockTrace] = []
+    for one, own in zip(weights, attentions or [{}] * len(weights), strict=True):
+        if memory is None:
+            traces.append(encoder_block(x, one, **own, **options))
+        else:
+            traces.append(decoder_block(x, memory, one, **own, **options))
+        x = traces[-1].output
+    return tuple(traces)

@@ -1,0 +1,107 @@
+"""How far information can travel through a stack of layers, and how far it does."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+Stack = Callable[[Tensor], Tensor]
+"""Any stack of layers: (T, d) -> (T, d)."""
+Levels = Callable[[Tensor], Sequence[Tensor]]
+"""The same with everything between: (T, d) -> x itself, and the output of each layer."""
+
+
+def reach(steps: Bool[Tensor, "L T T"]) -> Bool[Tensor, "L T T"]:
+    r"""Where information can come from: entry (l, i, j) is True if token i of layer l may depend on word j.
+
+    .. math:: R_l = S_l \cdot R_{l-1}, \qquad R_0 = I \qquad \text{("and" for times, "or" for plus)}
+
+    A power of the mask: after L layers with a window of w tokens to each side, L w tokens to each side (with gaps of r
+    between them, L w r).
+
+    Args:
+        steps: for each layer, the lowest first, what its token i takes from token j below; see :func:`step`.
+
+    Example:
+        >>> previous_and_own = torch.eye(3).bool() | torch.eye(3).roll(-1, 1).tril().bool()
+        >>> reach(torch.stack([previous_and_own] * 2))[-1].int()
+        tensor([[1, 0, 0],
+                [1, 1, 0],
+                [1, 1, 1]], dtype=torch.int32)
+    """
+    layers = [steps[0]]
+    for layer in steps[1:]:
+        layers.append((layer.float() @ layers[-1].float()) > 0)
+    return torch.stack(layers)
+
+
+def step(allowed: Bool[Tensor, "T T"] | None, n_tokens: int, *, residual: bool) -> Bool[Tensor, "T T"]:
+    """What one layer can carry: what its mask allows, and with a residual connection each token's own vector.
+
+    Example:
+        >>> step(torch.eye(2).bool().roll(1, 0), 2, residual=True).all()
+        tensor(True)
+    """
+    open_ = torch.ones(n_tokens, n_tokens, dtype=torch.bool) if allowed is None else allowed
+    return open_ | torch.eye(n_tokens, dtype=torch.bool) if residual else open_
+
+
+def cone(steps: Bool[Tensor, "L T T"], query: int) -> Bool[Tensor, "M T"]:
+    """The receptive field of one token of the last layer, level by level: row 0 are the words, row L the token itself.
+
+    Row l is True where token j, as it is after l layers, can still reach it; so the field narrows going up.
+
+    Example:
+        >>> own_and_next = torch.tensor([[True, True, False], [False, True, True], [False, False, True]])
+        >>> cone(torch.stack([own_and_next] * 2), 0).int()
+        tensor([[1, 1, 1],
+                [1, 1, 0],
+                [1, 0, 0]], dtype=torch.int32)
+    """
+    T = steps.shape[-1]
+    rows = [torch.arange(T) == query]
+    for layer in reversed(steps):
+        rows.append((rows[-1].float() @ layer.float()) > 0)
+    return torch.stack(rows[::-1])
+
+
+def sensitivity(levels: Levels, x: Float[Tensor, "T d"], query: int, *, seed: int = 0) -> Float[Tensor, "M T"]:
+    r"""How much one token of the last level reacts to each token of each level: 0 where there is no path.
+
+    .. math:: g_{lj} = \Big\lVert \frac{\partial\, (r \cdot x^{(L)}_i)}{\partial x^{(l)}_j} \Big\rVert
+
+    with a random direction r of length 1: a token the output depends on gives 0 only by accident. The rows are those of
+    :func:`cone`. What the levels are computed from must not have been made in inference mode.
+
+    Args:
+        levels: the tokens of every level, the lowest, which is its argument, first.
+        x: the tokens of level 0.
+        query: the token i of the last level.
+        seed: of the direction.
+
+    Example:
+        >>> sensitivity(lambda x: (x, x.cumsum(0)), torch.zeros(3, 5), 1)
+        tensor([[1., 1., 0.],
+                [0., 1., 0.]])
+    """
+    with torch.inference_mode(False), torch.enable_grad():
+        every = levels(x.detach().clone().requires_grad_())
+        top = every[-1][query]
+        direction = torch.randn(len(top), generator=torch.Generator().manual_seed(seed), dtype=top.dtype)
+        gradients = torch.autograd.grad(top @ (direction / direction.norm()), every)
+    return torch.stack([gradient.norm(dim=-1) for gradient in gradients])
+
+
+def moved_by(run: Stack, x: Float[Tensor, "T d"], tokens: Bool[Tensor, " T"], *, seed: int = 0) -> Float[Tensor, " T"]:
+    """How far each output token moves when some input tokens are replaced by noise of their own size.
+
+    Tokens outside a receptive field move nothing, to the last bit: the check of :func:`reach` on a stack that runs.
+
+    Example:
+        >>> moved_by(lambda x: x.cumsum(0), torch.ones(3, 2), torch.tensor([False, False, True]))[:2]
+        tensor([0., 0.])
+    """
+    noise = torch.randn(x.shape, generator=torch.Generator().manual_seed(seed), dtype=x.dtype)
+    noise = noise / noise.norm(dim=-1, keepdim=True) * x.norm(dim=-1, keepdim=True).clamp(min=1.0)
+    return (run(torch.where(tokens[:, None], noise, x)) - run(x)).norm(dim=-1)
