@@ -4,7 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.ui import compute, controls, layout, state
+from viz.models.registry import ModelError
+from viz.ui import compute, controls, layout, state, waiting
+from viz.ui.come_back import come_back
 from viz.ui.first_visit import use_own_pages
 
 ROOT = Path(__file__).parent
@@ -13,6 +15,10 @@ PAGES = {
     "step-by-step": "step_by_step.py",
     "share-kv": "share_kv.py",
     "positions": "positions.py",
+    "masks": "masks.py",
+    "two-sequences": "two_sequences.py",
+    "block": "block.py",
+    "stacking": "stacking.py",
     "convolution": "convolution.py",
     "cost": "cost.py",
 }
@@ -24,6 +30,7 @@ compute.warm()
 state.begin()
 with st.sidebar:
     t = controls.language()
+waiting.place()
 nav = st.navigation(
     [
         st.Page(
@@ -37,6 +44,10 @@ with st.spinner(t("sidebar.loading")), st.sidebar:
         st.session_state["_choice"] = controls.sidebar(t, nav.url_path)
     except ValueError as error:  # a model that cannot be used: the page says so
         st.session_state["_choice"] = error.with_traceback(None)
-nav.run()
+try:
+    nav.run()
+except ModelError as error:  # too busy, or what was asked for failed: what the visitor typed is still there
+    layout.say_error(t, error)
 layout.note_refused(t)
+come_back()
 state.end()

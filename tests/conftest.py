@@ -8,6 +8,7 @@ from typing import Any
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
 
 import pytest
+from plotly.graph_objects import Figure
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
@@ -34,6 +35,7 @@ def open_app(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
         PagesManager.uses_pages_directory = False
 
     monkeypatch.setattr(PagesManager, "__init__", remember)
+    monkeypatch.setattr("viz.ui.layout.unchecked", Figure)  # here every property of every figure is checked
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

@@ -16,6 +16,8 @@ from viz.text import LANGUAGES, sentences
 
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
+    "serve": {"host"},  # the hosted entry: puts the room of what stands before the pages together
+    "host": {"host", "ui", "text"},  # warms the caches and counts visitors; no page knows whether it is hosted
     "app": {"pages", "ui", "views", "figures", "text", "models", "core"},
     "pages": {"ui", "views", "figures", "text", "models", "core"},
     "ui": {"ui", "views", "figures", "text", "models", "core"},
@@ -26,7 +28,8 @@ MAY_IMPORT = {
     "core": {"core"},
 }
 LIBRARIES = {
-    "streamlit": {"app", "pages", "ui", "views"},
+    "streamlit": {"serve", "host", "app", "pages", "ui", "views"},
+    "starlette": {"serve", "host"},
     "plotly": {"figures"},
     "transformers": {"models"},
     "huggingface_hub": {"models"},
@@ -34,7 +37,7 @@ LIBRARIES = {
 }
 CORE_KNOWS = {"torch", "jaxtyping", "scipy"}
 NOT_OURS = {"__pycache__", "build", "shots"}
-SOURCES = sorted([ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "viz").rglob("*.py")])
+SOURCES = sorted([ROOT / "app.py", ROOT / "serve.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "viz").rglob("*.py")])
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
 SHOWS = {
     "title", "header", "subheader", "markdown", "caption", "write", "text", "info", "warning", "error", "success",
@@ -155,6 +158,14 @@ def test_chinese_is_chinese():
         assert re.search(r"[\u4e00-\u9fff]", words) or not ENGLISH.search(words), key
 
 
+def test_bold_chinese_is_bold():
+    """Markdown takes no ** for an end between a full stop and a letter: the stop belongs behind it."""
+    for key, text in sentences("zh").items():
+        parts = text.split("**")
+        for bold, after in zip(parts[1::2], parts[2::2], strict=True):
+            assert bold[-1].isalnum() or not after[:1].isalnum(), (key, bold)
+
+
 def strings(path: Path) -> Iterator[str]:
     """Every string a file writes; the parts of an f-string that are computed become ``{}``."""
     inside = {
@@ -235,10 +246,14 @@ def requirements(file: str) -> dict[str, str]:
     pinned = {}
     for line in (ROOT / file).read_text("utf-8").splitlines():
         if line and not line.startswith("-r "):
-            match = re.fullmatch(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*) +# (.+)", line)
+            match = re.fullmatch(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*)(?: ; [^#]*[^ #])? +# (.+)", line)
             assert match, f"{file}: {line!r} is not `name==version  # why`"
             pinned[match[1]] = match[3]
     return pinned
+
+
+TAKEN_BY_STREAMLIT = {"uvloop"}
+"""What it uses without being told, where it is installed."""
 
 
 def outside(paths: list[Path]) -> set[str]:
@@ -253,13 +268,17 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     run, develop = requirements("requirements.txt"), requirements("requirements-dev.txt")
     with (ROOT / "viz" / "models" / "registry.toml").open("rb") as file:
         data = {model["package"] for model in tomllib.load(file)["model"] if "package" in model}
-    carried = {package for package in run if package.replace("-", "_") in data}
+    carried = {package for package in run if package.replace("-", "_") in data} | TAKEN_BY_STREAMLIT
     drawn = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
     assert set(run) - carried == outside(SOURCES) | drawn
     settings = (ROOT / "pyproject.toml").read_text("utf-8")
     tools = {tool for tool in develop if f"[tool.{tool}" in settings or f"{tool}.{tool}" in settings}
     tools |= {"pytest-xdist"} if '"-n"' in settings else set()
     tests = sorted((ROOT / "tests").rglob("*.py"))
+    programs = {tool for tool in develop if tool.endswith("-bin")}
+    tools |= {
+        tool for tool in programs if any(f'"{tool.removesuffix("-bin")}"' in one.read_text("utf-8") for one in tests)
+    }
     assert outside(tests) <= set(run) | set(develop)
     assert set(develop) - tools <= outside(tests)
 

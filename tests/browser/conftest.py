@@ -52,9 +52,17 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``streamlit run app.py``, on a free port of this machine."""
+def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """``streamlit run app.py``, on a free port of this machine, after its first visitor.
+
+    To the very first one, if a link brought it, Streamlit says that there is no such page (viz/ui/first_visit.py); that
+    has a test and a server of its own.
+    """
     with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt") as running:
+        first = browser.new_page()
+        first.goto(running.url)
+        wait_run(first)
+        first.context.close()
         yield running
 
 

@@ -43,6 +43,7 @@ class Server:
 
     url: str
     log: Path
+    pid: int
 
     def written(self, since: int = 0) -> str:
         """What it wrote after that many characters."""
@@ -50,8 +51,8 @@ class Server:
 
 
 @contextmanager
-def serve(script: Path, log: Path) -> Iterator[Server]:
-    """Run a Streamlit script on a free port of this machine, until the block ends."""
+def serve(script: Path, log: Path, **settings: str) -> Iterator[Server]:
+    """Run a Streamlit script on a free port of this machine, until the block ends; settings go into its environment."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -59,12 +60,12 @@ def serve(script: Path, log: Path) -> Iterator[Server]:
         sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true",
         f"--server.port={port}", "--server.address=127.0.0.1",
     ]  # fmt: skip
-    server = Server(f"http://127.0.0.1:{port}", log)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")} | settings
     with (
         log.open("w") as out,
         subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT) as process,
     ):
+        server = Server(f"http://127.0.0.1:{port}", log, process.pid)
         try:
             _wait_until_healthy(server, process)
             yield server

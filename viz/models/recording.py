@@ -15,6 +15,7 @@ from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.models.layout import Layer
 from viz.models.registry import ModelError
+from viz.models.stopping import check
 
 INTERFACE = "headlight"
 
@@ -70,6 +71,7 @@ def _attention(
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
     """What transformers calls in every layer (its ``AttentionInterface``): attend, and note what was seen."""
+    check()
     for name, other in others.items():
         # What is not known to leave the weights alone might change them: say so, do not guess.
         if other is not None and name not in _HARMLESS:

@@ -1,11 +1,15 @@
 """Every cache of the project. Keys are frozen specs of small values, never tensors; every cache is bounded.
 
-What a cache returns is shared by all visitors and must not be changed.
+What a cache returns is shared by all visitors and must not be changed. What is ``@kept`` is computed in its turn
+(:mod:`viz.ui.turns`), once for all who ask, and kept in one memory that is bounded in bytes (:mod:`viz.ui.kept`).
 """
 
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 import torch
@@ -18,20 +22,25 @@ from viz.core.decode_time import DecodePlan, decode_seconds
 from viz.core.encodings import Encoding, encode, encodings, no_table
 from viz.core.fit import WindowFit, fit_windows
 from viz.core.heads import HeadWeights, MultiHeadTrace
-from viz.core.portrait import portrait
 from viz.core.spec import AttentionSpec
 from viz.core.timed_layers import CANDIDATES, Plan
 from viz.models import places, registry
 from viz.models.capture import Capture, Head, capture, seeded
+from viz.models.cross import cross, describe
 from viz.models.layout import LoadedModel
 from viz.models.load import load
 from viz.models.sharing import with_fewer, wrongly_shared
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
 from viz.ui import limits
+from viz.ui.kept import Kept, Store
 from viz.ui.measuring import Measurement
 from viz.ui.specs import MASKS, Mask, Placing, Shown, Source, View, local_entries, look
+from viz.ui.turns import Turns, quietly
+from viz.ui.waiting import called_away, until
 from viz.views.head_grid import Packed, pack_combined, pack_head, pack_wall
 
+P = ParamSpec("P")
+R = TypeVar("R")
 DEFAULT_MODEL = registry.entries()[0].id
 
 __all__ = ["MASKS", "Mask", "Placing", "Shown", "Source", "View", "local_entries"]  # and the caches below
@@ -50,18 +59,17 @@ def warm() -> bool:
     return True
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _gate() -> threading.BoundedSemaphore:
-    return threading.BoundedSemaphore(limits.FORWARD_PASSES)
+turns = Turns(limits.FORWARD_PASSES, limits.QUEUE, {"lesson": limits.LESSONS, "measure": limits.MEASUREMENTS})
+models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.SECONDS)
+results = Store(limits.CACHE_BYTES, turns, limits.SECONDS, called_away, models.storages)
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def lesson_gate() -> threading.BoundedSemaphore:
-    """Held for the few steps between two looks at a lesson, so that lessons take turns."""
-    return threading.BoundedSemaphore(limits.LESSONS)
+def kept(function: Callable[P, R]) -> Kept[P, R]:
+    """Compute in turn, once for all who ask, and keep."""
+    return Kept(function, results, "pass", until)
 
 
-@st.cache_resource(max_entries=limits.MODELS_KEPT, show_spinner=False)
+@partial(Kept, store=models, kind="load", wait=until)
 def model(model_id: str) -> LoadedModel:
     """A loaded model, shared by all visitors."""
     loaded = load(model_id, extra=local_entries())
@@ -80,18 +88,25 @@ def bare(source: Source) -> tuple[Tokens, Tensor]:
     return tokens, loaded.embeddings(list(tokens.ids))
 
 
-@st.cache_resource(max_entries=limits.CAPTURES_KEPT, show_spinner=False)
+@kept
 def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
-    """A text as seen from a source."""
+    """A text as seen from a source; with a target, that text asks and this one answers."""
+    if source.target:
+        alone = replace(source, target="")
+        return cross(read(alone), lambda: read(replace(alone, text=source.target)), lambda: _run(source))
+    return _run(source, heads_off)
+
+
+def _run(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
     if source.kind == "model":
-        loaded = model(source.model)
-        with _gate():
-            return capture(loaded, source.text, max_tokens=limits.TOKENS, heads_off=heads_off)
+        loaded, target = model(source.model), source.target or None
+        return capture(loaded, source.text, target=target, max_tokens=limits.TOKENS, heads_off=heads_off)
     tokens, vectors = bare(source)
-    return _seeded(source, tokens, vectors, heads_off)
+    return on_seeded_heads(source, tokens, vectors, heads_off)
 
 
-def _seeded(source: Source, tokens: Tokens, x: Tensor, heads_off: frozenset[Head] = frozenset()) -> Capture:
+def on_seeded_heads(source: Source, tokens: Tokens, x: Tensor, heads_off: frozenset[Head] = frozenset()) -> Capture:
+    """Seeded heads on any vectors of a source's tokens, (T, d_model)."""
     if source.kind == "embeddings":
         # Every model normalises its embeddings first; without that, seeded heads would see rows of length near 0.
         x = layer_norm(x, x.shape[1:])
@@ -104,7 +119,7 @@ def own_rows(source: Source) -> Tensor | None:
     return model(source.model).positions() if source.model else None
 
 
-@st.cache_resource(max_entries=limits.CAPTURES_KEPT, show_spinner=False)
+@kept
 def row_gain(source: Source) -> float:
     """By how much a formula's rows are scaled to suit a model's tokens; the formula's own beside N(0, 1) numbers."""
     _, vectors = bare(source)
@@ -119,7 +134,7 @@ def every_encoding(source: Source, placing: Placing) -> dict[str, Encoding]:
     return every | {"sinusoidal": every["sinusoidal"].scale_table(row_gain(source))}
 
 
-@st.cache_resource(max_entries=limits.CAPTURES_KEPT, show_spinner=False)
+@kept
 def placed(source: Source, placing: Placing) -> Capture:
     """The first tokens of a text, read with other positions, or in another order.
 
@@ -131,10 +146,8 @@ def placed(source: Source, placing: Placing) -> Capture:
         tokens, vectors = places.reorder(tokens, placing.order), vectors[list(placing.order)]
     table = every_encoding(source, placing)[placing.code].table(*vectors.shape)
     if source.kind != "model":
-        return _seeded(source, tokens, vectors + table)
-    loaded = model(source.model)
-    with _gate():
-        return places.capture_placed(loaded, tokens, table)
+        return on_seeded_heads(source, tokens, vectors + table)
+    return places.capture_placed(model(source.model), tokens, table)
 
 
 def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
@@ -151,13 +164,13 @@ def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
         return encode(call.x, call.projections, how, **options)
 
 
-@st.cache_resource(max_entries=limits.ENCODED_KEPT, show_spinner=False)
+@kept
 def encoded(source: Source, placing: Placing) -> Tensor:
     """The scaled scores of :func:`first_layer` with the encoding's bias, (H, T, T)."""
     return first_layer(source, placing).masked
 
 
-@st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
+@kept
 def trace(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head] = frozenset()) -> MultiHeadTrace:
     """Every intermediate of one layer."""
     seen = read(source, heads_off)
@@ -166,7 +179,7 @@ def trace(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head] = f
         return seen.multi_head(layer, allowed=mask.allowed(n_queries, n_keys))
 
 
-@st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
+@kept
 def shared(source: Source, layer: int, mask: Mask, n_kv_heads: int, mistake: bool = False) -> MultiHeadTrace:
     """A layer whose key/value heads are pooled into fewer; ``mistake`` shares them out in the wrong order."""
     with torch.inference_mode():
@@ -175,45 +188,43 @@ def shared(source: Source, layer: int, mask: Mask, n_kv_heads: int, mistake: boo
         return wrongly_shared(seen, layer, allowed=allowed) if mistake else seen.multi_head(layer, allowed=allowed)
 
 
-@st.cache_resource(max_entries=limits.TIMES_KEPT, show_spinner=False)
+@partial(Kept, store=results, kind="measure", wait=until)
 def decode_time(plan: DecodePlan, n_kv_heads: int) -> float:
     """Seconds a step of decoding takes on this machine, measured once for everybody."""
-    with _gate():
-        return decode_seconds(plan, n_kv_heads)
+    return decode_seconds(plan, n_kv_heads)
 
 
-@st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
+@kept
 def shown(source: Source, layer: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Shown:
     """Weights (pieces merged, special tokens hidden, rows summing to 1 again) or scaled scores, of every head.
 
     Scores are logits, which neither add up over pieces nor renormalise: merging takes the mean of a word's pairs,
     hiding leaves cells out.
     """
-    return look(_steps(source, layer, mask, heads_off), read(source, heads_off).tokens, view)
+    seen = read(source, heads_off)
+    return look(_steps(source, layer, mask, heads_off), seen.queries, seen.tokens, view)
 
 
 def _steps(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head]) -> AttentionTrace:
     seen = read(source, heads_off)
-    n = len(seen.tokens.ids)
     with torch.inference_mode():
-        return seen.layer(layer, allowed=mask.allowed(n, n))
+        return seen.layer(layer, allowed=mask.allowed(len(seen.queries.ids), len(seen.tokens.ids)))
 
 
-@st.cache_resource(max_entries=limits.WALLS_KEPT, show_spinner=False)
+@kept
 def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Packed:
     """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
     seen = read(source, heads_off)
-    ids, special = torch.tensor(seen.tokens.ids), torch.tensor(seen.tokens.special)
 
-    def layers() -> Iterator[tuple[Tensor, dict[str, Tensor]]]:
+    def layers() -> Iterator[tuple[Tensor, Mapping[str, Tensor]]]:
         for layer in range(seen.n_layers):
             steps = _steps(source, layer, mask, heads_off)
-            yield look(steps, seen.tokens, view).values, vars(portrait(steps.weights, ids, special))
+            yield look(steps, seen.queries, seen.tokens, view).values, describe(seen, steps.weights)
 
-    return pack_wall(layers(), n_layers=seen.n_layers, what=view.what, channel="grid")
+    return pack_wall(layers(), n_layers=seen.n_layers, what=view.what, channel=source.channel)
 
 
-@st.cache_resource(max_entries=limits.HEADS_KEPT, show_spinner=False)
+@kept
 def head_scores(
     source: Source, layer: int, head: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
 ) -> Packed:
@@ -225,10 +236,10 @@ def head_scores(
         scores = shown(source, layer, mask, view, heads_off).values[head]
     else:
         scores = trace(source, layer, mask, heads_off).masked[head]
-    return pack_head(scores, layer=layer, head=head, channel="grid")
+    return pack_head(scores, layer=layer, head=head, channel=source.channel)
 
 
-@st.cache_resource(max_entries=limits.HEADS_KEPT, show_spinner=False)
+@kept
 def combined(
     source: Source, heads: frozenset[Head], how: str, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
 ) -> Packed:
@@ -240,21 +251,22 @@ def combined(
         total = part if total is None else (total + part if how == "mean" else total.maximum(part))
     assert total is not None
     return pack_combined(
-        total / len(heads) if how == "mean" else total, combined=how, heads=sorted(heads), channel="grid"
+        total / len(heads) if how == "mean" else total, combined=how, heads=sorted(heads), channel=source.channel
     )
 
 
-@st.cache_resource(max_entries=limits.HEADS_KEPT, show_spinner=False)
+@kept
 def links(
     source: Source, mask: Mask, view: View, query: int, key: int, heads_off: frozenset[Head] = frozenset()
 ) -> tuple[float, ...]:
     """What every head shows for one pair, where the wall is too coarse to tell; rows and columns of the view."""
     seen = read(source, heads_off)
-    maps = (look(_steps(source, i, mask, heads_off), seen.tokens, view).values for i in range(seen.n_layers))
+    steps = (_steps(source, i, mask, heads_off) for i in range(seen.n_layers))
+    maps = (look(each, seen.queries, seen.tokens, view).values for each in steps)
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=limits.COUNTS_KEPT, show_spinner=False)
 def counted_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
     """What torch's own counter counts in each timed layer; on the meta device, so nothing is computed."""
     plan = Plan(d=d, h=h, k=k, lengths=(n,), seconds=0, device="meta")
@@ -267,25 +279,22 @@ def counted_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
     return counted
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _measuring() -> tuple[threading.BoundedSemaphore, threading.BoundedSemaphore]:
-    return threading.BoundedSemaphore(1), threading.BoundedSemaphore(limits.MEASUREMENTS_WAITING)
+_measuring = threading.BoundedSemaphore(1), threading.BoundedSemaphore(limits.MEASUREMENTS_WAITING)
 
 
 @st.cache_resource(max_entries=limits.MEASUREMENTS_KEPT, show_spinner=False)
 def measurement(plan: Plan) -> Measurement:
     """The measurement of a plan: not begun, under way, or done; visitors with the same plan share it."""
-    return Measurement(plan, *_measuring())
+    return Measurement(plan, *_measuring, partial(turns.turn, "measure", quietly))
 
 
-@st.cache_resource(max_entries=limits.CAPTURES_KEPT, show_spinner=False)
+@kept
 def windows(source: Source, mask: Mask) -> tuple[WindowFit, ...]:
     """The window closest to every head of every layer."""
     seen = read(source)
     n = len(seen.tokens.ids)
     fits = []
     for i in range(seen.n_layers):
-        with _gate():
-            steps = seen.layer(i, allowed=mask.allowed(n, n))
-            fits.append(fit_windows(steps.weights, steps.masked.isfinite().any(0)))
+        steps = seen.layer(i, allowed=mask.allowed(n, n))
+        fits.append(fit_windows(steps.weights, steps.masked.isfinite().any(0)))
     return tuple(fits)

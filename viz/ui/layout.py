@@ -4,13 +4,15 @@ import inspect
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from typing import Any, NoReturn
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from viz.core.checks import largest, rows_error, sdpa_error, sum_error
 from viz.core.heads import MultiHeadTrace
+from viz.figures.unchecked import unchecked
 from viz.models.capture import Capture
 from viz.models.registry import ModelError
 from viz.text import Translate, translator
@@ -95,13 +97,18 @@ def open_page(name: str, *, layer: int | None = None, about: Callable[[Scene], N
         trace = compute.trace(chosen.source, chosen.layer, chosen.mask)
     except ValueError as error:
         say_error(t, error)
-        note_refused(t)
-        state.end()
-        st.stop()
+        end_here(t)
     scene = Scene(t=t, choice=chosen, capture=capture, trace=trace)
     (about or provenance)(scene)
     cuts(scene)
     return scene
+
+
+def end_here(t: Translate) -> NoReturn:
+    """End the page where it is, after saying why: what was typed stays, and the link is as complete as the page."""
+    note_refused(t)
+    state.end()
+    st.stop()
 
 
 def note_refused(t: Translate) -> None:
@@ -121,10 +128,15 @@ def provenance(scene: Scene) -> None:
             n=len(scene.labels),
         )
     )  # fmt: skip
+    mask_added(scene)
+
+
+def mask_added(scene: Scene) -> None:
+    """Which mask the visitor laid over every head, if any."""
+    t, choice = scene.t, scene.choice
     if choice.mask.kind != "own":
-        st.caption(
-            t(f"note.mask_{'model' if source.kind == 'model' else 'seeded'}", mask=t(f"mask.{choice.mask.kind}"))
-        )
+        kind = "model" if choice.source.kind == "model" else "seeded"
+        st.caption(t(f"note.mask_{kind}", mask=t(f"mask.{choice.mask.kind}")))
 
 
 def cuts(scene: Scene) -> None:
@@ -150,7 +162,7 @@ def show(fig: dict[str, Any], *, key: str, alt: str, on_click: Callable[[], None
     kind = state.choice("image", "png", IMAGES)
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     st.plotly_chart(
-        fig, key=key, alt=alt, config={"displaylogo": False, "toImageButtonOptions": save},
+        unchecked(fig), key=key, alt=alt, config={"displaylogo": False, "toImageButtonOptions": save},
         on_select=on_click or "ignore", selection_mode="points",
     )  # fmt: skip
 
@@ -166,9 +178,12 @@ def truth(t: Translate, checks: Iterable[Check]) -> None:
             st.markdown(f"{mark} {t(one.key, **one.values)} — {t('truth.off', off=off)}")
 
 
+_source = cache(inspect.getsource)
+
+
 def source_code(t: Translate, *functions: Callable[..., Any]) -> None:
     """The code that ran, read from the running modules."""
     with st.expander(t("code.title")):
         st.caption(t("code.lead"))
         for function in functions:
-            st.code(inspect.getsource(function), language="python")
+            st.code(_source(function), language="python")

@@ -1,4 +1,30 @@
-"""What a visitor may ask of the server at most, and why. Every limit is enforced here, not in the browser."""
+"""What a visitor may ask of the server at most, and why. Every limit is enforced on the server, not in the browser.
+
+Whoever runs the server may change those read by :func:`whole` and :func:`names`, by ``HEADLIGHT_<NAME>`` in the
+environment.
+"""
+
+import os
+
+
+def whole(name: str, usual: int, low: int, high: int) -> int:
+    """A whole number from the environment, or the usual one.
+
+    Raises:
+        ValueError: if what is set there cannot be used.
+    """
+    value = os.environ.get(f"HEADLIGHT_{name}") or str(usual)
+    if not value.isdecimal() or not low <= int(value) <= high:
+        raise ValueError(f"HEADLIGHT_{name}={value!r} is not a whole number from {low} to {high}")
+    return int(value)
+
+
+def names(name: str, usual: str = "") -> tuple[str, ...]:
+    """Names from the environment, with commas or spaces between them."""
+    return tuple((os.environ.get(f"HEADLIGHT_{name}") or usual).replace(",", " ").split())
+
+
+# --- One text, one picture ---------------------------------------------------------------------------------------
 
 CHARACTERS = 4_000
 """Of one text: about 700 words, more than any model here reads; what is beyond is dropped and counted."""
@@ -9,33 +35,35 @@ TOKENS = 512
 PRINTED_CELLS = 400
 """Numbers are printed into the cells of a matrix up to this many cells; beyond it they would not be legible."""
 
-MODELS_KEPT = 6
-"""Models in memory at once: the default one, the three twins of 1.6 MB each, and two more (the largest takes 2 GB)."""
+WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+"""What d_model of seeded vectors may be: small enough to read, and each divides into several numbers of heads."""
 
-CAPTURES_KEPT = 24
-"""Texts whose q, k, v are kept: at most 19 MB each for the default model, a few hundred kB for a sentence."""
+SEEDED_HEADS = 16
+"""Heads that have learned nothing: more than a page can name one by one. A model has the heads and layers it has."""
 
-FORWARD_PASSES = 2
-"""Models run at the same time at most this often; others wait their turn."""
-
-TRACES_KEPT = 8
-"""Layers whose every intermediate is kept: 50 MB each for 12 heads at 512 tokens, under 1 MB for a sentence."""
-
-WALLS_KEPT = 16
-"""Walls packed for the browser: at most 2.5 MB each."""
-
-HEADS_KEPT = 64
-"""Heads packed for the browser: at most 0.6 MB each, 700 bytes for a sentence."""
+PAINTED_TOKENS = 32
+"""Of a text whose mask is painted: a link holds 32 x 32 cells in 174 characters, and a finger can still hit one."""
 
 PLACED_TOKENS = 128
 """Of a text whose encodings are compared: eight maps of 128 x 128 exact numbers are 0.5 MB."""
 
-TORCH_THREADS = 1
-"""Of one forward pass. With one a core, another busy process makes every operation wait for the scheduler: 0.6 ms of
-attention on a sentence took 60 ms on a shared machine with two cores."""
+WINDOW_TOKENS = 128
+"""Of a text whose windows are drawn live: three heads of 128 x 128 scores are 0.2 MB, recomputed 60 times a second."""
 
-ENCODED_KEPT = 64
-"""Scores of a first layer under one encoding: at most 0.8 MB each for the default model."""
+SHARED_TOKENS = 96
+"""Of a text whose K, V and heads are drawn group by group: at most 0.6 MB for 12 heads of width 64."""
+
+STACK_TOKENS = 128
+"""Of a text that goes through whole blocks: every step of twelve layers is 100 MB then, 2 MB for a sentence."""
+
+FLOW_TOKENS = 32
+"""Of a text whose attention flow is computed: 1024 maximum flows through twelve layers take one second."""
+
+SCORED_TOKENS = 128
+"""Of two texts whose scoring functions are compared: additive scoring holds 128 x 128 x 64 numbers at once, 4 MB."""
+
+WRITTEN_TOKENS = 48
+"""Of what an encoder-decoder writes: each step is a pass of its decoder, 10 ms for the smallest."""
 
 PICTURE_SIDE = 64
 """Pixels of a picture's side: a head on 64 x 64 has a map of 4096 x 4096."""
@@ -46,18 +74,6 @@ PICTURE_BYTES = 2_000_000
 PICTURE_PIXELS = 16_000_000
 """Of a visitor's file, read from its header before it is unpacked: 48 MB as RGB."""
 
-WINDOW_TOKENS = 128
-"""Of a text whose windows are drawn live: three heads of 128 x 128 scores are 0.2 MB, recomputed 60 times a second."""
-
-LESSONS = 1
-"""Lessons (a student learning a convolution) trained at the same time; others wait for their next 20 steps."""
-
-TIMES_KEPT = 32
-"""Times of a step of decoding: one number each. Measuring one holds 0.13 GB of keys and values for half a second."""
-
-SHARED_TOKENS = 96
-"""Of a text whose K, V and heads are drawn group by group: at most 0.6 MB for 12 heads of width 64."""
-
 MEASURED_LENGTHS = tuple(2**power for power in range(6, 14))
 """Texts that layers are timed on: 64 to 8192 tokens."""
 
@@ -67,8 +83,86 @@ MEASURED_WIDTH, MEASURED_KERNEL = 1024, 15
 MEASURED_SECONDS = (10, 20, 60)
 """A visitor may choose how long a measurement takes at most."""
 
+# --- Work: who computes when -------------------------------------------------------------------------------------
+
+FORWARD_PASSES = whole("PASSES", 2, 1, 64)
+"""Computations under way at once, of whatever kind: one for each core. Others wait their turn, and see their place."""
+
+LESSONS = 1
+"""Of these, steps of a lesson (a student learning a convolution): a class that trains leaves room for who looks."""
+
+MEASUREMENTS = 1
+"""Of these, layers being timed: two at once would time each other."""
+
+QUEUE = whole("QUEUE", 256, 1, 10_000)
+"""Computations that may wait. At 50 ms each, two at a time, the last waits 6 s; one more is asked to try again."""
+
+SECONDS = whole("SECONDS", 20, 1, 600)
+"""For one computation, looked at between layers; a single layer, a model being loaded and the steps of a lesson run to
+their end. The Heads page of 512 tokens took 1.8 s on two busy cores."""
+
+WAIT = whole("WAIT", 60, 1, 600)
+"""Seconds a visitor waits for one answer, queue and all, before the page says that the server is busy."""
+
+TORCH_THREADS = 1
+"""Of one forward pass. With one a core, another busy process makes every operation wait for the scheduler: 0.6 ms of
+attention on a sentence took 60 ms on a shared machine with two cores."""
+
 MEASUREMENTS_WAITING = 4
 """One measurement runs at a time; three more may wait, others are asked to try again."""
 
+# --- Memory ------------------------------------------------------------------------------------------------------
+
+CACHE_BYTES = whole("CACHE_MB", 300, 50, 100_000) * 10**6
+"""Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take
+50 MB in all layers and heads, one layer of 512 tokens 50 MB."""
+
+MODELS_BYTES = whole("MODELS_MB", 4_200, 1, 1_000_000) * 10**6
+"""Of all models in memory: the default one (0.1 GB), the twins (4 MB) and the two largest of the list (2 GB each). One
+that is larger by itself is not offered."""
+
+MODELS = names("MODELS")
+"""Models that are offered, of those in viz/models/registry.toml; all if nothing is set. Nobody can name another."""
+
 MEASUREMENTS_KEPT = 32
 """Measurements kept: a few dozen numbers each."""
+
+COUNTS_KEPT = 64
+"""Counts of torch's own counter kept: four numbers each."""
+
+# --- A public address: read by viz/host --------------------------------------------------------------------------
+
+SOCKETS = whole("SOCKETS", 600, 1, 100_000)
+"""Browser tabs connected at once: about 1 MB each, which stays with a visitor who only reads."""
+
+SOCKETS_EACH = whole("SOCKETS_PER_ADDRESS", 300, 1, 100_000)
+"""Of one address: a whole school often comes from one."""
+
+IDLE = whole("IDLE_MINUTES", 30, 1, 10_000) * 60
+"""Seconds without a click after which a tab gives way when somebody new finds no room. Its link brings it back."""
+
+MESSAGE_BYTES = 2_000_000
+"""Of one message from a browser: a text, a few dozen controls, a picture's state."""
+
+MESSAGES_A_SECOND, MESSAGES_AT_ONCE = 20, 100
+"""Of one browser: what comes faster is read later. A hand on a slider sends three a second, a first visit ten."""
+
+UPLOADS_EACH = 4
+"""Files of one visitor in memory: a page has one place for a picture, and a new picture takes the old one's place."""
+
+STOPPING = 15
+"""Seconds from being told to stop to the end of the process, whatever still runs: orchestrators kill after 20 or 30."""
+
+PROXIES = whole("PROXIES", 0, 0, 9)
+"""Proxies in front of the server, each of which adds the address it sees to X-Forwarded-For; 0: the header is a
+visitor's own claim and is not read."""
+
+HOSTS = names("HOSTS")
+"""Names (with the port, if it is not the usual one) under which the page is public; any if nothing is set. A request
+for another name is refused, so that no other site's name can be pointed at this server."""
+
+FRAMES = names("FRAMES", "'self'")
+"""Sites that may show the page in a frame, as a content policy names them: https://huggingface.co"""
+
+METRICS_TOKEN = os.environ.get("HEADLIGHT_METRICS_TOKEN", "")
+"""Who sends this as a bearer token may read /_stcore/metrics; nobody if nothing is set."""

@@ -3,12 +3,16 @@
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Literal
 
 from viz.core.measure_cost import Point, measure
 from viz.core.timed_layers import CANDIDATES, Plan
+from viz.models.registry import ModelError
 
 State = Literal["idle", "full", "waiting", "running", "done", "late", "stopped", "failed"]
+Turn = Callable[[], AbstractContextManager[None]]
 
 
 class Measurement:
@@ -18,13 +22,14 @@ class Measurement:
         plan: what is measured.
         gate: held while measuring, so that no two measurements disturb each other.
         places: taken while waiting or measuring; without a free one nothing starts.
+        turn: taken for each point, so that visitors who only look come in between.
     """
 
-    def __init__(self, plan: Plan, gate: threading.Semaphore, places: threading.Semaphore) -> None:
+    def __init__(self, plan: Plan, gate: threading.Semaphore, places: threading.Semaphore, turn: Turn) -> None:
         self.plan, self.points = plan, list[Point]()
         self.state: State = "idle"
         self.load: float | None = None
-        self._gate, self._places = gate, places
+        self._gate, self._places, self._turn = gate, places, turn
         self._stop, self._lock = threading.Event(), threading.Lock()
         self._began = 0.0
 
@@ -61,6 +66,10 @@ class Measurement:
         """End it after the forward pass under way; what was measured stays."""
         self._stop.set()
 
+    def _next(self, points: Iterator[Point]) -> Point | None:
+        with self._turn():
+            return next(points, None)
+
     def _run(self) -> None:
         ended: State = "failed"
         try:
@@ -71,13 +80,16 @@ class Measurement:
             try:
                 self.load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
                 self._began, self.state = time.monotonic(), "running"
-                for point in measure(self.plan, stop=self._stop.is_set):
+                points = measure(self.plan, stop=self._stop.is_set)
+                while point := self._next(points):
                     self.points.append(point)
             finally:
                 self._gate.release()
             ended = "stopped" if self._stop.is_set() else "done" if len(self.points) == self.wanted else "late"
         except (RuntimeError, MemoryError):  # torch could not get the memory
             ended = "failed"
+        except ModelError:  # too many wait for a turn
+            ended = "full"
         finally:
             self._places.release()
             self.state = ended

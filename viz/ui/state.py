@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from viz.ui import come_back
+
 T = TypeVar("T")
 
-_LINK, _DECLARED, _REFUSED, _LONGEST = "_link", "_declared", "_refused", "_longest"
+_LINK, _DECLARED, _REFUSED, _LONGEST, _WRITTEN = "_link", "_declared", "_refused", "_longest", "_written"
 
 
 def begin() -> None:
@@ -48,6 +50,15 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
     state[_DECLARED][name] = default
     value: T = state[name]
     return value
+
+
+def belong_to(tokens: Any, *names: str) -> None:
+    """Forget what was chosen among other tokens: there the same number means another one."""
+    state, owner = st.session_state, f"_{names[0]}_of"
+    if state.setdefault(owner, tokens) != tokens:
+        for name in names:
+            state.pop(name, None)
+    state[owner] = tokens
 
 
 def whole(name: str, default: int, low: int, high: int) -> int:
@@ -88,8 +99,13 @@ def numbers(name: str, low: int, high: int) -> list[int]:
 
 
 def text(name: str, default: str, longest: int) -> str:
-    """A text of the visitor's, as typed; the page's own link carries at most ``longest`` characters of it."""
-    st.session_state.setdefault(_LONGEST, {})[name] = longest
+    """A text of the visitor's, as typed, in a box of that name; the link carries ``longest`` characters at most."""
+    state = st.session_state
+    state.setdefault(_LONGEST, {})[name] = longest
+    if name not in state and (shown := come_back.still_shown(name)) is not None:
+        state[_LINK].pop(name, None)
+        state[_DECLARED][name] = default
+        return shown
     return param(name, default, str, lambda _: True)
 
 
@@ -122,5 +138,8 @@ def end() -> None:
     """Finish a run: write the state into the address bar."""
     now, wanted = {name: st.query_params[name] for name in st.query_params}, link()
     # A page not opened yet may still want its part of the link the session came with.
-    if now != wanted:
+    # Of two quick changes that undo each other the second is sent with the address from before the first: what the
+    # browser says is where it was, what was last written is where it will be.
+    if now != wanted or st.session_state.get(_WRITTEN, wanted) != wanted:
         st.query_params.from_dict(wanted)
+    st.session_state[_WRITTEN] = wanted

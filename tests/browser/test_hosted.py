@@ -1,0 +1,59 @@
+"""The pages of a guarded server: nothing they do is against the policy, and a visitor's place in the queue is seen."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.drive import PATIENCE, ROOT, Server, address, serve, wait_run
+from tests.load.tab import Tab
+from tests.test_readme import pages
+from viz.text import translator
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    log = tmp_path_factory.mktemp("hosted") / "log.txt"
+    with serve(ROOT / "tests" / "host" / "slow_app.py", log, HEADLIGHT_PASSES="1") as running:
+        yield running
+
+
+def test_no_page_does_what_the_policy_forbids(hosted, page):
+    """``page`` is watched: a script or a request that was refused is an error in its console."""
+    for path in pages():
+        page.goto(address(hosted.url, "" if path == "heads" else path, source="words", text="the cat sat"))
+        wait_run(page)
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+    assert "Uncaught" not in hosted.written()
+
+
+def test_a_visitor_sees_the_place_in_the_queue_and_then_the_page(hosted, page):
+    page.goto(address(hosted.url, lang="en", text="hello"))
+    wait_run(page)
+    notice, done = page.locator(".st-key-waiting"), threading.Event()
+
+    async def hold_the_only_place() -> None:
+        async with Tab(hosted.url) as slow:
+            work = asyncio.create_task(slow.open(text="slowly"))
+            await asyncio.to_thread(done.wait, PATIENCE / 1000)
+            await slow.vanish()
+            work.cancel()
+
+    other = threading.Thread(target=asyncio.run, args=(hold_the_only_place(),))
+    other.start()
+    try:
+        box = page.locator(".st-key-text textarea")
+        for n in range(2):  # until the other one has the place
+            box.fill(f"a text of mine, number {n}")
+            box.blur()
+            page.wait_for_timeout(1500)
+        expect(notice).to_have_text(translator("en")("waiting.place", n=1))
+        assert page.locator(".stMain").evaluate("main => main.scrollWidth <= main.clientWidth")
+    finally:
+        done.set()
+        other.join()
+    wait_run(page)
+    expect(notice).to_have_text("")
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)

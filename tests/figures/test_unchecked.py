@@ -1,0 +1,25 @@
+import json
+
+import pytest
+import torch
+from plotly.io import to_json
+from plotly.tools import return_figure_from_figure_or_data as what_streamlit_sends
+
+from viz.figures.bars import bars
+from viz.figures.unchecked import unchecked
+
+FIG = bars(["a", "b"], {"one": torch.tensor([0.25, 0.5])}, title="keys", value_title="weight")
+
+
+def test_the_browser_is_sent_the_same_as_if_every_property_had_been_checked():
+    sent, checked = (
+        to_json(what_streamlit_sends(fig, validate_figure=True), validate=False) for fig in (unchecked(FIG), FIG)
+    )
+    assert json.loads(sent) == json.loads(checked)
+
+
+def test_a_property_that_is_wrong_is_found_where_figures_are_checked():
+    wrong = {**FIG, "layout": {"height": "tall"}}
+    with pytest.raises(ValueError, match="height"):
+        what_streamlit_sends(wrong, validate_figure=True)
+    unchecked(wrong)

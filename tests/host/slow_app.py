@@ -1,0 +1,69 @@
+"""serve.py, whose model takes its time over some texts: "slowly" means forever, "badly" an error that quotes
+it, "strangely" an error of the page."""
+
+import os
+import time
+from typing import Any
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from viz.host import mishaps
+from viz.host import readiness as told
+from viz.host.guard import Guard
+from viz.host.readiness import Readiness
+from viz.host.sockets import Sockets
+from viz.models.capture import capture
+from viz.models.stopping import check
+from viz.ui import compute, layout
+
+ROOT = told.__file__.rpartition("viz")[0]
+provenance = layout.provenance
+
+
+def _capture(model: Any, text: str, **options: Any) -> Any:
+    while "slowly" in text:
+        check()
+        time.sleep(0.02)
+    if "badly" in text:
+        raise RuntimeError(f"cannot read {text}")
+    return capture(model, text, **options)
+
+
+def _provenance(scene: Any) -> None:
+    if "strangely" in scene.choice.source.text:
+        raise KeyError(scene.choice.source.text)
+    provenance(scene)
+
+
+def _load_only() -> int:
+    compute.model(compute.DEFAULT_MODEL)
+    return 0
+
+
+async def inside(_: Request) -> JSONResponse:
+    """What the tests want to know."""
+    files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0  # noqa: PTH112, PTH208
+    return JSONResponse(
+        {
+            "working": compute.turns.working, "waiting": compute.turns.waiting, "files": files,
+            "sockets": len(sockets),
+        }
+    )  # fmt: skip
+
+
+compute.capture = _capture  # type: ignore[attr-defined]
+layout.provenance = _provenance
+told.warm = _load_only  # type: ignore[attr-defined]
+sockets = Sockets()
+readiness = Readiness(sockets)
+app = st.App(
+    f"{ROOT}app.py",
+    lifespan=readiness.lifespan,
+    routes=[*readiness.routes, Route("/inside", inside)],
+    on_script_error=mishaps.say,
+    middleware=[Middleware(Guard, sockets=sockets, readiness=readiness)],
+)

@@ -1,0 +1,98 @@
+"""What may be missing or full while people look: a sentence, their text kept, and everybody else undisturbed."""
+
+from collections import Counter, OrderedDict
+
+import pytest
+
+from tests.conftest import everything
+from viz.host.warm import warm
+from viz.models import registry
+from viz.models.registry import Entry
+from viz.text import translator
+from viz.ui import compute, limits
+from viz.ui.controls import examples
+
+T = translator("en")
+
+
+def boxes(app):
+    return [box.value for box in app.error]
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """How often the model has read each text."""
+    counted, capture = Counter(), compute.capture
+
+    def count(model, text, **options):
+        counted[text] += 1
+        return capture(model, text, **options)
+
+    monkeypatch.setattr(compute, "capture", count)
+    return counted
+
+
+def test_examples_are_warm_before_the_first_visitor(open_app, passes, monkeypatch):
+    """All of them, in every layer and head; they take little of the memory and stay there."""
+    compute.results.forget(compute.read.key("")[0])
+    texts = [example.text for example in examples()]
+    assert warm() == len(texts)
+    assert passes == dict.fromkeys(texts, 1)
+    assert compute.results.bytes < limits.CACHE_BYTES / 3
+    computed, join = [], compute.results._join
+    monkeypatch.setattr(compute.results, "_join", lambda key, *rest: computed.append(key) or join(key, *rest))
+    app = open_app(text=texts[3], layer=5, head=7)
+    assert not app.exception
+    assert computed == [], "the page of an example computes nothing"
+    open_app(text=texts[3] + " And then?")
+    assert computed, "the test sees what is computed"
+    assert passes == dict.fromkeys(texts, 1) | {texts[3] + " And then?": 1}
+
+
+def test_a_model_whose_files_are_gone_goes_on_if_it_was_loaded(open_app, monkeypatch):
+    compute.model(compute.DEFAULT_MODEL)
+    monkeypatch.setattr(Entry, "local_folder", lambda _: None)
+    app = open_app(text="The files are gone.")
+    assert boxes(app) == []
+    assert app.selectbox(key="model").options == [compute.DEFAULT_MODEL]
+
+
+def test_a_model_whose_files_are_gone_is_a_sentence_if_it_was_not(open_app, monkeypatch, tmp_path):
+    monkeypatch.setattr(Entry, "local_folder", lambda _: tmp_path)
+    for name in ("_kept", "_staying"):  # nothing is loaded yet
+        monkeypatch.setattr(compute.models, name, OrderedDict())
+    app = open_app(model="twin-g8", text="the cat saw")
+    assert boxes(app) == [T("error.missing", model=r"twin\-g8", file=r"config\.json")]
+    assert app.text_area(key="text").value == "the cat saw"
+
+
+def test_a_full_line_is_told_and_what_was_typed_is_kept(open_app, monkeypatch):
+    monkeypatch.setattr(compute.turns, "places", 0)
+    monkeypatch.setattr(compute.turns, "line", 0)
+    app = open_app(text="There is no room for this.")
+    assert boxes(app) == [T("error.crowded", n=0)]
+    assert app.text_area(key="text").value == "There is no room for this."
+    monkeypatch.undo()
+    app.run()
+    assert boxes(app) == []
+    assert any(getattr(one, "type", "") == "bidi_component" for one in everything(app)), "and now it is computed"
+
+
+def test_who_waits_too_long_is_told(open_app, monkeypatch):
+    monkeypatch.setattr(compute.turns, "places", 0)
+    monkeypatch.setattr(limits, "WAIT", 0)
+    app = open_app(text="Nobody ever comes to this.")
+    assert boxes(app) == [T("error.busy", seconds=0)]
+    assert compute.turns.waiting == 0, "the place is given up"
+
+
+def test_only_the_models_that_are_offered_can_be_had(open_app, monkeypatch):
+    """By name, and by the memory there is; a link to another falls back and says so."""
+    names = [entry.id for entry in registry.entries() if entry.path or entry.package]
+    monkeypatch.setattr(limits, "MODELS", names[:2])
+    app = open_app(model=names[2])
+    assert app.selectbox(key="model").options == names[:2]
+    assert app.selectbox(key="model").value == names[0]
+    assert any("model" in note.value for note in app.info)
+    monkeypatch.setattr(limits, "MODELS_BYTES", 10**7)
+    assert open_app(source="embeddings").selectbox(key="model").options == [names[1]]

@@ -1,0 +1,260 @@
+"""What is refused before a page knows of it, asked without a server: the guard is a function of what comes in."""
+
+import asyncio
+import base64
+import hashlib
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+
+from viz.host import guard
+from viz.host.guard import Guard, address_of
+from viz.host.policy import headers
+from viz.host.readiness import Readiness
+from viz.host.sockets import Sockets
+from viz.ui import compute, limits
+
+HOST = {"host": "demo.example.org"}
+END = {"type": "websocket.disconnect"}
+OWN = HOST | {"origin": "https://demo.example.org"}
+
+
+def inside(reached):
+    """Stands for Streamlit: says yes to everything, and reads a socket until it is closed."""
+
+    async def app(scope, receive, send):
+        reached.append(scope["path"])
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"inside"})
+            return
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] != "websocket.disconnect":
+            reached.append(message["bytes"])
+
+    return app
+
+
+class Door:
+    """A guard with nothing behind it, and a knock on it."""
+
+    def __init__(self, **options):
+        self.reached, self.sockets = [], options.pop("sockets", Sockets())
+        self.readiness = Readiness(self.sockets)
+        self.readiness.settled.set()
+        self.guard = Guard(inside(self.reached), self.sockets, self.readiness, **options)
+
+    async def knock(self, kind, path, headers, messages=(), **scope):
+        sent, waiting = [], asyncio.Queue()
+        for message in messages:
+            waiting.put_nowait(message)
+
+        async def send(message):
+            sent.append(message)
+
+        given = [(name.encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": kind, "path": path, "headers": given, "client": ("203.0.113.7", 1), **scope}
+        await asyncio.wait_for(self.guard(scope, waiting.get, send), 10)
+        return sent
+
+    def ask(self, path, method="GET", headers=HOST):
+        return asyncio.run(self.knock("http", path, headers, method=method))[0]
+
+    def open(self, headers=OWN, messages=(END,), **scope):
+        return asyncio.run(self.knock("websocket", "/_stcore/stream", headers, messages, **scope))
+
+
+@pytest.fixture
+def door():
+    return Door()
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "https://demo.example.org.evil.example", "null", "https://[", "demo.example.org"]
+)
+def test_other_sites_are_refused_before_streamlit_sees_them(door, origin):
+    """Streamlit itself would ask the internet who this machine is, and everybody would wait (PLATFORM of 1.67)."""
+    connect = {"type": "websocket.connect"}
+    assert door.open(HOST | {"origin": origin}, (connect,)) == [{"type": "websocket.close", "code": 1008}]
+    assert door.ask("/_stcore/upload_file/a/b", "PUT", HOST | {"origin": origin})["status"] == 403
+    assert door.reached == []
+
+
+def test_the_page_itself_and_what_is_no_browser_may_connect(door):
+    assert door.open(OWN)[0]["type"] == "websocket.accept"
+    assert door.open(HOST)[0]["type"] == "websocket.accept"
+
+
+def test_a_server_with_a_name_answers_to_no_other():
+    door = Door(hosts=("demo.example.org",))
+    assert door.ask("/")["status"] == 200
+    other = {"host": "127.0.0.1:8501"}
+    assert door.ask("/", headers=other)["status"] == 421
+    assert door.open(other | {"origin": "http://127.0.0.1:8501"}, ({"type": "websocket.connect"},))[0]["code"] == 1008
+    assert door.ask("/healthz", headers=other)["status"] == 200, "whoever checks its health asks by number"
+
+
+@pytest.mark.parametrize("before", ["", "/some/path"])
+def test_what_no_browser_needs_is_not_there(door, monkeypatch, before):
+    for path in ("/_stcore/metrics", "/_stcore/script-health-check", "/_stcore/agent/interact", "/_stcore/new-in-1.68"):
+        assert door.ask(before + path)["status"] == 404, path
+    for path in ("/auth/login", "/oauth2callback", "/component/x/index.html"):
+        assert door.ask(path)["status"] == 404, path
+    for path in ("/_stcore/health", "/_stcore/host-config", "/_stcore/bidi-components/headlight.maps/maps.js"):
+        assert door.ask(before + path)["status"] == 200, path
+    bearer = HOST | {"authorization": "Bearer open sesame"}
+    assert door.ask("/_stcore/metrics", headers=bearer)["status"] == 404, "an empty token lets nobody in"
+    monkeypatch.setattr(limits, "METRICS_TOKEN", "open sesame")
+    assert door.ask("/_stcore/metrics", headers=bearer)["status"] == 200
+    assert door.ask("/_stcore/metrics", headers=HOST | {"authorization": "Bearer öffne"})["status"] == 404
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_nothing_is_sent_but_files(door, method):
+    assert door.ask("/", method)["status"] == 405
+    assert door.ask("/media/x", method)["status"] == 405
+
+
+def test_a_visitor_has_few_files_here(door, monkeypatch):
+    files = {"full": dict.fromkeys(range(limits.UPLOADS_EACH)), "new": {}}
+    uploads = SimpleNamespace(uploaded_file_mgr=SimpleNamespace(file_storage=files))
+    monkeypatch.setattr(guard.Runtime, "instance", lambda: uploads)
+    assert door.ask("/_stcore/upload_file/full/e", "PUT", OWN)["status"] == 413
+    assert door.ask("/_stcore/upload_file/full/a", "DELETE", OWN)["status"] == 200
+    assert door.ask("/_stcore/upload_file/new/a", "PUT", OWN)["status"] == 200
+
+
+def said(message):
+    return {"type": "websocket.receive", "bytes": message}
+
+
+def rerun(text=""):
+    return BackMsg(rerun_script=ClientState(query_string=text)).SerializeToString()
+
+
+def test_messages_are_no_larger_than_a_page_needs(door, monkeypatch):
+    monkeypatch.setattr(limits, "MESSAGE_BYTES", len(rerun("1234567")))
+    sent = door.open(messages=(said(rerun("1234567")), said(rerun("12345678")), said(rerun())))
+    assert sent[-1] == {"type": "websocket.close", "code": 1009}
+    assert door.reached == ["/_stcore/stream", rerun("1234567")]
+
+
+def test_what_is_no_message_ends_the_connection(door):
+    text = {"type": "websocket.receive", "text": "hello", "bytes": None}
+    assert door.open(messages=(text,))[-1] == {"type": "websocket.close", "code": 1003}
+    assert door.open(messages=(said(b"\xff\xff"),))[-1] == {"type": "websocket.close", "code": 1002}
+
+
+def test_nobody_empties_everybodys_caches(door):
+    orders = [BackMsg(clear_cache=True), BackMsg(set_run_on_save=True), BackMsg(debug_shutdown_runtime=True), BackMsg()]
+    door.open(messages=(*(said(one.SerializeToString()) for one in orders), said(rerun()), END))
+    assert door.reached == ["/_stcore/stream", rerun()]
+
+
+def test_what_comes_too_fast_is_read_later(door, monkeypatch):
+    slept = []
+
+    async def sleep(seconds):
+        slept.append(seconds)
+
+    monkeypatch.setattr(guard.asyncio, "sleep", sleep)
+    messages = [said(rerun())] * (limits.MESSAGES_AT_ONCE + 3)
+    door.open(messages=(*messages, END))
+    assert door.reached.count(rerun()) == len(messages), "nothing is lost"
+    assert len(slept) == 3
+    assert slept == sorted(slept)
+
+
+def test_sockets_of_one_address_are_counted_and_given_back():
+    door = Door(sockets=Sockets(most=5, most_each=2, idle=60))
+    for _ in range(7):
+        assert door.open()[0]["type"] == "websocket.accept"
+    first, _ = (door.sockets.admit("203.0.113.7") for _ in range(2))
+    assert door.open(messages=({"type": "websocket.connect"},)) == [{"type": "websocket.close", "code": 1013}]
+    assert door.open(client=("203.0.113.8", 1))[0]["type"] == "websocket.accept", "others are not meant"
+    full = door.ask("/", headers=HOST | {"accept": "text/html"})
+    assert full["status"] == 503
+    assert door.ask("/_stcore/health")["status"] == 503, "a browser that lost its socket waits"
+    assert door.ask("/static/js/index.js")["status"] == door.ask("/healthz")["status"] == 200
+    door.sockets.forget(first)
+    assert door.open()[0]["type"] == "websocket.accept"
+
+
+def test_who_has_been_away_longest_gives_way():
+    sockets = Sockets(most=2, most_each=2, idle=60)
+    old, young = sockets.admit("a"), sockets.admit("b")
+    assert sockets.admit("c") is None
+    old.seen -= 61
+    assert sockets.room("c")
+    assert sockets.admit("c") is not None
+    assert old.leave.is_set()
+    assert not young.leave.is_set()
+    assert len(sockets) == 2
+    sockets.forget(old)
+    assert len(sockets) == 2, "it was forgotten already"
+
+
+def test_a_socket_that_gives_way_is_closed(door):
+    async def visit():
+        coming = asyncio.create_task(door.knock("websocket", "/_stcore/stream", OWN))
+        while not len(door.sockets):
+            await asyncio.sleep(0)
+        next(iter(door.sockets._open.values()))[0].leave.set()
+        return await coming
+
+    assert asyncio.run(visit())[-1] == {"type": "websocket.close", "code": 1013}
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "client", "expected"),
+    [
+        (0, "198.51.100.1", "203.0.113.7", "203.0.113.7"),  # a visitor's own claim
+        (1, "198.51.100.1", "10.0.0.1", "198.51.100.1"),
+        (1, "1.2.3.4, 198.51.100.1", "10.0.0.1", "198.51.100.1"),  # what stands before the proxy's word is claimed
+        (2, "1.2.3.4, 198.51.100.1, 10.0.0.2", "10.0.0.1", "198.51.100.1"),
+        (2, "198.51.100.1", "10.0.0.1", "10.0.0.1"),  # it did not come through both
+        (1, "", "10.0.0.1", "10.0.0.1"),
+        (0, "", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),  # one visitor has them all
+        (0, "", "::ffff:203.0.113.7", "203.0.113.7"),
+        (1, "not an address", "10.0.0.1", "not an address"),
+    ],
+)
+def test_where_a_visitor_comes_from(proxies, forwarded, client, expected):
+    given = guard.Headers({"x-forwarded-for": forwarded} if forwarded else {})
+    assert address_of({"client": (client, 1)}, given, proxies) == expected
+
+
+def test_every_answer_carries_the_policy(door):
+    for path in ("/", "/_stcore/metrics", "/media/x"):
+        said = dict(door.ask(path)["headers"])
+        assert said[b"x-content-type-options"] == b"nosniff"
+        assert said[b"referrer-policy"] == b"no-referrer", "addresses hold visitors' texts"
+        assert b"default-src 'self'" in said[b"content-security-policy"]
+
+
+def test_the_policy_allows_the_installed_page_and_no_other_script():
+    policy = dict(headers(("'self'", "https://huggingface.co")))[b"content-security-policy"].decode()
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
+    inline = [body for body in re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL) if body.strip()]
+    digests = [base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in inline]
+    assert rules["script-src"].split() == ["'self'", *(f"'sha256-{digest}'" for digest in digests)]
+    assert rules["frame-ancestors"] == "'self' https://huggingface.co"
+    strict = {"default-src": "'self'", "object-src": "'none'", "base-uri": "'self'", "connect-src": "'self'"}
+    assert strict.items() <= rules.items()
+
+
+def test_ready_means_warm_with_room_and_not_about_to_end(monkeypatch):
+    readiness = Readiness(Sockets(most=1))
+    assert readiness.reasons() == ["warm"]
+    readiness.missing = []
+    assert readiness.reasons() == []
+    readiness.sockets.admit("a")
+    monkeypatch.setattr(type(compute.turns), "waiting", property(lambda turns: turns.line))
+    readiness.stopping = True
+    assert readiness.reasons() == ["stopping", "sockets", "queue"]

@@ -1,0 +1,207 @@
+"""A server of its own, visited over real sockets: who leaves, who breaks something, crowds, and the end."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from tests.browser.drive import Server, serve
+from tests.load.tab import Answer, Tab
+from viz.text import translator
+
+SECRET = "xylophone"
+CROWD = 500
+
+
+class Listener(Tab):
+    """A tab that remembers all it was sent."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, patience=60)
+        self.heard: list[ForwardMsg] = []
+
+    async def _hear(self, answer: Answer) -> ForwardMsg:
+        self.heard.append(await super()._hear(answer))
+        return self.heard[-1]
+
+    def told(self, key: str, **values: object) -> bool:
+        """Whether a notice said this."""
+        notices = (one.delta.new_element.alert.body for one in self.heard if one.WhichOneof("type") == "delta")
+        return translator("en")(key, **values) in notices
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    settings = {
+        "HEADLIGHT_PASSES": "1",
+        "HEADLIGHT_SOCKETS_PER_ADDRESS": str(CROWD),
+        "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "1",  # for the crowd: lost sessions are kept 60 s otherwise
+    }
+    log = tmp_path_factory.mktemp("host") / "log.txt"
+    with serve(Path(__file__).with_name("slow_app.py"), log, **settings) as running:
+        wait(lambda: get(running, "/readyz")[0] == 200)
+        yield running
+
+
+def get(server: Server, path: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(server.url + path, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def inside(server: Server) -> dict[str, int]:
+    return json.loads(get(server, "/inside")[1])
+
+
+def wait(condition: Any) -> None:
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail("it never came to this")
+
+
+async def until(condition: Any) -> None:
+    await asyncio.to_thread(wait, condition)
+
+
+def test_alive_and_ready_and_nothing_for_strangers(server):
+    assert get(server, "/healthz") == (200, "ok")
+    assert get(server, "/readyz") == (200, '{"ready":true,"waiting_for":[]}')
+    assert get(server, "/_stcore/metrics")[0] == 404
+
+
+def test_a_first_visitor_by_a_deep_link_is_served(server):
+    async def visit() -> Answer:
+        async with Tab(server.url) as tab:
+            return await tab.open("positions", text="The cat sat.", lang="en")
+
+    answer = asyncio.run(visit())
+    assert answer.titles == [translator("en")("positions.title")]
+    assert answer.exceptions == answer.boxes == []
+
+
+def test_a_pass_that_raises_is_a_sentence_and_no_text_is_told_to_others_or_to_the_log(server):
+    async def visit() -> None:
+        async with Listener(server.url) as one, Listener(server.url) as other:
+            answer = await one.open(text=f"badly {SECRET}")
+            assert answer.boxes == [translator("en")("error.failed", kind="RuntimeError")]
+            assert answer.exceptions == []
+            assert one.value("text") == f"badly {SECRET}", "what was typed is still there"
+            answer = await one.change(text=f"strangely {SECRET}")
+            assert answer.boxes == [translator("en")("error.failed", kind="KeyError")]
+            assert answer.exceptions == []
+            answer = await one.change(text=f"well {SECRET}")
+            assert answer.boxes == answer.exceptions == [], "and it goes on"
+            await other.open()
+            assert not any(SECRET.encode() in each.SerializeToString() for each in other.heard)
+            assert any(SECRET.encode() in each.SerializeToString() for each in one.heard), "the test sees texts"
+
+    asyncio.run(visit())
+    assert get(server, f"/?text={SECRET}")[0] == 200
+    assert SECRET not in server.written()
+    assert "a computation failed: RuntimeError in " in server.written()
+    assert "Uncaught app execution: KeyError in " in server.written()
+    assert "Traceback" not in server.written()
+    assert inside(server)["working"] == 0
+
+
+def test_who_waits_sees_the_place_and_who_vanishes_gives_it_up(server):
+    async def visit() -> None:
+        async with Tab(server.url) as slow, Listener(server.url) as second, Listener(server.url) as third:
+            lost = asyncio.create_task(slow.open(text="slowly one"))
+            await until(lambda: inside(server)["working"] == 1)
+            mine = asyncio.create_task(second.open(text="a second text"))
+            await until(lambda: inside(server)["waiting"] == 1)
+            same, other = Tab(server.url), asyncio.create_task(third.open(text="a third text"))
+            await until(lambda: inside(server)["waiting"] == 2)
+            async with same:
+                equal = asyncio.create_task(same.open(text="a third text"))
+                await asyncio.sleep(1.5)
+                assert inside(server)["waiting"] == 2, "equal requests have one place"
+                await slow.vanish()
+                for answer in await asyncio.gather(mine, other, equal):
+                    assert answer.boxes == answer.exceptions == []
+            with pytest.raises(ConnectionClosed):
+                await lost
+            assert second.told("waiting.place", n=1)
+            assert third.told("waiting.place", n=2)
+
+    asyncio.run(visit())
+    wait(lambda: (inside(server)["working"], inside(server)["waiting"]) == (0, 0))
+
+
+def test_a_crowd_that_comes_and_goes_leaves_nothing_behind(server):
+    """Handles, memory and the count of sockets; the one too many is refused and told so."""
+    address = server.url.replace("http", "ws", 1) + "/_stcore/stream"
+    memory = Path(f"/proc/{server.pid}/statm")
+
+    async def visit() -> None:
+        async with Tab(server.url) as tab:
+            assert (await tab.open()).boxes == []
+
+    asyncio.run(visit())  # the first page of all takes memory that stays
+    before = inside(server), int(memory.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if memory.exists() else 0
+
+    async def crowd() -> None:
+        opened = []
+        try:
+            for _ in range(0, CROWD, 50):
+                opened += await asyncio.gather(*(connect(address, proxy=None, ping_interval=None) for _ in range(50)))
+            with pytest.raises(InvalidStatus, match="403"):
+                await connect(address, proxy=None)
+            assert get(server, "/_stcore/health")[0] == 503
+            assert "full" in get(server, "/_stcore/health")[1]
+            assert get(server, "/healthz")[0] == 200
+        finally:
+            for socket in opened:
+                socket.transport.abort()
+
+    def back_to_normal() -> bool:
+        time.sleep(1.2)  # lost sessions are kept for one, and forgotten when the next one is lost
+        asyncio.run(visit())
+        return inside(server)["files"] <= before[0]["files"] + 12
+
+    asyncio.run(crowd())
+    wait(lambda: inside(server)["sockets"] == 0)
+    wait(back_to_normal)
+    if memory.exists():
+        grown = int(memory.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") - before[1]
+        assert grown < 50e6
+    assert get(server, "/_stcore/health")[0] == 200
+
+
+def test_told_to_stop_in_the_middle_of_work_it_says_so_and_ends(server):
+    """The last test: the server is gone after it."""
+
+    async def visit() -> int | None:
+        async with Tab(server.url) as tab:
+            work = asyncio.create_task(tab.open(text="slowly to the end"))
+            await until(lambda: inside(server)["working"] == 1)
+            os.kill(server.pid, signal.SIGTERM)
+            with suppress(ConnectionClosed):  # in words, if there is time for it
+                assert (await work).boxes == [translator("en")("error.closing")]
+            assert tab._socket is not None
+            await asyncio.wait_for(tab._socket.wait_closed(), 20)
+            return tab._socket.close_code
+
+    assert asyncio.run(visit()) == 1012, "service restart: the browser comes again"
+    gone = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    began = time.monotonic()
+    wait(lambda: os.waitid(os.P_PID, server.pid, gone) is not None)
+    assert time.monotonic() - began < 20
+    assert "Traceback" not in server.written()

@@ -1,0 +1,215 @@
+"""Stands before Streamlit: what is foreign, too much or nobody's business is refused before a page knows of it."""
+
+import asyncio
+import hmac
+import ipaddress
+import time
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime import Runtime
+
+from viz.host import policy
+from viz.host.readiness import PATHS, Readiness
+from viz.host.sockets import Socket, Sockets
+from viz.text import LANGUAGES, translator
+from viz.ui import limits
+
+CORE, UPLOAD, METRICS = "/_stcore/", "/_stcore/upload_file/", "/_stcore/metrics"
+OPEN = tuple(CORE + name for name in ("health", "host-config", "stream", "bidi-components/", "upload_file/"))
+"""What a browser needs of Streamlit's own addresses; metrics, agents, log-in and old components are not there."""
+CLOSED = (CORE, "/auth/", "/oauth2callback", "/component/")
+PAGES_SEND = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request")
+"""What a page sends; of the rest, clear_cache would empty everybody's caches."""
+MALFORMED, NO_TEXT, NOT_ALLOWED, TOO_BIG, LATER = 1002, 1003, 1008, 1009, 1013
+"""Why a socket is closed, as RFC 6455 and its registry number it."""
+
+
+class Guard:
+    """Every request passes here first.
+
+    Args:
+        app: what is guarded.
+        sockets: who is connected.
+        readiness: whether the models are warm; sockets wait for it, so that nobody's first page competes with it.
+        proxies: how many proxies add to X-Forwarded-For.
+        hosts: the names this server answers to; any if empty.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        sockets: Sockets,
+        readiness: Readiness,
+        proxies: int = limits.PROXIES,
+        hosts: tuple[str, ...] = limits.HOSTS,
+    ) -> None:
+        self.app, self.sockets, self.readiness = app, sockets, readiness
+        self.proxies, self.hosts = proxies, hosts
+        self.headers = policy.headers()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve, or refuse."""
+        if scope["type"] == "websocket":
+            await self._socket(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._request(scope, receive, self._with_headers(send))
+        else:
+            await self.app(scope, receive, send)
+
+    def _with_headers(self, send: Send) -> Send:
+        async def send_more(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *self.headers]
+            await send(message)
+
+        return send_more
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        refusal = self._other_name(scope, headers) or not_there(scope, headers) or writing(scope, headers)
+        await (refusal or self._full(scope, headers) or self.app)(scope, receive, send)
+
+    def _other_name(self, scope: Scope, headers: Headers) -> Response | None:
+        known = not self.hosts or headers.get("host", "") in self.hosts or scope["path"] in PATHS
+        return None if known else PlainTextResponse("This server has another name.", 421)
+
+    def _full(self, scope: Scope, headers: Headers) -> Response | None:
+        """Who comes now, or looks whether the server is back, would find no room."""
+        coming = "text/html" in headers.get("accept", "") or scope["path"].endswith(f"{CORE}health")
+        if not coming or self.sockets.room(address_of(scope, headers, self.proxies)):
+            return None
+        said = "\n\n".join(translator(lang)("error.full") for lang in LANGUAGES)
+        return PlainTextResponse(said, 503, {"retry-after": "60"})
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        if foreign(headers) or self._other_name(scope, headers):
+            await _refuse(receive, send, NOT_ALLOWED)
+            return
+        socket = self.sockets.admit(address_of(scope, headers, self.proxies))
+        if socket is None:
+            await _refuse(receive, send, LATER)
+            return
+        inbox = Inbox(socket, receive)
+        try:
+            await self.readiness.settled.wait()
+            await self.app(scope, inbox, send)
+        finally:
+            self.sockets.forget(socket)
+        if inbox.closed_for is not None:
+            await send({"type": "websocket.close", "code": inbox.closed_for})
+
+
+class Inbox:
+    """What a browser sends, no faster and no larger than allowed; the rest of the server sees it hang up."""
+
+    def __init__(self, socket: Socket, receive: Receive) -> None:
+        self.socket, self.receive = socket, receive
+        self.closed_for: int | None = None
+        self._allowance, self._filled = float(limits.MESSAGES_AT_ONCE), time.monotonic()
+
+    async def __call__(self) -> Message:
+        """The next message that a page may send; others are dropped, and what is none ends the connection."""
+        while (message := await self._next())["type"] == "websocket.receive":
+            self.socket.seen = time.monotonic()
+            await self._slow_down()
+            if message.get("bytes") is None:
+                return self._hang_up(NO_TEXT)
+            if len(message["bytes"]) > limits.MESSAGE_BYTES:
+                return self._hang_up(TOO_BIG)
+            try:
+                kind = BackMsg.FromString(message["bytes"]).WhichOneof("type")
+            except Exception:  # protobuf's own: this is no message of Streamlit's
+                return self._hang_up(MALFORMED)
+            if kind in PAGES_SEND:
+                break
+        return message
+
+    async def _next(self) -> Message:
+        """A message, or the end if the socket must give way to another."""
+        coming = asyncio.ensure_future(self.receive())
+        leaving = asyncio.ensure_future(self.socket.leave.wait())
+        try:
+            await asyncio.wait((coming, leaving), return_when=asyncio.FIRST_COMPLETED)
+            return coming.result() if coming.done() else self._hang_up(LATER)
+        finally:
+            coming.cancel()
+            leaving.cancel()
+
+    def _hang_up(self, code: int) -> Message:
+        self.closed_for = code
+        return {"type": "websocket.disconnect", "code": code}
+
+    async def _slow_down(self) -> None:
+        """A bucket that fills at the allowed rate; what finds it empty waits."""
+        now = time.monotonic()
+        self._allowance += (now - self._filled) * limits.MESSAGES_A_SECOND
+        self._allowance, self._filled = min(self._allowance, limits.MESSAGES_AT_ONCE) - 1, now
+        if self._allowance < 0:
+            await asyncio.sleep(-self._allowance / limits.MESSAGES_A_SECOND)
+
+
+async def _refuse(receive: Receive, send: Send, code: int) -> None:
+    await receive()
+    await send({"type": "websocket.close", "code": code})
+
+
+def foreign(headers: Headers) -> bool:
+    """Whether a page of another site asks. Who sends no Origin is no browser, and cannot be led by another site."""
+    origin = headers.get("origin")
+    return origin is not None and origin.partition("://")[2] != headers.get("host")
+
+
+def not_there(scope: Scope, headers: Headers) -> Response | None:
+    """What of Streamlit's own addresses is nobody's business."""
+    path = scope["path"]
+    inner = path[path.find(CORE) :] if CORE in path else path  # a server may have a path of its own before it
+    if inner == METRICS and allowed(headers):
+        return None
+    return PlainTextResponse("Not found.", 404) if inner.startswith(CLOSED) and not inner.startswith(OPEN) else None
+
+
+def writing(scope: Scope, headers: Headers) -> Response | None:
+    """Only files are sent, from the page itself, and not many."""
+    path, method = scope["path"], scope["method"]
+    if method in ("GET", "HEAD"):
+        return None
+    if UPLOAD not in path:
+        return PlainTextResponse("Nothing is sent here.", 405)
+    if foreign(headers):
+        return PlainTextResponse("From another site.", 403)
+    return PlainTextResponse("Too many files.", 413) if method == "PUT" and files_of(path) else None
+
+
+def allowed(headers: Headers) -> bool:
+    """Whether this is whoever runs the server, asking for its metrics."""
+    given = headers.get("authorization", "").encode()
+    return bool(limits.METRICS_TOKEN) and hmac.compare_digest(given, f"Bearer {limits.METRICS_TOKEN}".encode())
+
+
+def files_of(path: str) -> bool:
+    """Whether the visitor this upload belongs to has enough files here already."""
+    session = path.partition(UPLOAD)[2].partition("/")[0]
+    stored = getattr(Runtime.instance().uploaded_file_mgr, "file_storage", {})
+    return len(stored.get(session, ())) >= limits.UPLOADS_EACH
+
+
+def address_of(scope: Scope, headers: Headers, proxies: int) -> str:
+    """Where a request comes from: of X-Forwarded-For, what the outermost of our own proxies saw.
+
+    An IPv6 visitor usually has 2^64 addresses, which count as one.
+    """
+    client = (scope.get("client") or ("",))[0]
+    chain = [one.strip() for one in ",".join(headers.getlist("x-forwarded-for")).split(",") if one.strip()]
+    if proxies and len(chain) >= proxies:
+        client = chain[-proxies]
+    try:
+        address = ipaddress.ip_address(client)
+    except ValueError:
+        return client
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return str(getattr(address, "ipv4_mapped", None) or address)

@@ -1,0 +1,44 @@
+"""What a browser may do with the page, said in every answer."""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+import streamlit as st
+
+from viz.ui import limits
+
+
+def inline_scripts() -> list[str]:
+    """The scripts written into Streamlit's own page, allowed by their content: other versions have others."""
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
+    found = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
+    return [f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in found]
+
+
+def headers(frames: tuple[str, ...] = limits.FRAMES) -> list[tuple[bytes, bytes]]:
+    """Scripts come from this server alone, nothing is asked of another, and addresses (which hold texts) stay here.
+
+    Styles may be inline: Streamlit, plotly and KaTeX write them into elements.
+    """
+    policy = {
+        "default-src": "'self'",
+        "script-src": " ".join(["'self'", *inline_scripts()]),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self'",
+        "object-src": "'none'",
+        "base-uri": "'self'",
+        "form-action": "'self'",
+        "frame-ancestors": " ".join(frames),
+    }
+    said = {
+        "content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+        "cross-origin-opener-policy": "same-origin",
+    }
+    return [(name.encode(), value.encode()) for name, value in said.items()]

@@ -1,0 +1,90 @@
+"""Warm before the first visitor, told when to stop, and what an orchestrator asks meanwhile."""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import FrameType
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route
+from streamlit.logger import get_logger
+from streamlit.runtime.pages_manager import PagesManager
+
+from viz.host.mishaps import keep_texts_out_of_the_log
+from viz.host.sockets import Sockets
+from viz.host.warm import warm
+from viz.ui import compute, limits
+from viz.ui.jobs import where
+
+PATHS = ("/healthz", "/readyz")
+_log = get_logger(__name__)
+
+
+class Readiness:
+    """Whether this server can take visitors, and if not, why."""
+
+    def __init__(self, sockets: Sockets) -> None:
+        self.sockets = sockets
+        self.settled = asyncio.Event()
+        self.missing = ["warm"]
+        self.stopping = False
+        self.routes = [Route("/healthz", self._alive), Route("/readyz", self._ready)]
+
+    def reasons(self) -> list[str]:
+        """Why no visitor should be sent here now; none if all is well."""
+        full = len(self.sockets) >= self.sockets.most
+        crowded = compute.turns.waiting >= compute.turns.line // 2
+        return self.missing + ["stopping"] * self.stopping + ["sockets"] * full + ["queue"] * crowded
+
+    async def _alive(self, _: Request) -> PlainTextResponse:
+        return PlainTextResponse("ok")
+
+    async def _ready(self, _: Request) -> JSONResponse:
+        reasons = self.reasons()
+        return JSONResponse({"ready": not reasons, "waiting_for": reasons}, 503 if reasons else 200)
+
+    @asynccontextmanager
+    async def lifespan(self, _: Any) -> AsyncIterator[None]:
+        """Warm up beside the server, which says meanwhile that it is alive and not ready."""
+        # The app has its own navigation: Streamlit need not find out from the first visitor (viz/ui/first_visit.py).
+        PagesManager.uses_pages_directory = False
+        keep_texts_out_of_the_log()
+        self._watch_for_the_end()
+        warming = asyncio.create_task(self._warm())
+        yield
+        warming.cancel()
+
+    async def _warm(self) -> None:
+        began = time.monotonic()
+        try:
+            texts = await asyncio.to_thread(warm)
+        except Exception as error:
+            self.missing = ["model"]
+            _log.error("the model cannot be used: %s", where(error))
+        else:
+            self.missing = []
+            _log.info("Ready: %d examples computed in %.1f s.", texts, time.monotonic() - began)
+        finally:
+            self.settled.set()
+
+    def _watch_for_the_end(self) -> None:
+        """On SIGTERM, let nothing new begin; if the end does not come by itself, end."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        server = signal.getsignal(signal.SIGTERM)
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.stopping = compute.turns.closed = True
+            last = threading.Timer(limits.STOPPING, os._exit, (0,))
+            last.daemon = True
+            last.start()
+            if callable(server):
+                server(number, frame)
+
+        signal.signal(signal.SIGTERM, stop)

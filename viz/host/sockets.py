@@ -1,0 +1,70 @@
+"""The browser tabs connected to this server: how many, from where, and who has been away longest."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+
+from viz.ui import limits
+
+
+@dataclass(eq=False)
+class Socket:
+    """One connected tab; ``leave`` is set when it must give way."""
+
+    address: str
+    seen: float = field(default_factory=time.monotonic)
+    leave: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Sockets:
+    """All connected tabs, no more than the limits allow.
+
+    Args:
+        most: in all.
+        most_each: from one address.
+        idle: seconds without a message after which a tab may be asked to make room.
+    """
+
+    def __init__(
+        self, most: int = limits.SOCKETS, most_each: int = limits.SOCKETS_EACH, idle: float = limits.IDLE
+    ) -> None:
+        self.most, self.most_each, self.idle = most, most_each, idle
+        self._open: dict[str, list[Socket]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._open.values()))
+
+    def room(self, address: str) -> bool:
+        """Whether one more tab may connect from this address, if need be in the place of an idle one."""
+        return not self._crowd(address) or self._idlest(self._crowd(address)) is not None
+
+    def admit(self, address: str) -> Socket | None:
+        """Count one more tab, or say no."""
+        if crowd := self._crowd(address):
+            idlest = self._idlest(crowd)
+            if idlest is None:
+                return None
+            idlest.leave.set()
+            self.forget(idlest)
+        socket = Socket(address)
+        self._open.setdefault(address, []).append(socket)
+        return socket
+
+    def forget(self, socket: Socket) -> None:
+        """It is gone; saying so twice does no harm."""
+        theirs = self._open.get(socket.address, [])
+        if socket in theirs:
+            theirs.remove(socket)
+        if not theirs:
+            self._open.pop(socket.address, None)
+
+    def _crowd(self, address: str) -> list[Socket]:
+        """The tabs one of which would have to go; none if there is room."""
+        theirs = self._open.get(address, [])
+        if len(theirs) >= self.most_each:
+            return theirs
+        return [one for each in self._open.values() for one in each] if len(self) >= self.most else []
+
+    def _idlest(self, crowd: list[Socket]) -> Socket | None:
+        longest = min(crowd, key=lambda socket: socket.seen)
+        return longest if time.monotonic() - longest.seen > self.idle else None

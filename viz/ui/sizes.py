@@ -1,0 +1,32 @@
+"""How much memory a result holds."""
+
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """What a value is made of, as far as it may be large."""
+    if isinstance(value, nn.Module):
+        return *value.parameters(), *value.buffers()
+    if isinstance(value, dict):
+        return *value, *value.values()
+    if isinstance(value, list | tuple | set | frozenset):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name) for field in fields(value)]
+    return ()
+
+
+def size_of(value: Any, seen: set[int]) -> int:
+    """Bytes held by a result: tensors, each storage once and none that is in ``seen`` already; models, texts, bytes."""
+    if isinstance(value, Tensor):
+        storage = value.untyped_storage()
+        new = storage.data_ptr() not in seen
+        seen.add(storage.data_ptr())
+        return storage.nbytes() if new else 0
+    if isinstance(value, str | bytes):
+        return len(value) * (4 if isinstance(value, str) else 1)
+    return 8 + sum(size_of(part, seen) for part in _parts(value))
