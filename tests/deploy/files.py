@@ -1,0 +1,64 @@
+"""What ``deploy/`` says, read once for the tests of this folder."""
+
+import re
+from functools import cache
+from typing import Any
+
+import yaml
+
+from tests.conftest import ROOT
+
+DEPLOY = ROOT / "deploy"
+MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+NGINX = (DEPLOY / "nginx.conf").read_text("utf8")
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf8")
+
+
+@cache
+def read(name: str) -> Any:
+    """A YAML file of ``deploy/``."""
+    return yaml.safe_load((DEPLOY / name).read_text("utf8"))
+
+
+@cache
+def kinds() -> dict[str, Any]:
+    """The Kubernetes manifests, one of each kind."""
+    found = {
+        manifest["kind"]: manifest for manifest in map(yaml.safe_load, (one.read_text("utf8") for one in MANIFESTS))
+    }
+    assert len(found) == len(MANIFESTS)
+    return found
+
+
+def pod() -> Any:
+    """What a replica is in Kubernetes."""
+    return kinds()["Deployment"]["spec"]["template"]["spec"]
+
+
+def container() -> Any:
+    """Its only container."""
+    (only,) = pod()["containers"]
+    return only
+
+
+def replicas() -> dict[str, Any]:
+    """The services of compose.yaml that are replicas, by name."""
+    return {name: service for name, service in read("compose.yaml")["services"].items() if name.startswith("app")}
+
+
+def image_environment() -> dict[str, str]:
+    """What the image's processes find in their environment."""
+    said = re.search(r"^ENV ((?:.*\\\n)*.*)", DOCKERFILE, re.MULTILINE)
+    assert said
+    return dict(part.split("=", 1) for part in re.findall(r"\S+=\S*", said[1].replace('""', "")))
+
+
+def size(said: str) -> int:
+    """Bytes of a Docker or Kubernetes size: 2G of the one is 2Gi of the other."""
+    number, unit = re.fullmatch(r"(\d+)([KMG])(?:i|B)?", said.strip(), re.IGNORECASE).groups()  # type: ignore[union-attr]
+    return int(number) * 2 ** {"K": 10, "M": 20, "G": 30}[unit.upper()]
+
+
+def seconds(said: str) -> int:
+    """Of ``20s``."""
+    return int(said.removesuffix("s"))

@@ -1,0 +1,218 @@
+"""The files of ``deploy/`` agree with each other and with the program: ports, paths, users, settings, limits."""
+
+import ipaddress
+import json
+import re
+import subprocess
+import tomllib
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.deploy.files import (
+    DEPLOY,
+    DOCKERFILE,
+    NGINX,
+    container,
+    image_environment,
+    kinds,
+    pod,
+    read,
+    replicas,
+    seconds,
+    size,
+)
+from viz.host.readiness import PATHS
+from viz.ui import limits
+
+README = (DEPLOY / "README.md").read_text("utf8")
+SETTINGS = set(
+    re.findall(r'(?:whole\("|names\("|"HEADLIGHT_)(\w+)"', (ROOT / "viz" / "ui" / "limits.py").read_text("utf8"))
+)
+PORT = image_environment()["STREAMLIT_SERVER_PORT"]
+LEFT_OUT = {
+    ".ci",
+    ".dockerignore",
+    ".gitignore",
+    "README.md",
+    "deploy",
+    "pyproject.toml",
+    "requirements-dev.txt",
+    "tests",
+}
+"""Of the project, what no running program needs."""
+
+
+def test_one_port():
+    assert re.findall(r"^EXPOSE (\d+)$", DOCKERFILE, re.MULTILINE) == [PORT]
+    assert set(re.findall(r"server [\d.]+:(\d+)", NGINX)) == {PORT}
+    assert [port["containerPort"] for port in container()["ports"]] == [int(PORT)]
+    assert read("space.yaml")["app_port"] == int(PORT)
+    asked = [DOCKERFILE, *(str(service["healthcheck"]["test"]) for service in replicas().values())]
+    assert {port for text in asked for port in re.findall(r"127\.0\.0\.1:(\d+)", text)} == {PORT}
+
+
+def test_nginxs_port_is_published():
+    (listens,) = re.findall(r"listen (\d+);", NGINX)
+    assert [one.rpartition(":")[2] for one in read("compose.yaml")["services"]["proxy"]["ports"]] == [listens]
+
+
+def test_the_paths_of_health_are_the_programs():
+    alive, ready = PATHS
+    assert f":{PORT}{alive}'" in DOCKERFILE
+    assert all(f":{PORT}{ready}'" in str(service["healthcheck"]) for service in replicas().values())
+    asked = {name: container()[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
+    assert {name: probe["path"] for name, probe in asked.items()} == {
+        "startup": alive, "liveness": alive, "readiness": ready,
+    }  # fmt: skip
+    assert {probe["port"] for probe in asked.values()} == {container()["ports"][0]["name"]}
+
+
+def test_nobody_is_root_and_nothing_can_be_written():
+    (user,) = re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE)
+    assert user == "1000:1000"
+    for service in read("compose.yaml")["services"].values():
+        assert service["read_only"] and service["cap_drop"] == ["ALL"] and service["tmpfs"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+    assert {service["user"] for service in replicas().values()} == {user}
+    who, may = pod()["securityContext"], container()["securityContext"]
+    assert f"{who['runAsUser']}:{who['runAsGroup']}" == user and who["runAsNonRoot"]
+    assert may["readOnlyRootFilesystem"] and not may["allowPrivilegeEscalation"]
+    assert may["capabilities"] == {"drop": ["ALL"]}
+    assert [mount["mountPath"] for mount in container()["volumeMounts"]] == ["/tmp"]
+
+
+def test_the_image_holds_what_the_program_needs():
+    lines = [line for line in (ROOT / ".dockerignore").read_text("utf8").splitlines() if line and line[0] != "#"]
+    assert lines[0] == "*"
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    there = {file.split("/")[0] for file in listed.stdout.splitlines()}
+    assert {line[1:] for line in lines if line[0] == "!"} == there - LEFT_OUT
+    workdir = re.findall(r"^WORKDIR (\S+)$", DOCKERFILE, re.MULTILINE)
+    assert workdir and workdir != ["/"]
+
+
+def test_the_images_command_is_the_hosted_entry_and_hears_signals():
+    command = json.loads(re.findall(r"^CMD (.+)$", DOCKERFILE, re.MULTILINE)[-1])
+    assert command == ["streamlit", "run", "serve.py"]
+    assert (ROOT / "serve.py").is_file()
+    environment = image_environment()
+    assert environment["HF_HUB_OFFLINE"] == "1" and environment["OMP_NUM_THREADS"] == str(limits.TORCH_THREADS)
+    assert 'FORWARDED_ALLOW_IPS=""' in DOCKERFILE
+
+
+def test_every_setting_exists():
+    named = {entry["name"] for entry in container()["env"]} | set(image_environment())
+    for service in replicas().values():
+        named |= set(service["environment"])
+    named |= set(re.findall(r"HEADLIGHT_\w+", README))
+    ours = {name.removeprefix("HEADLIGHT_") for name in named if name.startswith("HEADLIGHT_")}
+    assert ours and ours <= SETTINGS
+
+
+def test_streamlits_settings_exist():
+    from streamlit import config
+
+    known = {f"STREAMLIT_{re.sub(r'[.]|(?=[A-Z])', '_', option).upper()}" for option in config.get_config_options()}
+    assert {name for name in image_environment() if name.startswith("STREAMLIT_")} <= known
+
+
+def test_one_proxy_stands_before_the_replicas():
+    """Which address a visitor comes from is believed of the proxy that is there, and of no other."""
+    assert "X-Forwarded-For $proxy_add_x_forwarded_for" in NGINX
+    told = [service["environment"]["HEADLIGHT_PROXIES"] for service in replicas().values()]
+    told += [entry["value"] for entry in container()["env"] if entry["name"] == "HEADLIGHT_PROXIES"]
+    assert set(told) == {"1"}
+
+
+def test_there_is_time_to_end():
+    assert all(seconds(service["stop_grace_period"]) > limits.STOPPING for service in replicas().values())
+    waits = container()["lifecycle"]["preStop"]["sleep"]["seconds"]
+    assert pod()["terminationGracePeriodSeconds"] > waits + limits.STOPPING
+
+
+def test_a_replica_has_the_memory_and_the_cores_that_its_limits_need():
+    with (DEPLOY / "capacity.toml").open("rb") as file:
+        warm = tomllib.load(file)["memory"]["warm_mb"] * 10**6
+    needs = warm + limits.CACHE_BYTES + limits.SOCKETS * 10**6
+    given = {size(service["deploy"]["resources"]["limits"]["memory"]) for service in replicas().values()}
+    given.add(size(container()["resources"]["limits"]["memory"]))
+    assert len(given) == 1 and needs < given.pop()
+    assert size(container()["resources"]["requests"]["memory"]) > warm
+    cores = {service["deploy"]["resources"]["limits"]["cpus"] for service in replicas().values()}
+    assert {*cores, container()["resources"]["limits"]["cpu"]} == {str(limits.FORWARD_PASSES)}
+
+
+def test_nginx_lets_through_what_the_program_takes():
+    (most,) = re.findall(r"client_max_body_size (\w+);", NGINX)
+    assert limits.PICTURE_BYTES < size(most) < 2 * limits.PICTURE_BYTES
+
+
+def test_nginx_knows_every_replica_by_its_address():
+    network = read("compose.yaml")["networks"]["inside"]
+    (subnet,) = (ipaddress.ip_network(each["subnet"]) for each in network["ipam"]["config"])
+    addresses = [service["networks"]["inside"]["ipv4_address"] for service in replicas().values()]
+    assert len(set(addresses)) == 3 and all(ipaddress.ip_address(address) in subnet for address in addresses)
+    pools = dict(re.findall(r"upstream (\w+) \{(.*?)\}", NGINX, re.DOTALL))
+    assert set(pools) == {"any", "a", "b", "c"}
+    for name, pool in pools.items():
+        assert sorted(re.findall(r"server ([\d.]+):", pool)) == addresses
+        assert pool.count("max_fails=1 fail_timeout=5s") == (3 if name == "any" else 1)
+    named = re.findall(r"~([\d\\.]+):\d+\$ (\w);", NGINX)
+    assert [(address.replace("\\", ""), pools[pool].split("server ")[1].split(":")[0]) for address, pool in named] == [
+        (address, address) for address in addresses
+    ]
+
+
+def test_nothing_leaves():
+    networks = read("compose.yaml")["networks"]
+    assert all(list(service["networks"]) == ["inside"] for service in replicas().values())
+    assert networks["inside"]["internal"] is True
+    policy = kinds()["NetworkPolicy"]["spec"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"] and policy["egress"] == []
+
+
+def test_the_manifests_mean_each_other():
+    labels = kinds()["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    selectors = [
+        kinds()["Deployment"]["spec"]["selector"]["matchLabels"],
+        kinds()["Service"]["spec"]["selector"],
+        kinds()["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"],
+        kinds()["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"],
+        pod()["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"],
+    ]
+    assert all(selector == labels for selector in selectors)
+    (port,), (rule,) = kinds()["Service"]["spec"]["ports"], kinds()["Ingress"]["spec"]["rules"]
+    assert port["targetPort"] == container()["ports"][0]["name"]
+    assert kinds()["NetworkPolicy"]["spec"]["ingress"][0]["ports"] == [{"port": port["targetPort"]}]
+    backend = rule["http"]["paths"][0]["backend"]["service"]
+    assert backend == {"name": kinds()["Service"]["metadata"]["name"], "port": {"name": port["name"]}}
+    target = kinds()["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]
+    assert (target["kind"], target["name"]) == ("Deployment", kinds()["Deployment"]["metadata"]["name"])
+    hosts = [entry["value"] for entry in container()["env"] if entry["name"] == "HEADLIGHT_HOSTS"]
+    assert hosts == [rule["host"]] == kinds()["Ingress"]["spec"]["tls"][0]["hosts"]
+    least = kinds()["HorizontalPodAutoscaler"]["spec"]["minReplicas"]
+    assert least > kinds()["PodDisruptionBudget"]["spec"]["maxUnavailable"]
+
+
+def test_a_visitor_stays_with_a_replica_by_cookie():
+    sticky = "traefik.ingress.kubernetes.io/service.sticky.cookie"
+    annotations = kinds()["Service"]["metadata"]["annotations"]
+    assert annotations[sticky] == annotations[f"{sticky}.httponly"] == "true"
+    assert kinds()["Ingress"]["spec"]["ingressClassName"] == "traefik"
+    assert f"$cookie_{annotations[f'{sticky}.name']} " in NGINX
+
+
+def test_the_readme_names_every_file_and_no_other():
+    named = set(re.findall(r"\]\(([\w./-]+)\)", README))
+    named |= set(re.findall(r"(?<![\w/])(?:deploy|tests)/[\w./-]+", README))
+    for name in named:
+        assert (DEPLOY / name).exists() or (ROOT / name).exists(), name
+    there = {str(path.relative_to(DEPLOY)) for path in DEPLOY.rglob("*") if path.is_file()}
+    assert there - {"README.md"} <= {name.removeprefix("deploy/") for name in named}
+    assert "(deploy/README.md)" in (ROOT / "README.md").read_text("utf8")

@@ -1,0 +1,72 @@
+"""What is deployed fits the published schemas, which come with the checkers; what does not fit is refused."""
+
+import copy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import check_jsonschema
+import kubernetes_validate
+import pytest
+
+from tests.deploy.files import DEPLOY, DOCKERFILE, kinds
+
+OLDEST, NEWEST = "1.30", "1.37"
+"""Kubernetes: the first with a preStop that sleeps switched on, and the newest the checker knows."""
+
+
+def is_compose(path: Path) -> bool:
+    asked = ["--builtin-schema", "vendor.compose-spec", str(path)]
+    return check_jsonschema.main.main(asked, standalone_mode=False) == 0
+
+
+def lint(dockerfile: str) -> str:
+    """What hadolint finds wrong."""
+    hadolint = shutil.which("hadolint", path=str(Path(sys.executable).parent))
+    assert hadolint, "pip install -r requirements-dev.txt"
+    return subprocess.run([hadolint, "-"], input=dockerfile, capture_output=True, text=True, check=False).stdout
+
+
+@pytest.mark.parametrize("version", [OLDEST, NEWEST])
+def test_the_manifests_are_kubernetes(version):
+    for manifest in kinds().values():
+        kubernetes_validate.validate(manifest, version, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "at", "name", "value"),
+    [
+        ("Deployment", "spec.template.spec", "terminationGracePeriod", 30),
+        ("Deployment", "spec.template.spec.securityContext", "runAsUser", "1000"),
+        ("Service", "spec", "ports", [{"name": "http"}]),
+        ("HorizontalPodAutoscaler", "spec", "maxReplicas", "many"),
+        ("NetworkPolicy", "spec", "egres", []),
+    ],
+)
+def test_a_wrong_manifest_is_refused(kind, at, name, value):
+    manifest = copy.deepcopy(kinds()[kind])
+    part = manifest
+    for step in at.split("."):
+        part = part[step]
+    part[name] = value
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(manifest, NEWEST, strict=True)
+
+
+def test_every_kind_that_was_asked_for_is_there():
+    wanted = "Deployment Service Ingress HorizontalPodAutoscaler PodDisruptionBudget NetworkPolicy"
+    assert set(kinds()) == set(wanted.split())
+
+
+def test_compose_is_compose(tmp_path):
+    assert is_compose(DEPLOY / "compose.yaml")
+    wrong = tmp_path / "compose.yaml"
+    wrong.write_text((DEPLOY / "compose.yaml").read_text("utf8").replace("stop_grace_period", "stop_grace"))
+    assert not is_compose(wrong)
+
+
+def test_hadolint_finds_nothing():
+    assert lint(DOCKERFILE) == ""
+    assert "DL3006" in lint(DOCKERFILE.replace(":3.11.14-slim-bookworm", ""))
+    assert "DL3042" in lint(DOCKERFILE.replace("--no-cache-dir", ""))

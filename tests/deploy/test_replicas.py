@@ -1,0 +1,129 @@
+"""A replica dies while a class is at work: its visitors are on another one at once, with their picture."""
+
+import asyncio
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Page, expect
+from websockets.exceptions import ConnectionClosed
+
+from tests.browser.drive import PATIENCE, address, wait_run
+from tests.deploy.fleet import COOKIE, NAMES
+from tests.load.tab import Tab
+from viz.text import translator
+
+pytestmark = pytest.mark.browser
+T = translator("en")
+CLASS = 6
+WITHIN = 5.0
+"""Seconds from the end of a replica until its visitors see their picture again; what is promised, not what is usual."""
+
+
+@dataclass
+class Class:
+    """Visitors without a browser, who move a slider again and again and come back when their connection ends."""
+
+    url: str
+    answers: Counter[int] = field(default_factory=Counter)
+    away: list[float] = field(default_factory=list)
+    """When somebody who had been cut off was answered again."""
+    errors: list[str] = field(default_factory=list)
+    over: bool = False
+
+    async def visitor(self, number: int) -> None:
+        """One of them."""
+        text, cut = f"Visitor {number} reads a sentence of their own.", False
+        while not self.over:
+            try:
+                async with Tab(self.url) as tab:
+                    answer = await tab.open(text=text, layer=number % 6)
+                    while not self.over:
+                        self.errors += answer.exceptions + answer.boxes
+                        self.answers[number] += 1
+                        if cut:
+                            self.away.append(time.monotonic())
+                            cut = False
+                        await asyncio.sleep(0.5)
+                        answer = await tab.change(layer=float(self.answers[number] % 6))
+            except ConnectionClosed:
+                cut = True
+            except Exception as error:
+                self.errors.append(repr(error))
+                return
+
+    async def work(self) -> None:
+        """All of them."""
+        await asyncio.gather(*map(self.visitor, range(CLASS)))
+
+
+@contextmanager
+def at_work(url: str) -> Iterator[Class]:
+    """A class that works while the block does; everybody has been answered before it begins."""
+    pupils = Class(url)
+    thread = threading.Thread(target=lambda: asyncio.run(pupils.work()))
+    thread.start()
+    try:
+        deadline = time.monotonic() + PATIENCE / 1000
+        while len(pupils.answers) < CLASS and not pupils.errors and time.monotonic() < deadline:
+            time.sleep(0.05)
+        yield pupils
+    finally:
+        pupils.over = True
+        thread.join()
+
+
+def replica_of(page: Page) -> str:
+    """Where nginx sends this visitor."""
+    (name,) = (cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE)
+    return str(name)
+
+
+def has_its_picture(page: Page) -> None:
+    """The visitor's own sentence, the third head of the second layer, numbers and badge."""
+    expect(page).to_have_url(re.compile(r"layer=1&head=2"))
+    expect(page.get_by_role("textbox").first).to_have_value("dog bites man")
+    expect(page.locator(".head-grid")).to_be_visible()
+    expect(page.get_by_text(T("truth.passed", n=3))).to_be_visible()
+
+
+def test_new_visitors_are_spread_over_the_replicas(fleet):
+    assert Counter(fleet.arrive() for _ in range(6)) == dict.fromkeys(NAMES, 2)
+
+
+def test_when_a_replica_is_killed_its_visitors_go_on_at_another(fleet, browser):
+    page = browser.new_context(locale="en-US").new_page()
+    page.set_default_timeout(PATIENCE)
+    with at_work(fleet.url) as pupils:
+        page.goto(address(fleet.url, text="dog bites man", layer=1, head=2))
+        wait_run(page)
+        has_its_picture(page)
+        box, first = page.get_by_role("textbox").first, replica_of(page)
+        box.fill("dog bites man and")  # half a sentence, not sent yet
+        killed = fleet.kill(first)
+        page.locator("[data-testid=stApp]:not([data-test-connection-state=CONNECTED])").wait_for(state="attached")
+        wait_run(page)
+        back = time.monotonic() - killed
+        second = replica_of(page)
+        assert second != first
+        expect(box).to_have_value("dog bites man and")
+        expect(page.locator(".head-grid")).to_be_visible()
+        box.press("Control+Enter")  # the first change after that counts
+        wait_run(page)
+        expect(page).to_have_url(re.compile("text=dog\\+bites\\+man\\+and"))
+        assert replica_of(page) == second
+    page.context.close()
+    assert not pupils.errors
+    assert pupils.away, "somebody of the class was there too"
+    assert back < WITHIN and max(pupils.away) - killed < WITHIN
+
+
+def test_what_visitors_write_is_not_in_nginxs_log(fleet):
+    log = fleet.log.read_text("utf8")
+    assert "/_stcore/stream" in log
+    assert "dog" not in log and "?" not in log
