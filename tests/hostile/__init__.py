@@ -1,0 +1,1 @@
+"""What is meant to break the server."""

@@ -1,0 +1,31 @@
+"""Links and texts nobody who means well would write."""
+
+import random
+import re
+import tomllib
+from pathlib import Path
+
+from tests.browser.drive import ROOT
+
+STRINGS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("strings.toml").read_text("utf8"))
+ALL = [one for several in STRINGS.values() for one in several]
+SMALL = {"source": "words", "d_model": "8", "n_heads": "2"}
+DECLARED = re.compile(r'state\.(?:whole|real|choice|pick|flag|numbers|text|param)\(\s*"(\w+)"')
+SOURCES = [*(ROOT / "viz" / "ui").glob("*.py"), *(ROOT / "pages").glob("*.py")]
+NAMES = sorted({name for path in SOURCES for name in DECLARED.findall(path.read_text("utf8"))})
+OTHERS = ("_link", "_choice", "_declared", "_refused", "_note", "embed", "embed_options", "", "__proto__", "text[]")
+VALUES = (
+    "", " ", "0", "1", "2", "3", "5", "8", "12", "-1", "99", "1e3", "1e999", "NaN", "-inf", "0x10", "١", "1_0", "None",
+    "true", "en", "zh", "model", "words", "embeddings", "own", "causal", "window", "prefix", "painted", "scores",
+    "gpt2", "all-MiniLM-L6-v2", "0-1-2", "-", "--", "1-", "0.5-0.25", "a" * 10_000, "9" * 5_000, "[]", "{}", "../..",
+)  # fmt: skip
+QUICK = ("step-by-step", "")
+"""Pages drawn in 30 ms: most of the thousand links go there, 15 to each of the others."""
+
+
+def a_link(chance: random.Random) -> dict[str, str]:
+    """Known and unknown names with values of every kind; small sizes, unless chance says something else."""
+    link = SMALL | {"text": chance.choice(ALL)} if chance.random() < 0.9 else {}
+    for name in chance.sample([*NAMES, *OTHERS], chance.choice((1, 5, 30))):
+        link[name] = chance.choice((*VALUES, chance.choice(ALL), str(chance.randint(0, 40))))
+    return link

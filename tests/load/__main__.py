@@ -1,0 +1,197 @@
+"""A class at work: ``python -m tests.load --users 50 --minutes 3``. Real sessions over real sockets, on this machine.
+
+Starts the hosting entry (serve.py) on a free port, unless ``--url`` names a server that runs. Prints how long answers
+took from a change to the end of the script, errors, and the server's memory; the exit status says whether the goals
+were met. With ``--recover`` a single visitor goes through every page before the class and after it, until the answers
+come as fast as before.
+"""
+
+import argparse
+import asyncio
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from math import ceil
+from pathlib import Path
+from urllib.parse import urlparse
+
+from tests.browser.drive import ROOT, serve
+from tests.deploy.files import image_environment
+from tests.load.tab import Tab
+from tests.load.visitor import PATHS, Taken, Visitor
+from tests.load.watch import Watch
+
+ARRIVE = 30.0
+"""Seconds over which a class opens the link, or a third of the whole time if that is less."""
+P95, MOST, GROWTH, NORMAL = 1.0, 1_500.0, 5.0, 30.0
+"""The goals: seconds (of up to 50 visitors), MB, MB, seconds."""
+AS_BEFORE = 1.5
+"""How much slower than before a visit may be to count as normal again."""
+CACHE_MB = 100
+"""Of the server under test: full within the first third, so that what grows afterwards is a leak."""
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least this share of the values does not exceed; NaN of none."""
+    return sorted(values)[max(0, ceil(share * len(values)) - 1)] if values else float("nan")
+
+
+@dataclass
+class Course:
+    """What happened: every change of every visitor, and the server's memory."""
+
+    users: int
+    seconds: float
+    taken: list[Taken] = field(default_factory=list)
+    watch: Watch | None = None
+    recovered: float | None = None
+    """Seconds until a visitor after the class was served as before; None if nobody looked."""
+
+    @property
+    def errors(self) -> list[Taken]:
+        """Changes that went wrong."""
+        return [one for one in self.taken if one.error]
+
+    def missed(self) -> Iterator[str]:
+        """The goals that were not reached."""
+        times = [one.seconds for one in self.taken]
+        if self.errors or not times:
+            yield f"{len(self.errors)} errors"
+        if self.users <= 50 and not percentile(times, 0.95) < P95:
+            yield f"p95 {percentile(times, 0.95):.2f} s"
+        if self.watch and self.watch.most >= MOST:
+            yield f"{self.watch.most:.0f} MB"
+        if self.watch and self.watch.growth() >= GROWTH:
+            yield f"{self.watch.growth():.1f} MB of growth"
+        if self.recovered is not None and self.recovered > NORMAL:
+            yield f"normal again only after {self.recovered:.0f} s"
+
+
+def table(taken: Iterable[Taken], by: Callable[[Taken], str]) -> Iterator[str]:
+    """A line for each group of changes: how many, and how long they took."""
+    groups: dict[str, list[Taken]] = {"all": []}
+    for one in taken:
+        groups["all"].append(one)
+        groups.setdefault(by(one), []).append(one)
+    for name, ones in sorted(groups.items()):
+        p50, p95, p99 = (1000 * percentile([one.seconds for one in ones], share) for share in (0.5, 0.95, 0.99))
+        sizes = percentile([one.bytes for one in ones], 0.5) / 1000
+        wrong = f"  {sum(bool(one.error) for one in ones)} errors" * any(one.error for one in ones)
+        later = f"  {sum(one.refused for one in ones)} asked to come back" * any(one.refused for one in ones)
+        yield f"  {name:<14} {len(ones):6}   {p50:6.0f} {p95:6.0f} {p99:6.0f} ms   {sizes:6.0f} kB{wrong}{later}"
+
+
+def report(course: Course) -> Iterator[str]:
+    """The lines that are printed."""
+    yield f"{len(course.taken) / course.seconds:.1f} changes a second"
+    yield f"{'':<16} {'n':>6}   {'p50':>6} {'p95':>6} {'p99':>6}         p50"
+    yield from table(course.taken, lambda one: one.kind)
+    yield "by page"
+    yield from table(course.taken, lambda one: one.page)
+    for one in course.errors[:10]:
+        yield f"  {one.kind} on {one.page}: {one.error[:300]}"
+    if watch := course.watch:
+        yield "memory of the server: " + ", ".join(f"{size:.0f} MB at {at:.0f} s" for at, size in watch.curve())
+        yield f"  at most {watch.most:.0f} MB; {watch.growth():+.1f} MB over the last two thirds"
+        yield f"processor time of the server: {watch.work / course.seconds:.2f} cores"
+    if course.recovered is not None:
+        yield f"a visitor afterwards is served as before after {course.recovered:.0f} s"
+    missed = list(course.missed())
+    yield "every goal reached" if not missed else "MISSED: " + ", ".join(missed)
+
+
+async def walk(url: str) -> float:
+    """One visitor alone goes through every page and types on it; the 95th percentile of the answers, in seconds."""
+    taken: list[Taken] = []
+    visitor = Visitor(url, 1, 0, taken.append, think=(0.05, 0.05))
+    async with Tab(url) as tab:
+        await tab.open()
+        for path in sorted(PATHS):
+            taken.append(Taken("page", path, 0, (await tab.go(path)).seconds))
+            for kind in ("text", "slider", "choice"):
+                await visitor.act(tab, kind)
+    return percentile([one.seconds for one in taken], 0.95)
+
+
+async def run(course: Course, url: str, pid: int | None, *, seed: int = 0, recover: bool = False) -> None:
+    """Let a class visit, and note what happens."""
+    before = [await walk(url) for _ in range(2)][-1] if recover else None
+    course.watch = Watch(pid) if pid else None
+    watching = asyncio.create_task(course.watch.follow()) if course.watch else None
+    arrive = min(ARRIVE, course.seconds / 3)
+
+    async def one(number: int) -> None:
+        late = arrive * number / course.users
+        await asyncio.sleep(late)
+        await Visitor(url, number, seed, course.taken.append).stay(course.seconds - late)
+
+    await asyncio.gather(*(one(number) for number in range(course.users)))
+    over = time.monotonic()
+    if watching:
+        watching.cancel()
+    if before is not None:
+        while await walk(url) > AS_BEFORE * before and time.monotonic() < over + 2 * NORMAL:
+            pass
+        course.recovered = time.monotonic() - over
+
+
+@contextmanager
+def server(url: str, users: int, cache_mb: int = CACHE_MB) -> Iterator[tuple[str, int | None]]:
+    """A server to visit: the one that is named, or one of our own."""
+    if url:
+        yield url, None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        # All of a class comes from one address here.
+        room = {"HEADLIGHT_SOCKETS_PER_ADDRESS": str(2 * users + 10), "HEADLIGHT_CACHE_MB": str(cache_mb)}
+        room |= {name: value for name, value in image_environment().items() if name.startswith("MALLOC_")}
+        with serve(ROOT / "serve.py", Path(folder) / "log.txt", **room) as started:
+            try:
+                yield started.url, started.pid
+            finally:
+                if "Traceback" in (written := started.written()):
+                    print(written[-4000:])  # noqa: T201
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
+    parser.add_argument("--users", type=int, default=50, help="1 to 200")
+    parser.add_argument("--minutes", type=float, default=3.0, help="up to 30")
+    parser.add_argument("--seed", type=int, default=0, help="of all that visitors do")
+    parser.add_argument("--url", default="", help="a server on this machine that runs already")
+    parser.add_argument(
+        "--cache-mb", type=int, default=CACHE_MB, help="of our own server; full soon, or growth is no leak"
+    )
+    parser.add_argument("--recover", action="store_true", help="wait afterwards until a visit is as fast as before")
+    asked = parser.parse_args()
+    if not (1 <= asked.users <= 200 and 0 < asked.minutes <= 30):
+        parser.error("1 to 200 users, up to 30 minutes")
+    if asked.url and urlparse(asked.url).hostname not in ("127.0.0.1", "localhost", "::1"):
+        parser.error("only a server on this machine may be put under load")
+    return asked
+
+
+def main() -> int:
+    """Run, report, and say whether the goals were met."""
+    asked = _asked()
+    course = Course(asked.users, asked.minutes * 60)
+    load = " ".join(Path("/proc/loadavg").read_text().split()[:3])
+    versions = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "torch"))
+    print(f"{time.strftime('%Y-%m-%d %H:%M')}  {platform.processor() or platform.machine()}  load {load}  {versions}")  # noqa: T201
+    print(f"{asked.users} visitors, {course.seconds:.0f} s", flush=True)  # noqa: T201
+    began = time.process_time()
+    with server(asked.url, asked.users, asked.cache_mb) as (url, pid):
+        asyncio.run(run(course, url, pid, seed=asked.seed, recover=asked.recover))
+        for line in report(course):
+            print(line)  # noqa: T201
+    print(f"this command itself: {(time.process_time() - began) / course.seconds:.2f} cores")  # noqa: T201
+    return 1 if list(course.missed()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

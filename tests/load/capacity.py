@@ -1,0 +1,129 @@
+"""From what was measured to what is needed: ``python -m tests.load.capacity`` writes the tables of deploy/README.md."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from tests.browser.drive import ROOT
+from viz.ui import limits
+
+README, MEASURED = ROOT / "deploy" / "README.md", ROOT / "deploy" / "capacity.toml"
+BLOCK = re.compile(r"(?<=<!-- capacity -->\n)(.*\n)*?(?=<!-- end of capacity -->)")
+FULL = 0.6
+"""Of one core, which is what one process's Python can use: beyond it answers wait for each other, and the visitors of a
+replica that died find no room."""
+REPLICA_GB = 2
+"""The memory limit of a replica in compose.yaml and deployment.yaml."""
+WANTED = ((50, 4), (500, 20), (10_000, 20), (10_000, 4))
+"""Visitors at once, and seconds between two changes of each: 4 in the load test, 20 where people read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """What so many visitors take."""
+
+    changes: float
+    """A second."""
+    cores: float
+    replicas: int
+
+    @property
+    def memory(self) -> int:
+        """GB, if every replica uses what it may."""
+        return self.replicas * REPLICA_GB
+
+
+def need(visitors: int, pause: float, work: float, sockets: int = limits.SOCKETS) -> Need:
+    """Cores for the work, replicas for the cores and for the connections, and one more, because one may die.
+
+    Args:
+        visitors: at once.
+        pause: seconds between two changes of each.
+        work: seconds of one core for a change, measured.
+        sockets: connections a replica takes.
+
+    Example:
+        >>> need(1000, 10, 0.06)
+        Need(changes=100.0, cores=6.0, replicas=11)
+    """
+    cores = visitors / pause * work
+    replicas = max(ceil(round(cores / FULL, 9)), ceil(visitors / sockets)) + 1
+    return Need(changes=visitors / pause, cores=cores, replicas=replicas)
+
+
+def work(course: dict[str, Any]) -> float:
+    """Seconds of one core for a change, on average over everything visitors do."""
+    return float(course["cores"] * course["seconds"] / course["changes"])
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
+    """A table in Markdown."""
+    for row in (heads, ["---"] * len(heads), *rows):
+        yield f"| {' | '.join(map(str, row))} |"
+
+
+def of_memory(mb: dict[str, int]) -> Iterator[str]:
+    """What a process has in memory."""
+    used, most = "after one visitor on each page", f"{limits.CACHE_BYTES / 1e6:.0f} MB of caches, {limits.SOCKETS} tabs"
+    rows = [
+        ["`app.py`, before the first visitor", f"{mb['desk_mb']} MB"],
+        [f"`app.py`, {used}", f"{mb['desk_used_mb']} MB"],
+        ["`serve.py`, warm", f"{mb['warm_mb']} MB"],
+        [f"`serve.py`, {used}", f"{mb['used_mb']} MB"],
+        [f"at most, by its limit: {most}", f"{REPLICA_GB} GB"],
+    ]
+    yield from table(["", "memory"], rows)
+
+
+def of_classes(courses: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """What the load test found."""
+    heads = ["visitors", "changes a second", "p50", "p95", "p99", "errors", "memory at most", "cores", "load before"]
+    rows = []
+    for one in courses:
+        times = [f"{one[f'p{share}_ms']} ms" for share in (50, 95, 99)]
+        changes, memory = f"{one['changes'] / one['seconds']:.1f}", f"{one['most_mb']} MB"
+        rows.append([one["users"], changes, *times, one["errors"], memory, one["cores"], one["load"]])
+    yield from table(heads, rows)
+
+
+def of_needs(each: float) -> Iterator[str]:
+    """What so many visitors take, at that much work for a change."""
+    heads = ["visitors", "seconds between changes", "changes a second", "cores at work", "replicas", "memory at most"]
+    rows = []
+    for visitors, pause in WANTED:
+        one = need(visitors, pause, each)
+        much = f"{one.changes:,.0f}", f"{one.cores:.0f}", one.replicas, f"{one.memory:,} GB"
+        rows.append([f"{visitors:,}", pause, *much])
+    yield from table(heads, rows)
+
+
+def lines(measured: dict[str, Any]) -> Iterator[str]:
+    """The tables, and from what."""
+    yield f"[`capacity.toml`](capacity.toml), measured on {measured['date']} with {measured['machine']}."
+    yield "Memory is that of the process, resident:"
+    yield ""
+    yield from of_memory(measured["memory"])
+    yield ""
+    yield "One replica under `python -m tests.load` (a change by each visitor every 2 to 6 s, half type own texts):"
+    yield ""
+    yield from of_classes(measured["class"])
+    each = work(measured["class"][-1])
+    yield ""
+    yield f"A change takes {1000 * each:.0f} ms of one core. A replica is one process, which is given {FULL:.0%} of a"
+    yield f"core's time and {limits.SOCKETS} tabs at most; one more than needed is there for when one dies:"
+    yield ""
+    yield from of_needs(each)
+    yield ""
+
+
+def block() -> str:
+    """What stands between the marks in deploy/README.md."""
+    with MEASURED.open("rb") as file:
+        return "\n".join(lines(tomllib.load(file))) + "\n"
+
+
+if __name__ == "__main__":
+    README.write_text(BLOCK.sub(lambda _: block(), README.read_text("utf8"), count=1), "utf8")

@@ -1,0 +1,226 @@
+"""A browser's tab without the browser: it speaks Streamlit's protocol over a real socket.
+
+What the browser of Streamlit 1.67 sends was written down from its own frames: the subprotocols ``streamlit`` and the
+XSRF cookie's value; with every change the value of every widget on the page, the address bar, the page's hash and the
+hashes of the large messages it still has, in place of which the server sends a reference.
+"""
+
+import asyncio
+import http.client
+import time
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlencode, urlparse
+
+from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.Delta_pb2 import Delta
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from tests.load.controls import Control, Value, read, write
+
+LARGEST = 64 * 2**20
+"""Bytes of one message; the server sends at most 50 MB."""
+KEPT_RUNS = 2
+"""Runs for which a browser keeps a large message it was sent (global.maxCachedMessageAge)."""
+
+
+@dataclass
+class Answer:
+    """What came back for one change: when the script ended, and what it showed."""
+
+    seconds: float = 0.0
+    messages: int = 0
+    bytes: int = 0
+    titles: list[str] = field(default_factory=list)
+    exceptions: list[str] = field(default_factory=list)
+    boxes: list[str] = field(default_factory=list)
+    """Texts of error boxes."""
+
+
+def cookie_of(url: str) -> str:
+    """What a browser is given before it opens its socket: the XSRF cookie's value."""
+    parts = urlparse(url)
+    asked = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    try:
+        asked.request("GET", "/_stcore/health")
+        answer = asked.getresponse()
+        answer.read()
+        if answer.status != 200:
+            raise ConnectionRefusedError(f"the server said {answer.status}")
+        cookie = answer.getheader("set-cookie") or ""
+        return cookie.partition(";")[0].partition("=")[2]
+    finally:
+        asked.close()
+
+
+class Tab:
+    """One visitor's tab: ``async with Tab(url) as tab: await tab.open("positions", text="a b")``.
+
+    Args:
+        url: of the server, on this machine.
+        patience: seconds to wait for one answer.
+    """
+
+    def __init__(self, url: str, patience: float = 75.0) -> None:
+        self.url, self.patience = url, patience
+        self.controls: dict[str, Control] = {}
+        self.pages: dict[str, str] = {}
+        self.page, self.query, self.session = "", "", ""
+        self._socket: ClientConnection | None = None
+        self._values: dict[str, Value] = {}
+        self._fresh: dict[str, Control] = {}
+        self._kept: dict[str, tuple[int, Control | None]] = {}
+        self._run = 0
+
+    async def __aenter__(self) -> Self:
+        await self.connect()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def connect(self) -> None:
+        """Open the socket."""
+        token = await asyncio.to_thread(cookie_of, self.url)
+        self._socket = await connect(
+            self.url.replace("http", "ws", 1) + "/_stcore/stream",
+            origin=self.url,  # type: ignore[arg-type]
+            subprotocols=[Subprotocol(part) for part in ("streamlit", token) if part],
+            additional_headers={"Cookie": f"_streamlit_xsrf={token}"},
+            max_size=LARGEST, compression=None, ping_interval=None, open_timeout=self.patience, proxy=None,
+        )  # fmt: skip
+
+    async def close(self) -> None:
+        """Close the socket, as a tab that is closed does."""
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def vanish(self) -> None:
+        """Be gone without a word, as a laptop that is shut."""
+        assert self._socket is not None
+        self._socket.transport.abort()
+
+    async def open(self, path: str = "", **link: object) -> Answer:
+        """Follow a link: the first message of a tab."""
+        self.page, self.query = path, urlencode(link)
+        return await self._ask(ClientState(query_string=self.query, page_name=path))
+
+    async def change(self, **values: Value) -> Answer:
+        """Set some controls, by their keys; a component is given its state."""
+        for key, value in values.items():
+            self._values[self.controls[key].id] = value
+        fragments = {self.controls[key].fragment for key in values}
+        fragment = fragments.pop() if len(fragments) == 1 else ""
+        return await self._ask(self._state(self.pages.get(self.page, ""), fragment))
+
+    async def go(self, path: str) -> Answer:
+        """Choose another page in the sidebar; what stands on the present page only is forgotten."""
+        self.page = path
+        return await self._ask(self._state(self.pages[path]))
+
+    def value(self, key: str) -> Value:
+        """What a control stands at."""
+        return self._values[self.controls[key].id]
+
+    def _state(self, page: str, fragment: str = "") -> ClientState:
+        state = ClientState(query_string=self.query, page_script_hash=page, fragment_id=fragment)
+        for control in self.controls.values():
+            value = self._values[control.id]
+            if value is not None or control.kind != "component":
+                write(control, value, state.widget_states.widgets.add())
+        state.cached_message_hashes.extend(self._kept)
+        return state
+
+    async def _ask(self, state: ClientState) -> Answer:
+        state.context_info.url = f"{self.url}/{self.page}"
+        state.context_info.locale, state.context_info.timezone = "en-US", "UTC"
+        began, answer = time.perf_counter(), Answer()
+        await self.say(BackMsg(rerun_script=state).SerializeToString())
+        async with asyncio.timeout(self.patience):
+            while not self._take(await self._hear(answer), answer):
+                pass
+        answer.seconds = time.perf_counter() - began
+        return answer
+
+    async def say(self, message: bytes | str) -> None:
+        """Send a message of any kind."""
+        assert self._socket is not None
+        await self._socket.send(message)
+
+    async def _hear(self, answer: Answer) -> ForwardMsg:
+        assert self._socket is not None
+        raw = await self._socket.recv()
+        assert isinstance(raw, bytes)
+        answer.messages, answer.bytes = answer.messages + 1, answer.bytes + len(raw)
+        return ForwardMsg.FromString(raw)
+
+    def _take(self, message: ForwardMsg, answer: Answer) -> bool:
+        """Take in a message; True if it ends the run."""
+        kind = message.WhichOneof("type")
+        if kind == "delta":
+            self._draw(message.delta, message, answer)
+        elif kind == "ref_hash":
+            control = self._kept[message.ref_hash][1]
+            self._kept[message.ref_hash] = self._run, control
+            self._show(control)
+        elif kind == "new_session":
+            self._begin(message, answer)
+        elif kind == "navigation":
+            self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
+        elif kind == "page_info_changed":
+            self.query = message.page_info_changed.query_string
+        elif kind == "page_not_found":
+            answer.exceptions.append("page not found")
+        elif kind == "script_finished":
+            return self._end(message, answer)
+        return False
+
+    def _begin(self, message: ForwardMsg, answer: Answer) -> None:
+        self.session = message.new_session.initialize.session_id or self.session
+        partial = bool(message.metadata.run.fragment_ids)
+        self._fresh = dict(self.controls) if partial else {}
+        answer.titles.clear()
+        answer.exceptions.clear()
+        answer.boxes.clear()
+
+    def _end(self, message: ForwardMsg, answer: Answer) -> bool:
+        if message.script_finished == message.FINISHED_WITH_COMPILE_ERROR:
+            answer.exceptions.append("compile error")
+        if message.script_finished == message.FINISHED_EARLY_FOR_RERUN:
+            return False
+        self.controls = self._fresh
+        here = {control.id for control in self.controls.values()}
+        self._values = {each: value for each, value in self._values.items() if each in here}
+        self._run += 1
+        self._kept = {each: kept for each, kept in self._kept.items() if self._run - kept[0] <= KEPT_RUNS}
+        return True
+
+    def _draw(self, delta: Delta, message: ForwardMsg, answer: Answer) -> None:
+        if delta.WhichOneof("type") != "new_element":
+            return
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            answer.exceptions.append(f"{element.exception.type}: {element.exception.message}")
+        elif kind == "alert" and element.alert.format == Alert.ERROR:
+            answer.boxes.append(element.alert.body)
+        elif kind == "heading" and element.heading.tag == "h1":
+            answer.titles.append(element.heading.body)
+        control = read(element, delta.fragment_id)
+        if message.metadata.cacheable:
+            self._kept[message.hash] = self._run, control
+        self._show(control)
+
+    def _show(self, control: Control | None) -> None:
+        """Put a control on the page; it keeps what it stood at, unless the server says otherwise."""
+        if control is not None:
+            self._fresh[control.key] = control
+            if control.forced or control.id not in self._values:
+                self._values[control.id] = control.value

@@ -1,0 +1,206 @@
+"""What one visitor of the load test does: opens a link, then types, chooses heads, moves sliders, changes pages."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from websockets.exceptions import WebSocketException
+
+from tests.load.controls import Control, Value
+from tests.load.tab import Answer, Tab
+from viz.text import LANGUAGES, sentences, translator
+from viz.ui import limits
+
+ROOT = Path(__file__).parents[2]
+PATHS = {
+    ("" if page.stem == "heads" else page.stem.replace("_", "-")): page.stem for page in (ROOT / "pages").glob("*.py")
+}
+"""The pages by their path; the Heads page is at the root."""
+LIMITS = {
+    translator(lang)(f"error.{code}", n=limits.QUEUE, seconds=seconds)
+    for lang in LANGUAGES
+    for code, seconds in (("crowded", 0), ("busy", limits.WAIT), ("late", limits.SECONDS))
+}
+"""What a visitor is told who must come back in a minute: an answer, though not the one that was hoped for."""
+WORDS = (
+    "the", "a", "every", "no", "my", "some", "old", "red", "quick", "careful", "tired", "animal", "street", "teacher",
+    "river", "money", "cat", "dog", "book", "window", "garden", "letter", "engine", "forest", "summer", "music",
+    "question", "student", "apple", "mountain", "crossed", "wrote", "saw", "because", "while", "although", "and",
+    "or", "chased", "ignored", "opened", "believed", "heard", "lost", "remembered", "it", "she", "they", "was",
+    "were", "is", "too", "very", "never", "always", "slowly", "away", "in", "on", "under", "behind", "between",
+    "without", "machine", "attention", "head", "layer", "token", "weight", "picture", "number",
+)  # fmt: skip
+THINK = 2.0, 6.0
+"""Seconds between reading an answer and the next change."""
+LEFT_ALONE = {"_example", "model", "text"}
+"""Chosen by actions of their own, or not at all: another model is another load test."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One change of one visitor: what it was, where, when the answer came, after how long, and what was wrong."""
+
+    kind: str
+    page: str
+    at: float
+    seconds: float
+    bytes: int = 0
+    refused: bool = False
+    error: str = ""
+
+
+@dataclass
+class Visitor:
+    """One of a class.
+
+    Args:
+        url: of the server.
+        number: even ones stay with the examples, odd ones type texts of their own.
+        seed: of everything the visitor does.
+        report: is told of every change.
+        think: seconds between two changes, from and to.
+    """
+
+    url: str
+    number: int
+    seed: int
+    report: Callable[[Taken], None]
+    think: tuple[float, float] = THINK
+    chance: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(f"{self.seed}/{self.number}")
+
+    async def stay(self, seconds: float) -> None:
+        """Visit until the time is over; who is thrown out comes again by the link."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            try:
+                async with Tab(self.url) as tab:
+                    await self._visit(tab, until)
+            except (TimeoutError, OSError, WebSocketException) as error:
+                self._say("socket", "", time.monotonic(), error=f"{type(error).__name__}: {error}")
+                await self._pause()
+
+    async def _visit(self, tab: Tab, until: float) -> None:
+        await self._do(tab, "open", lambda: tab.open(self.chance.choice(list(PATHS)), **self._link()))
+        while time.monotonic() < until:
+            await self._pause()
+            kind = self.chance.choices(list(ACTIONS), [weight for weight, _ in ACTIONS.values()])[0]
+            if kind == "again":
+                await tab.vanish() if self.chance.random() < 0.5 else await tab.close()
+                return
+            await self.act(tab, kind)
+
+    async def act(self, tab: Tab, kind: str) -> None:
+        """Change something of this kind, or the page if there is nothing of it here: for heads, to theirs."""
+        values = ACTIONS[kind][1](self, tab)
+        if not values:
+            elsewhere = [path for path in tab.pages if path != tab.page]
+            path = "" if kind == "head" and tab.page else self.chance.choice(elsewhere)
+            await self._do(tab, "page", lambda: tab.go(path))
+        else:
+            await self._do(tab, kind, lambda: tab.change(**values))
+
+    async def _do(self, tab: Tab, kind: str, change: Callable[[], Any]) -> None:
+        began = time.monotonic()
+        try:
+            answer: Answer = await change()
+        except (TimeoutError, OSError, WebSocketException) as error:
+            said = "no answer in time" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
+            self._say(kind, tab.page, began, error=said)
+            raise
+        self.report(judged(kind, tab.page, answer))
+
+    def _say(self, kind: str, page: str, began: float, error: str) -> None:
+        now = time.monotonic()
+        self.report(Taken(kind, PATHS.get(page, page), now, now - began, error=error))
+
+    async def _pause(self) -> None:
+        await asyncio.sleep(self.chance.uniform(*self.think))
+
+    def _link(self) -> dict[str, object]:
+        source = self.chance.choice(("model", "model", "embeddings", "words"))
+        own: dict[str, object] = {"text": self.sentence()} if self.number % 2 else {}
+        return {"source": source, **own} if source != "model" else own
+
+    def sentence(self) -> str:
+        """A text nobody typed before."""
+        return " ".join(self.chance.choices(WORDS, k=self.chance.randint(5, 14))) + "."
+
+
+def judged(kind: str, page: str, answer: Answer) -> Taken:
+    """An answer, and what is wrong with it: an exception, an error box that is no limit's, a page without its title."""
+    refused = bool(answer.boxes) and set(answer.boxes) <= LIMITS
+    wrong = [*answer.exceptions, *([] if refused else answer.boxes)]
+    titles = {sentences(lang).get(f"{PATHS[page]}.title") for lang in LANGUAGES}
+    if not titles & set(answer.titles):
+        wrong.append(f"the page shows {answer.titles} for a title")
+    return Taken(kind, PATHS[page], time.monotonic(), answer.seconds, answer.bytes, refused, "; ".join(wrong))
+
+
+def _header(control: Control) -> dict[str, Any]:
+    """What a component was told: JSON, or the JSON before its numbers (viz/views/head_grid.py)."""
+    data = control.data
+    found: dict[str, Any] = json.loads(
+        data if isinstance(data, str) else data[4 : 4 + int.from_bytes(data[:4], "little")]
+    )
+    return found
+
+
+def _type(visitor: Visitor, tab: Tab) -> dict[str, Value]:
+    if visitor.number % 2:
+        return {"text": visitor.sentence()}
+    return {"_example": visitor.chance.choice(tab.controls["_example"].options)}
+
+
+def _head(visitor: Visitor, tab: Tab) -> dict[str, Value]:
+    """A head of the grid, where there is one."""
+    if "grid" not in tab.controls:
+        return {}
+    wall, now = _header(tab.controls["grid_wall"]), _header(tab.controls["grid"])
+    layer, head = visitor.chance.randrange(wall["n_layers"]), visitor.chance.randrange(wall["n_heads"])
+    query = visitor.chance.randrange(wall["n_queries"])
+    return {"grid": {"choice": {**now["choice"], "layer": layer, "head": head, "query": query, "n": now["n"] + 1}}}
+
+
+def _slide(visitor: Visitor, tab: Tab) -> dict[str, Value]:
+    """A slider goes to any place it has."""
+    controls = [one for one in tab.controls.values() if one.kind in ("slider", "number") and one.span[1] > one.span[0]]
+    if not controls:
+        return {}
+    one = visitor.chance.choice(controls)
+    low, high, step = one.span
+    steps = min(int((high - low) / (step or 1)), 10_000)
+    return {one.key: low + visitor.chance.randint(0, steps) * (step or 1)}
+
+
+def _choose(visitor: Visitor, tab: Tab) -> dict[str, Value]:
+    """One of several options, or a switch."""
+    controls = [
+        one for one in tab.controls.values()
+        if one.key not in LEFT_ALONE and (len(one.options) > 1 or one.kind == "flag")
+    ]  # fmt: skip
+    if not controls:
+        return {}
+    one = visitor.chance.choice(controls)
+    if one.kind == "flag":
+        return {one.key: not tab.value(one.key)}
+    option = visitor.chance.choice(one.options)
+    return {one.key: option if one.kind == "one" else [option]}
+
+
+ACTIONS: dict[str, tuple[float, Callable[[Visitor, Tab], dict[str, Value]]]] = {
+    "text": (0.22, _type),
+    "head": (0.20, _head),
+    "slider": (0.22, _slide),
+    "choice": (0.16, _choose),
+    "page": (0.18, lambda *_: {}),
+    "again": (0.02, lambda *_: {}),
+}
+"""What a visitor does, how often, and what is set then; where there is nothing to set, the page is changed."""

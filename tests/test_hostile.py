@@ -1,0 +1,297 @@
+"""What is meant to break the server does not, and nobody else notices: texts, links, messages and paths of ill will.
+
+One hosted server takes all of it. When it has, its log holds no word of a visitor's and it has tried to reach no other
+machine.
+"""
+
+import asyncio
+import http.client
+import json
+import math
+import os
+import random
+import re
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Delta_pb2 import Delta
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import ConnectionClosed
+
+from tests.browser.drive import ROOT, Server, serve
+from tests.hostile.links import ALL, QUICK, SMALL, a_link
+from tests.load.tab import Answer, Tab
+from tests.load.visitor import PATHS
+from viz.text import LANGUAGES, sentences
+
+HERE = Path(__file__).parent / "hostile"
+MARK = "okapi"
+"""In every text typed here, and in no sentence of the project's."""
+FAILED = tuple(sentences(lang)["error.failed"].partition("{kind}")[0] for lang in LANGUAGES)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("hostile")
+    notes = folder / "outgoing"
+    path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
+    with serve(ROOT / "serve.py", folder / "log.txt", PYTHONPATH=path, OUTGOING_NOTES=str(notes)) as running:
+        yield running
+        assert MARK not in running.written(), "a visitor's text is in the log"
+    assert not notes.exists(), notes.read_text()
+
+
+def visiting(do: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run what visitors do."""
+    asyncio.run(do())
+
+
+def wrong(answer: Answer) -> list[str]:
+    """What no visitor should see. That a text has no word, or a head must be wider, are sentences they should."""
+    nothing = [] if answer.messages and answer.titles else ["no title"]
+    return [*answer.exceptions, *(box for box in answer.boxes if box.startswith(FAILED)), *nothing]
+
+
+async def still_well(server: Server) -> None:
+    """Another visitor is served."""
+    async with Tab(server.url, patience=30) as tab:
+        assert not wrong(await tab.open("masks", **SMALL))
+
+
+# --- Links -------------------------------------------------------------------------------------------------------
+
+
+def test_a_thousand_random_links_raise_nothing_and_every_page_is_complete(server):
+    chance = random.Random(0)
+    paths = [*PATHS] * 15
+    paths += chance.choices(QUICK, k=1000 - len(paths))
+    links = [(path, a_link(chance)) for path in paths]
+    found, begun = [], len(server.written())
+
+    async def some() -> None:
+        while links:
+            path, link = links.pop()
+            async with Tab(server.url) as tab:
+                answer = await tab.open(path, **link)
+            if wrong(answer):
+                found.append((path, link, wrong(answer)))
+
+    async def four_at_a_time() -> None:
+        await asyncio.gather(*(some() for _ in range(4)))
+
+    visiting(four_at_a_time)
+    assert found == []
+    assert not re.search("Traceback|Uncaught", server.written(begun))
+
+
+# --- Texts and choices ---------------------------------------------------------------------------------------------
+
+
+class Reader(Tab):
+    """A tab that keeps what is interpreted: Markdown wherever it is rendered, and the labels of figures."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.interpreted: list[str] = []
+        self.labels: list[str] = []
+
+    def _draw(self, delta: Delta, message: ForwardMsg, answer: Answer) -> None:
+        super()._draw(delta, message, answer)
+        kind = delta.new_element.WhichOneof("type") or ""
+        proto: Any = getattr(delta.new_element, kind) if kind else None
+        if kind in ("markdown", "heading", "alert", "html", "metric"):
+            self.interpreted += leaves([value for _, value in proto.ListFields()])
+        elif kind == "plotly_chart":
+            fig = json.loads(proto.spec)
+            self.labels += leaves([fig["data"], {**fig["layout"], "template": None}])
+        else:
+            self.interpreted += [str(getattr(proto, name)) for name in ("label", "help") if hasattr(proto, name)]
+
+
+def leaves(tree: Any) -> list[str]:
+    """Every text in a tree of lists and dicts."""
+    if isinstance(tree, list | dict):
+        return [leaf for one in (tree.values() if isinstance(tree, dict) else tree) for leaf in leaves(one)]
+    return [tree] if isinstance(tree, str) else []
+
+
+def batched(these: list[str], n: int) -> list[list[str]]:
+    """A few at a time."""
+    return [these[at : at + n] for at in range(0, len(these), n)]
+
+
+def pieces(text: str) -> set[str]:
+    """What of a text would be recognised if it were written somewhere."""
+    return {piece for piece in text.split() if len(piece) > 3 and not piece.isalnum()}
+
+
+@pytest.mark.parametrize("page", ["", "masks"])
+def test_a_text_typed_is_kept_and_interpreted_nowhere(server, page):
+    begun = len(server.written())
+
+    async def type_all() -> None:
+        async with Reader(server.url) as tab:
+            await tab.open(page, **SMALL)
+            ours = "\n".join(tab.interpreted)
+            for text in map(" ".join, batched(ALL, 3)):
+                tab.interpreted.clear()
+                tab.labels.clear()
+                answer = await tab.change(text=f"{text} {MARK}")
+                assert not wrong(answer) and not answer.boxes, text
+                assert tab.value("text") == f"{text} {MARK}"
+                shown, labels = "\n".join(tab.interpreted), "\n".join(tab.labels)
+                assert not [one for one in pieces(text) if one in shown and one not in ours], text
+                assert not [one for one in pieces(text) if set(one) & set("<&#$") and one in labels], text
+
+    visiting(type_all)
+    assert not re.search("Traceback|Uncaught", server.written(begun))
+
+
+def test_a_choice_nobody_was_offered_falls_back(server):
+    """A browser that was tampered with may send anything in place of an option: names of models, above all."""
+
+    async def choose_all() -> None:
+        async with Tab(server.url) as tab:
+            await tab.open("", text=MARK)
+            for name in ("model", "mask", "source", "lang"):
+                kind = tab.controls[name].kind
+                for text in ALL[::4]:
+                    value: Any = text if kind == "one" else [text]
+                    answer = await tab.change(**{name: value})
+                    assert not answer.exceptions and not answer.boxes, (name, text)
+            assert not wrong(await tab.change(text=f"{MARK} again"))
+
+    visiting(choose_all)
+
+
+# --- Messages ------------------------------------------------------------------------------------------------------
+
+
+def garbage(chance: random.Random) -> Iterator[bytes | str]:
+    """Messages that no browser sends."""
+    yield b""
+    yield "a text frame"
+    yield b"\xff" * 1000
+    yield b"\x5a" + b"\xff\xff\xff\xff\x07"  # a field that says it is longer than the message
+    yield ForwardMsg(ref_hash="0" * 32).SerializeToString()
+    yield BackMsg(debug_shutdown_runtime=True).SerializeToString()
+    yield BackMsg(debug_disconnect_websocket=True).SerializeToString()
+    yield BackMsg(clear_cache=True).SerializeToString()
+    yield BackMsg(stop_script=True).SerializeToString()
+    yield bytes(3_000_000)
+    yield from (chance.randbytes(chance.randint(1, 400)) for _ in range(40))
+
+
+def test_messages_that_mean_nothing_end_at_most_their_own_session(server):
+    async def send_all() -> None:
+        async with Tab(server.url) as bystander:
+            await bystander.open("masks", **SMALL)
+            for message in garbage(random.Random(1)):
+                try:
+                    async with Tab(server.url, patience=10) as tab:
+                        await tab.open("masks", **SMALL)
+                        await tab.say(message)
+                        await tab.change(text=MARK)
+                except (ConnectionClosed, TimeoutError):
+                    pass
+            assert not wrong(await bystander.change(text=f"{MARK} at peace"))
+        await still_well(server)
+
+    visiting(send_all)
+
+
+def test_values_of_the_wrong_kind_end_at_most_their_own_run(server):
+    """Sliders beyond their ends, numbers that are none, lists without members, JSON that is none."""
+    values: dict[str, list[Any]] = {
+        "slider": [1e308, -1.0, math.nan, math.inf, 0.5],
+        "number": [1e308, math.nan, -1.0],
+        "select": [[], ["a"] * 1000, [MARK]],
+        "component": [{"choice": 7}, {"choice": {"layer": 10**30, "several": ["x"], "temperature": "hot"}}, {"a": {}}],
+    }
+
+    async def send_all() -> None:
+        async with Tab(server.url) as tab:
+            for path in ("", "convolution"):
+                await tab.open(path, **SMALL | {"source": "model"})
+                for control in list(tab.controls.values()):
+                    for value in values.get(control.kind, []):
+                        if control.key in tab.controls:
+                            await tab.change(**{control.key: value})
+        await still_well(server)
+
+    visiting(send_all)
+
+
+def frame_that_says_it_is_long(size: int) -> bytes:
+    """The head of a masked binary frame of that many bytes, and a few of them."""
+    return b"\x82" + bytes([0x80 | 127]) + size.to_bytes(8, "big") + b"\x00" * 4 + b"x" * 1000
+
+
+def test_a_message_that_says_it_has_a_hundred_megabytes_is_not_waited_for(server):
+    async def send() -> bytes:
+        parts = urlparse(server.url)
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        writer.write(
+            f"GET /_stcore/stream HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode()
+        )
+        assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
+        writer.write(frame_that_says_it_is_long(100_000_000))
+        said = await asyncio.wait_for(reader.read(), 30)
+        writer.close()
+        return said
+
+    said = asyncio.run(send())
+    assert b"\x88" in said, "the server closes"
+    asyncio.run(still_well(server))
+
+
+# --- Paths -----------------------------------------------------------------------------------------------------------
+
+UP = (
+    "../",
+    "..%2f",
+    "%2e%2e/",
+    "%2e%2e%2f",
+    "..%5c",
+    "..\\",
+    "....//",
+    "..;/",
+    "%252e%252e%252f",
+    "..%c0%af",
+    "..%00/",
+)
+ROOTS = (
+    "/", "/media/", "/static/", "/app/static/", "/static/js/", "/_stcore/bidi-components/headlight.head_grid/",
+    "/component/headlight/", "/_stcore/upload_file/", "/_stcore/",
+)  # fmt: skip
+WANTED = ("etc/passwd", "app.py", "viz/ui/limits.py", ".streamlit/config.toml", "proc/self/environ")
+SECRETS = (b"root:", b"import streamlit", b"HEADLIGHT_", b"[server]", b"PATH=")
+
+
+def test_no_path_leads_out_of_what_is_served(server):
+    parts = urlparse(server.url)
+
+    def fetch(path: str) -> tuple[int, bytes]:
+        asked = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+        try:
+            asked.putrequest("GET", path, skip_accept_encoding=True)
+            asked.endheaders()
+            answer = asked.getresponse()
+            return answer.status, answer.read()
+        finally:
+            asked.close()
+
+    paths = [f"{root}{up * 6}{wanted}" for root in ROOTS for up in UP for wanted in WANTED[: 2 + (up == "../") * 3]]
+    paths += [
+        f"{root}{wanted}"
+        for root in ROOTS
+        for wanted in ("/etc/passwd", "//etc/passwd", "C:/x", "%00", "~root/.ssh", "con")
+    ]
+    found = {path: (status, body[:200]) for path in paths for status, body in [fetch(path)]
+             if status >= 500 or any(secret in body for secret in SECRETS)}  # fmt: skip
+    assert found == {}

@@ -1,0 +1,77 @@
+"""A small class at work on the hosting entry: everybody is answered. tests/load has the large one, and the times."""
+
+import asyncio
+import random
+
+import pytest
+
+from tests.load.__main__ import Course, percentile, report, run, server
+from tests.load.tab import Tab
+from tests.load.visitor import ACTIONS, Taken, Visitor, judged
+from tests.load.watch import Watch
+
+
+@pytest.fixture(scope="module")
+def running():
+    with server("", users=5) as started:
+        yield started
+
+
+def test_five_visitors_are_answered_whatever_they_do(running):
+    url, pid = running
+    taken: list[Taken] = []
+    visitors = [Visitor(url, number, 0, taken.append, think=(0.05, 0.1)) for number in range(5)]
+
+    async def each(visitor: Visitor) -> None:
+        """One of every kind, in an order of the visitor's own; then whatever comes, until the time is over."""
+        async with Tab(url) as tab:
+            taken.append(judged("open", "", await tab.open()))
+            for kind in ("head", *visitor.chance.sample(list(ACTIONS), len(ACTIONS))):
+                await visitor.act(tab, kind)
+
+    course = Course(5, 6.0)
+
+    async def together() -> None:
+        await asyncio.gather(*map(each, visitors))
+        await run(course, url, pid)
+
+    asyncio.run(together())
+    assert [one for one in (*taken, *course.taken) if one.error or one.refused] == []
+    assert {one.kind for one in taken} >= set(ACTIONS) - {"again"} | {"open"}
+    assert len(course.taken) >= 5 and course.watch and course.watch.most > 100
+
+
+def test_a_text_typed_is_in_the_link_and_a_tab_opened_by_it_shows_the_same(running):
+    url, _ = running
+
+    async def both() -> tuple[Tab, Tab]:
+        async with Tab(url) as typed, Tab(url) as opened:
+            await typed.open("masks")
+            await typed.change(text="giraffes & 100% elephants", layer=5.0)
+            await opened.open("masks", text="giraffes & 100% elephants", layer=5)
+            return typed, opened
+
+    typed, opened = asyncio.run(both())
+    assert typed.query == opened.query == "text=giraffes+%26+100%25+elephants&layer=5"
+    assert typed.value("text") == opened.value("text") == "giraffes & 100% elephants"
+    assert typed.value("layer") == opened.value("layer") == 5
+
+
+def test_a_course_with_an_error_a_slow_answer_or_a_leak_misses_its_goals():
+    fine = [Taken("text", "heads", at, 0.2) for at in range(100)]
+    assert list(Course(50, 60, fine).missed()) == []
+    assert list(Course(50, 60, [*fine, Taken("text", "heads", 1, 0.2, error="ValueError")]).missed()) == ["1 errors"]
+    slow = [*fine, *(Taken("text", "heads", 1, 2.0) for _ in range(7))]
+    assert list(Course(50, 60, slow).missed()) == ["p95 2.00 s"]
+    assert list(Course(200, 60, slow).missed()) == [], "more than 50 visitors may wait"
+    assert list(Course(200, 60, slow, recovered=31).missed()) == ["normal again only after 31 s"]
+    flat = [(float(at), 800.0 + 90 * random.Random(at).choice((0, 0, 1))) for at in range(90)]
+    leak = [(at, size + at / 4) for at, size in flat]
+    assert Watch(0, flat).growth() == 0
+    assert list(Course(50, 60, fine, Watch(0, leak)).missed()) == [f"{Watch(0, leak).growth():.1f} MB of growth"]
+    assert list(report(Course(50, 60, slow)))[-1] == "MISSED: p95 2.00 s"
+
+
+def test_percentiles():
+    assert [percentile([5, 1, 4, 2, 3], share) for share in (0.01, 0.5, 0.95, 1)] == [1, 3, 5, 5]
+    assert percentile(range(1, 101), 0.95) == 95
