@@ -47,6 +47,16 @@ BERT = {
     "max_position_embeddings": 61, "pad_token_id": 0,
 }  # fmt: skip
 DECODER = "model.layers.{i}.self_attn.o_proj"
+BART = {
+    "d_model": 35, "encoder_layers": 2, "decoder_layers": 3, "encoder_attention_heads": 5,
+    "decoder_attention_heads": 5, "encoder_ffn_dim": 53, "decoder_ffn_dim": 59, "max_position_embeddings": 61,
+    "pad_token_id": 0, "eos_token_id": 3, "forced_eos_token_id": None,
+}  # fmt: skip
+BART_OUTPUTS = {
+    "encoder": "model.encoder.layers.{i}.self_attn.out_proj",
+    "decoder": "model.decoder.layers.{i}.self_attn.out_proj",
+    "cross": "model.decoder.layers.{i}.encoder_attn.out_proj",
+}
 
 FAMILIES: dict[str, Family] = {
     "llama": Family(
@@ -100,7 +110,17 @@ FAMILIES: dict[str, Family] = {
             "cross": "decoder.block.{i}.layer.1.EncDecAttention.o",
         },
     ),
+    "bart": Family(
+        config="BartConfig", model="BartForConditionalGeneration", tokenizer="metaspace", n_heads=5, n_kv_heads=5,
+        sizes=BART | {"bos_token_id": 2, "decoder_start_token_id": 3}, outputs=BART_OUTPUTS,
+    ),
+    "marian": Family(
+        config="MarianConfig", model="MarianMTModel", tokenizer="metaspace", n_heads=5, n_kv_heads=5,
+        sizes=BART | {"scale_embedding": True, "decoder_start_token_id": 0}, outputs=BART_OUTPUTS,
+    ),
 }  # fmt: skip
+TWO_SEQUENCES = tuple(name for name, family in FAMILIES.items() if "cross" in family.outputs)
+"""The encoder-decoders."""
 
 
 def _wordpiece() -> Tokenizer:

@@ -112,6 +112,17 @@ def test_every_folder_of_the_house_is_there_and_named():
     assert parts <= set(named)
 
 
+def test_every_setting_of_the_server_is_told_with_its_usual_value():
+    source = (ROOT / "viz" / "ui" / "limits.py").read_text("utf8")
+    numbers = {
+        f"HEADLIGHT_{name}": usual.replace("_", "") for name, usual in re.findall(r'whole\("(\w+)", ([\d_]+)', source)
+    }
+    others = {f"HEADLIGHT_{name}" for name in re.findall(r'names\("(\w+)"', source)} | {"HEADLIGHT_METRICS_TOKEN"}
+    told = {name.strip("`"): usual for name, usual, _ in table("setting")}
+    assert numbers.items() <= told.items()
+    assert set(told) == set(numbers) | others
+
+
 def test_streamlits_options_exist():
     """Of .streamlit/config.toml: one that is misspelt, or gone after an update, would only be a line in the log."""
     from streamlit import config

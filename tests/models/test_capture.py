@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from tests.checkpoints import FAMILIES, TEXT, eager
+from tests.checkpoints import FAMILIES, TEXT, TWO_SEQUENCES, eager
 from tests.models.conftest import Checkpoint, Loaded
 from viz.models import Capture, ModelError, capture
 from viz.models.recording import INTERFACE, install
@@ -48,11 +48,12 @@ def truth(checkpoint: Checkpoint, loaded: Loaded) -> Callable[[str], Truth]:
                 if module := modules.get(pattern.format(i=i)):
                     module.register_forward_hook(lambda _, __, out, seen=seen: seen.append(out[0]))
         more: dict[str, Any] = {}
-        if name == "t5":
-            more["decoder_input_ids"] = torch.tensor([[0, *tokenizer(TARGET).input_ids[:-1]]])
+        if name in TWO_SEQUENCES:
+            start = model.config.decoder_start_token_id
+            more["decoder_input_ids"] = torch.tensor([[start, *tokenizer(TARGET).input_ids[:-1]]])
         with torch.inference_mode():
             result = model(input_ids=ids, output_attentions=True, output_hidden_states=True, **more)
-        if name == "t5":
+        if name in TWO_SEQUENCES:
             stacks = {"encoder": result.encoder_attentions, "decoder": result.decoder_attentions}
             stacks["cross"] = result.cross_attentions
             states = result.encoder_hidden_states
@@ -67,7 +68,7 @@ def truth(checkpoint: Checkpoint, loaded: Loaded) -> Callable[[str], Truth]:
 @pytest.fixture(scope="session")
 def seen(loaded: Loaded) -> Callable[[str], Capture]:
     """The same text and family, captured."""
-    return cache(lambda name: capture(loaded(name), TEXT, target=TARGET if name == "t5" else None))
+    return cache(lambda name: capture(loaded(name), TEXT, target=TARGET if name in TWO_SEQUENCES else None))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -134,8 +135,9 @@ def test_the_weight_matrices_make_q_k_and_v(name, seen):
                 assert_close(k, call.k, atol=1e-5, rtol=1e-5)
 
 
-def test_cross_attention_is_rectangular(seen):
-    captured = seen("t5")
+@pytest.mark.parametrize("name", TWO_SEQUENCES)
+def test_cross_attention_is_rectangular(name, seen):
+    captured = seen(name)
     n_decoder, n_encoder = len(captured.target.ids), len(captured.tokens.ids)
     assert n_decoder != n_encoder
     assert captured.layer(2, stack="cross").weights.shape == (5, n_decoder, n_encoder)
@@ -192,7 +194,9 @@ def test_a_head_switched_off_takes_its_contribution_away(name, loaded, seen) -> 
     outputs: list[Tensor] = []
     handle = model.layers[1].output.register_forward_hook(lambda _, __, out: outputs.append(out[0]))
     try:
-        without = capture(model, TEXT, target=TARGET if name == "t5" else None, heads_off=frozenset({(1, 2), (1, 4)}))
+        without = capture(
+            model, TEXT, target=TARGET if name in TWO_SEQUENCES else None, heads_off=frozenset({(1, 2), (1, 4)})
+        )
     finally:
         handle.remove()
     assert_close(without.calls[0].x, before.calls[0].x, atol=0, rtol=0)

@@ -330,7 +330,7 @@ def test_every_error_has_its_sentence_in_both_languages(lang):
 def test_the_registry_is_what_a_visitor_may_choose():
     known = entries()
     assert len({entry.id for entry in known}) == len(known)
-    assert len(HUB) == 7
+    assert len(HUB) == 8
     for entry in known:
         assert (entry.hub is None) != (entry.path is None)  # from the hub, or the project's own
         assert set(entry.why) == {"en", "zh"}

@@ -1,7 +1,6 @@
 """The frame, run without a browser: every page, both languages, all three sources; links; bad input; bad models."""
 
 import json
-import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -135,25 +134,6 @@ def test_parameters_nobody_knows_are_left_out_in_silence(open_app):
     app = open_app(unknown="1", constructor="x", __proto__="y")
     assert link(app) == {}
     assert not app.info
-
-
-NAMES = (
-    "lang", "source", "text", "model", "layer", "head", "mask", "width", "d_model", "n_heads", "n_kv_heads", "seed",
-    "step", "i", "j", "what", "off", "_link", "_choice", "_declared", "",
-)  # fmt: skip
-VALUES = (
-    "", " ", "0", "1", "2", "3", "5", "8", "12", "-1", "99", "1e3", "NaN", "inf", "0x10", "١", "1_0", "None", "true",
-    "en", "zh", "model", "words", "embeddings", "own", "causal", "window", "prefix", "scores", "all-MiniLM-L6-v2",
-    "gpt2", "0-1-2", "-", "--", "1-", "<b>", "{x}", "%00", "\x00", "\u202e", "😀", "a b", "a" * 10_000, "../..", "[]",
-)  # fmt: skip
-
-
-def test_two_hundred_random_links_raise_nothing(open_app):
-    chance = random.Random(0)
-    for number in range(200):
-        wanted = {name: chance.choice(VALUES) for name in chance.sample(NAMES, chance.randint(1, 8))}
-        app = open_app(PAGES[number // 4 % len(PAGES)] if number % 4 == 0 else "heads", **wanted)
-        assert app.title, wanted
 
 
 BAD_TEXTS = {

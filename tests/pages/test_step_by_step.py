@@ -199,6 +199,15 @@ def test_a_head_that_does_not_exist_goes_to_the_last(walk):
     assert app.session_state["head"] == 0 and not app.exception
 
 
+def test_a_pair_belongs_to_its_text(walk):
+    app = walk(query=5, key=7, text="one two three four five six seven eight")
+    app.text_area(key="text").set_value("The cat chased the mouse because it was hungry.").run()
+    opened = walk(text="The cat chased the mouse because it was hungry.")
+    for name in ("query", "key"):
+        assert app.selectbox(key=name).value == opened.selectbox(key=name).value
+        assert app.selectbox(key=name).options == opened.selectbox(key=name).options
+
+
 def test_a_pair_beyond_a_shorter_text_falls_back(walk):
     app = walk(step=7, query=14, key=15)
     app.text_area(key="text").set_value("one two").run()

@@ -8,12 +8,19 @@ import numpy as np
 import pytest
 import torch
 
+from viz.core import masks
 from viz.models import registry
 from viz.ui import compute
 from viz.ui.export import to_code, to_csv, to_npz
 
 TEXT = "The animal didn't cross the “street”\nbecause \\ it's {0} $x 猫 too tired."
 MODEL = registry.entries()[0]
+MASK = {"width": 3, "gap": 2, "pad": 5, "painted": masks.to_code(torch.arange(49).view(7, 7) % 3 == 0)}
+MORE = [
+    {"kind": "both", "pad": 5, "pad_left": True},
+    {"kind": "painted", "painted": masks.to_code(masks.causal(32, 32))},  # more than there are tokens
+    {"kind": "painted"},
+]
 
 
 def source(kind):
@@ -23,9 +30,11 @@ def source(kind):
 
 
 @pytest.mark.parametrize("kind", ["model", "embeddings", "words"])
-@pytest.mark.parametrize("mask", [compute.Mask(kind=kind, width=3) for kind in compute.MASKS], ids=compute.MASKS)
+@pytest.mark.parametrize(
+    "mask", [MASK | {"kind": kind} for kind in compute.MASKS] + MORE, ids=lambda mask: mask["kind"]
+)
 def test_the_code_computes_the_same_weights(kind, mask, capsys):
-    layer, head = (3 if kind == "model" else 0), 4
+    layer, head, mask = (3 if kind == "model" else 0), 4, compute.Mask(**mask)
     seen = compute.read(source(kind))
     code = to_code(source(kind), layer, head, mask, seen.tokens)
     here = code.replace(repr(MODEL.hub), repr(str(MODEL.local_folder())))

@@ -1,6 +1,7 @@
 """A measurement beside the page: one at a time, stopped when told, shared, never left hanging."""
 
 import threading
+from contextlib import nullcontext
 
 import pytest
 
@@ -13,7 +14,7 @@ PLAN = Plan(d=14, h=2, k=3, lengths=(3, 5, 7), seconds=1e9)
 
 @pytest.fixture
 def gates():
-    return threading.Semaphore(1), threading.Semaphore(2)
+    return threading.Semaphore(1), threading.Semaphore(2), nullcontext
 
 
 @pytest.fixture

@@ -45,3 +45,12 @@ def test_maps_that_cannot_be_chosen():
     header, blocks = unpack(pack_maps(PANELS, torch.rand(2, 3, 3), what="weights", limit=1.0))
     assert header["chooses"] is False
     assert list(blocks) == ["values"]
+
+
+def test_maps_of_two_texts():
+    values = torch.rand(1, 2, 5)
+    panel = Panel(code="a", title="A", alt="map", labels=("who", "?"), columns=("the", "cat", "sat", "there", "."))
+    header, blocks = unpack(pack_maps([panel], values, what="weights", limit=1.0))
+    assert (header["rows"], header["n"]) == (2, 5)
+    assert header["maps"][0]["columns"] == ["the", "cat", "sat", "there", "."]
+    assert np.array_equal(blocks["values"].reshape(1, 2, 5), values.numpy())

@@ -1,4 +1,4 @@
-"""The mathematics: torch and nothing else. Start at ``attention.py``.
+"""The mathematics: torch, and nothing else but a solver for ``rollout.flow``. Start at ``attention.py``.
 
 One lexicon, the same letters in the code, in the formulas and on the screen:
 
@@ -17,6 +17,7 @@ letter    meaning
 ``d_model``  width of a token's vector; ``d_mem`` where keys and values come from another sequence,
              ``d_out`` where the output is of another width
 ``L``     layers
+``M``     mask: 1 where a query may look, 0 where not
 ========  =============================================================================
 
 Words: *scores* come before the softmax, *weights* after it; *allowed* is True where a query may look;

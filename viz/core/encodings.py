@@ -149,10 +149,17 @@ def offset_profile(scores: Float[Tensor, "*B Q K"]) -> OffsetProfile:
     """
     n_queries, n_keys = scores.shape[-2:]
     offset = torch.arange(-(n_queries - 1), n_keys)
-    diagonals = [scores.diagonal(int(k), -2, -1) for k in offset]
-    mean = torch.stack([one.mean(-1) for one in diagonals], -1)
-    spread = torch.stack([one.std(-1, correction=0) for one in diagonals], -1)
-    return OffsetProfile(offset=offset, mean=mean, spread=spread)
+    diagonal = torch.arange(n_keys) + torch.arange(n_queries).flip(0)[:, None]
+
+    def average(values: Tensor) -> Tensor:
+        """All diagonals at once: a loop over those of 512 x 512 scores takes 20 ms."""
+        sums = values.new_zeros(*values.shape[:-2], len(offset))
+        return sums.index_add_(-1, diagonal.flatten(), values.flatten(-2)) / diagonal.flatten().bincount()
+
+    exact = scores.double()
+    mean = average(exact)
+    spread = average((exact - mean[..., diagonal]).square()).sqrt()
+    return OffsetProfile(offset=offset, mean=mean.to(scores.dtype), spread=spread.to(scores.dtype))
 
 
 def shuffled(n: int, seed: int, fixed: frozenset[int] = frozenset()) -> Int[Tensor, " n"]:

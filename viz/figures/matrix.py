@@ -60,7 +60,8 @@ def matrix(
     return {"data": [trace], "layout": _layout(rows, columns, row_title, column_title)}
 
 
-def _ticks(labels: Sequence[str]) -> dict[str, Any]:
+def ticks(labels: Sequence[str]) -> dict[str, Any]:
+    """An axis's labels, shown literally; of many, some."""
     step = -(-len(labels) // MANY)
     shown = range(0, len(labels), step)
     return {"tickmode": "array", "tickvals": list(shown), "ticktext": [plain(labels[i]) for i in shown]}
@@ -73,6 +74,6 @@ def _layout(rows: Sequence[str], columns: Sequence[str], row_title: str, column_
         "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "xaxis": axis | _ticks(columns) | {"title": {"text": column_title}, "side": "top", "tickangle": -60},
-        "yaxis": axis | _ticks(rows) | {"title": {"text": row_title}, "autorange": "reversed"},
+        "xaxis": axis | ticks(columns) | {"title": {"text": column_title}, "side": "top", "tickangle": -60},
+        "yaxis": axis | ticks(rows) | {"title": {"text": row_title}, "autorange": "reversed"},
     }

@@ -6,7 +6,7 @@ registered here, before K and V are repeated for shared heads, so GQA and MQA ar
 
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
 from viz.models.layout import Layer, LoadedModel, linear
 from viz.models.recording import Recorder, recording
+from viz.models.stopping import check
 from viz.models.tokens import Tokens, labels, read_text
 
 Head = tuple[int, int]
@@ -57,7 +58,9 @@ class Capture:
     """A text seen by a stack of attention layers, a real model's or seeded ones. Layers and heads count from 0.
 
     ``stacks`` has the layers of "encoder", "decoder" and "cross", as far as there are any; ``final`` (T, d_model) is
-    what the first stack hands on; ``target`` is what the decoder of an encoder-decoder read.
+    what the first stack hands on; ``target`` is what the decoder of an encoder-decoder read. ``states`` are a model's
+    own hidden states, each (T, d_model), for "encoder" and "decoder": what goes into the first layer, then what each
+    layer hands on, the last one behind the model's final norm if it has one.
     """
 
     tokens: Tokens
@@ -65,11 +68,22 @@ class Capture:
     final: Tensor
     target: Tokens | None = None
     predictions: tuple[Prediction, ...] = ()
+    states: Mapping[str, tuple[Tensor, ...]] = field(default_factory=dict)
 
     @property
     def calls(self) -> tuple[Call, ...]:
         """The layers of the first stack: the encoder's, or a decoder-only model's."""
         return next(iter(self.stacks.values()))
+
+    @property
+    def is_cross(self) -> bool:
+        """Whether the first stack is cross-attention: the target asks, the text answers."""
+        return next(iter(self.stacks)) == "cross"
+
+    @property
+    def queries(self) -> Tokens:
+        """The tokens that ask in the first stack: the target's or the text's own; ``tokens`` always answer."""
+        return self.target if self.target is not None and self.is_cross else self.tokens
 
     @property
     def n_layers(self) -> int:
@@ -87,6 +101,7 @@ class Capture:
         return self.calls[0].k.shape[0]
 
     def _call(self, i: int, stack: str | None, allowed: Tensor | None) -> Call:
+        check()
         call = (self.calls if stack is None else self.stacks[stack])[i]
         return replace(call, options={**call.options, "allowed": combine(call.options.get("allowed"), allowed)})
 
@@ -172,6 +187,13 @@ def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
     )  # fmt: skip
 
 
+def _states(result: Any, first: str) -> dict[str, tuple[Tensor, ...]]:
+    """The hidden states a model handed out, by stack."""
+    if (own := getattr(result, "hidden_states", None)) is not None:
+        return {first: tuple(state[0] for state in own)}
+    return {name: tuple(state[0] for state in result[f"{name}_hidden_states"]) for name in ("encoder", "decoder")}
+
+
 def _inputs(model: LoadedModel, tokens: Tokens, target: Tokens | None, vectors: Tensor | None) -> dict[str, Any]:
     inputs: dict[str, Any] = (
         {"input_ids": torch.tensor([tokens.ids])} if vectors is None else {"inputs_embeds": vectors[None]}
@@ -240,11 +262,11 @@ def capture_tokens(
         for layer in model.layers:
             if id(layer.attention) in recorder.seen:
                 stacks.setdefault(layer.layout.stack, []).append(_call(layer, recorder))
-        states = getattr(result, "hidden_states", None) or result.encoder_hidden_states
+        states = _states(result, model.layers[0].layout.stack)
         logits = None if written else getattr(result, "logits", None)
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
     return Capture(
-        tokens=tokens, target=written, final=states[-1][0], predictions=predictions,
+        tokens=tokens, target=written, final=next(iter(states.values()))[-1], predictions=predictions, states=states,
         stacks={name: tuple(calls) for name, calls in stacks.items()},
     )  # fmt: skip
 

@@ -74,13 +74,18 @@ class LoadedModel:
 
     def embeddings(self, ids: list[int]) -> Tensor:
         """The rows of the model's own embedding table for these tokens, (T, d_model), without positions."""
+        scale = getattr(
+            getattr(self.model.base_model, "encoder", None), "embed_scale", 1.0
+        )  # Marian's, after its table
         with torch.inference_mode():
-            return self.model.get_input_embeddings()(torch.tensor(ids)).float()
+            return self.model.get_input_embeddings()(torch.tensor(ids)).float() * scale
 
     def positions(self) -> Tensor | None:
         """The model's own table of positions, (places, d_model), one row added to each token; None if it has none."""
-        path = self.layers[0].layout.positions
-        return self.model.base_model.get_submodule(path).weight.detach().float() if path else None
+        if not (path := self.layers[0].layout.positions):
+            return None
+        table = self.model.base_model.get_submodule(path)
+        return table.weight.detach().float()[getattr(table, "offset", 0) :]  # BART's first rows belong to no place
 
 
 def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:

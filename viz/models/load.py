@@ -73,7 +73,7 @@ def _auto_class(config: dict[str, Any]) -> Any:
     import transformers
 
     architecture = str(next(iter(config.get("architectures") or []), ""))
-    if architecture.endswith("ForConditionalGeneration"):
+    if architecture.endswith(("ForConditionalGeneration", "MTModel")):
         return transformers.AutoModelForSeq2SeqLM
     if architecture.endswith(("ForCausalLM", "LMHeadModel")):
         return transformers.AutoModelForCausalLM

@@ -30,7 +30,15 @@ class ModelError(ValueError):
         "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "
         "it knows {known}.",
         "attention": "{model}: this model's attention takes {option!r}, which Headlight cannot reproduce exactly.",
+        "silent": "{model} has no head to write words with; choose another model.",
+        "block": "{model}: Headlight does not know how a block of the family {family!r} is put together; "
+        "it knows {known}.",
         "empty": "There is no token in this text; type a word.",
+        "crowded": "{n} computations are waiting already, and yours was not begun; try again in a minute.",
+        "busy": "The server is busy: no answer in {seconds} seconds; try again in a minute.",
+        "closing": "The server is being restarted; the page comes back by itself in a moment.",
+        "late": "This would take more than {seconds} seconds; choose a shorter text or a smaller model.",
+        "failed": "This could not be computed ({kind}); change the text or the settings, or try again.",
     }
 
     def __init__(self, code: str, **values: Any) -> None:

@@ -4,30 +4,35 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
+from viz.core.masks import from_code
 from viz.models import registry
 from viz.models.registry import ModelError
 from viz.text import LANGUAGES, Translate, translator
 from viz.ui import compute, limits, state
 
 SOURCES = ("model", "embeddings", "words")
-WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-SHARING = "share-kv"
-"""The path of the page that has the control for G beside its picture."""
+SHARING, MASKING = "share-kv", "masks"
+"""The paths of the pages that have the control for G, or for the mask, beside their picture."""
 KEEP: Final = "session"  # persist_state: a control keeps its value when the visitor changes pages
 
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """A sentence to start from, and what to look for in it."""
+    """A sentence to start from, or two, and what to look for: ``target`` asks, where there are two.
+
+    ``query`` is the token that is locked in the head grid until the visitor chooses another.
+    """
 
     code: str
     lang: str
     text: str
     why: dict[str, str]
+    target: str = ""
+    query: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +47,19 @@ class Choice:
 
 
 @cache
+def _examples(name: str) -> tuple[Example, ...]:
+    with (Path(__file__).parents[2] / "assets" / f"{name}.toml").open("rb") as file:
+        return tuple(Example(**example) for example in tomllib.load(file)["example"])
+
+
 def examples() -> tuple[Example, ...]:
     """The sentences of ``assets/examples.toml``, the default one first."""
-    with (Path(__file__).parents[2] / "assets" / "examples.toml").open("rb") as file:
-        return tuple(Example(**example) for example in tomllib.load(file)["example"])
+    return _examples("examples")
+
+
+def pairs() -> tuple[Example, ...]:
+    """The pairs of ``assets/pairs.toml``, one to ask and one to answer, the default one first."""
+    return _examples("pairs")
 
 
 def language() -> Translate:
@@ -80,11 +94,20 @@ def _text(t: Translate, lang: str) -> tuple[str, int]:
 
 
 def _available(entry: registry.Entry) -> bool:
+    """In memory already (its files may be gone since), on this machine, or to be had from the hub."""
+    if compute.models.holds(entry.id):
+        return True
     return entry.local_folder() is not None or registry.hub().reachable
 
 
+def _offered() -> tuple[registry.Entry, ...]:
+    """The list of models, as far as whoever runs the server wants it and has the memory."""
+    wanted = [one for one in registry.entries() if not limits.MODELS or one.id in limits.MODELS]
+    return *compute.local_entries(), *(one for one in wanted if 4 * one.parameters <= limits.MODELS_BYTES)
+
+
 def _model(t: Translate, lang: str) -> str:
-    known = (*compute.local_entries(), *registry.entries())
+    known = _offered()
     here = [entry for entry in known if _available(entry)]
     away = [entry for entry in known if entry not in here]
     names = {entry.id: entry for entry in here}
@@ -114,9 +137,9 @@ def _layer(t: Translate, n_layers: int) -> int:
 
 def _seeded(t: Translate, d_model: int | None, page: str) -> dict[str, int]:
     if d_model is None:
-        d_model = state.pick("d_model", 16, WIDTHS)
-        st.select_slider("d_model", WIDTHS, key="d_model", persist_state=KEEP, help=t("sidebar.d_model_help"))
-    heads = [n for n in range(1, 17) if d_model % n == 0]
+        d_model = state.pick("d_model", 16, limits.WIDTHS)
+        st.select_slider("d_model", limits.WIDTHS, key="d_model", persist_state=KEEP, help=t("sidebar.d_model_help"))
+    heads = [n for n in range(1, limits.SEEDED_HEADS + 1) if d_model % n == 0]
     n_heads = state.pick("n_heads", 4 if 4 in heads else heads[-1], heads)
     st.select_slider(t("sidebar.n_heads"), heads, key="n_heads", persist_state=KEEP)
     groups = [n for n in range(1, n_heads + 1) if n_heads % n == 0]
@@ -130,17 +153,48 @@ def _seeded(t: Translate, d_model: int | None, page: str) -> dict[str, int]:
     return {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "seed": seed}
 
 
-def _mask(t: Translate) -> compute.Mask:
+def _mask() -> compute.Mask:
+    """The mask of the link, with those of its parameters that matter to its kind."""
     kind = state.choice("mask", "own", compute.MASKS)
+    details: dict[str, Any] = {}
+    if kind in ("window", "dilated", "prefix"):
+        details["width"] = state.whole("width", 2, 0, 32)
+    if kind == "dilated":
+        details["gap"] = state.whole("gap", 2, 1, 16)
+    if kind in ("padding", "both"):
+        details |= {"pad": state.whole("pad", 3, 0, 32), "pad_left": state.flag("pad_left")}
+    if kind == "painted":
+        details["painted"] = state.param("painted", "", str, _is_painted)
+    return compute.Mask(kind=kind, **details)
+
+
+def _is_painted(code: str) -> bool:
+    """Nothing painted yet, or a mask that is not too large."""
+    try:
+        return code == "" or len(from_code(code)) <= limits.PAINTED_TOKENS
+    except ValueError:
+        return False
+
+
+def mask_details(t: Translate, kind: str) -> None:
+    """The controls that a kind of mask has beside its name."""
+    if kind in ("window", "dilated", "prefix"):
+        st.slider(t(f"sidebar.width_{kind}"), 0, 32, key="width", persist_state=KEEP)
+    if kind == "dilated":
+        st.slider(t("sidebar.gap"), 1, 16, key="gap", persist_state=KEEP)
+    if kind in ("padding", "both"):
+        st.slider(t("sidebar.pad"), 0, 32, key="pad", persist_state=KEEP, help=t("sidebar.pad_help"))
+        st.toggle(t("sidebar.pad_left"), key="pad_left", persist_state=KEEP, help=t("sidebar.pad_left_help"))
+
+
+def _mask_controls(t: Translate, kind: str) -> None:
     st.selectbox(
         t("sidebar.mask"), compute.MASKS, key="mask", persist_state=KEEP, help=t("sidebar.mask_help"),
         format_func=lambda code: t(f"mask.{code}"),
     )  # fmt: skip
-    if kind not in ("window", "prefix"):
-        return compute.Mask(kind=kind)
-    width = state.whole("width", 2, 0, 32)
-    st.slider(t(f"sidebar.width_{kind}"), 0, 32, key="width", persist_state=KEEP)
-    return compute.Mask(kind=kind, width=width)
+    mask_details(t, kind)
+    if kind == "painted":
+        st.caption(t("sidebar.painted", n=limits.PAINTED_TOKENS))
 
 
 def sidebar(t: Translate, page: str = "") -> Choice:
@@ -156,7 +210,8 @@ def sidebar(t: Translate, page: str = "") -> Choice:
         captions=[t(f"source.{code}_short") for code in SOURCES],
     )  # fmt: skip
     text, dropped = _text(t, lang)
-    model, layer, sizes = "", 0, {}
+    model, layer = "", 0
+    sizes: dict[str, Any] = {}
     if kind != "words":
         model = _model(t, lang)
         loaded = compute.model(model)
@@ -166,10 +221,13 @@ def sidebar(t: Translate, page: str = "") -> Choice:
             sizes = _seeded(t, loaded.model.config.hidden_size, page) | {"d_model": 0}
     else:
         sizes = _seeded(t, None, page)
+    mask = _mask()
+    if page != MASKING:
+        _mask_controls(t, mask.kind)
     return Choice(
-        lang=lang, layer=layer, mask=_mask(t), dropped_characters=dropped,
+        lang=lang, layer=layer, mask=mask, dropped_characters=dropped,
         source=compute.Source(kind=kind, text=text, model=model, **sizes),
     )  # fmt: skip
 
 
-__all__ = ["Choice", "ModelError", "examples", "language", "sidebar"]
+__all__ = ["Choice", "ModelError", "examples", "language", "pairs", "sidebar"]

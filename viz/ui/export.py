@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+import torch
 from torch import Tensor
 
 from viz.core.heads import MultiHeadTrace
+from viz.core.masks import from_code
 from viz.models import registry
 from viz.models.tokens import Tokens
 from viz.ui import compute, state
@@ -50,9 +52,24 @@ def to_npz(trace: MultiHeadTrace, labels: Sequence[str]) -> bytes:
 MASK_CODE = {
     "own": "torch.ones(n, n, dtype=torch.bool)",
     "causal": "torch.ones(n, n).tril().bool()",
+    "padding": "{real}.expand(n, n)",
+    "both": "torch.ones(n, n).tril().bool() & {real}",
     "window": "(torch.arange(n)[:, None] - torch.arange(n)).abs() <= {width}",
+    "dilated": "((d := (torch.arange(n)[:, None] - torch.arange(n)).abs()) <= {reach}) & (d % {gap} == 0)",
     "prefix": "torch.ones(n, n).tril().bool() | (torch.arange(n) < {width})",
+    "painted": "torch.nn.functional.pad(torch.tensor({cells}).bool(), (0, n - {side}, 0, n - {side}), value=True)",
 }
+
+
+def mask_code(mask: compute.Mask, n: int) -> str:
+    """One line of torch that makes this mask for n tokens: (n, n), True where a query may look."""
+    if mask.kind == "painted" and not mask.painted:
+        return MASK_CODE["own"]
+    square = from_code(mask.painted)[:n, :n].int() if mask.painted else torch.zeros(0, 0)
+    return MASK_CODE[mask.kind].format(
+        width=mask.width, gap=mask.gap, reach=mask.width * mask.gap, cells=square.tolist(), side=len(square),
+        real=f"(torch.arange(n) >= {mask.pad})" if mask.pad_left else f"(torch.arange(n) < n - {mask.pad})",
+    )  # fmt: skip
 
 
 def to_code(source: compute.Source, layer: int, head: int, mask: compute.Mask, tokens: Tokens) -> str:
@@ -69,7 +86,7 @@ def to_code(source: compute.Source, layer: int, head: int, mask: compute.Mask, t
     values = {
         "text": repr(source.text), "model": repr((entry.hub if entry else source.model) or source.model),
         "layer": layer, "head": head, "seed": source.seed, "d_model": source.d_model, "n_heads": source.n_heads,
-        "n_kv_heads": source.n_kv_heads, "mask": MASK_CODE[mask.kind].format(width=mask.width),
+        "n_kv_heads": source.n_kv_heads, "mask": mask_code(mask, len(tokens.ids)),
         "ids": list(tokens.ids), "names": " ".join(tokens.labels), "n": len(tokens.ids),
     }  # fmt: skip
     return Template((SNIPPETS / f"{source.kind}.txt").read_text("utf-8")).substitute(values)

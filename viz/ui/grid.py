@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,12 +12,12 @@ from viz.models.capture import Head
 from viz.models.tokens import Tokens, word_labels
 from viz.text import sentences
 from viz.ui import compute, state
-from viz.ui.controls import examples
+from viz.ui.controls import examples, pairs
 from viz.ui.layout import Scene
 from viz.views.head_grid import Packed
 from viz.views.mount import mount
 
-VIEW, KEY = "head_grid", "grid"
+VIEW = "head_grid"
 SORTS = ("model", "entropy", "distance", "previous", "next", "same", "first", "link")
 SHOWS, LOOKS, COMBINES = ("all", "layer", "top"), ("map", "lines", "across"), ("one", "mean", "max")
 
@@ -48,38 +49,45 @@ def axis(tokens: Tokens, view: compute.View) -> dict[str, Any]:
     return {"of": of, "count": len(labels), "labels": labels}
 
 
-def _forget_other_texts(labels: tuple[str, ...]) -> None:
-    """A lock belongs to a text: in another one the same place is another token."""
-    if st.session_state.setdefault("_grid_labels", labels) != labels:
-        for name in ("query", "key"):
-            st.session_state.pop(name, None)
-    st.session_state["_grid_labels"] = labels
+def _parameter(channel: str, name: str) -> str:
+    """What a choice is called in the link: on every page the same, with the grid of two texts keeping its own beside.
+
+    The head is one for all grids of a page, which show the same heads at work.
+    """
+    return name if channel == "grid" or name in ("layer", "head") else f"{channel}_{name}"
 
 
-def _parameters(scene: Scene) -> dict[str, Any]:
-    """Declare what the grid keeps in the link; the first sentence opens at its animal."""
-    labels, n_layers, n_heads = scene.labels, scene.capture.n_layers, scene.capture.n_heads
-    _forget_other_texts(labels)
-    example = scene.choice.source.text == examples()[0].text and "it" in labels
-    last = len(labels) - 1
+def _opening(scene: Scene) -> int:
+    """The query that is locked until the visitor chooses another: an example says which."""
+    source, labels = scene.choice.source, scene.capture.queries.labels
+    words = (one.query for one in (*examples(), *pairs()) if (one.text, one.target) == (source.text, source.target))
+    return next((labels.index(word) for word in words if word in labels), -1)
+
+
+def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
+    """Declare what the grid keeps in the link."""
+    rows, columns = scene.capture.queries.labels, scene.labels
+    n_layers, n_heads = scene.capture.n_layers, scene.capture.n_heads
+    name = partial(_parameter, channel)
+    state.belong_to((rows, columns), name("query"), name("key"))
     return {
-        "layer": scene.choice.layer,
+        "layer": min(scene.choice.layer, n_layers - 1),  # a decoder may have fewer layers than its encoder
         "head": state.whole("head", 1, 0, n_heads - 1),
-        "query": state.whole("query", labels.index("it") if example else -1, -1, last),
-        "key": state.whole("key", -1, -1, last),
-        "temperature": state.real("temperature", 1.0, 0.1, 10.0),
-        "sort": state.choice("sort", "model", SORTS),
-        "show": state.choice("show", "all", SHOWS),
-        "look": state.choice("look", "map", LOOKS),
-        "combine": state.choice("combine", "one", COMBINES),
-        "several": state.numbers("several", 0, n_layers * n_heads - 1),
+        "query": state.whole(name("query"), _opening(scene), -1, len(rows) - 1),
+        "key": state.whole(name("key"), -1, -1, len(columns) - 1),
+        "temperature": state.real(name("temperature"), 1.0, 0.1, 10.0),
+        "sort": state.choice(name("sort"), "model", SORTS),
+        "show": state.choice(name("show"), "all", SHOWS),
+        "look": state.choice(name("look"), "map", LOOKS),
+        "combine": state.choice(name("combine"), "one", COMBINES),
+        "several": state.numbers(name("several"), 0, n_layers * n_heads - 1),
     }
 
 
-def _take() -> None:
+def _take(channel: str) -> None:
     """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows."""
-    for name, value in read_choice(st.session_state[KEY].get("choice")).items():
-        state.put(name, value)
+    for name, value in read_choice(st.session_state[channel].get("choice")).items():
+        state.put(_parameter(channel, name), value)
 
 
 def read_choice(sent: Any) -> dict[str, Any]:
@@ -117,30 +125,35 @@ def _head(scene: Scene, view: compute.View, wall: Packed, chosen: Mapping[str, A
 def grid(scene: Scene, view: compute.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
     """Show every head of the capture at once, and say what the visitor chose there.
 
+    A page may have two: one of a text by itself, and one of two texts, whose maps have as many rows as the one that
+    asks has tokens, and as many columns as the one that answers.
+
     Args:
         scene: what the page shows.
         view: weights or scores, merged, hidden.
         heads_off: heads switched off (layer, head); the maps are those of a run without them.
     """
-    source, mask = scene.choice.source, scene.choice.mask
-    chosen = _parameters(scene)
+    source, mask, channel = scene.choice.source, scene.choice.mask, scene.choice.source.channel
+    chosen = _parameters(scene, channel)
     wall = compute.wall(source, mask, view, heads_off)
     head = _head(scene, view, wall, chosen, heads_off)
-    tokens = axis(scene.capture.tokens, view)
-    query, key = (tokens["of"][token] if token >= 0 else -1 for token in (chosen["query"], chosen["key"]))
+    queries, keys = axis(scene.capture.queries, view), axis(scene.capture.tokens, view)
+    query, key = (
+        along["of"][chosen[name]] if chosen[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
+    )
     links = compute.links(source, mask, view, query, key, heads_off) if wall.pool > 1 and min(query, key) >= 0 else None
-    before = st.session_state.get(KEY, {}).get("choice") or {}
+    before = st.session_state.get(channel, {}).get("choice") or {}
     words = sentences(scene.choice.lang)
-    with st.container(key=f"{KEY}_box", gap=None):
-        mount(VIEW, key=f"{KEY}_wall", data=wall.data)
-        mount(VIEW, key=f"{KEY}_head", data=head.data)
+    with st.container(key=f"{channel}_box", gap=None):
+        mount(VIEW, key=f"{channel}_wall", data=wall.data)
+        mount(VIEW, key=f"{channel}_head", data=head.data)
         mount(
-            VIEW, key=KEY, on_choice_change=_take,
+            VIEW, key=channel, on_choice_change=partial(_take, channel),
             data={
-                "channel": KEY, "wall": wall.id, "head": head.id, "n": before.get("n", 0), "choice": chosen,
+                "channel": channel, "wall": wall.id, "head": head.id, "n": before.get("n", 0), "choice": chosen,
                 "links": links, "off": sorted(heads_off),
                 "axes": {
-                    "queries": tokens, "keys": tokens, "same": True,
+                    "queries": queries, "keys": keys, "same": not scene.capture.is_cross,
                     "renormalise": view.hide, "plain": not (view.merge or view.hide),
                 },
                 "colours": {"positive": BLUE, "negative": ORANGE, "heads": HEADS},

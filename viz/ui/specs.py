@@ -2,19 +2,23 @@
 
 import argparse
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from viz.core import masks, measures
 from viz.core.attention import AttentionTrace
+from viz.core.block import BlockDesign
+from viz.core.norm import no_norm
 from viz.models import registry
 from viz.models.tokens import Tokens, word_labels
 
-MASKS = ("own", "causal", "window", "prefix")
+MASKS = ("own", "causal", "padding", "both", "window", "dilated", "prefix", "painted")
 """Codes of the masks a visitor may lay over every head; "own" adds none to what the source has."""
 
 
@@ -23,7 +27,7 @@ class Source:
     """Where the numbers come from: all of it, so that equal sources give equal numbers.
 
     ``kind`` is "words" (seeded embeddings and heads), "embeddings" (a model's embedding table, seeded heads) or
-    "model" (a model's own heads).
+    "model" (a model's own heads). With a ``target``, that text asks and ``text`` answers.
     """
 
     kind: str
@@ -33,27 +37,61 @@ class Source:
     n_heads: int = 0
     n_kv_heads: int = 0
     seed: int = 0
+    target: str = ""
 
     @property
     def heads_of(self) -> str:
         """The model whose own heads these are; empty for seeded heads."""
         return self.model if self.kind == "model" else ""
 
+    @property
+    def channel(self) -> str:
+        """Which head grid of a page these numbers are for: one for a text by itself, one for two texts."""
+        return "cross" if self.target else "grid"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mask:
-    """Which mask is laid over every head; ``width`` is the window's reach or the prefix's length, in tokens."""
+    """Which mask is laid over every head.
+
+    ``width`` is the reach of a window, how many a dilated one has on each side, or the prefix's length, in tokens;
+    ``gap`` is from one position of a dilated window to the next. ``pad`` tokens at the end of the text (or its
+    beginning, if ``pad_left``) count as padding. ``painted`` is a square mask as :func:`viz.core.masks.to_code`
+    writes it, laid over the first tokens; the others stay open.
+    """
 
     kind: str = "own"
     width: int = 2
+    gap: int = 2
+    pad: int = 3
+    pad_left: bool = False
+    painted: str = ""
 
     def allowed(self, n_queries: int, n_keys: int) -> Tensor | None:
         """True where a query may look; None where this adds nothing."""
-        if self.kind == "causal":
-            return masks.causal(n_queries, n_keys)
-        if self.kind == "window":
-            return masks.window(n_queries, n_keys, self.width)
-        return masks.prefix(n_queries, n_keys, min(self.width, n_keys)) if self.kind == "prefix" else None
+        sizes = n_queries, n_keys
+        causal, real = masks.causal(*sizes), self._real_keys(*sizes)
+        made: dict[str, Callable[[], Tensor | None]] = {
+            "own": lambda: None,
+            "causal": lambda: causal,
+            "padding": lambda: real,
+            "both": lambda: causal & real,
+            "window": lambda: masks.window(*sizes, self.width),
+            "dilated": lambda: masks.dilated(*sizes, self.width, self.gap),
+            "prefix": lambda: masks.prefix(*sizes, min(self.width, n_keys)),
+            "painted": lambda: self._around_painted(*sizes) if self.painted else None,
+        }
+        return made[self.kind]()
+
+    def _real_keys(self, n_queries: int, n_keys: int) -> Tensor:
+        real = masks.padding([max(0, n_keys - self.pad)], n_keys)[0, 0]
+        return (real.flip(-1) if self.pad_left else real).expand(n_queries, -1)
+
+    def _around_painted(self, n_queries: int, n_keys: int) -> Tensor:
+        allowed, square = torch.ones(n_queries, n_keys, dtype=torch.bool), masks.from_code(self.painted)
+        square = square[:n_queries, :n_keys]
+        allowed[: square.shape[0], : square.shape[1]] = square
+        return allowed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,29 +118,66 @@ class Placing:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BlockPlan:
+    """How blocks are put together and stacked; the defaults are the source's own way.
+
+    ``norm`` is "post", "pre" or "own": a model's as it was trained, post for seeded blocks. ``layers`` says for each
+    layer the number of the weights it uses, so (0, 0, 0) is one block three times; () is every block of a model, one
+    seeded block. ``positions`` adds sinusoids to seeded tokens; a model keeps its own.
+    """
+
+    norm: str = "own"
+    normalize: bool = True
+    residual: bool = True
+    layers: tuple[int, ...] = ()
+    positions: bool = True
+
+    @property
+    def as_is(self) -> bool:
+        """Whether a model's blocks are put together as they were trained."""
+        return self == BlockPlan(positions=self.positions)
+
+    def design(self, own: BlockDesign) -> BlockDesign:
+        """A design with what this plan changes."""
+        places: dict[str, Literal["post", "pre"]] = {"own": own.norm, "post": "post", "pre": "pre"}
+        return replace(
+            own, norm=places[self.norm], residual=self.residual,
+            normalize=own.normalize if self.normalize else no_norm,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
 class Shown:
-    """The maps of one layer as a view shows them: (H, rows, columns), and a label for each row and column."""
+    """The maps of one layer as a view shows them: (H, rows, columns), and a label for each row and each column."""
 
     values: Tensor
     labels: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
-def look(steps: AttentionTrace, tokens: Tokens, view: View) -> Shown:
-    """The maps of a layer as a view shows them."""
-    values, labels = (steps.weights if view.what == "weights" else steps.masked), tokens.labels
-    words, special = torch.tensor(tokens.words), torch.tensor(tokens.special)
+def _axis(tokens: Tokens, view: View) -> tuple[tuple[str, ...], Tensor]:
+    """The labels of an axis before anything is hidden, and which of them are not."""
+    labels, special = tokens.labels, torch.tensor(tokens.special)
     if view.merge:
-        merge = measures.merge_words if view.what == "weights" else measures.mean_words
-        values = merge(values, words, words)
         labels = word_labels(tokens)
-        special = torch.zeros(len(labels)).index_add(0, words, special.float()) > 0
+        special = torch.zeros(len(labels)).index_add(0, torch.tensor(tokens.words), special.float()) > 0
+    return labels, ~special if view.hide else torch.ones(len(labels), dtype=torch.bool)
+
+
+def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> Shown:
+    """The maps of a layer as a view shows them."""
+    weights = view.what == "weights"
+    values = steps.weights if weights else steps.masked
+    (rows, seen), (columns, kept) = _axis(queries, view), _axis(keys, view)
+    if view.merge:
+        merge = measures.merge_words if weights else measures.mean_words
+        values = merge(values, torch.tensor(queries.words), torch.tensor(keys.words))
     if view.hide:
-        if view.what == "weights":
-            values = measures.hide(values, ~special, ~special)
-        else:
-            values = values[:, ~special][..., ~special]
-        labels = tuple(label for label, hidden in zip(labels, special.tolist(), strict=True) if not hidden)
-    return Shown(values=values, labels=labels)
+        values = measures.hide(values, seen, kept) if weights else values[:, seen][..., kept]
+    return Shown(
+        values=values, labels=tuple(label for label, shown in zip(rows, seen.tolist(), strict=True) if shown),
+        columns=tuple(label for label, shown in zip(columns, kept.tolist(), strict=True) if shown),
+    )  # fmt: skip
 
 
 @cache

@@ -115,6 +115,7 @@ def begin(scene: Scene) -> Walk:
     step = state.pick("step", 1, ORDER)
     head = state.whole("head", 1, 0, scene.trace.projections.spec.H - 1)
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[head], range(len(scene.labels))
+    state.belong_to((scene.labels, scene.labels), "query", "key")
     query = state.pick("query", first_query(scene.labels, special, weights), places)
     key = state.pick("key", first_key(scene.labels, special, weights, query), places)
     _stepper(scene.t, step)

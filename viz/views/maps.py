@@ -1,4 +1,7 @@
-"""What the strip of maps in the browser is sent: a few maps of the same tokens, exact, and how to read them."""
+"""What the strip of maps in the browser is sent: a few maps of the same tokens, exact, and how to read them.
+
+Rows are queries, columns are keys; the two may be different texts.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,12 +14,16 @@ from viz.views.head_grid import pack
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One map of the strip: its code, what is written over it, what a screen reader says, and its tokens."""
+    """One map of the strip: its code, what is written over it, what a screen reader says, and its tokens.
+
+    ``columns`` are the keys, where these are other tokens than the queries.
+    """
 
     code: str
     title: str
     alt: str
     labels: tuple[str, ...]
+    columns: tuple[str, ...] = ()
 
 
 def pack_maps(
@@ -33,7 +40,7 @@ def pack_maps(
 
     Args:
         panels: what stands around each map.
-        values: (maps, T, T), rows = queries.
+        values: (maps, Q, K), rows = queries.
         what: "weights" (0 to 1) or "scores" (coloured around 0, full colour from ``limit`` on).
         limit: where the scale of the scores ends, the same for every map.
         profiles: (maps, 2 T - 1), a number for each offset, drawn below each map.
@@ -42,8 +49,8 @@ def pack_maps(
     """
     blocks: dict[str, Tensor] = {"values": values.float()}
     own: Mapping[str, Any] = {
-        "maps": [asdict(panel) for panel in panels], "n": values.shape[-1], "what": what, "limit": limit,
-        "chosen": chosen, "chooses": chosen is not None,
+        "maps": [asdict(panel) for panel in panels], "n": values.shape[-1], "rows": values.shape[-2], "what": what,
+        "limit": limit, "chosen": chosen, "chooses": chosen is not None,
     }  # fmt: skip
     if profiles is not None:
         blocks["profiles"] = profiles.float()

@@ -10,7 +10,7 @@ import { Current } from "./current.js";
 import { element, fill } from "./dom.js";
 import { walkMap, walkWall } from "./keys.js";
 import { LargeMap } from "./large.js";
-import { Lines } from "./lines.js";
+import { FAINT, Lines, MOST } from "./lines.js";
 import { wallValue } from "./numbers.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { fitsSvg, savePng, saveSvg } from "./save.js";
@@ -110,7 +110,7 @@ class Grid {
   #build() {
     const { words, axes } = this.data;
     this.words = JSON.stringify(words);
-    const panel = (this.panel = buildPanel(this.root, words, {
+    const panel = (this.panel = buildPanel(this.root, words, this.wall.order, {
       sort: (sort) => this.change({ sort }),
       show: (show) => this.change({ show }),
       look: (look) => this.change({ look }),
@@ -164,9 +164,11 @@ class Grid {
     thumbs.show(wall, { ...choice, sort }, words, this.palette, pair);
     thumbs.mark(choice, choice.combine === "one" ? [] : this.together(), off, this.data.colours.heads);
     panel.sort.list.value = choice.sort;
+    if (panel.sort.list.selectedIndex < 0) panel.sort.list.value = "model"; // this wall has no such number
     panel.show.show(choice.show);
-    const notes = [];
-    if (wall.pool > 1) notes.push(fill(words.pooled, { p: wall.pool, n: wall.n_queries }));
+    const notes = [], { n_queries, n_keys } = wall;
+    const sizes = n_queries === n_keys ? n_keys : `${n_queries} × ${n_keys}`;
+    if (wall.pool > 1) notes.push(fill(words.pooled, { p: wall.pool, n: sizes }));
     if (choice.sort === "link" && !pair) notes.push(words.sort_link_hint);
     panel.note.textContent = notes.join(" ");
   }
@@ -199,7 +201,7 @@ class Grid {
     panel.zoom.element.hidden = lines;
     panel.hint.hidden = scores || choice.combine === "one";
     panel.look.show(choice.look);
-    panel.axes.textContent = words[lines ? `axes_${choice.look}` : "axes"];
+    panel.axes.textContent = fill(words[lines ? `axes_${choice.look}` : "axes"], { least: FAINT, most: MOST });
     panel.combine.show(choice.combine);
     panel.temperature.element.hidden = scores;
     panel.temperature.show(choice, choice.combine !== "one");

@@ -4,8 +4,9 @@ import { unpack } from "./bytes.js";
 import { image } from "./canvas.js";
 import { css, scoreColour, scoreTable } from "./colour.js";
 import { element, fill } from "./dom.js";
+import { Player } from "./player.js";
 
-const views = new WeakMap(), STEP_MS = 450;
+const views = new WeakMap();
 
 export default function ({ data, parentElement }) {
   const view = views.get(parentElement) ?? new Cache(parentElement);
@@ -35,43 +36,33 @@ class Cache {
     this.root = element("div", "kv-cache");
     this.root.kvCache = this; // for the browser's tests: they read the numbers back
     parent.append(this.root);
-    this.at = 0;
   }
 
   close() {
-    this.pause();
+    this.player.pause();
     this.root.remove();
   }
 
   receive(data) {
     const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels);
     this.data = data;
-    this.at = other ? Math.min(data.n, Math.max(1, Math.ceil(data.n / 2))) : Math.min(this.at, data.n);
+    const at = other ? Math.ceil(data.n / 2) : this.at;
     this.signed = scoreTable(data.hues.negative, data.hues.positive);
     this.#build();
-    this.show(this.at);
+    this.player.go(at);
   }
 
   #build() {
     const { n, words, n_kv_heads } = this.data;
-    this.button = element("button", "play", { type: "button" });
-    this.button.addEventListener("click", () => (this.timer ? this.pause() : this.play()));
-    this.range = element("input", "", { type: "range", min: 1, max: n, step: 1, "aria-label": words.scrub });
-    this.range.addEventListener("input", () => {
-      this.pause();
-      this.show(Number(this.range.value));
-    });
-    this.place = element("span", "place");
-    const bar = element("div", "bar");
-    bar.append(this.button, this.range, this.place);
+    this.player?.pause();
+    this.player = new Player(n, words, (at) => this.show(at));
     this.text = element("p", "text");
     this.rows = element("div", "rows");
     this.rows.append(element("span"), element("span", "column", {}, words.keys), element("span", "column", {}, words.values));
     this.canvases = [];
     for (let group = 0; group < n_kv_heads; group++) this.rows.append(...this.#row(group));
     this.table = element("table");
-    this.root.replaceChildren(bar, this.text, this.rows, this.table);
-    this.#label();
+    this.root.replaceChildren(this.player.element, this.text, this.rows, this.table);
   }
 
   #row(group) {
@@ -86,10 +77,8 @@ class Cache {
   }
 
   show(at) {
-    const { n, labels, words, token_bytes: ours, mha_token_bytes: theirs } = this.data;
+    const { labels, words, token_bytes: ours, mha_token_bytes: theirs } = this.data;
     this.at = at;
-    this.range.value = at;
-    this.place.textContent = fill(words.place, { at, n });
     this.text.replaceChildren(...labels.slice(0, at).flatMap((label, i) => [element(i === at - 1 ? "b" : "span", "", {}, label), " "]));
     for (const one of this.canvases) this.#paint(one);
     const mine = counted(at, ours), other = counted(at, theirs);
@@ -120,24 +109,5 @@ class Cache {
     context.strokeStyle = getComputedStyle(this.root).color;
     context.lineWidth = Math.min(2, zoom);
     context.strokeRect((this.at - 1) * zoom + 1, 1, Math.max(1, zoom - 2), canvas.height - 2);
-  }
-
-  play() {
-    if (this.at === this.data.n) this.show(1);
-    this.timer = setInterval(() => {
-      if (this.at < this.data.n) this.show(this.at + 1);
-      if (this.at === this.data.n) this.pause();
-    }, STEP_MS);
-    this.#label();
-  }
-
-  pause() {
-    clearInterval(this.timer);
-    this.timer = null;
-    this.#label();
-  }
-
-  #label() {
-    if (this.button) this.button.textContent = this.timer ? `❚❚ ${this.data.words.pause}` : `▶ ${this.data.words.play}`;
   }
 }

@@ -5,6 +5,7 @@ import { scoreColour, weightColour } from "./colour.js";
 import { element } from "./dom.js";
 import { poolMax } from "./numbers.js";
 
+const LOPSIDED = 4, READABLE = 14;
 const CELL = 34, TALLEST = 600, GUTTER = 112, HEAD = 96, TEXT = 12;
 
 export class LargeMap {
@@ -43,7 +44,10 @@ export class LargeMap {
     this.gutter = Math.min(width < 480 ? 76 : GUTTER, longest(this.labels.rows) + 10);
     this.head = Math.min(HEAD, longest(this.labels.columns) * 0.87 + 14);
     const { rows, columns } = this.map;
-    const whole = Math.min(CELL, (width - this.gutter - 24) / columns, (TALLEST - this.head) / rows);
+    const fits = [(width - this.gutter - 24) / columns, (TALLEST - this.head) / rows];
+    // One word beside five hundred: a strip too thin to hit is scrolled along instead.
+    const least = Math.max(rows / columns, columns / rows) > LOPSIDED ? Math.min(READABLE, Math.max(...fits)) : 0;
+    const whole = Math.min(CELL, Math.max(least, Math.min(...fits)));
     this.cell = Math.min(48, whole * this.zoom);
     const height = Math.min(TALLEST, this.head + rows * this.cell + 2);
     this.element.style.height = `${height + 16}px`;
@@ -238,7 +242,7 @@ function line(context, x0, y0, x1, y1) {
 }
 
 /** Stripes where the shape is. */
-function drawHatched(context, shape, left, top, wide, tall, [width, height], colour) {
+export function drawHatched(context, shape, left, top, wide, tall, [width, height], colour) {
   const layer = document.createElement("canvas");
   [layer.width, layer.height] = [Math.ceil(width), Math.ceil(height)];
   const stripes = layer.getContext("2d");

@@ -4,7 +4,8 @@ import { css } from "./colour.js";
 import { element } from "./dom.js";
 import { shorten } from "./large.js";
 
-const FAINT = 0.01, MOST = 3000, TEXT = 12, TALLEST = 600;
+export const FAINT = 0.01, MOST = 3000;
+const TEXT = 12, TALLEST = 600;
 
 export class Lines {
   constructor(root) {

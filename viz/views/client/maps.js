@@ -66,49 +66,57 @@ class Maps {
   }
 
   draw() {
-    const { maps, n, values, profiles, what, limit, gutter } = this.data;
+    const { maps, n, rows, values, profiles, what, limit, gutter } = this.data;
     const colours = theme(this.root);
     for (const { canvas, profile, index } of this.panels) {
       if (!canvas.clientWidth) return;
-      const cells = values.subarray(index * n * n, (index + 1) * n * n);
+      const cells = values.subarray(index * rows * n, (index + 1) * rows * n);
       const paint = what === "weights"
         ? (cell) => weightColour(this.tables.weights, cells[cell])
         : (cell) => (cells[cell] === -Infinity ? 0 : scoreColour(this.tables.scores, cells[cell] / limit));
-      const { context, width, height } = start(canvas, colours);
-      const left = gutter ? GUTTER : 0, side = Math.min(width, height) - left;
-      Object.assign(canvas, { left, side });
+      const left = gutter ? GUTTER : 0, cell = (canvas.clientWidth - left) / Math.max(rows, n);
+      if (rows !== n) canvas.style.height = `${left + rows * cell}px`; // else a square, as the style sheet has it
+      const { context } = start(canvas, colours);
+      Object.assign(canvas, { left, cell });
       context.imageSmoothingEnabled = false;
-      context.drawImage(image(n, n, paint), left, left, side, side);
+      context.drawImage(image(rows, n, paint), left, left, n * cell, rows * cell);
       context.globalAlpha = 0.3;
-      context.strokeRect(left + 0.5, left + 0.5, side - 1, side - 1);
+      context.strokeRect(left + 0.5, left + 0.5, n * cell - 1, rows * cell - 1);
       context.globalAlpha = 1;
-      if (gutter) this.#names(context, maps[index].labels, left, side / n);
-      if (this.pair) this.#cross(context, canvas, side / n);
+      if (gutter) this.#names(context, ...this.#labels(index), left, cell);
+      if (this.pair) this.#cross(context, canvas);
       if (profiles) this.#profile(profile, index, colours);
     }
   }
 
-  #names(context, labels, room, cell) {
-    const step = Math.ceil(11 / cell);
+  /** The tokens of a map's rows and columns. */
+  #labels(index) {
+    const { labels, columns } = this.data.maps[index];
+    return [labels, columns.length ? columns : labels];
+  }
+
+  #names(context, queries, keys, room, cell) {
+    const step = Math.ceil(11 / cell), at = (i) => room + (i + 0.5) * cell;
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (let i = 0; i < labels.length; i += step) {
-      const name = shorten(context, labels[i], room - 6), at = room + (i + 0.5) * cell;
-      context.fillText(name, room - 4, at);
+    for (let i = 0; i < queries.length; i += step) {
+      context.fillText(shorten(context, queries[i], room - 6), room - 4, at(i));
+    }
+    context.textAlign = "left";
+    for (let i = 0; i < keys.length; i += step) {
       context.save();
-      context.translate(at, room - 4);
+      context.translate(at(i), room - 4);
       context.rotate(-Math.PI / 2);
-      context.textAlign = "left";
-      context.fillText(name, 0, 0);
+      context.fillText(shorten(context, keys[i], room - 6), 0, 0);
       context.restore();
     }
   }
 
-  #cross(context, { left, side }, cell) {
-    const { query, key } = this.pair;
+  #cross(context, { left, cell }) {
+    const { query, key } = this.pair, { n, rows } = this.data, thick = Math.max(1, cell);
     context.globalAlpha = 0.22;
-    context.fillRect(left, left + query * cell, side, Math.max(1, cell));
-    context.fillRect(left + key * cell, left, Math.max(1, cell), side);
+    context.fillRect(left, left + query * cell, n * cell, thick);
+    context.fillRect(left + key * cell, left, thick, rows * cell);
     context.globalAlpha = 1;
   }
 
@@ -129,24 +137,24 @@ class Maps {
   }
 
   look(event, canvas) {
-    const { n } = this.data, box = canvas.getBoundingClientRect();
-    const place = (at) => Math.floor(((at - canvas.left) / canvas.side) * n);
+    const { n, rows } = this.data, box = canvas.getBoundingClientRect();
+    const place = (at) => Math.floor((at - canvas.left) / canvas.cell);
     const query = place(event.clientY - box.top), key = place(event.clientX - box.left);
-    const inside = query >= 0 && key >= 0 && query < n && key < n;
+    const inside = query >= 0 && key >= 0 && query < rows && key < n;
     this.light(inside ? { query, key } : null);
   }
 
   light(pair) {
     this.pair = pair;
-    const { n, maps, values, words } = this.data;
+    const { n, rows, values, words } = this.data;
     this.draw();
     for (const { value, index } of this.panels) {
-      const number = pair ? values[index * n * n + pair.query * n + pair.key] : null;
+      const number = pair ? values[index * rows * n + pair.query * n + pair.key] : null;
       value.textContent = pair ? (number === -Infinity ? "−∞" : number.toFixed(4)) : "";
     }
-    const labels = maps[0].labels;
+    const [queries, keys] = this.#labels(0);
     this.says.textContent = pair
-      ? fill(words.says, { query: labels[pair.query], key: labels[pair.key], offset: pair.key - pair.query })
+      ? fill(words.says, { query: queries[pair.query], key: keys[pair.key], offset: pair.key - pair.query })
       : "";
   }
 }

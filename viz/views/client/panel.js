@@ -4,11 +4,13 @@ import { dropdown, element, fill, segments } from "./dom.js";
 import { scoreColour, weightColour } from "./colour.js";
 
 const SORTS = ["model", "entropy", "distance", "previous", "next", "same", "first", "link"];
+const always = (code) => code === "model" || code === "link"; // the others are numbers that a wall may lack
 
-export function buildPanel(root, words, act) {
+/** `measures` are what the heads of this wall can be put in order by. */
+export function buildPanel(root, words, measures, act) {
   const option = (prefix) => (code) => [code, words[`${prefix}_${code.replace("-", "_")}`]];
   const panel = {
-    sort: dropdown(words.sort, SORTS.map(option("sort")), act.sort),
+    sort: dropdown(words.sort, SORTS.filter((code) => always(code) || measures.includes(code)).map(option("sort")), act.sort),
     show: segments(words.show, ["all", "layer", "top"].map(option("show")), act.show),
     look: segments(words.look, ["map", "lines", "across"].map(option("look")), act.look),
     combine: segments(words.combine, ["one", "mean", "max"].map(option("combine")), act.combine),

@@ -1,0 +1,45 @@
+"""The Stacking page in a real browser: a token followed down by hand, and the page on a phone."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.drive import PHONE, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.text import translator
+
+T = translator("en")
+
+
+def test_a_token_is_followed_down(visit):
+    page = visit("stacking", source="words", text="dog bites man today", depth=3)
+    strip = page.locator(".maps")
+    names = strip.locator(".name")
+    expect(names).to_have_text(
+        [T("stacking.map_weights", last=2), T("stacking.map_rollout", n=3), T("stacking.map_flow", n=3)]
+    )
+    canvas = strip.locator(".picture canvas").nth(1)
+    box = canvas.bounding_box()
+    canvas.hover(position={"x": 0.97 * box["width"], "y": 0.97 * box["height"]})
+    expect(strip.locator(".says")).to_have_text("last layer's “today” ← word “today”")
+    values = strip.evaluate("e => Array.from(e.maps.data.values)")
+    assert strip.locator(".value").all_inner_texts() == [f"{values[16 * i + 15]:.4f}" for i in range(3)]
+    page.get_by_role("slider", name=T("stacking.depth")).press("ArrowRight")
+    wait_run(page)
+    expect(page).to_have_url(re.compile("depth=4"))
+    expect(names.nth(1)).to_have_text(T("stacking.map_rollout", n=4))
+    page.locator(".st-key-from_token").get_by_role("combobox").click()
+    page.get_by_role("option", name="1 · bites").click()
+    wait_run(page)
+    expect(page.get_by_text(T("stacking.row", token="bites", layers=4))).to_be_visible()
+    page.locator(".st-key-field").get_by_text(T("masks.name_causal"), exact=True).click()
+    wait_run(page)
+    field = T("stacking.field_of", token="bites", layers=4, open=2, n=4)
+    expect(page.get_by_text(field)).to_be_visible()
+    expect(page.get_by_text("✓").first).to_be_visible()
+
+
+def test_a_phone_in_the_dark(visit):
+    page = visit("stacking", lang="zh", viewport=PHONE, scheme="dark", text="word " * 40, source="words")
+    expect(page.locator(".maps .picture")).to_have_count(2)
+    assert is_wider_than_the_window(page) == []

@@ -1,0 +1,82 @@
+"""Replayed by the core, every family's blocks hand on the model's own hidden states, layer by layer."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.checkpoints import FAMILIES, TEXT
+from viz.core.masks import causal
+from viz.core.norm import no_norm
+from viz.models import ModelError, capture, load
+from viz.models.blocks import block_layouts, find_block_layout, model_blocks
+
+TARGET = "Paris is old and Paris is big."
+KNOWN = [name for name in FAMILIES if name != "gemma2"]
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_blocks_give_the_models_own_hidden_states(name, loaded):
+    model = loaded(name)
+    two = model.model.config.is_encoder_decoder
+    seen = capture(model, TEXT, target=TARGET if two else None)
+    for stack in (name for name in seen.stacks if name != "cross"):
+        blocks = model_blocks(model, seen, stack)
+        traces = blocks.run()
+        assert len(traces) == len(blocks.states) - 1
+        assert blocks.state_error(traces) < 5e-5, stack  # float32, weights drawn wide
+        for i, trace in enumerate(traces):
+            call = seen.stacks[stack][i]
+            assert_close(trace.attention.q, call.q, atol=1e-4, rtol=1e-4)
+            assert trace.cross is None or len(trace.cross.memory) == len(seen.tokens.ids) != len(trace.x)
+
+
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "twin-g8", "twin-g2"])
+def test_the_models_that_come_with_the_project(name):
+    model = load(name)
+    seen = capture(model, TEXT)
+    blocks = model_blocks(model, seen)
+    traces = blocks.run()
+    assert blocks.state_error(traces) < 1e-5
+    last = seen.n_layers - 1
+    assert_close(traces[last].attention.weights, seen.layer(last).weights, atol=1e-5, rtol=1e-4)
+    # every parameter of the model that is not an embedding, a pooler or a final norm is in the blocks
+    prefix = next(one for one in block_layouts() if one.fits(model.model.config)).layer.partition("{")[0]
+    inside = [p for name, p in model.model.base_model.named_parameters() if name.startswith(prefix)]
+    assert sum(one.n_parameters() for one in blocks.weights) == sum(p.numel() for p in inside)
+
+
+def test_another_layer_or_design_gives_other_states(loaded):
+    model = loaded("bert")
+    blocks = model_blocks(model, capture(model, TEXT))
+    assert blocks.state_error(blocks.choose((1, 0)).run()) > 0.01
+    assert blocks.choose((0, 0, 1)).weights[1] is blocks.weights[0]
+    assert len(blocks.choose((0, 0, 1)).run()) == 3
+    changed = blocks.run(design=type(blocks.design)(norm="pre", normalize=no_norm, activation=blocks.design.activation))
+    assert blocks.state_error(changed) > 0.01
+
+
+def test_a_further_mask_narrows_the_models_own(loaded):
+    model = loaded("mistral")  # causal, and a window of 5
+    seen = capture(model, TEXT)
+    n = len(seen.tokens.ids)
+    own = seen.calls[0].options["allowed"]
+    near = torch.ones(n, n, dtype=torch.bool).tril().triu(-1)
+    trace = model_blocks(model, seen).run(allowed=near)[0]
+    assert torch.equal(trace.attention.allowed, near & own)
+    assert torch.equal(model_blocks(model, seen).run(allowed=causal(n, n))[0].attention.allowed, own)
+
+
+def test_positions_of_the_twins_are_turned_as_the_model_does(loaded):
+    """Without RoPE the same weights see something else."""
+    model = loaded("llama")
+    seen = capture(model, TEXT)
+    trace = model_blocks(model, seen).run()[0].attention
+    assert_close(trace.k, seen.calls[0].k, atol=1e-5, rtol=1e-5)
+    bare = trace.x @ trace.projections.w_k[:, :10]
+    assert_close(bare[0], trace.k[0, 0])  # the first place is not turned
+    assert not torch.allclose(bare[1:], trace.k[0, 1:], atol=0.1)
+
+
+def test_a_family_whose_blocks_are_not_known_is_a_sentence(loaded):
+    with pytest.raises(ModelError, match="how a block of the family 'gemma2' is put together; it knows bart, bert"):
+        find_block_layout(loaded("gemma2"), "decoder")

@@ -1,0 +1,141 @@
+"""Cross-attention from every source: the right text asks, the right one answers; one text alone is self-attention."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.nn.functional import linear, scaled_dot_product_attention
+from torch.testing import assert_close
+
+from tests.checkpoints import FAMILIES, TEXT, TWO_SEQUENCES
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.measures import entropy, on_offset
+from viz.core.spec import AttentionSpec
+from viz.models import capture
+from viz.models.capture import Capture, seeded
+from viz.models.cross import cross, describe, pair, self_error
+from viz.models.layout import linear as weights_of
+from viz.models.tokens import seeded_embeddings, split_words
+
+ASKS = "Paris is old."
+ONE_TEXT = [name for name in FAMILIES if name not in TWO_SEQUENCES]
+
+
+def both(model) -> tuple[Capture, Capture, Capture]:
+    asks, answers = capture(model, ASKS), capture(model, TEXT)
+    return asks, answers, cross(answers, lambda: asks, lambda: pytest.fail("this model has no cross-attention"))
+
+
+@pytest.mark.parametrize("name", ONE_TEXT)
+def test_a_models_own_projections_meet_between_two_texts(name, loaded):
+    """Against the model's own modules: W_Q on one text's vectors, W_K and W_V on the other's, torch's attention."""
+    model = loaded(name)
+    asks, answers, seen = both(model)
+    Q, K = len(asks.tokens.ids), len(answers.tokens.ids)
+    assert Q != K
+    assert (seen.queries, seen.tokens) == (asks.tokens, answers.tokens)
+    assert seen.n_layers == asks.n_layers
+    for i, layer in enumerate(model.layers):
+        trace, call = seen.multi_head(i), asks.calls[i]
+        assert trace.weights.shape == (seen.n_heads, Q, K)
+        assert_close(trace.weights.sum(-1), torch.ones(seen.n_heads, Q))
+        assert torch.equal(trace.x, asks.calls[i].x) and torch.equal(trace.memory, answers.calls[i].x)
+        mixed = scaled_dot_product_attention(
+            call.q, answers.calls[i].k, answers.calls[i].v, scale=call.options["scale"], enable_gqa=True
+        )  # fmt: skip
+        w_o, b_o = weights_of(layer.output)
+        reference = linear(mixed.transpose(0, 1).flatten(1), w_o.T, b_o)
+        if "score_mod" not in call.options:  # torch has no soft cap
+            assert_close(trace.output, reference, atol=1e-5 * float(reference.abs().max()), rtol=0)
+        if not call.rotary:
+            made = multi_head(call.x, answers.calls[i].x, call.projections, **seen.calls[i].options)
+            assert_close(made.weights, trace.weights, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_text_that_asks_itself_is_self_attention_bit_for_bit(name, loaded):
+    seen = capture(loaded(name), TEXT)
+    assert [self_error(seen, i) for i in range(seen.n_layers)] == [0.0] * seen.n_layers
+    other = replace(seen, stacks={"encoder": tuple(replace(c, k=c.k.flip(1)) for c in seen.calls)})
+    assert (pair(seen, other).layer(0).weights - pair(seen, seen).layer(0).weights).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("name", ["gpt2", "mistral", "gemma2"])
+def test_the_mask_of_one_text_does_not_hold_between_two(name, loaded):
+    asks, _, seen = both(loaded(name))
+    assert asks.layer(0).weights.triu(1).eq(0).all()
+    for i in range(seen.n_layers):
+        assert seen.layer(i).allowed is None
+        assert seen.layer(i).weights.gt(0).all()
+
+
+def test_a_soft_cap_stays(loaded):
+    assert both(loaded("gemma2"))[2].layer(1).masked.abs().max() <= 3
+
+
+@pytest.mark.parametrize("name", TWO_SEQUENCES)
+def test_an_encoder_decoder_shows_what_it_was_trained_for(name, loaded):
+    model = loaded(name)
+    together = capture(model, TEXT, target=ASKS)
+    seen = cross(capture(model, TEXT), lambda: pytest.fail("not read alone"), lambda: together)
+    assert next(iter(seen.stacks)) == "cross"
+    assert seen.queries is seen.target and seen.queries.labels == together.target.labels
+    assert seen.n_layers == 3  # the decoder's, where the encoder has 2
+    for i in range(3):
+        assert torch.equal(seen.layer(i).weights, together.layer(i, stack="cross").weights)
+        assert_close(seen.calls[i].memory, together.final)  # the encoder's output
+    assert seen.multi_head(0).projections.w_k is not together.multi_head(0, stack="encoder").projections.w_k
+
+
+def test_seeded_heads_are_multi_head_on_both_texts():
+    weights = HeadWeights.random(AttentionSpec(d_model=6, n_heads=3), seed=1)
+    texts = [split_words(text, 99) for text in (ASKS, TEXT)]
+    x, memory = (seeded_embeddings(tokens.ids, 6, 0) for tokens in texts)
+    seen = pair(*(seeded(tokens, vectors, weights) for tokens, vectors in zip(texts, (x, memory), strict=True)))
+    want = multi_head(x, memory, weights)
+    assert_close(seen.multi_head(0).output, want.output)
+    assert_close(seen.final, want.output)
+    assert seen.multi_head(0).weights.shape == (3, 4, 12)
+    assert seen.queries.labels == ("Paris", "is", "old", ".")
+
+
+def test_a_map_between_texts_is_described_by_what_makes_sense_there(loaded):
+    asks = capture(loaded("bert"), "the old fox.")
+    _, answers, _ = both(loaded("bert"))
+    seen = pair(asks, answers)
+    weights = seen.layer(1).weights
+    found = describe(seen, weights)
+    assert set(found) == {"entropy", "same", "first", "separators"}
+    assert_close(found["entropy"], entropy(weights).mean(-1))
+    assert_close(found["first"], weights[:, :, 0].mean(-1))
+    keys, queries = answers.tokens, asks.tokens
+    rows = [(i, [j for j, key in enumerate(keys.ids) if key == one and not keys.special[j]])
+            for i, one in enumerate(queries.ids)]  # fmt: skip
+    rows = [(i, places) for i, places in rows if places]
+    assert 1 < len(rows) < len(queries.ids)
+    by_hand = torch.stack([sum(weights[:, i, j] for j in places) for i, places in rows]).mean(0)
+    assert_close(found["same"], by_hand)
+    assert_close(found["separators"], weights[:, :, -1].mean(-1))
+    assert "distance" in describe(answers, answers.layer(0).weights)
+
+
+def test_a_head_that_goes_by_position_does_so_in_a_text_it_has_nothing_to_do_with(minilm):
+    asks, answers = (
+        capture(minilm, text)
+        for text in ("One two three four five six seven eight.", "The quick brown fox jumps over the lazy dog.")
+    )
+    weights = pair(asks, answers).layer(0).weights[2]
+    assert on_offset(weights, -1).mean() > 0.99
+    assert answers.tokens.labels[int(weights[asks.tokens.labels.index("four")].argmax())] == "brown"
+
+
+def test_the_examples_of_the_page(minilm):
+    its = pair(*(capture(minilm, text) for text in ("A sleepy dog stayed on its side of the road.", TEXT)))
+    row = its.layer(3).weights[1, its.queries.labels.index("its")]
+    assert its.tokens.labels[int(row.argmax())] == "animal"
+    kids = pair(
+        *(capture(minilm, text)
+          for text in ("Where do the kids meet?", "After school the children play football in the park."))
+    )  # fmt: skip
+    row = kids.layer(0).weights[1, kids.queries.labels.index("kids")]
+    assert kids.tokens.labels[int(row.argmax())] == "school"

@@ -1,0 +1,157 @@
+"""The Masks page without a browser: its checks hold, its tables are the core's, its state is its link."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.conftest import FOLDER, PAGES
+from tests.pages.test_positions import checks
+from tests.views.test_maps import unpack
+from viz.core.attention import attend
+from viz.core.cost import attention_flops
+from viz.core.masks import causal, from_code, to_code
+from viz.text import translator
+from viz.ui import compute, controls, limits
+from viz.ui.masks import read_painted
+
+T = translator("en")
+REAL = compute.Source(kind="model", text=controls.examples()[0].text, model=compute.DEFAULT_MODEL)
+NOTHING = to_code(torch.zeros(32, 32).bool())
+HAND = to_code(torch.arange(256).view(16, 16) % 3 == 0)
+HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
+
+
+def view(app, name):
+    """What a view of this name is sent: its header and its numbers."""
+    found = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(f".{name}")]
+    return unpack(found[0].bytes)
+
+
+def costs(app):
+    return app.dataframe[0].value
+
+
+def empty_row(app):
+    return app.dataframe[1].value
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"mask": "painted", "painted": HAND, "head": 3, "lang": "zh"},
+        {"mask": "both", "pad": 5, "pad_left": 1, "source": "words", "n_kv_heads": 2, "mask_late": 1},
+        {"mask": "padding", "pad": 32, "source": "embeddings", "lang": "zh"},
+        {"mask": "dilated", "text": "word other " * 100, "mask_late": 1},
+        {"mask": "prefix", "text": "词", "source": "words"},
+        {"mask": "window", "text": HOSTILE, "mask_late": 1},
+    ],
+)
+def test_every_check_of_the_page_holds(open_app, link):
+    app = open_app("masks", **link)
+    assert not app.exception
+    label, lines = checks(app)
+    assert label.startswith("✓")
+    assert len(lines) == 7
+    assert all(line.startswith("✓") for line in lines)
+    assert {name: str(app.session_state[name]) for name in link if name not in ("pad_left", "mask_late")} == {
+        name: str(value) for name, value in link.items() if name not in ("pad_left", "mask_late")
+    }
+    assert not any("example.com" in line.value for line in [*app.markdown, *app.caption, *app.warning])
+
+
+def test_cells_are_counted_and_what_they_cost(open_app):
+    app = open_app("masks", mask="causal")
+    rows = costs(app)
+    at = list(rows["mask"]).index(f"→ {T('masks.name_causal')}")
+    assert rows["cells kept"][at] == "136 / 256"
+    assert rows["of QKᵀ and AV"][at] == "53.1 %"
+    spec = compute.trace(REAL, 3, compute.Mask()).projections.spec
+    whole, kept = (attention_flops(spec, n_queries=16, n_keys=16, n_pairs=pairs).total for pairs in (None, 136))
+    assert rows["of the layer's work"][at] == f"{100 * kept / whole:.1f} %"
+    header, blocks = view(app, "maps")
+    assert header["chosen"] == "causal"
+    assert [panel["code"] for panel in header["maps"]] == [kind for kind in compute.MASKS if kind != "painted"]
+    maps = torch.tensor(blocks["values"]).view(-1, 16, 16)
+    expected = compute.read(REAL).layer(3, allowed=causal(16, 16)).weights[1]
+    assert_close(maps[1], expected, atol=1e-6, rtol=0)
+
+
+def test_an_empty_row_in_six_programs(open_app):
+    app = open_app("masks", query=4, head=2)
+    table, call = empty_row(app), compute.read(REAL).calls[3]
+    assert list(table["weights, lowest – highest"])[:3] == ["NaN", "0.0625", "0.0625"]
+    assert list(table["sum of the row"]) == ["NaN", "1.0000", "1.0000", "1.0000", "0.0000", "0.0000"]
+    even, open_row = call.v[2].mean(0).norm(), attend(call.q, call.k, call.v).output[2, 4].norm()
+    lengths = list(table["length of the output"])
+    assert lengths == ["NaN", f"{even:.4f}", f"{even:.4f}", f"{open_row:.4f}", "0.0000", "0.0000"]
+
+
+def test_the_mask_after_the_softmax_is_measured(open_app):
+    app = open_app("masks", mask="causal", mask_late=1)
+    lost = compute.read(REAL).layer(3).weights[1].tril().sum(-1)
+    found = T("masks.late_found", low=f"{float(lost.min()):.4f}", n=int((lost < 0.99).sum()), all=16)
+    assert found in [one.value for one in app.warning]
+    assert T("masks.late_nothing") in [one.value for one in open_app("masks", mask_late=1).info]
+
+
+def test_a_mask_that_blocks_everything_says_what_to_do(open_app):
+    app = open_app("masks", source="words", text="one two three", mask="painted", painted=NOTHING)
+    assert [one.value for one in app.error] == [T("masks.blocks_all")]
+    header, blocks = view(app, "mask_painter")
+    assert (header["n"], blocks["allowed"].any()) == (3, False)
+    next(one for one in app.button if one.label == T("masks.open_diagonal")).click()
+    app.run()
+    assert not app.error
+    assert torch.equal(from_code(app.session_state["painted"]), torch.eye(3).bool())
+    assert app.query_params["painted"] == app.session_state["painted"]
+
+
+def test_painting_starts_from_the_mask_that_was_there(open_app):
+    app = open_app("masks", mask="window", width=1)
+    pills = app.button_group(key="mask")
+    pills.set_value("painted").run()
+    assert torch.equal(from_code(app.session_state["painted"]), compute.Mask(kind="window", width=1).allowed(16, 16))
+
+
+def test_a_painted_mask_goes_with_the_visitor(open_app):
+    app = open_app("masks", mask="painted", painted=HAND)
+    assert not [box for box in app.sidebar.selectbox if box.key == "mask"], "the page has its own control"
+    app.switch_page(f"{FOLDER}/heads.py").run()
+    assert next(box for box in app.sidebar.selectbox if box.key == "mask").value == "painted"
+    assert app.query_params["painted"] == HAND
+    app.text_area(key="text").set_value("A shorter text").run()
+    assert not app.exception
+    allowed = compute.Mask(kind="painted", painted=HAND).allowed(5, 20)
+    assert torch.equal(allowed[:, :16], from_code(HAND)[:5])
+    assert allowed[:, 16:].all()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_rows_with_nothing_to_see_do_no_harm_anywhere(open_app, page):
+    app = open_app(page, source="words", text="one two three four", mask="painted", painted=NOTHING)
+    assert not app.exception
+    assert not [box.label for box in app.expander if box.label.startswith("✗")]
+
+
+@pytest.mark.parametrize("code", ["<b>", "16.AAAA", to_code(causal(33, 33))])
+def test_a_link_that_paints_nonsense_is_refused(open_app, code):
+    app = open_app(mask="painted", painted=code)
+    assert T("note.refused", names="painted") in [one.value for one in app.info]
+    assert app.session_state["painted"] == ""
+
+
+@pytest.mark.parametrize("sent", [None, 7, "2.8A", {}, {"code": 7}, {"code": "2.!"}, {"code": to_code(causal(33, 33))}])
+def test_what_a_browser_sends_is_not_believed(sent):
+    assert limits.PAINTED_TOKENS == 32
+    assert read_painted(sent) is None
+
+
+def test_a_decoders_own_mask_stays(open_app):
+    app = open_app("masks", model="twin-g2", layer=0, text="repeat repeat repeat", mask="window", width=1)
+    assert not app.exception
+    assert checks(app)[0].startswith("✓")
+    header, blocks = view(app, "mask_painter")
+    n = header["n"]
+    assert torch.equal(torch.tensor(blocks["own"].astype(int)).view(n, n).bool(), causal(n, n))
+    assert any(caption.value.startswith("The model itself blocks") for caption in app.caption)

@@ -1,0 +1,183 @@
+"""A real model's blocks as the core's: its own weights, its own way of attending, run by ``viz.core.block.stack``."""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from viz.core import norm as norms
+from viz.core.block import BlockDesign, BlockTrace, BlockWeights, stack
+from viz.core.encodings import Encoding, encode
+from viz.core.feed_forward import FeedForwardWeights
+from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
+from viz.core.masks import combine
+from viz.core.norm import NormWeights
+from viz.models.capture import Call, Capture
+from viz.models.layout import LoadedModel, linear
+from viz.models.registry import ModelError
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockLayout:
+    """How some families put their blocks together, and where the parts are (``blocks.toml``)."""
+
+    families: tuple[str, ...]
+    stack: str
+    norm: Literal["post", "pre"]
+    normalize: str
+    layer: str
+    attention_norm: str
+    feed_forward_norm: str
+    w_in: str
+    w_out: str
+    activation: str
+    w_gate: str = ""
+    cross_norm: str = ""
+    final_norm: str = ""
+    when: Mapping[str, Any] = field(default_factory=dict)
+
+    def fits(self, config: Any) -> bool:
+        """Whether it describes models with this configuration."""
+        return config.model_type in self.families and all(getattr(config, n) == v for n, v in self.when.items())
+
+
+@cache
+def block_layouts() -> tuple[BlockLayout, ...]:
+    """Every stack of every family known."""
+    with (Path(__file__).parent / "blocks.toml").open("rb") as file:
+        return tuple(BlockLayout(**one | {"families": tuple(one["families"])}) for one in tomllib.load(file)["block"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocks:
+    """One stack of blocks ready to run, a model's or seeded ones.
+
+    ``x`` is what the first block reads and ``memory`` what decoder blocks read; ``attentions`` are each layer's own
+    ways of attending; ``final`` is the norm behind the last block; ``states`` are the model's own hidden states.
+    """
+
+    x: Tensor
+    weights: tuple[BlockWeights, ...]
+    design: BlockDesign
+    memory: Tensor | None = None
+    attentions: tuple[Mapping[str, Any], ...] | None = None
+    final: NormWeights | None = None
+    states: tuple[Tensor, ...] = ()
+
+    def run(self, **options: Any) -> tuple[BlockTrace, ...]:
+        """Run the stack; ``options`` as in :func:`viz.core.block.stack`, e.g. ``allowed``, ``design``."""
+        options = {"memory": self.memory, "attentions": self.attentions, "design": self.design} | options
+        with torch.inference_mode():
+            return stack(self.x, self.weights, **options)
+
+    def choose(self, layers: Sequence[int]) -> "Blocks":
+        """The same with other layers, e.g. (0, 0, 0) for one that is used three times."""
+        attentions = None if self.attentions is None else tuple(self.attentions[i] for i in layers)
+        return replace(self, weights=tuple(self.weights[i] for i in layers), attentions=attentions)
+
+    def state_error(self, traces: Sequence[BlockTrace]) -> float:
+        """How far the blocks' outputs are from the model's own hidden states, over all layers."""
+        outputs = [trace.output for trace in traces]
+        if self.final is not None:
+            outputs[-1] = self.design.normalize(outputs[-1], self.final)
+        own = self.states[1:]
+        return max(float((a - b).abs().max()) for a, b in zip(outputs, own, strict=True))
+
+
+def _norm_weights(module: nn.Module) -> NormWeights:
+    """LayerNorm calls its epsilon eps, Llama's and T5's norms variance_epsilon."""
+    gain, shift = module.weight, getattr(module, "bias", None)
+    assert isinstance(gain, Tensor)
+    eps: Any = module.eps if hasattr(module, "eps") else module.variance_epsilon
+    return NormWeights(gain=gain.detach(), shift=None if shift is None else shift.detach(), eps=float(eps))
+
+
+def _turn(model: LoadedModel) -> Callable[[Tensor], Tensor]:
+    """A model's own RoPE: (H, T, d_k) turned by position, whatever its base and scaling are."""
+
+    def turn(x: Tensor) -> Tensor:
+        cos, sin = (part[0] for part in model.model.base_model.rotary_emb(x, torch.arange(x.shape[-2])[None]))
+        first, second = x.chunk(2, dim=-1)
+        return x * cos + torch.cat([-second, first], dim=-1) * sin
+
+    return turn
+
+
+def _as_trained(call: Call, turn: Callable[[Tensor], Tensor]) -> Callable[..., MultiHeadTrace]:
+    """Attention with a layer's own mask, bias, scale and positions; a further mask narrows its own."""
+
+    def attend(x: Tensor, memory: Tensor, weights: HeadWeights, *, allowed: Tensor | None = None) -> MultiHeadTrace:
+        options = {**call.options, "allowed": combine(call.options.get("allowed"), allowed)}
+        if not call.rotary:
+            return multi_head(x, memory, weights, **options)
+        bias = options.pop("bias", None)
+        return encode(x, weights, Encoding(turn=turn, bias=lambda *_: bias), **options)
+
+    return attend
+
+
+def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | None) -> BlockWeights:
+    (w_in, b_in), (w_out, b_out) = (linear(layer.get_submodule(name)) for name in (layout.w_in, layout.w_out))
+    gate = linear(layer.get_submodule(layout.w_gate))[0] if layout.w_gate else None
+    return BlockWeights(
+        attention=call.projections,
+        attention_norm=_norm_weights(layer.get_submodule(layout.attention_norm)),
+        cross=None if cross is None else cross.projections,
+        cross_norm=None if cross is None else _norm_weights(layer.get_submodule(layout.cross_norm)),
+        feed_forward=FeedForwardWeights(w_in=w_in, b_in=b_in, w_out=w_out, b_out=b_out, w_gate=gate),
+        feed_forward_norm=_norm_weights(layer.get_submodule(layout.feed_forward_norm)),
+    )
+
+
+def find_block_layout(model: LoadedModel, stack_name: str) -> BlockLayout:
+    """How this model's blocks are put together.
+
+    Raises:
+        ModelError: "block", if the family's blocks are not known.
+    """
+    config = model.model.config
+    found = [one for one in block_layouts() if one.fits(config) and one.stack == stack_name]
+    if not found:
+        known = sorted({family for one in block_layouts() for family in one.families})
+        raise ModelError("block", model=model.entry.id, family=config.model_type, known=", ".join(known))
+    return found[0]
+
+
+def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = None) -> Blocks:
+    """The blocks of one stack of a model, as they read a text.
+
+    Args:
+        model: the model.
+        seen: what it saw, from :func:`viz.models.capture.capture`.
+        stack_name: "encoder" or "decoder"; None is the first the model has.
+
+    Raises:
+        ModelError: "block", if the family's blocks are not known.
+    """
+    name = stack_name or next(iter(seen.stacks))
+    layout = find_block_layout(model, name)
+    calls = seen.stacks[name]
+    crosses = seen.stacks["cross"] if layout.cross_norm else (None,) * len(calls)
+    base, turn = model.model.base_model, _turn(model)
+    layers = [base.get_submodule(layout.layer.format(i=i)) for i in range(len(calls))]
+    attend = partial(_as_trained, turn=turn)
+    return Blocks(
+        x=seen.states[name][0],
+        weights=tuple(_weights(*each) for each in zip(layers, [layout] * len(layers), calls, crosses, strict=True)),
+        attentions=tuple(
+            {"attention": attend(call)} | ({} if cross is None else {"cross": attend(cross)})
+            for call, cross in zip(calls, crosses, strict=True)
+        ),
+        memory=seen.states["encoder"][-1] if layout.cross_norm else None,
+        design=BlockDesign(
+            norm=layout.norm, normalize=getattr(norms, layout.normalize),
+            activation=layers[0].get_submodule(layout.activation),
+        ),
+        final=_norm_weights(base.get_submodule(layout.final_norm)) if layout.final_norm else None,
+        states=seen.states[name],
+    )  # fmt: skip

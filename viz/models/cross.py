@@ -1,0 +1,76 @@
+"""One text asks, another answers: cross-attention from every source of numbers, as one capture."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from viz.core.attention import attend
+from viz.core.heads import share_kv
+from viz.core.portrait import cross_portrait, portrait
+from viz.models.capture import Call, Capture
+
+_KEPT = frozenset(("scale", "score_mod"))
+"""What a layer does to any score. A mask and a bias belong to the places of one text and are left behind."""
+
+
+def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name in _KEPT}
+
+
+def _meet(asks: Call, answers: Call) -> Call:
+    r"""The same heads with :math:`Q = X W_Q` of one text and :math:`K = M W_K, V = M W_V` of another.
+
+    Where the layer turns q and k by position, each text's places are its own, counted from 0.
+    """
+    return replace(asks, k=answers.k, v=answers.v, memory=answers.x, options=_kept(asks.options))
+
+
+def pair(asks: Capture, answers: Capture) -> Capture:
+    """Every layer of the first stack, with the queries of one text and the keys and values of another.
+
+    Each text was read alone, so ``x`` and ``memory`` are what the two look like at that layer. Nobody may look
+    nowhere: the layer's own mask (a decoder's, say) is about one text and does not hold between two.
+    """
+    calls = tuple(_meet(ask, answer) for ask, answer in zip(asks.calls, answers.calls, strict=True))
+    seen = replace(answers, target=asks.tokens, stacks={"cross": calls}, predictions=())
+    with torch.inference_mode():
+        return replace(seen, final=seen.multi_head(seen.n_layers - 1).output)
+
+
+def cross(answers: Capture, alone: Callable[[], Capture], together: Callable[[], Capture]) -> Capture:
+    """Cross-attention between two texts, whatever the numbers' source; the capture's first stack is "cross".
+
+    An encoder-decoder has layers trained for this, and they are what is shown. Any other heads, seeded or a
+    model's, were made for one text; here they are given two (:func:`pair`).
+
+    Args:
+        answers: the text that answers, read alone: it gives keys and values.
+        alone: reads the text that asks, by itself.
+        together: lets an encoder-decoder read the one and write the other.
+    """
+    if "cross" not in answers.stacks:
+        return pair(alone(), answers)
+    seen = together()
+    return replace(seen, stacks={"cross": seen.stacks["cross"], **seen.stacks})
+
+
+def self_error(capture: Capture, layer: int) -> float:
+    """How far a text's cross-attention to itself is from its self-attention, under the same mask and bias: 0."""
+    own = capture.layer(layer)
+    twice = pair(capture, capture).calls[layer]
+    H = twice.q.shape[0]
+    k, v = share_kv(twice.k, H), share_kv(twice.v, H)
+    again = attend(twice.q, k, v, **{**twice.options, **capture.calls[layer].options})
+    return float((again.weights - own.weights).abs().max())
+
+
+def describe(capture: Capture, weights: Tensor) -> Mapping[str, Tensor]:
+    """The numbers of each head's portrait: of a map between two texts, those that make sense there."""
+    queries, keys = capture.queries, capture.tokens
+    ids, special = torch.tensor(keys.ids), torch.tensor(keys.special)
+    if capture.is_cross:
+        return vars(cross_portrait(weights, torch.tensor(queries.ids), ids, special))
+    return vars(portrait(weights, ids, special))

@@ -1,0 +1,25 @@
+// A mask as a browser paints it: cells 0 or 1, row by row; and how a link writes it (viz/core/masks.py, to_code).
+
+export function toCode(cells, n) {
+  const bytes = new Uint8Array(Math.ceil(cells.length / 8));
+  cells.forEach((open, at) => {
+    if (open) bytes[at >> 3] |= 128 >> (at & 7);
+  });
+  const text = btoa(String.fromCharCode(...bytes));
+  return `${n}.${text.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "")}`;
+}
+
+/** The cells on the line between two of them, both included: a fast finger skips none. */
+export function between(from, to) {
+  const steps = Math.max(Math.abs(to.query - from.query), Math.abs(to.key - from.key), 1);
+  return Array.from({ length: steps + 1 }, (_, i) => ({
+    query: Math.round(from.query + ((to.query - from.query) * i) / steps),
+    key: Math.round(from.key + ((to.key - from.key) * i) / steps),
+  }));
+}
+
+/** The cells of a row, a column or a pair, as places in the mask. */
+export function places({ query, key }, n) {
+  if (query !== null && key !== null) return [query * n + key];
+  return Array.from({ length: n }, (_, i) => (query !== null ? query * n + i : i * n + key));
+}

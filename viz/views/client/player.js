@@ -1,0 +1,49 @@
+// Something that happens step by step: play it, stop it, or drag to a step.
+
+import { element, fill } from "./dom.js";
+
+const STEP_MS = 450;
+
+export class Player {
+  /** Steps 1 to `n`; `show` is called with each. `words` has play, pause, scrub and place. */
+  constructor(n, words, show) {
+    Object.assign(this, { n, words, show, at: 1 });
+    this.element = element("div", "bar");
+    this.button = element("button", "play", { type: "button" });
+    this.button.addEventListener("click", () => (this.timer ? this.pause() : this.play()));
+    this.range = element("input", "", { type: "range", min: 1, max: n, step: 1, "aria-label": words.scrub });
+    this.range.addEventListener("input", () => {
+      this.pause();
+      this.go(Number(this.range.value));
+    });
+    this.place = element("span", "place");
+    this.element.append(this.button, this.range, this.place);
+    this.#label();
+  }
+
+  go(at) {
+    this.at = Math.min(this.n, Math.max(1, at));
+    this.range.value = this.at;
+    this.place.textContent = fill(this.words.place, { at: this.at, n: this.n });
+    this.show(this.at);
+  }
+
+  play() {
+    if (this.at === this.n) this.go(1);
+    this.timer = setInterval(() => {
+      if (this.at < this.n) this.go(this.at + 1);
+      if (this.at === this.n) this.pause();
+    }, STEP_MS);
+    this.#label();
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.#label();
+  }
+
+  #label() {
+    this.button.textContent = this.timer ? `❚❚ ${this.words.pause}` : `▶ ${this.words.play}`;
+  }
+}
