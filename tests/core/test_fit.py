@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from viz.core.attention import row_softmax
-from viz.core.fit import fit_windows, window_weights
+from viz.core.fit import fit_layers, fit_windows, window_weights
 from viz.core.masks import causal
 from viz.core.relative import quadratic_scores
 
@@ -59,3 +59,18 @@ def test_one_token_and_blind_rows_are_no_trouble():
     blind[2] = False
     weights = row_softmax(torch.zeros(1, 5, 5).masked_fill(~blind, -torch.inf))
     assert fit_windows(weights, blind).explained.isfinite().all()
+
+
+@pytest.mark.parametrize("differ", [False, True])
+def test_all_layers_at_once_are_each_by_itself(differ):
+    """Whether they may look at the same places, or the last one at others."""
+    generator = torch.Generator().manual_seed(2)
+    allowed = [torch.ones(7, 7).bool(), torch.ones(7, 7).bool(), causal(7, 7) if differ else torch.ones(7, 7).bool()]
+    weights = [
+        row_softmax(torch.randn(heads, 7, 7, generator=generator).masked_fill(~may, -torch.inf))
+        for heads, may in zip((2, 3, 5), allowed, strict=True)
+    ]
+    for fit, one, may in zip(fit_layers(weights, allowed), weights, allowed, strict=True):
+        alone = fit_windows(one, may)
+        for name in ("offset", "alpha", "explained"):
+            torch.testing.assert_close(getattr(fit, name), getattr(alone, name))

@@ -34,7 +34,8 @@ def passes(monkeypatch):
 
 def test_examples_are_warm_before_the_first_visitor(open_app, passes, monkeypatch):
     """All of them, in every layer and head; they take little of the memory and stay there."""
-    compute.results.forget(compute.read.key("")[0])
+    for key in [*compute.results._kept, *compute.results._staying]:  # what other tests left
+        compute.results.forget(key[0])
     texts = [example.text for example in examples()]
     assert warm() == len(texts)
     assert passes == dict.fromkeys(texts, 1)
@@ -54,7 +55,8 @@ def test_a_model_whose_files_are_gone_goes_on_if_it_was_loaded(open_app, monkeyp
     monkeypatch.setattr(Entry, "local_folder", lambda _: None)
     app = open_app(text="The files are gone.")
     assert boxes(app) == []
-    assert app.selectbox(key="model").options == [compute.DEFAULT_MODEL]
+    offered = app.selectbox(key="model").options
+    assert compute.DEFAULT_MODEL in offered and all(compute.models.holds(one) for one in offered)
 
 
 def test_a_model_whose_files_are_gone_is_a_sentence_if_it_was_not(open_app, monkeypatch, tmp_path):

@@ -106,7 +106,9 @@ def test_where_attention_overtakes_in_gpt2():
 
 
 def test_every_model_a_visitor_may_choose_has_a_preset():
-    assert {entry.id for entry in registry.entries()} <= {one.id for one in presets()}
+    """Encoder-decoders have none: a preset has one stack of one kind of layer."""
+    of_two_stacks = {"t5-small", "animals-en-zh"}
+    assert {entry.id for entry in registry.entries()} - of_two_stacks <= {one.id for one in presets()}
 
 
 def test_every_preset_says_where_it_comes_from_and_is_there_once():

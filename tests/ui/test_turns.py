@@ -1,11 +1,12 @@
 """A fair line: first come, first served, no more than there are places, and whoever leaves leaves nothing behind."""
 
+import contextvars
 import threading
 
 import pytest
 
 from viz.models.registry import ModelError
-from viz.ui.turns import Turns, quietly
+from viz.ui.turns import Turns, come, quietly
 
 
 @pytest.fixture
@@ -25,6 +26,20 @@ def test_who_comes_first_is_served_first(called):
     turns.leave(tickets[1])
     assert called == ["a", "b", "c"]
     assert [turns.place(tickets[3]), turns.place(tickets[4])] == [1, 2]
+
+
+def test_what_a_visitor_asks_for_next_stands_where_the_visitor_came(called):
+    """A page asks for one thing after the other: it must not go to the end of the line each time."""
+    turns, busy = Turns(1, 7, {}), []
+    first = enter(turns, busy, "somebody")
+    early, late = contextvars.copy_context(), contextvars.copy_context()
+    early.run(come)
+    late.run(come)
+    later = late.run(enter, turns, called, "late")
+    second = early.run(enter, turns, called, "early, again")
+    assert (turns.place(second), turns.place(later)) == (1, 2)
+    turns.leave(first)
+    assert called == ["early, again"]
 
 
 def test_who_gives_up_lets_the_others_move_up(called):

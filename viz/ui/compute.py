@@ -5,6 +5,7 @@ What a cache returns is shared by all visitors and must not be changed. What is 
 """
 
 import gc
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -20,7 +21,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from viz.core.attention import AttentionTrace
 from viz.core.decode_time import DecodePlan, decode_seconds
 from viz.core.encodings import Encoding, encode, encodings, no_table
-from viz.core.fit import WindowFit, fit_windows
+from viz.core.fit import WindowFit, fit_layers
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.core.timed_layers import CANDIDATES, Plan
@@ -53,6 +54,7 @@ def warm() -> bool:
     Streamlit collects garbage after every run; with torch and transformers imported that alone takes 200 ms.
     """
     torch.set_num_threads(limits.TORCH_THREADS)
+    sys.setswitchinterval(limits.SWITCHING)
     registry.hub()
     gc.collect()
     gc.freeze()
@@ -293,8 +295,5 @@ def windows(source: Source, mask: Mask) -> tuple[WindowFit, ...]:
     """The window closest to every head of every layer."""
     seen = read(source)
     n = len(seen.tokens.ids)
-    fits = []
-    for i in range(seen.n_layers):
-        steps = seen.layer(i, allowed=mask.allowed(n, n))
-        fits.append(fit_windows(steps.weights, steps.masked.isfinite().any(0)))
-    return tuple(fits)
+    steps = [seen.layer(i, allowed=mask.allowed(n, n)) for i in range(seen.n_layers)]
+    return fit_layers([each.weights for each in steps], [each.masked.isfinite().any(0) for each in steps])

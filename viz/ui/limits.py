@@ -65,6 +65,10 @@ SCORED_TOKENS = 128
 WRITTEN_TOKENS = 48
 """Of what an encoder-decoder writes: each step is a pass of its decoder, 10 ms for the smallest."""
 
+SWITCHING = 0.0005
+"""Seconds before a thread of Python must let another one on. Every operation of torch lets go and then waits as long as
+this to come back while others are at work: with Python's 5 ms, 200 operations of one visitor waited a second."""
+
 PICTURE_SIDE = 64
 """Pixels of a picture's side: a head on 64 x 64 has a map of 4096 x 4096."""
 

@@ -1,12 +1,23 @@
 """Who computes when: a fair line before a few places. Nothing here knows of pages or of what is computed."""
 
 import threading
+import time
+from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from operator import attrgetter
 
 from viz.models.registry import ModelError
+
+_came: ContextVar[float] = ContextVar("came")
+
+
+def come() -> None:
+    """A visitor comes: whatever this thread asks for from now on, one thing after the other, stands here."""
+    _came.set(time.monotonic())
 
 
 @dataclass(eq=False)
@@ -15,10 +26,11 @@ class Ticket:
 
     kind: str
     begin: Callable[[], None]
+    came: float = field(default_factory=lambda: _came.get(time.monotonic()))
 
 
 class Turns:
-    """First come, first served; no more than ``places`` at once, and of some kinds fewer.
+    """First come (:func:`come`), first served; no more than ``places`` at once, and of some kinds fewer.
 
     Args:
         places: how many may be at work at once.
@@ -43,7 +55,7 @@ class Turns:
             raise ModelError("closing")
         ticket = Ticket(kind, begin)
         with self._lock:
-            self._waiting.append(ticket)
+            insort(self._waiting, ticket, key=attrgetter("came"))
             called = self._call()
             if ticket in self._waiting and len(self._waiting) > self.line:
                 self._waiting.remove(ticket)

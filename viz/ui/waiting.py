@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yiel
 from viz.models.registry import ModelError
 from viz.text import translator
 from viz.ui import limits
-from viz.ui.turns import Ticket, Turns
+from viz.ui.turns import Ticket, Turns, come
 
 _PLACE = "_waiting"
 LOOK, PATIENCE = 0.1, 0.7
@@ -17,7 +17,8 @@ LOOK, PATIENCE = 0.1, 0.7
 
 
 def place() -> None:
-    """Make room for it, in every run: what comes and goes there moves nothing else."""
+    """Make room for it, in every run, which stands in the line from now on; what comes and goes there moves nothing."""
+    come()
     with st.container(key="waiting"):
         st.session_state[_PLACE] = st.empty()
 
