@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.ui import come_back
 
 T = TypeVar("T")
 
 _LINK, _DECLARED, _REFUSED, _LONGEST, _WRITTEN = "_link", "_declared", "_refused", "_longest", "_written"
+_PAGE, _MOVED = "_page", "_moved"
 
 
 def begin() -> None:
@@ -22,6 +24,10 @@ def begin() -> None:
         st.session_state[_LINK] = {name: st.query_params[name] for name in st.query_params}
         st.session_state[_REFUSED] = []
     st.session_state[_DECLARED] = {}
+    context = get_script_run_ctx()
+    page = context.page_script_hash if context else ""
+    st.session_state[_MOVED] = st.session_state.get(_PAGE, page) != page
+    st.session_state[_PAGE] = page
 
 
 def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
@@ -47,6 +53,9 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
                 state[_REFUSED].append(name)
     if name not in state or not ok(state[name]):
         state[name] = default
+    elif state[_MOVED] and name not in state[_DECLARED]:
+        # Another page's widget of this name is another widget to Streamlit, and begins empty unless it is given a value.
+        state[name] = state[name]
     state[_DECLARED][name] = default
     value: T = state[name]
     return value
