@@ -54,7 +54,7 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
     if name not in state or not ok(state[name]):
         state[name] = default
     elif state[_MOVED] and name not in state[_DECLARED]:
-        # Another page's widget of this name is another widget to Streamlit, and begins empty unless it is given a value.
+        # Another page's widget of this name is another one to Streamlit, and begins empty unless it is given a value.
         state[name] = state[name]
     state[_DECLARED][name] = default
     value: T = state[name]
