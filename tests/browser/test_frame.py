@@ -130,8 +130,7 @@ def rendered(page: Page) -> Iterator[str]:
         yield from part.locator("a[href*='javascript'], a[href*='example.com']").all_inner_texts()
 
 
-@pytest.mark.parametrize("source", ["model", "words"])
-@pytest.mark.parametrize("path", ["", "step-by-step"])
+@pytest.mark.parametrize(("path", "source"), [("", "model"), ("step-by-step", "words")])
 def test_hostile_text_is_shown_literally(visit, path, source):
     page = visit(path, source=source)
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
@@ -155,8 +154,7 @@ def test_an_empty_text_is_a_sentence_and_the_next_word_is_shown(visit):
     expect(pictures(page).first).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["", "step-by-step"])
+@pytest.mark.parametrize(("path", "scheme"), [("", "dark"), ("step-by-step", "light")])
 def test_a_phone_does_not_scroll_sideways(visit, path, scheme):
     page = visit(path, viewport=PHONE, scheme=scheme)
     expect(page.get_by_role("heading", level=1)).to_be_visible()

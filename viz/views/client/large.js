@@ -242,7 +242,7 @@ function line(context, x0, y0, x1, y1) {
 }
 
 /** Stripes where the shape is. */
-export function drawHatched(context, shape, left, top, wide, tall, [width, height], colour) {
+function drawHatched(context, shape, left, top, wide, tall, [width, height], colour) {
   const layer = document.createElement("canvas");
   [layer.width, layer.height] = [Math.ceil(width), Math.ceil(height)];
   const stripes = layer.getContext("2d");
