@@ -70,12 +70,11 @@ class Mask:
     def allowed(self, n_queries: int, n_keys: int) -> Tensor | None:
         """True where a query may look; None where this adds nothing."""
         sizes = n_queries, n_keys
-        causal, real = masks.causal(*sizes), self._real_keys(*sizes)
         made: dict[str, Callable[[], Tensor | None]] = {
             "own": lambda: None,
-            "causal": lambda: causal,
-            "padding": lambda: real,
-            "both": lambda: causal & real,
+            "causal": lambda: masks.causal(*sizes),
+            "padding": lambda: self._real_keys(*sizes),
+            "both": lambda: masks.combine(masks.causal(*sizes), self._real_keys(*sizes)),
             "window": lambda: masks.window(*sizes, self.width),
             "dilated": lambda: masks.dilated(*sizes, self.width, self.gap),
             "prefix": lambda: masks.prefix(*sizes, min(self.width, n_keys)),
