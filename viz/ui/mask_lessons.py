@@ -45,7 +45,6 @@ WAYS: dict[str, Way] = {
 def empty_row(board: Board) -> None:
     """One query that may look nowhere, in the hands of six programs."""
     t, row = board.t, board.query
-    state.put("query", row)  # another page's control may have gone by this name
     st.selectbox(
         t("masks.empty_query"), range(board.n), key="query", persist_state=KEEP, width=260,
         format_func=lambda i: f"{i} · {board.labels[i]}",

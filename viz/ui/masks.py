@@ -109,7 +109,7 @@ def begin(scene: Scene) -> Board:
     """Draw the page's controls and say what was chosen."""
     t, n, spec = scene.t, min(len(scene.labels), limits.PAINTED_TOKENS), scene.trace.projections.spec
     head = state.whole("head", 1, 0, spec.H - 1)
-    _kinds(t, scene.choice.mask)
+    _kinds(t)
     about, heads = st.columns([3, 2])
     about.markdown(t(f"masks.about_{scene.choice.mask.kind}"))
     if spec.H > 1:
@@ -128,16 +128,12 @@ def begin(scene: Scene) -> Board:
     return board
 
 
-def _kinds(t: Translate, mask: compute.Mask) -> None:
-    """The kinds of masks; what the link asks for is set before its widget is drawn."""
-    state.put("mask", mask.kind)  # elsewhere these controls are in the sidebar, and their values would not come over
+def _kinds(t: Translate) -> None:
+    """The kinds of masks."""
     st.pills(
         t("sidebar.mask"), compute.MASKS, key="mask", required=True, persist_state=KEEP, on_change=_begin_painting,
         format_func=lambda code: t(f"masks.name_{code}"),
     )  # fmt: skip
-    for name in ("width", "gap", "pad", "pad_left"):
-        if name in st.session_state:
-            state.put(name, st.session_state[name])
 
 
 def _begin_painting() -> None:

@@ -70,7 +70,6 @@ def choose(scene: Scene) -> Sharing:
     seeded = choice.source.kind != "model"
     groups = divisors(H if seeded else own)
     G = state.pick("n_kv_heads", groups[len(groups) // 2], groups)
-    state.put("n_kv_heads", G)  # elsewhere this control is in the sidebar, and Streamlit would not hand its value over
     mistake = state.flag("mistake")
     columns = st.columns([3, 2], vertical_alignment="bottom")
     if len(groups) > 1:
