@@ -21,7 +21,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from tests import bench_convolution, bench_grid, bench_share_kv
-from tests.browser.drive import FLAGS, MISSING, PATIENCE, ROOT, WIDE, find_browser, serve, wait_run
+from tests.browser.drive import FLAGS, MISSING, PATIENCE, ROOT, WIDE, find_browser, listen, serve, wait_run
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
 from viz.models import registry
@@ -183,7 +183,7 @@ def paints() -> Iterator[Row]:
         clicks = []
         for script in (app, bare):
             with serve(script, folder / "log.txt") as server:
-                page = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}).new_page()
+                page = listen(browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}).new_page())
                 page.goto(server.url)
                 wait_run(page)
                 clicks.append(_click_to_paint(page, script))

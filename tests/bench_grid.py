@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.drive import FLAGS, PATIENCE, ROOT, WIDE, find_browser, serve, wait_run
+from tests.browser.drive import FLAGS, PATIENCE, ROOT, WIDE, find_browser, listen, serve, wait_run
 from viz.models.registry import entries
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _pages(**scripts: str) -> Iterator[Callable[..., Page]]:
         with _serving(Path(name), scripts) as urls:
 
             def visit(script: str, link: str = "") -> Page:
-                page = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}).new_page()
+                page = listen(browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}).new_page())
                 page.set_default_timeout(PATIENCE)
                 page.goto(urls[script] + link)
                 page.wait_for_function(f"() => {{ {FIND} return {STATES[script]} }}", polling="raf")

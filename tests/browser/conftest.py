@@ -21,6 +21,7 @@ from tests.browser.drive import (
     Watch,
     address,
     find_browser,
+    listen,
     serve,
     wait_run,
 )
@@ -59,7 +60,7 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     has a test and a server of its own.
     """
     with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt") as running:
-        first = browser.new_page()
+        first = listen(browser.new_page())
         first.goto(running.url)
         wait_run(first)
         first.context.close()
@@ -89,7 +90,7 @@ def new_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -
         )
         context.set_default_timeout(PATIENCE)
         watch.follow(context)
-        pages.append(context.new_page())
+        pages.append(listen(context.new_page()))
         return pages[-1]
 
     yield make

@@ -12,8 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlparse
+from weakref import WeakKeyDictionary
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebSocket, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -27,6 +30,9 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # nothing can leave the machine
 )  # fmt: skip
 WIDE, PHONE = (1280, 800), (390, 844)
+DELAY = "() => new Promise((done) => setTimeout(() => done(true), 210))"
+"""A page sends a change after up to 200 ms; a timer of its own ends after that one, however busy the machine is."""
+
 PATIENCE = 60_000  # ms; a test machine may be slow, and no test asserts a time
 
 
@@ -93,9 +99,39 @@ def address(url: str, path: str = "", **parameters: object) -> str:
     return f"{url}/{path}" + (f"?{urlencode(parameters)}" if parameters else "")
 
 
+_UNANSWERED: WeakKeyDictionary[Page, bool] = WeakKeyDictionary()
+
+
+def listen(page: Page) -> Page:
+    """Follow what a page asks of the app from now on, as :func:`wait_run` has to know; gives the page."""
+
+    def asks(message: str | bytes) -> None:
+        if isinstance(message, bytes) and BackMsg.FromString(message).WhichOneof("type") == "rerun_script":
+            _UNANSWERED[page] = True
+
+    def answers(message: str | bytes) -> None:
+        if isinstance(message, str) or len(message) > 1000:  # the end of a run is said in a few bytes
+            return
+        said = ForwardMsg.FromString(message)
+        if said.WhichOneof("type") == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            _UNANSWERED[page] = False
+
+    def opened(socket: WebSocket) -> None:
+        socket.on("framesent", asks)
+        socket.on("framereceived", answers)
+
+    _UNANSWERED[page] = False
+    page.on("websocket", opened)
+    return page
+
+
 def wait_run(page: Page) -> None:
-    """Wait until the app has answered: connected, its script finished, nothing left to draw."""
-    page.wait_for_timeout(210)  # the browser's own delay before it sends a change
+    """Wait until the app has answered: connected, every run asked for finished, nothing left to draw."""
+    page.wait_for_function(DELAY)
+    deadline = time.monotonic() + PATIENCE / 1000
+    while _UNANSWERED[page]:
+        assert time.monotonic() < deadline, "the app did not answer"
+        page.wait_for_timeout(10)
     page.locator(
         "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
     ).wait_for(state="attached", timeout=PATIENCE)

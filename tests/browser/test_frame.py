@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.drive import PATIENCE, PHONE, ROOT, Watch, address, serve, wait_run
+from tests.browser.drive import PATIENCE, PHONE, ROOT, Watch, address, listen, serve, wait_run
 from viz.text import translator
 
 HOSTILE = (
@@ -61,7 +61,7 @@ def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tm
     with serve(ROOT / "app.py", tmp_path / "log.txt") as server, browser.new_context(locale="en-US") as context:
         context.set_default_timeout(PATIENCE)
         watch.follow(context)
-        page = context.new_page()
+        page = listen(context.new_page())
         page.goto(address(server.url, path, layer=2))
         wait_run(page)
         expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")(f"{path.replace('-', '_')}.title"))

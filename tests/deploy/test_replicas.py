@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from websockets.exceptions import ConnectionClosed
 
-from tests.browser.drive import PATIENCE, address, wait_run
+from tests.browser.drive import PATIENCE, address, listen, wait_run
 from tests.deploy.fleet import COOKIE, NAMES
 from tests.load.tab import Tab
 from viz.text import translator
@@ -97,7 +97,7 @@ def test_new_visitors_are_spread_over_the_replicas(fleet):
 
 
 def test_when_a_replica_is_killed_its_visitors_go_on_at_another(fleet, browser):
-    page = browser.new_context(locale="en-US").new_page()
+    page = listen(browser.new_context(locale="en-US").new_page())
     page.set_default_timeout(PATIENCE)
     with at_work(fleet.url) as pupils:
         page.goto(address(fleet.url, text="dog bites man", layer=1, head=2))
