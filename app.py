@@ -30,22 +30,25 @@ compute.warm()
 state.begin()
 with st.sidebar:
     t = controls.language()
-waiting.place()
-nav = st.navigation(
-    [
-        st.Page(
-            ROOT / "pages" / file, title=t(f"{file.removesuffix('.py')}.title"), url_path=path, default=path == "heads"
-        )
-        for path, file in PAGES.items()
-    ]
-)
-with st.spinner(t("sidebar.loading")), st.sidebar:
-    try:
-        st.session_state["_choice"] = controls.sidebar(t, nav.url_path)
-    except ValueError as error:  # a model that cannot be used: the page says so
-        st.session_state["_choice"] = error.with_traceback(None)
 try:
-    nav.run()
+    with waiting.writing():
+        nav = st.navigation(
+            [
+                st.Page(
+                    ROOT / "pages" / file,
+                    title=t(f"{file.removesuffix('.py')}.title"),
+                    url_path=path,
+                    default=path == "heads",
+                )
+                for path, file in PAGES.items()
+            ]
+        )
+        with st.sidebar:
+            try:
+                st.session_state["_choice"] = controls.sidebar(t, nav.url_path)
+            except ValueError as error:  # a model that cannot be used: the page says so
+                st.session_state["_choice"] = error.with_traceback(None)
+        nav.run()
 except ModelError as error:  # too busy, or what was asked for failed: what the visitor typed is still there
     layout.say_error(t, error)
 layout.note_refused(t)

@@ -1,7 +1,9 @@
 """Results shared by all: computed once, kept within the bound, never lost by one who leaves or by one that fails."""
 
 import threading
+import time
 from collections import Counter
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -274,3 +276,61 @@ def test_what_stays_stays(turns):
     assert store.bytes <= store.most_bytes
     read.clear()
     assert store.bytes == 0
+
+
+def test_what_two_results_share_is_counted_once_and_uncounted_with_the_last(turns):
+    store = Store(100_000, turns, seconds=60)
+
+    def whole():
+        return torch.zeros(1_009)
+
+    def part():
+        return base()[:503], torch.zeros(11)
+
+    base, view = keep(whole, store), keep(part, store)
+    base()
+    alone = store.bytes
+    view()
+    assert 4 * 1_009 < alone < store.bytes < alone + 4 * 1_009
+    base.clear()
+    assert 4 * (1_009 + 11) <= store.bytes < 4 * (1_009 + 11) + 3 * OVERHEAD, "the view still holds it all"
+    assert view()[0].untyped_storage().data_ptr() in store.storages
+    view.clear()
+    assert store.bytes == 0
+    assert not list(store.storages)
+
+
+def test_a_page_steps_aside_while_it_waits_and_while_it_computes_for_long(turns):
+    """Until then it goes on by itself: two short computations take longer side by side than one after the other."""
+    steps, long = [], threading.Event()
+
+    @contextmanager
+    def aside():
+        steps.append("aside")
+        yield
+        steps.append("back")
+
+    def passes(n):
+        steps.append(n)
+        if n == "long":
+            time.sleep(0.02)
+        check()
+        steps.append("done")
+        long.wait(5)
+
+    store = Store(1_000, turns, seconds=60, aside=aside, short=0.01)
+    read = keep(passes, store)
+    long.set()
+    read("short")
+    assert steps == ["short", "done"]
+    steps.clear()
+    read("long")
+    assert steps == ["long", "aside", "done", "back"]
+    steps.clear()
+    keep(passes, Store(1_000, turns, seconds=60, aside=aside))("model")
+    assert steps == ["aside", "model", "done", "back"]
+    long.clear()
+    steps.clear()
+    threading.Timer(0.1, long.set).start()
+    together(2, lambda: read("both"))
+    assert steps == ["both", "done", "aside", "back"], "who waits steps aside"

@@ -13,11 +13,12 @@ class Two:
     values: tuple
 
 
-def test_a_size_counts_every_storage_once_and_not_what_lies_elsewhere():
+def test_a_size_counts_every_storage_once_and_says_where_it_lies():
     weights, own = torch.zeros(7, 11), torch.zeros(13)
-    value = Two(name="ab", values=(weights.T, own, own[:5], {"k": b"12345"}))
-    plain = size_of(value, set())
-    assert size_of(Two(name="", values=()), set()) < 100
-    assert plain - size_of(value, {weights.data_ptr()}) == 4 * 7 * 11
-    assert 4 * (77 + 13) + 4 * 3 + 5 <= plain < 4 * (77 + 13) + 250
-    assert size_of(torch.nn.Linear(3, 5), set()) >= 4 * (15 + 5)
+    storages = {}
+    plain = size_of(Two(name="ab", values=(weights.T, own, own[:5], {"k": b"12345"})), storages)
+    assert storages == {weights.data_ptr(): 4 * 7 * 11, own.data_ptr(): 4 * 13}
+    assert 4 * 3 + 5 <= plain < 250
+    storages.clear()
+    size_of(torch.nn.Linear(3, 5), storages)
+    assert sum(storages.values()) == 4 * (15 + 5)

@@ -21,6 +21,7 @@ from viz.host.sockets import Sockets
 from viz.host.warm import warm
 from viz.ui import compute, limits
 from viz.ui.jobs import where
+from viz.ui.waiting import pages
 
 PATHS = ("/healthz", "/readyz")
 _log = get_logger(__name__)
@@ -39,7 +40,7 @@ class Readiness:
     def reasons(self) -> list[str]:
         """Why no visitor should be sent here now; none if all is well."""
         full = len(self.sockets) >= self.sockets.most
-        crowded = compute.turns.waiting >= compute.turns.line // 2
+        crowded = compute.turns.waiting + pages.waiting >= compute.turns.line // 2
         return self.missing + ["stopping"] * self.stopping + ["sockets"] * full + ["queue"] * crowded
 
     async def _alive(self, _: Request) -> PlainTextResponse:

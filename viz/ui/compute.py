@@ -5,7 +5,6 @@ What a cache returns is shared by all visitors and must not be changed. What is 
 """
 
 import gc
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -37,7 +36,7 @@ from viz.ui.kept import Kept, Store
 from viz.ui.measuring import Measurement
 from viz.ui.specs import MASKS, Mask, Placing, Shown, Source, View, local_entries, look
 from viz.ui.turns import Turns, quietly
-from viz.ui.waiting import called_away, until
+from viz.ui.waiting import aside, called_away, until
 from viz.views.head_grid import Packed, pack_combined, pack_head, pack_wall
 
 P = ParamSpec("P")
@@ -54,7 +53,6 @@ def warm() -> bool:
     Streamlit collects garbage after every run; with torch and transformers imported that alone takes 200 ms.
     """
     torch.set_num_threads(limits.TORCH_THREADS)
-    sys.setswitchinterval(limits.SWITCHING)
     registry.hub()
     gc.collect()
     gc.freeze()
@@ -62,8 +60,8 @@ def warm() -> bool:
 
 
 turns = Turns(limits.FORWARD_PASSES, limits.QUEUE, {"lesson": limits.LESSONS, "measure": limits.MEASUREMENTS})
-models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.SECONDS)
-results = Store(limits.CACHE_BYTES, turns, limits.SECONDS, called_away, models.storages)
+models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.SECONDS, aside=aside)
+results = Store(limits.CACHE_BYTES, turns, limits.SECONDS, called_away, aside, limits.SHORT, models.storages)
 
 
 def kept(function: Callable[P, R]) -> Kept[P, R]:

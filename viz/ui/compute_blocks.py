@@ -14,6 +14,7 @@ from viz.core.block import BlockDesign, BlockTrace, BlockWeights
 from viz.core.masks import causal, combine
 from viz.core.norm import moments
 from viz.core.similarity import mean_cosine
+from viz.core.spec import AttentionSpec
 from viz.core.torch_layers import torch_layer_error
 from viz.models import places
 from viz.models.blocks import Blocks, find_block_layout, model_blocks
@@ -97,15 +98,19 @@ def own_norm(source: Source) -> str:
     return find_block_layout(loaded, loaded.layers[0].layout.stack).norm
 
 
+@compute.kept
+def seeded_weights(spec: AttentionSpec, d_ff: int, seed: int, d_memory: int | None) -> BlockWeights:
+    """Untrained weights of a block; with the width of a memory, of a decoder's."""
+    return BlockWeights.random(spec, d_ff, seed=seed, d_memory=d_memory)
+
+
 def seeded_blocks(seen: Capture, source: Source, layers: tuple[int, ...], memory: Tensor | None = None) -> Blocks:
     """Untrained blocks around a source's seeded heads; with a memory, decoder blocks."""
     call = seen.calls[0]
     first, d_memory = (0, None) if memory is None else (DECODERS, memory.shape[1])
     d_ff = WIDER * call.projections.spec.d_model
-    made = {
-        i: BlockWeights.random(call.projections.spec, d_ff, seed=source.seed + (first + i) * SEEDS, d_memory=d_memory)
-        for i in set(layers)
-    }
+    spec = call.projections.spec
+    made = {i: seeded_weights(spec, d_ff, source.seed + (first + i) * SEEDS, d_memory) for i in set(layers)}
     return Blocks(x=call.x, weights=tuple(made[i] for i in layers), design=BlockDesign(), memory=memory)
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from viz.core.masks import from_code
 from viz.models import registry
+from viz.models.layout import LoadedModel
 from viz.models.registry import ModelError
 from viz.text import LANGUAGES, Translate, translator
 from viz.ui import compute, limits, state
@@ -128,6 +129,14 @@ def _model(t: Translate, lang: str) -> str:
     return model
 
 
+def _loaded(t: Translate, model: str) -> LoadedModel:
+    """The model; while it is being loaded, the page says so."""
+    if compute.models.holds(model):
+        return compute.model(model)  # without the spinner, which starts a thread in every run
+    with st.spinner(t("sidebar.loading")):
+        return compute.model(model)
+
+
 def _layer(t: Translate, n_layers: int) -> int:
     layer = state.whole("layer", 3, 0, n_layers - 1)
     if n_layers > 1:
@@ -214,7 +223,7 @@ def sidebar(t: Translate, page: str = "") -> Choice:
     sizes: dict[str, Any] = {}
     if kind != "words":
         model = _model(t, lang)
-        loaded = compute.model(model)
+        loaded = _loaded(t, model)
         if kind == "model":
             layer = _layer(t, loaded.n_layers)
         else:

@@ -28,6 +28,8 @@ class Job:
         self.value: Any = None
         self.error: BaseException | None = None
         self.ticket: Ticket | None = None
+        self.later: tuple[float, Callable[[], object]] | None = None
+        """When this is still at work at that time, something is to be done, once, by the thread that computes it."""
         self.wanted, self.alone_since, self.abandoned = 0, 0.0, False
         self._seconds, self._until, self._turns, self._called_away = seconds, float("inf"), turns, called_away
 
@@ -60,6 +62,9 @@ class Job:
         if self.wanted == 1:
             self._called_away()
         now = time.monotonic()
+        if self.later and now > self.later[0]:
+            self.later[1]()
+            self.later = None
         self.abandoned = not self.wanted and now > self.alone_since + PATIENCE
         if now > self._until or self.abandoned:
             raise ModelError("late", seconds=round(self._seconds))

@@ -7,9 +7,11 @@ the store computes it when its turn comes, as long as anybody waits for it.
 import inspect
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Container, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
 from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -24,6 +26,15 @@ OVERHEAD = 1_000
 """Bytes counted for an entry beside what it holds."""
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A result, its bytes beside its tensors, and where those lie, with the bytes of each storage."""
+
+    value: Any
+    own: int
+    storages: Mapping[int, int]
+
+
 class Store:
     """Results by what they were computed from, the least recently used forgotten first.
 
@@ -32,6 +43,8 @@ class Store:
         turns: the line that computations stand in.
         seconds: for one computation.
         called_away: asked between layers by a thread that computes for itself alone; raises if its visitor has gone.
+        aside: entered around all waiting, by whoever asks for a result, and around what is computed for long.
+        short: seconds after which a computation is long; 0: all are.
         apart: storages that results share with what lives longer than they do (a model's weights), counted elsewhere.
     """
 
@@ -41,16 +54,18 @@ class Store:
         turns: Turns,
         seconds: float,
         called_away: Callable[[], None] = lambda: None,
-        apart: Callable[[], Iterable[int]] = tuple,
+        aside: Callable[[], AbstractContextManager[None]] = nullcontext,
+        short: float = 0,
+        apart: Container[int] = (),
     ) -> None:
         self.most_bytes, self.turns, self.seconds, self.apart = most_bytes, turns, seconds, apart
-        self.called_away = called_away
+        self.called_away, self.aside, self.short = called_away, aside, short
         self.bytes = 0
-        self._kept = OrderedDict[Key, tuple[Any, int]]()
-        self._staying = dict[Key, tuple[Any, int]]()
+        self._kept = OrderedDict[Key, Entry]()
+        self._staying = dict[Key, Entry]()
+        self._holders = Counter[int]()
         self._jobs = dict[Key, Job]()
         self._making = dict[Key, threading.Event]()
-        self._storages: frozenset[int] | None = None
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(turns.places, "computing")
 
@@ -77,23 +92,29 @@ class Store:
         while True:
             with self._lock:
                 if found := self._find(key):
-                    return found[0]
+                    return found.value
                 job, here = (None, True) if at_work.get() else self._join(key, kind, make)
             if job is None:
                 return self._make(key, make)
-            try:
-                assert job.ticket is not None
-                if here:
-                    self._work(key, job, make)
-                else:
-                    wait(job.done, job.ticket, self.turns)
-            finally:
-                self._part(key, job)
+            with ExitStack() as stack:
+                step_aside = partial(stack.enter_context, self.aside())
+                try:
+                    assert job.ticket is not None
+                    if here and self.short:
+                        job.later = time.monotonic() + self.short, step_aside
+                    else:
+                        step_aside()
+                    if here:
+                        self._work(key, job, make)
+                    else:
+                        wait(job.done, job.ticket, self.turns)
+                finally:
+                    self._part(key, job)
             if not job.abandoned:  # by those who waited before; then it is begun again
                 return job.result()
 
-    def _find(self, key: Key) -> tuple[Any, int] | None:
-        """The result and its bytes, which is now the most recently used one. The lock is held."""
+    def _find(self, key: Key) -> "Entry | None":
+        """A result, which is now the most recently used one. The lock is held."""
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
@@ -140,7 +161,7 @@ class Store:
         while True:
             with self._lock:
                 if found := self._find(key):
-                    return found[0]
+                    return found.value
                 others = self._making.get(key)
                 if others is None:
                     mine = self._making[key] = threading.Event()
@@ -156,24 +177,33 @@ class Store:
             mine.set()
 
     def _keep(self, key: Key, value: Any) -> None:
-        size = OVERHEAD + size_of(key, set()) + size_of(value, set(self.apart()))
+        storages: dict[int, int] = {}
+        own = OVERHEAD + size_of(key, {}) + size_of(value, storages)
+        entry = Entry(value, own, {at: size for at, size in storages.items() if at not in self.apart})
         with self._lock:
-            while self._kept and self.bytes + size > self.most_bytes:
-                self.bytes -= self._kept.popitem(last=False)[1][1]
-            if self.bytes + size <= self.most_bytes:
-                self._kept[key] = value, size
-                self.bytes += size
-            self._storages = None
+            while self._kept and self.bytes + self._added_by(entry) > self.most_bytes:
+                self._drop(self._kept.popitem(last=False)[1])
+            if self.bytes + self._added_by(entry) <= self.most_bytes:
+                self.bytes += self._added_by(entry)
+                self._holders.update(entry.storages.keys())
+                self._kept[key] = entry
 
-    def storages(self) -> frozenset[int]:
-        """Where the tensors of what is kept lie; looked up again only when something came or went."""
-        with self._lock:
-            if self._storages is None:
-                seen = set[int]()
-                for value, _ in (*self._kept.values(), *self._staying.values()):
-                    size_of(value, seen)
-                self._storages = frozenset(seen)
-            return self._storages
+    def _added_by(self, entry: "Entry") -> int:
+        """Bytes that are not here already: results share tensors, a head's map with its layer's. The lock is held."""
+        return entry.own + sum(size for at, size in entry.storages.items() if at not in self._holders)
+
+    def _drop(self, entry: "Entry") -> None:
+        """Uncount a result and the tensors that nothing else here holds. The lock is held."""
+        self._holders.subtract(entry.storages.keys())
+        gone = [at for at in entry.storages if not self._holders[at]]
+        self.bytes -= entry.own + sum(entry.storages[at] for at in gone)
+        for at in gone:
+            del self._holders[at]
+
+    @property
+    def storages(self) -> Container[int]:
+        """Where the tensors of what is kept lie; always up to date."""
+        return self._holders.keys()
 
     def pin(self) -> None:
         """What is here now stays: the examples every visitor begins with."""
@@ -186,8 +216,7 @@ class Store:
         with self._lock:
             for values in (self._kept, self._staying):
                 for key in [one for one in values if one[0] == name]:
-                    self.bytes -= values.pop(key)[1]
-            self._storages = None
+                    self._drop(values.pop(key))
 
 
 class Kept(Generic[P, R]):

@@ -14,7 +14,7 @@ from viz.text import Translate
 from viz.ui import compute, state
 from viz.ui.controls import KEEP
 from viz.ui.layout import show
-from viz.ui.waiting import until
+from viz.ui.waiting import aside, until
 
 STEPS, EVERY, DRAWN = 600, 20, 100
 RATES = (0.01, 0.03, 0.1, 0.3)
@@ -102,7 +102,7 @@ class Classroom:
         with self.place:
             bar, live, before = st.empty(), st.empty(), len(self.held.shots)
             while self.held.shots[-1].step < st.session_state["learned"]:
-                with compute.turns.turn("lesson", until):
+                with aside(), compute.turns.turn("lesson", until):
                     shot = next(self.held.run)
                 self.held.shots.append(shot)
                 text = self.t("convolution.learning", step=shot.step, steps=STEPS, loss=f"{shot.loss:.1e}")

@@ -20,13 +20,17 @@ def _parts(value: Any) -> Iterable[Any]:
     return ()
 
 
-def size_of(value: Any, seen: set[int]) -> int:
-    """Bytes held by a result: tensors, each storage once and none that is in ``seen`` already; models, texts, bytes."""
+def size_of(value: Any, storages: dict[int, int]) -> int:
+    """Bytes held by a result beside its tensors: texts, bytes, containers.
+
+    Args:
+        value: the result.
+        storages: where its tensors lie, and how many bytes each storage has, is added here.
+    """
     if isinstance(value, Tensor):
         storage = value.untyped_storage()
-        new = storage.data_ptr() not in seen
-        seen.add(storage.data_ptr())
-        return storage.nbytes() if new else 0
+        storages[storage.data_ptr()] = storage.nbytes()
+        return 0
     if isinstance(value, str | bytes):
         return len(value) * (4 if isinstance(value, str) else 1)
-    return 8 + sum(size_of(part, seen) for part in _parts(value))
+    return 8 + sum(size_of(part, storages) for part in _parts(value))

@@ -1,7 +1,6 @@
 """The Stacking page: a tower of blocks on one text, and where one token of its top has its words from."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import streamlit as st
 import torch
@@ -69,7 +68,7 @@ class Tower:
         """L."""
         return len(self.plan.layers)
 
-    @cached_property
+    @property
     def origins(self) -> compute_stacks.Origins:
         """Rollout and flow."""
         return compute_stacks.origins(self.source, self.plan, self.mask)

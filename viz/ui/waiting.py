@@ -1,7 +1,11 @@
-"""While a visitor waits for a turn: which place in the line is theirs, said at the foot of the window."""
+"""One page is written at a time; while a visitor waits, which place in the line is theirs is said below the page."""
 
+import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
@@ -12,15 +16,62 @@ from viz.ui import limits
 from viz.ui.turns import Ticket, Turns, come
 
 _PLACE = "_waiting"
-LOOK, PATIENCE = 0.1, 0.7
+LOOK, PATIENCE = 0.2, 0.7
 """Seconds between two looks, and before anything is said: most waits are over by then."""
 
+pages = Turns(limits.PAGES, sys.maxsize, {})
+_held: ContextVar[Ticket | None] = ContextVar("held", default=None)
 
-def place() -> None:
-    """Make room for it, in every run, which stands in the line from now on; what comes and goes there moves nothing."""
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Write a page, in turn: first come, first served, whatever it asks for.
+
+    Raises:
+        ModelError: "busy", if the turn does not come.
+    """
     come()
-    with st.container(key="waiting"):
+    with st.container(key="waiting"):  # what comes and goes there moves nothing
         st.session_state[_PLACE] = st.empty()
+    _take()
+    try:
+        yield
+    finally:
+        _give()
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Let other pages be written meanwhile: this one waits, or is computed.
+
+    Whoever enters must hold no lock that another page may want; Python 3.11's ``cached_property`` holds one.
+    """
+    if _held.get() is None:  # it is no page: one that is computed beside them, or a part that draws itself
+        yield
+        return
+    _give()
+    try:
+        yield
+    finally:
+        _take()
+
+
+def _take() -> None:
+    turn = threading.Event()
+    ticket = pages.enter("page", turn.set)
+    try:
+        until(turn, ticket, pages)
+    except BaseException:
+        if not pages.drop(ticket):
+            pages.leave(ticket)
+        raise
+    _held.set(ticket)
+
+
+def _give() -> None:
+    if ticket := _held.get():
+        _held.set(None)
+        pages.leave(ticket)
 
 
 def called_away() -> None:
