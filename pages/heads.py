@@ -20,5 +20,5 @@ heads.head_note(scene, chosen.layer, chosen.head)
 heads.look_closer(scene, shown, chosen)
 
 st.subheader(t("export.title"), anchor=False)
-export.downloads(scene, chosen.head, shown)
+export.downloads(scene, chosen.head, view)
 layout.source_code(t, attend, row_softmax, merge_heads, message_norms)

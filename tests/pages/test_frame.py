@@ -1,5 +1,6 @@
 """The frame, run without a browser: every page, both languages, all three sources; links; bad input; bad models."""
 
+import gc
 import json
 import re
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from tests.conftest import FOLDER, PAGES, everything
 from viz.models.registry import ModelError
 from viz.text import LANGUAGES, sentences, translator
 from viz.ui import compute, controls, limits
+from viz.ui.layout import Scene
 
 SMALL = {"source": "words", "d_model": 8, "n_heads": 2}
 DEFAULT_TEXT = controls.examples()[0].text
@@ -51,6 +53,9 @@ def test_every_page_from_every_source_in_every_language(open_app, page, source, 
     said = {max(re.split(r"\{[^}]*\}", t(key)), key=len) for key in keys}
     told = page == "cost" or any(one in caption.value for one in said for caption in app.caption)
     assert told, "the page says where its numbers come from"  # on the cost page the sizes are the visitor's
+    gc.collect()
+    held = [one for one in gc.get_objects() if isinstance(one, Scene)]
+    assert not held, "the page is over, and some callback or label keeps its tensors as long as the visitor stays"
 
 
 @pytest.mark.parametrize(

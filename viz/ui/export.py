@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -92,22 +93,31 @@ def to_code(source: compute.Source, layer: int, head: int, mask: compute.Mask, t
     return Template((SNIPPETS / f"{source.kind}.txt").read_text("utf-8")).substitute(values)
 
 
-def downloads(scene: Scene, head: int, shown: compute.Shown) -> None:
+def _csv(source: compute.Source, layer: int, mask: compute.Mask, view: compute.View, head: int) -> bytes:
+    shown = compute.shown(source, layer, mask, view)
+    return to_csv(shown.values[head], shown.labels, shown.labels)
+
+
+def _npz(source: compute.Source, layer: int, mask: compute.Mask) -> bytes:
+    return to_npz(compute.trace(source, layer, mask), compute.read(source).tokens.labels)
+
+
+def downloads(scene: Scene, head: int, view: compute.View) -> None:
     """Buttons that save the numbers, and the code; files are built only when asked for."""
     t, choice = scene.t, scene.choice
-    name = f"headlight-layer{choice.layer}-head{head}"
+    asked, name = (choice.source, choice.layer, choice.mask), f"headlight-layer{choice.layer}"
     state.choice("image", "png", IMAGES)
     st.segmented_control(
         t("export.image"), IMAGES, key="image", required=True, persist_state=KEEP, format_func=str.upper
     )
     left, right = st.columns(2)
     left.download_button(
-        t("export.csv"), lambda: to_csv(shown.values[head], shown.labels, shown.labels), f"{name}.csv", "text/csv",
-        on_click="ignore", width="stretch",
+        t("export.csv"), partial(_csv, *asked, view, head), f"{name}-head{head}.csv", "text/csv", on_click="ignore",
+        width="stretch",
     )  # fmt: skip
     right.download_button(
-        t("export.npz"), lambda: to_npz(scene.trace, scene.labels), f"headlight-layer{choice.layer}.npz",
-        "application/octet-stream", on_click="ignore", width="stretch",
+        t("export.npz"), partial(_npz, *asked), f"{name}.npz", "application/octet-stream", on_click="ignore",
+        width="stretch",
     )  # fmt: skip
     st.caption(t("export.code"))
     st.code(to_code(choice.source, choice.layer, head, choice.mask, scene.capture.tokens), language="python")

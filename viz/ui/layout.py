@@ -25,7 +25,10 @@ IMAGES = ("png", "svg")
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What a page shows: a text as seen by one layer of heads, wherever they come from."""
+    """What a page shows: a text as seen by one layer of heads, wherever they come from.
+
+    No callback, label or download may hold on to it: Streamlit keeps those as long as the visitor stays.
+    """
 
     t: Translate
     choice: Choice

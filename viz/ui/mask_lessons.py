@@ -44,10 +44,10 @@ WAYS: dict[str, Way] = {
 
 def empty_row(board: Board) -> None:
     """One query that may look nowhere, in the hands of six programs."""
-    t, row = board.t, board.query
+    t, row, labels = board.t, board.query, board.labels
     st.selectbox(
         t("masks.empty_query"), range(board.n), key="query", persist_state=KEEP, width=260,
-        format_func=lambda i: f"{i} · {board.labels[i]}",
+        format_func=lambda i: f"{i} · {labels[i]}",
     )  # fmt: skip
     emptied = board.allowed.clone()
     emptied[row] = False

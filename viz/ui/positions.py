@@ -52,7 +52,10 @@ def need(ground: Ground) -> None:
     with_codes = [code for code in ground.encodings if code != "none" and ground.fits(code)]
     usual = next(code for code in ("learned", "sinusoidal", "alibi") if code in with_codes)
     code = state.choice("need", usual, with_codes)
-    columns[2].selectbox(t("positions.with"), with_codes, key="need", persist_state=KEEP, format_func=ground.name)
+    columns[2].selectbox(
+        t("positions.with"), with_codes, key="need", persist_state=KEEP,
+        format_func=lambda code: t(f"positions.name_{code}"),
+    )  # fmt: skip
     st.text(t("positions.as_written", text=" ".join(ground.tokens.labels)))
     st.text(t("positions.as_shuffled", text=" ".join(ground.tokens.labels[i] for i in order)))
     titles = {
@@ -103,8 +106,8 @@ def added(ground: Ground) -> None:
     codes = [code for code, encoding in ground.encodings.items() if encoding.table is not no_table]
     code = state.choice("added", codes[-1], codes)
     st.segmented_control(
-        t("positions.added"), codes, key="added", required=True, persist_state=KEEP, format_func=ground.name,
-        label_visibility="collapsed",
+        t("positions.added"), codes, key="added", required=True, persist_state=KEEP, label_visibility="collapsed",
+        format_func=lambda code: t(f"positions.name_{code}"),
     )  # fmt: skip
     try:
         table = ground.encodings[code].table(*ground.vectors.shape)

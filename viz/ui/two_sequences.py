@@ -65,7 +65,7 @@ def about(_: Scene) -> None:
 
 def target_text(scene: Scene) -> str:
     """The text that asks, in a box of its own; the one that answers is the sidebar's."""
-    t, by_code = scene.t, {pair.code: pair for pair in pairs()}
+    t, lang, by_code = scene.t, scene.choice.lang, {pair.code: pair for pair in pairs()}
     text = state.text("target", pairs()[0].target, limits.CHARACTERS)
     columns = st.columns([3, 2])
     with columns[0]:
@@ -74,7 +74,7 @@ def target_text(scene: Scene) -> str:
         st.selectbox(
             t("two_sequences.pairs"), list(by_code), index=None, key="_pair", on_change=_take_pair,
             placeholder=t("two_sequences.pairs_placeholder"),
-            format_func=lambda code: f"{by_code[code].target} · {by_code[code].why[scene.choice.lang]}",
+            format_func=lambda code: f"{by_code[code].target} · {by_code[code].why[lang]}",
         )  # fmt: skip
         st.button(t("two_sequences.swap"), on_click=_swap, type="tertiary", icon=":material/swap_vert:")
     if len(text) > limits.CHARACTERS:

@@ -145,7 +145,7 @@ def _stepper(t: Translate, step: int) -> None:
 
 
 def _pickers(scene: Scene) -> None:
-    t, tokens = scene.t, list(range(len(scene.labels)))
+    t, labels, tokens = scene.t, scene.labels, list(range(len(scene.labels)))
     with st.container(horizontal=True, gap="small"):
         st.selectbox(
             t("step_by_step.head"),
@@ -157,5 +157,5 @@ def _pickers(scene: Scene) -> None:
         for name in ("query", "key"):
             st.selectbox(
                 t(f"step_by_step.{name}"), tokens, key=name, persist_state=KEEP, width=190,
-                format_func=lambda i: f"{i} · {scene.labels[i]}",
+                format_func=lambda i: f"{i} · {labels[i]}",
             )  # fmt: skip
