@@ -12,6 +12,8 @@ from plotly.graph_objects import Figure
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
+from viz.ui import controls
+
 ROOT = Path(__file__).parents[1]
 FOLDER = "pages"
 PAGES = tuple(sorted(path.stem for path in (ROOT / FOLDER).glob("*.py")))
@@ -35,6 +37,7 @@ def open_app(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
         PagesManager.uses_pages_directory = False
 
     monkeypatch.setattr(PagesManager, "__init__", remember)
+    controls._on_this_machine.cache_clear()
     monkeypatch.setattr("viz.ui.layout.unchecked", Figure)  # here every property of every figure is checked
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from plotly.graph_objects import Figure
+from plotly.io import to_json
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import FOLDER, PAGES, everything
+from viz.figures.unchecked import unchecked
 from viz.models.registry import ModelError
 from viz.text import LANGUAGES, sentences, translator
 from viz.ui import compute, controls, limits
@@ -41,10 +44,20 @@ def link(app: AppTest) -> dict[str, str]:
     return {name: app.query_params[name] for name in app.query_params}
 
 
+def as_if_checked(fig: dict[str, Any]) -> Figure:
+    """The figure, with every property checked; what visitors are sent says the same."""
+    checked = Figure(fig)
+    sent, expected = (json.loads(to_json(one.to_dict(), validate=False)) for one in (unchecked(fig), checked))
+    no_shapes: dict[str, Any] = {"shapes": []}  # Figure leaves an empty list out
+    assert sent | {"layout": no_shapes | sent["layout"]} == expected | {"layout": no_shapes | expected["layout"]}
+    return checked
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("source", controls.SOURCES)
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_from_every_source_in_every_language(open_app, page, source, lang):
+def test_every_page_from_every_source_in_every_language(open_app, monkeypatch, page, source, lang):
+    monkeypatch.setattr("viz.ui.layout.unchecked", as_if_checked)
     app = open_app(page, source=source, lang=lang)
     t = translator(lang)
     assert app.title[0].value == t(f"{page}.title")

@@ -3,6 +3,8 @@
 from functools import cache
 from typing import Any
 
+from _plotly_utils.basevalidators import is_homogeneous_array
+from _plotly_utils.utils import to_typed_array_spec
 from plotly.basedatatypes import BaseFigure
 from plotly.io import templates
 from plotly.optional_imports import get_module
@@ -18,14 +20,23 @@ def _template(name: str) -> dict[str, Any]:
     return dict(templates[name].to_plotly_json())
 
 
+def _sent(value: Any) -> Any:
+    """The same with arrays as the bytes they are sent as; lists of plain values are shared, not copied."""
+    if isinstance(value, dict):
+        return {name: _sent(part) for name, part in value.items()}
+    if isinstance(value, list | tuple) and value and isinstance(value[0], dict):
+        return [_sent(part) for part in value]
+    return to_typed_array_spec(value) if is_homogeneous_array(value) else value
+
+
 class _Unchecked(BaseFigure):  # type: ignore[misc]  # plotly has no types
-    """What plotly's own ``to_dict`` reads, and nothing else: an object for every property takes 3 ms a figure."""
+    """Says of itself what plotly's own figure would, which takes 3 ms to make an object for every property."""
 
     def __init__(self, fig: dict[str, Any]) -> None:
-        self._data, self._layout, self._frame_objs = fig["data"], fig.get("layout", {}), ()
+        self._fig = fig
 
     def to_dict(self) -> dict[str, Any]:
-        made = dict(super().to_dict())
+        made: dict[str, Any] = _sent({"layout": {}} | self._fig)
         made["layout"].setdefault("template", _template(templates.default))
         return made
 

@@ -11,7 +11,8 @@ from viz.core.relative import QuadraticHeads, axial_layer, heads_from_kernel
 from viz.figures.lesson import lines
 from viz.figures.matrix import matrix
 from viz.figures.pictures import Panel, pictures, shared_scale
-from viz.ui import limits, state
+from viz.ui import compute_convolution, limits, state
+from viz.ui.compute_convolution import Numbers
 from viz.ui.controls import KEEP
 from viz.ui.convolution import SHARP, Bench
 from viz.ui.layout import check, show
@@ -75,8 +76,7 @@ def error_curve(bench: Bench, setting: Setting) -> None:
     t, image, kernel = bench.t, setting.image, setting.kernel
     half = kernel.shape[-1] // 2
     expected = conv2d(pad(image[None], (half,) * 4, mode="replicate"), kernel)[0]
-    heads = heads_from_kernel(kernel, alpha=1.0)
-    off = [(axial_layer(heads.sharpened(alpha), image) - expected).abs().amax(0) for alpha in ALPHAS]
+    off = (compute_convolution.sharpened(Numbers.of(image), Numbers.of(kernel), ALPHAS) - expected).abs().amax(1)
     border = torch.ones_like(off[0]).bool()
     border[half : image.shape[1] - half, half : image.shape[2] - half] = False
     series = {t("convolution.everywhere"): torch.stack([each.max() for each in off]).clamp(min=1e-9)}

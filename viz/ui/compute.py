@@ -39,6 +39,7 @@ from viz.ui.turns import Turns, quietly
 from viz.ui.waiting import aside, called_away, until
 from viz.views.head_grid import Packed, pack_combined, pack_head, pack_wall
 
+GARBAGE = 7_000
 P = ParamSpec("P")
 R = TypeVar("R")
 DEFAULT_MODEL = registry.entries()[0].id
@@ -54,6 +55,7 @@ def warm() -> bool:
     """
     torch.set_num_threads(limits.TORCH_THREADS)
     registry.hub()
+    gc.set_threshold(GARBAGE)  # one run of a page makes tens of thousands of objects, nearly all without cycles
     gc.collect()
     gc.freeze()
     return True

@@ -1,8 +1,9 @@
 """The sidebar every page shares: language, source, text, model or seeds, mask."""
 
+import time
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,9 @@ from viz.ui import compute, limits, state
 SOURCES = ("model", "embeddings", "words")
 SHARING, MASKING = "share-kv", "masks"
 """The paths of the pages that have the control for G, or for the mask, beside their picture."""
+MOMENT = 10
+"""Seconds after which the disk is asked again which models there are."""
+
 KEEP: Final = "session"  # persist_state: a control keeps its value when the visitor changes pages
 
 
@@ -107,9 +111,15 @@ def _offered() -> tuple[registry.Entry, ...]:
     return *compute.local_entries(), *(one for one in wanted if 4 * one.parameters <= limits.MODELS_BYTES)
 
 
+@lru_cache(maxsize=1)
+def _on_this_machine(_moment: int) -> frozenset[str]:
+    """Names of the models that can be had; one moment, one look, which takes 3 ms."""
+    return frozenset(entry.id for entry in _offered() if _available(entry))
+
+
 def _model(t: Translate, lang: str) -> str:
-    known = _offered()
-    here = [entry for entry in known if _available(entry)]
+    known, had = _offered(), _on_this_machine(int(time.monotonic() / MOMENT))
+    here = [entry for entry in known if entry.id in had]
     away = [entry for entry in known if entry not in here]
     names = {entry.id: entry for entry in here}
     default = compute.local_entries()[0].id if compute.local_entries() else compute.DEFAULT_MODEL

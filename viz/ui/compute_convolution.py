@@ -1,0 +1,33 @@
+"""What the Convolution page computes and keeps, beside the windows on words."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from viz.core.relative import axial_layer, heads_from_kernel
+from viz.ui import compute
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A small tensor of float32 as part of a key: a picture of at most 64 x 64 pixels, a kernel."""
+
+    shape: tuple[int, ...]
+    values: bytes
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> "Numbers":
+        """The numbers of a tensor."""
+        return cls(tuple(tensor.shape), tensor.float().contiguous().numpy().tobytes())
+
+    def tensor(self) -> Tensor:
+        """The tensor again."""
+        return torch.frombuffer(bytearray(self.values), dtype=torch.float32).reshape(self.shape)
+
+
+@compute.kept
+def sharpened(picture: Numbers, kernel: Numbers, alphas: tuple[float, ...]) -> Tensor:
+    """A kernel's heads on a picture, for each alpha: (alphas, channels, rows, columns)."""
+    image, heads = picture.tensor(), heads_from_kernel(kernel.tensor(), alpha=1.0)
+    return torch.stack([axial_layer(heads.sharpened(alpha), image) for alpha in alphas])
