@@ -32,8 +32,6 @@ P95, MOST, GROWTH, NORMAL = 1.0, 1_500.0, 5.0, 30.0
 """The goals: seconds (of up to 50 visitors), MB, MB, seconds."""
 AS_BEFORE = 1.5
 """How much slower than before a visit may be to count as normal again."""
-CACHE_MB = 100
-"""Of the server under test: full within the first third, so that what grows afterwards is a leak."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -141,14 +139,14 @@ async def run(course: Course, url: str, pid: int | None, *, seed: int = 0, recov
 
 
 @contextmanager
-def server(url: str, users: int, cache_mb: int = CACHE_MB) -> Iterator[tuple[str, int | None]]:
+def server(url: str, users: int) -> Iterator[tuple[str, int | None]]:
     """A server to visit: the one that is named, or one of our own."""
     if url:
         yield url, None
         return
     with tempfile.TemporaryDirectory() as folder:
         # All of a class comes from one address here.
-        room = {"HEADLIGHT_SOCKETS_PER_ADDRESS": str(2 * users + 10), "HEADLIGHT_CACHE_MB": str(cache_mb)}
+        room = {"HEADLIGHT_SOCKETS_PER_ADDRESS": str(2 * users + 10)}
         room |= {name: value for name, value in image_environment().items() if name.startswith("MALLOC_")}
         with serve(ROOT / "serve.py", Path(folder) / "log.txt", **room) as started:
             try:
@@ -164,9 +162,6 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=3.0, help="up to 30")
     parser.add_argument("--seed", type=int, default=0, help="of all that visitors do")
     parser.add_argument("--url", default="", help="a server on this machine that runs already")
-    parser.add_argument(
-        "--cache-mb", type=int, default=CACHE_MB, help="of our own server; full soon, or growth is no leak"
-    )
     parser.add_argument("--recover", action="store_true", help="wait afterwards until a visit is as fast as before")
     asked = parser.parse_args()
     if not (1 <= asked.users <= 200 and 0 < asked.minutes <= 30):
@@ -185,7 +180,7 @@ def main() -> int:
     print(f"{time.strftime('%Y-%m-%d %H:%M')}  {platform.processor() or platform.machine()}  load {load}  {versions}")  # noqa: T201
     print(f"{asked.users} visitors, {course.seconds:.0f} s", flush=True)  # noqa: T201
     began = time.process_time()
-    with server(asked.url, asked.users, asked.cache_mb) as (url, pid):
+    with server(asked.url, asked.users) as (url, pid):
         asyncio.run(run(course, url, pid, seed=asked.seed, recover=asked.recover))
         for line in report(course):
             print(line)  # noqa: T201

@@ -97,7 +97,7 @@ def test_the_mask_after_the_softmax_is_measured(open_app):
 
 def test_a_mask_that_blocks_everything_says_what_to_do(open_app):
     app = open_app("masks", source="words", text="one two three", mask="painted", painted=NOTHING)
-    assert [one.value for one in app.error] == [T("masks.blocks_all")]
+    assert [one.value for one in app.warning] == [T("masks.blocks_all")]
     header, blocks = view(app, "mask_painter")
     assert (header["n"], blocks["allowed"].any()) == (3, False)
     next(one for one in app.button if one.label == T("masks.open_diagonal")).click()

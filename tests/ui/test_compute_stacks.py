@@ -37,7 +37,7 @@ def test_gradients_are_zero_exactly_where_the_field_is_closed():
 
 
 def test_independent_layers_are_the_plan_itself_and_all_shared_is_its_first():
-    own, one = sharing(WORDS, PLAN, Mask(), (3, 1))
+    own, one = (sharing(WORDS, PLAN, Mask(), n) for n in (3, 1))
     assert torch.equal(own.likeness.cosine, likeness(WORDS, PLAN, Mask())[0].cosine)
     again = likeness(WORDS, BlockPlan(layers=(0, 0, 0)), Mask())[0]
     assert torch.equal(one.likeness.length, again.length)

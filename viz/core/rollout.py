@@ -55,19 +55,23 @@ def rollout(mixed: Float[Tensor, "L T T"]) -> Float[Tensor, "L T T"]:
     return torch.stack(layers)
 
 
-def _network(mixed: Tensor) -> csr_array:
-    """The layers as one network: token i of level l is node l T + i, level 0 the words; edges lead down."""
+def _network(mixed: Tensor, query: int) -> csr_array:
+    """The layers as a network, once for each word: token i of level l is node l T + i, level 0 the words; edges lead
+    down. A source before the query of every copy and a sink behind the word of each make all of it one problem.
+    """
     L, T, _ = mixed.shape
-    edges = mixed.nonzero()
-    layer, query, key = edges.T
-    capacities = (mixed[layer, query, key].double() * UNITS).round().int()
-    nodes = ((layer + 1) * T + query, layer * T + key)
-    size = (L + 1) * T
-    return csr_array((capacities.numpy(), tuple(one.numpy() for one in nodes)), shape=(size, size))
+    layer, asks, answers = mixed.nonzero().T
+    capacities = (mixed[layer, asks, answers].double() * UNITS).round().int()
+    size, words = (L + 1) * T, torch.arange(T)
+    copies, source, full = size * words, size * T, torch.full((T,), UNITS, dtype=torch.int32)
+    tails = ((layer + 1) * T + asks + copies[:, None]).flatten(), torch.full((T,), source), copies + words
+    heads = (layer * T + answers + copies[:, None]).flatten(), copies + L * T + query, torch.full((T,), source + 1)
+    nodes = torch.cat(tails).numpy(), torch.cat(heads).numpy()
+    return csr_array((torch.cat((capacities.repeat(T), full, full)).numpy(), nodes), shape=(source + 2, source + 2))
 
 
 def flow(mixed: Float[Tensor, "L T T"], query: int) -> Float[Tensor, " T"]:
-    r"""Send as much as the weights let through from one token of the last layer to each word, one word at a time.
+    r"""Send as much as the weights let through from one token of the last layer to each word, each for itself.
 
     .. math:: F_{ij} = \max \text{ flow from } (L, i) \text{ to } (0, j),
               \quad \text{edge } (l, q) \to (l - 1, k) \text{ carrying at most } \hat A_{l,qk}
@@ -87,6 +91,8 @@ def flow(mixed: Float[Tensor, "L T T"], query: int) -> Float[Tensor, " T"]:
         tensor([1.0000, 0.5000])
     """
     L, T, _ = mixed.shape
-    network = _network(mixed)
-    found = [maximum_flow(network, L * T + query, key).flow_value / UNITS for key in range(T)]
-    return torch.tensor(found, dtype=mixed.dtype).clamp(max=1.0)
+    source = (L + 1) * T * T
+    flows = maximum_flow(_network(mixed, query), source, source + 1).flow
+    words = (L + 1) * T * torch.arange(T) + torch.arange(T)
+    found = -torch.from_numpy(flows[[source + 1]].toarray()[0])[words].double() / UNITS  # back along the last edges
+    return found.to(mixed.dtype).clamp(max=1.0)

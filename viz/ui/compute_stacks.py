@@ -172,17 +172,14 @@ class Sharing:
 
 
 @compute.kept
-def sharing(source: Source, plan: BlockPlan, mask: Mask, n_sets: tuple[int, ...]) -> tuple[Sharing, ...]:
-    """The same stack with so many sets of weights, for each number asked for."""
+def sharing(source: Source, plan: BlockPlan, mask: Mask, n_sets: int) -> Sharing:
+    """The same stack with so many sets of weights."""
     own = first_stack(source, plan)
-    allowed, found = mask.allowed(len(own.x), len(own.x)), []
-    for n in n_sets:
-        tied = own.choose(layers_used(len(plan.layers), n))
-        with FlopCounterMode(display=False) as counter:
-            alike = _likeness(tied, allowed, plan)
-        parameters, flops = stack_parameters(tied.weights), counter.get_total_flops()
-        found.append(Sharing(n_sets=n, parameters=parameters, flops=flops, likeness=alike))
-    return tuple(found)
+    tied = own.choose(layers_used(len(plan.layers), n_sets))
+    with FlopCounterMode(display=False) as counter:
+        alike = _likeness(tied, mask.allowed(len(own.x), len(own.x)), plan)
+    parameters, flops = stack_parameters(tied.weights), counter.get_total_flops()
+    return Sharing(n_sets=n_sets, parameters=parameters, flops=flops, likeness=alike)
 
 
 def state_error(source: Source, plan: BlockPlan) -> tuple[float, float]:

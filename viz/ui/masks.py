@@ -193,7 +193,7 @@ def blocked(board: Board) -> None:
     """Say so where a mask leaves nothing to look at, and what can be done."""
     t, blind = board.t, board.blind
     if len(blind) == board.n:
-        st.error(t("masks.blocks_all"))
+        st.warning(t("masks.blocks_all"))
         st.button(t("masks.open_diagonal"), on_click=open_diagonal)
     elif blind:
         st.warning(t("masks.blocks_rows", n=len(blind)))

@@ -27,7 +27,7 @@ def shared(tower: Tower) -> None:
     if n > 1:
         st.slider(t("stacking.sets"), 1, n, key="sets", persist_state=KEEP, help=t("stacking.sets_help"))
     asked = tuple(sorted({n, sets, 1}, reverse=True))
-    found = compute_stacks.sharing(tower.source, tower.plan, tower.mask, asked)
+    found = [compute_stacks.sharing(tower.source, tower.plan, tower.mask, one) for one in asked]
     st.dataframe(
         {
             t("stacking.t_sets"): [_name(tower, one) for one in found],
