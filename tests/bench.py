@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from torch import nn
 from torch.testing import assert_close
 
-from tests import bench_convolution, bench_grid, bench_share_kv
+from tests import bench_convolution, bench_grid, bench_positions, bench_share_kv
 from tests.browser.drive import FLAGS, MISSING, PATIENCE, ROOT, WIDE, find_browser, listen, serve, wait_run
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
@@ -198,6 +198,7 @@ SECTIONS: tuple[Callable[[], Iterator[Row]], ...] = (
     paints,
     *bench_grid.SECTIONS,
     *bench_convolution.SECTIONS,
+    *bench_positions.SECTIONS,
     *bench_share_kv.SECTIONS,
 )
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,18 @@ PAGES = tuple(sorted(path.stem for path in (ROOT / FOLDER).glob("*.py")))
 OpenApp = Callable[..., AppTest]
 
 
+@cache
+def _hash_of(page: str) -> str:
+    """What Streamlit calls a page: its test harness finds out on the way from the default one, a link says it."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    return app.switch_page(f"{FOLDER}/{page}.py")._page_hash
+
+
 @pytest.fixture
 def open_app(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     """Run the app: ``open_app("step_by_step", source="words", lang="zh")``; ``locale`` is the browser's language.
 
-    Every other name is a parameter of the link. A page other than the default one is opened from the default one,
-    because Streamlit's test harness knows no other way in.
+    Every other name is a parameter of the link.
     """
 
     # Next to a folder called "pages" Streamlit runs the files in it without app.py, until app.py has run once. The test
@@ -45,8 +52,8 @@ def open_app(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
         app.context = {"locale": locale}
         for name, value in link.items():
             app.query_params[name] = str(value)
-        app.run()
-        return app if page == "heads" else app.switch_page(f"{FOLDER}/{page}.py").run()
+        app._page_hash = _hash_of(page)
+        return app.run()
 
     return run
 

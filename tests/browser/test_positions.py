@@ -77,7 +77,7 @@ def test_an_odd_width_is_told_at_once_and_mended(visit):
     box.press("Enter")
     wait_run(page)
     expect(page.locator(".sinusoids .error")).to_contain_text("D = 7 is odd")
-    expect(page.get_by_test_id("stAlert").filter(has_text="width=7 is not an even number")).to_be_visible()
+    expect(page.get_by_test_id("stAlert").filter(has_text="A width of 7 is odd")).to_be_visible()
     expect(page.locator(".sinusoids .map")).to_be_hidden()
     box.fill("8")
     box.press("Enter")

@@ -80,8 +80,7 @@ def test_a_text_by_itself_is_a_square_with_a_lock_of_its_own(open_app, between, 
         rtol=0,
     )  # fmt: skip
     assert data["axes"]["same"]
-    # the harness comes from the page of the source, whose lock is another text's here
-    assert data["choice"]["query"] == (3 if between == "source" else -1)
+    assert data["choice"]["query"] == 3
 
 
 def test_the_scoring_functions_are_the_cores(open_app):

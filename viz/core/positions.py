@@ -14,6 +14,14 @@ from torch import Tensor
 Pairing = Literal["adjacent", "halves"]
 
 
+class OddWidthError(ValueError):
+    """Dimensions that cannot be paired."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(f"width={width} is not an even number from 2 up: a sine and its cosine need two dimensions")
+        self.width = width
+
+
 def offsets(n_queries: int, n_keys: int) -> Int[Tensor, "Q K"]:
     """Key position minus query position for every pair; the last query stands beside the last key, as in masks.
 
@@ -33,14 +41,15 @@ def frequencies(width: int, *, base: float = 10_000.0) -> Float[Tensor, " pairs"
     Its wavelength is :math:`2\pi / \omega_j` positions, from :math:`2\pi` up to nearly :math:`\text{base} \cdot 2\pi`.
 
     Raises:
-        ValueError: if ``width`` is odd (dimensions come in pairs) or below 2, or ``base`` is not above 0.
+        OddWidthError: if ``width`` is odd (dimensions come in pairs) or below 2.
+        ValueError: if ``base`` is not above 0.
 
     Example:
         >>> frequencies(4, base=100.0).tolist()
         [1.0, 0.1]
     """
     if width < 2 or width % 2:
-        raise ValueError(f"width={width} is not an even number from 2 up: a sine and its cosine need two dimensions")
+        raise OddWidthError(width)
     if not (base > 0 and math.isfinite(base)):
         raise ValueError(f"base={base} must be above 0")
     return base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)

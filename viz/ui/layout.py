@@ -12,6 +12,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from viz.core.checks import largest, rows_error, sdpa_error, sum_error
 from viz.core.heads import MultiHeadTrace
+from viz.core.positions import OddWidthError
 from viz.figures.unchecked import unchecked
 from viz.models.capture import Capture
 from viz.models.registry import ModelError
@@ -65,6 +66,8 @@ def say_error(t: Translate, error: ValueError) -> None:
     """Show what is wrong and what to do, in the visitor's language where there is a sentence for it."""
     if isinstance(error, ModelError):
         st.error(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))
+    elif isinstance(error, OddWidthError):  # a choice that some parts of a page have no use for
+        st.warning(t("error.odd_width", width=error.width))
     else:
         st.error(_plain(error))
 

@@ -39,12 +39,23 @@ function positionsAxis(n) {
   return [[0, "0"], [0.5, String(Math.round((n - 1) / 2))], [1, String(n - 1)]];
 }
 
+/** The cells of P that have a pixel of their own: of more, the screen would show as many, one here and one there. */
+function visible(canvas, { n, d, rows }, colours) {
+  const down = Math.min(n, canvas.height), across = Math.min(d, canvas.width);
+  const columns = Uint32Array.from({ length: across }, (_, c) => Math.floor(((c + 0.5) * d) / across));
+  let row = 0, at = 0;
+  return image(down, across, () => {
+    if (at === across) [row, at] = [row + 1, 0];
+    return scoreColour(colours.scores, rows[Math.floor(((row + 0.5) * n) / down) * d + columns[at++]]);
+  });
+}
+
 /** P: a row for each position, a column for each dimension; the chosen row and pairs are marked. */
 export function heatMap(canvas, { n, width: d, rows, at, pairs }, colours) {
   const drawing = start(canvas, colours), { context } = drawing;
   const box = axes(drawing, [[0, "0"], [1, String(d - 1)]], [[1, "0"], [0, String(n - 1)]]);
   context.imageSmoothingEnabled = false;
-  context.drawImage(image(n, d, (cell) => scoreColour(colours.scores, rows[cell])), box.x, box.y, box.w, box.h);
+  context.drawImage(visible(canvas, { n, d, rows }, colours), box.x, box.y, box.w, box.h);
   const top = box.y + (at / n) * box.h, tall = Math.max(1.5, box.h / n);
   context.lineWidth = 1.5;
   context.strokeRect(box.x, top, box.w, tall);

@@ -6,6 +6,7 @@ import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
 import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
 
 const CLOCKS = 24, CURVES = 4, BITS = 5;
+const REST = 100; // ms without a change after which a finger rests
 const views = new WeakMap();
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -33,6 +34,7 @@ class Sinusoids {
   close() {
     this.watch.disconnect();
     cancelAnimationFrame(this.frame);
+    clearTimeout(this.resting);
     this.root.remove();
   }
 
@@ -106,8 +108,16 @@ class Sinusoids {
     return { input, value };
   }
 
+  /** Under a dragging finger the pictures beside the map take turns, a frame each; when it rests, all are drawn. */
   change(values) {
     Object.assign(this.choice, values);
+    this.dragged = this.resting != null;
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => {
+      this.resting = null;
+      this.dragged = false;
+      this.later();
+    }, REST);
     this.later();
   }
 
@@ -143,11 +153,17 @@ class Sinusoids {
     if (!this.pairs.length) this.pairs = usualPairs(choice.width / 2);
     const { colours } = this, shown = { ...this.numbers, at: choice.at, pairs: this.pairs };
     this.box = heatMap(this.map, shown, colours);
-    waves(this.waves, shown, colours);
-    wavelengths(this.lengths, shown, colours);
-    decay(this.decay, shown, colours);
-    this.#drawClocks(colours);
-    this.#drawCounter(colours);
+    this.turn = !this.turn;
+    if (!this.dragged || this.turn) {
+      waves(this.waves, shown, colours);
+      wavelengths(this.lengths, shown, colours);
+    }
+    if (!this.dragged || !this.turn) {
+      decay(this.decay, shown, colours);
+      this.#drawClocks(colours);
+      this.#drawCounter(colours);
+    }
+    if (!this.dragged) this.#nameClocks();
     if (!this.looked) this.#say(choice.at, 2 * this.pairs[0]);
     this.root.dataset.drawn = key;
   }
@@ -185,19 +201,28 @@ class Sinusoids {
     }
     shown.forEach((pair, place) => {
       const button = this.clocks.children[place], chosen = this.pairs.indexOf(pair);
-      this.#nameClock(button, pair, chosen >= 0);
+      this.#markClock(button, pair, chosen >= 0);
       const hue = chosen < 0 ? null : colours.series[chosen % colours.series.length];
       clock(button.firstChild, rows[at * width + 2 * pair], rows[at * width + 2 * pair + 1], hue, colours);
     });
   }
 
-  #nameClock(button, pair, chosen) {
-    const wave = short((2 * Math.PI) / this.numbers.omega[pair]), says = fill(this.words.pair, { pair, wave });
-    if (button.says === says && button.chosen === chosen) return;
-    Object.assign(button, { pair, says, chosen, title: says });
+  #markClock(button, pair, chosen) {
+    if (button.pair === pair && button.chosen === chosen) return;
+    Object.assign(button, { pair, chosen });
     button.lastChild.textContent = String(pair);
     button.setAttribute("aria-pressed", String(chosen));
-    button.setAttribute("aria-label", says);
+  }
+
+  /** What the clocks are called holds their wavelengths; to say it takes longer than to draw all there is. */
+  #nameClocks() {
+    for (const button of this.clocks.children) {
+      const wave = short((2 * Math.PI) / this.numbers.omega[button.pair]);
+      const says = fill(this.words.pair, { pair: button.pair, wave });
+      if (button.title === says) continue;
+      button.title = says;
+      button.setAttribute("aria-label", says);
+    }
   }
 
   toggle(pair) {
