@@ -51,6 +51,7 @@ class Painter {
     this.weights = new Float32Array(data.n * data.n);
     if (JSON.stringify(data.words) !== this.written) this.#build(data.words);
     this.titles.weights.textContent = data.words.weights;
+    delete this.root.dataset.drawn; // what it says was drawn of older data
     this.later();
   }
 
