@@ -2,6 +2,7 @@
 
 import time
 import tomllib
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -141,9 +142,8 @@ def _model(t: Translate, lang: str) -> str:
 
 def _loaded(t: Translate, model: str) -> LoadedModel:
     """The model; while it is being loaded, the page says so."""
-    if compute.models.holds(model):
-        return compute.model(model)  # without the spinner, which starts a thread in every run
-    with st.spinner(t("sidebar.loading")):
+    # The spinner starts a thread: not in every run.
+    with nullcontext() if compute.models.holds(model) else st.spinner(t("sidebar.loading")):
         return compute.model(model)
 
 
