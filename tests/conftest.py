@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
+os.environ |= {
+    "HEADLIGHT_SECONDS": "600",
+    "HEADLIGHT_WAIT": "600",
+}  # a test machine may be slow: a limit is a test's own
 
 import pytest
 from plotly.graph_objects import Figure
@@ -24,7 +28,7 @@ OpenApp = Callable[..., AppTest]
 @cache
 def _hash_of(page: str) -> str:
     """What Streamlit calls a page: its test harness finds out on the way from the default one, a link says it."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600).run()
     return app.switch_page(f"{FOLDER}/{page}.py")._page_hash
 
 
@@ -48,7 +52,7 @@ def open_app(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     monkeypatch.setattr("viz.ui.layout.unchecked", Figure)  # here every property of every figure is checked
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
         app.context = {"locale": locale}
         for name, value in link.items():
             app.query_params[name] = str(value)

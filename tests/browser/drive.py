@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,6 +136,24 @@ def wait_run(page: Page) -> None:
         "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
     ).wait_for(state="attached", timeout=PATIENCE)
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=PATIENCE)
+    frame(page)
+
+
+def frame(page: Page) -> None:
+    """Wait until views have drawn what they were given: they do so in the next frame."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def eventually(holds: Callable[[], None]) -> None:
+    """Try again until it holds: an answer on its way may make a view draw once more between a look and the next."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while True:
+        try:
+            return holds()
+        except AssertionError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
 
 
 @dataclass

@@ -7,7 +7,7 @@ import torch
 from playwright.sync_api import Page, expect
 from torch.testing import assert_close
 
-from tests.browser.drive import PHONE, wait_run
+from tests.browser.drive import PHONE, frame, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.relative import value_heads
 from viz.models.images import kernels, picture
@@ -35,10 +35,6 @@ def slide_live(found, name: str, value: float, *, release: bool = False) -> None
         }""",
         [value, release],
     )
-
-
-def frame(page: Page) -> None:
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def link(page: Page) -> dict[str, str]:

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from torch.nn.functional import max_pool2d
 from torch.testing import assert_close
 
-from tests.browser.drive import PATIENCE, PHONE, address, serve, wait_run
+from tests.browser.drive import PATIENCE, PHONE, address, frame, serve, wait_run
 from viz.core import measures
 from viz.core.portrait import portrait
 from viz.ui import compute, controls
@@ -58,7 +58,7 @@ def grid_of(page):
 
 
 def says(page):
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    frame(page)
     return page.locator(".head-grid .says").inner_text()
 
 

@@ -48,7 +48,6 @@ class Painter {
     if (other) this.past = [];
     if (other || moved) this.focus = { query: data.query, key: data.query };
     this.table = weightTable(data.hues.positive);
-    this.weights = new Float32Array(data.n * data.n);
     if (JSON.stringify(data.words) !== this.written) this.#build(data.words);
     this.titles.weights.textContent = data.words.weights;
     delete this.root.dataset.drawn; // what it says was drawn of older data
@@ -200,7 +199,7 @@ class Painter {
   draw() {
     const { n, scores } = this.data;
     this.masked = Float32Array.from(scores, (score, at) => (this.sees(at) ? score : -Infinity));
-    softmax(this.masked, n, n, 1, this.weights);
+    this.weights = softmax(this.masked, n, n, 1, new Float32Array(n * n));
     this.back.disabled = !this.past.length;
     this.colours = theme(this.root);
     this.#maskPicture();

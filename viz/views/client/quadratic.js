@@ -12,7 +12,8 @@ export function softmaxRows(cells, rows, columns) {
 }
 
 /** Weights of one head on a sequence: softmax(mix * content - alpha (delta - offset)^2), delta = key - query. */
-export function windowWeights(n, alpha, offset, content = null, mix = 0, into = new Float64Array(n * n)) {
+export function windowWeights(n, alpha, offset, content = null, mix = 0) {
+  const into = new Float64Array(n * n);
   for (let i = 0, at = 0; i < n; i++) {
     for (let j = 0; j < n; j++, at++) {
       const away = j - i - offset, said = content ? content[at] : 0;

@@ -32,7 +32,6 @@ export class SequenceHeads {
     if (data.sent >= this.sent) [this.choice, this.sent] = [structuredClone(data.choice), data.sent];
     this.choice.query = Math.min(this.choice.query, data.n - 1);
     this.table = weightTable(data.hues.positive);
-    this.weights = data.heads.map(() => new Float64Array(data.n * data.n));
     if (this.language !== data.words.alpha) this.#build(data.words);
     this.later();
   }
@@ -97,8 +96,8 @@ export class SequenceHeads {
 
   draw() {
     const { n, scores } = this.data, { alphas, deltas, mix, head } = this.choice, colours = theme(this.root);
-    this.weights.forEach((into, h) =>
-      windowWeights(n, alphas[h], deltas[h], scores.subarray(h * n * n, (h + 1) * n * n), mix, into));
+    this.weights = this.data.heads.map((_, h) =>
+      windowWeights(n, alphas[h], deltas[h], scores.subarray(h * n * n, (h + 1) * n * n), mix));
     this.names.show(String(head));
     this.sliders.alphas.show(alphas[head]);
     this.sliders.deltas.show(deltas[head]);
