@@ -8,7 +8,7 @@ from viz.core.relative import quadratic_scores
 from viz.ui import beyond, encodings, layout, positions, rotary, sinusoids
 from viz.ui.ground import stand
 
-scene = layout.open_page("positions", layer=0)
+scene = layout.open_page("positions")
 t = scene.t
 badge = st.container()
 ground = stand(scene)

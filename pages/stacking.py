@@ -9,7 +9,7 @@ from viz.core.rollout import flow, rollout, with_residual
 from viz.core.similarity import mean_cosine, residual_share
 from viz.ui import alike, layout, stacking, tied
 
-scene = layout.open_page("stacking", layer=0, about=stacking.about)
+scene = layout.open_page("stacking", about=stacking.about)
 t = scene.t
 badge = st.container()
 tower = stacking.begin(scene)

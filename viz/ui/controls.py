@@ -20,6 +20,8 @@ from viz.ui import compute, limits, state
 SOURCES = ("model", "embeddings", "words")
 SHARING, MASKING = "share-kv", "masks"
 """The paths of the pages that have the control for G, or for the mask, beside their picture."""
+NOT_ONE_LAYER = ("positions", "stacking", "cost")
+"""The paths of the pages that are about the first layer, all of them, or none: a choice would do nothing there."""
 MOMENT = 10
 """Seconds after which the disk is asked again which models there are."""
 
@@ -147,8 +149,10 @@ def _loaded(t: Translate, model: str) -> LoadedModel:
         return compute.model(model)
 
 
-def _layer(t: Translate, n_layers: int) -> int:
+def _layer(t: Translate, n_layers: int, page: str) -> int:
     layer = state.whole("layer", 3, 0, n_layers - 1)
+    if page in NOT_ONE_LAYER:
+        return 0
     if n_layers > 1:
         st.slider(t("sidebar.layer"), 0, n_layers - 1, key="layer", persist_state=KEEP, help=t("sidebar.layer_help"))
     return layer
@@ -235,7 +239,7 @@ def sidebar(t: Translate, page: str = "") -> Choice:
         model = _model(t, lang)
         loaded = _loaded(t, model)
         if kind == "model":
-            layer = _layer(t, loaded.n_layers)
+            layer = _layer(t, loaded.n_layers, page)
         else:
             sizes = _seeded(t, loaded.model.config.hidden_size, page) | {"d_model": 0}
     else:

@@ -3,7 +3,7 @@
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
 
@@ -77,12 +77,11 @@ def _plain(value: Any) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|$:~" else c for c in str(value))
 
 
-def open_page(name: str, *, layer: int | None = None, about: Callable[[Scene], None] | None = None) -> Scene:
+def open_page(name: str, *, about: Callable[[Scene], None] | None = None) -> Scene:
     """Draw a page's head and give what it shows; if that cannot be had, say why and stop.
 
     Args:
         name: of the page's texts.
-        layer: the one the page is about; None is the sidebar's.
         about: says where the page's numbers come from; None says it of the scene.
     """
     if "_choice" not in st.session_state:
@@ -90,8 +89,6 @@ def open_page(name: str, *, layer: int | None = None, about: Callable[[Scene], N
         PagesManager.uses_pages_directory = False
         st.rerun()
     chosen: Choice | ValueError = st.session_state["_choice"]
-    if layer is not None and isinstance(chosen, Choice):
-        chosen = replace(chosen, layer=layer)
     t = translator(st.session_state["lang"])
     st.title(t(f"{name}.title"), anchor=False)
     st.markdown(t(f"{name}.lead"))
