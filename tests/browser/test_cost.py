@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drive import PHONE, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.architectures import ARCHITECTURES, Sizes
 from viz.text import translator
 
@@ -61,11 +62,11 @@ def test_hostile_words_are_text(visit):
 
 
 def test_a_long_text_on_a_phone_scrolls_in_its_own_frame(visit):
-    page = visit("cost", source="words", text=" ".join(["word"] * 200), viewport=PHONE)
+    page = visit("cost", source="words", text=" ".join(["word"] * 200), viewport=PHONE, lang="zh")
     expect(page.locator(".paths .panel")).to_have_count(5)
     frame = page.locator(".paths .scroll")
     assert frame.evaluate("box => box.scrollWidth > box.clientWidth")
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert is_wider_than_the_window(page) == []
     assert panels(page)["window"] == ("199", "199")
 
 

@@ -156,8 +156,7 @@ def differences(meeting: Meeting) -> None:
     for row in ROWS:
         cells = (t(f"two_sequences.self_{row}", **own), t(f"two_sequences.cross_{row}", **cross))
         lines.append(f"| **{t(f'two_sequences.row_{row}')}** | {cells[0]} | {cells[1]} |")
-    with st.container(key="changes"):
-        st.markdown("\n".join(lines))
+    st.markdown("\n".join(lines))
 
 
 def checks(meeting: Meeting) -> list[Check]:
