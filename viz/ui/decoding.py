@@ -69,8 +69,8 @@ def checks(board: Board) -> list[Check]:
         check("masks.check_zero", trace.weights[:, ~board.allowed].abs().sum(), 0.0, n=int((~board.allowed).sum())),
         check("masks.check_sdpa", (torchs - trace.output).abs().max(), 1e-5 * largest(trace.output)),
     ]
-    if board.v.shape[-1] == board.k.shape[-1]:
-        found.append(check("masks.check_polarity", max(through(board, board.allowed)), 1e-5 * largest(trace.output)))
+    if board.v.shape[-1] == board.k.shape[-1] and (apart := through(board, board.allowed)):
+        found.append(check("masks.check_polarity", max(apart), 1e-5 * largest(trace.output)))
     tolerance = 1e-5 * largest(board.v)
     found += [
         check("masks.check_decode", decode_error(board), tolerance),

@@ -112,20 +112,26 @@ def polarity(board: Board) -> None:
     if board.v.shape[-1] != board.k.shape[-1]:
         return
     right, turned = through(board, allowed), through(board, ~allowed)
-    st.markdown(t("masks.polarity_found", right=f"{right[0]:.1e}", sdpa=f"{turned[1]:.2f}", mha=f"{turned[0]:.2f}"))
+    if right:
+        st.markdown(t("masks.polarity_right", off=f"{right[0]:.1e}"))
+    if turned:
+        st.markdown(t("masks.polarity_turned", mha=f"{turned[0]:.2f}", sdpa=f"{turned[1]:.2f}"))
+    else:
+        st.info(t("masks.polarity_no_row"))
+    st.caption(t("masks.polarity_note"))
 
 
-def through(board: Board, allowed: Tensor) -> tuple[float, float]:
+def through(board: Board, allowed: Tensor) -> tuple[float, float] | None:
     """How far ``nn.MultiheadAttention`` and SDPA are from our heads if they are told that ``allowed`` is the mask.
 
     On the same q, k and v, without what the model adds to its scores; rows that may look nowhere, here or there, are
-    left out: the module makes NaN of them.
+    left out: the module makes NaN of them. None, if that leaves no row to compare.
     """
     n_heads, scale = len(board.q), board.every_head.scale
     q, k, v = board.q, share_kv(board.k, n_heads), share_kv(board.v, n_heads)
     rows = board.allowed.any(-1) & allowed.any(-1)
     if not rows.any():
-        return 0.0, 0.0
+        return None
     ours = attend(q, k, v, allowed=board.allowed, scale=scale).output
 
     def off(output: Tensor) -> float:
