@@ -117,13 +117,16 @@ def test_the_state_survives_a_change_of_page(open_app):
     assert state(app, "source", "d_model", "n_heads", "seed", "text") == {**SMALL, "seed": 5, "text": "a b c"}
 
 
-@pytest.mark.parametrize("path", controls.NOT_ONE_LAYER)
-def test_a_page_that_is_not_about_one_layer_has_no_control_for_it_and_keeps_the_choice(open_app, path):
-    app = open_app(path, layer=5)
-    assert all(slider.key != "layer" for slider in app.slider)
-    assert link(app) == {"layer": "5"}
+@pytest.mark.parametrize(
+    ("path", "name", "value"),
+    [*[(path, "layer", 5) for path in controls.NOT_ONE_LAYER], ("cost", "mask", "causal")],
+)
+def test_a_page_has_no_control_that_does_nothing_there_and_keeps_the_choice(open_app, path, name, value):
+    app = open_app(path, **{name: value})
+    assert all(control.key != name for control in (*app.sidebar.slider, *app.sidebar.selectbox))
+    assert link(app) == {name: str(value)}
     app.switch_page(f"{FOLDER}/heads.py").run()
-    assert app.slider(key="layer").value == 5
+    assert next(one for one in (*app.slider, *app.selectbox) if one.key == name).value == value
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,10 @@ from viz.text import LANGUAGES, Translate, translator
 from viz.ui import compute, limits, state
 
 SOURCES = ("model", "embeddings", "words")
-SHARING, MASKING = "share-kv", "masks"
-"""The paths of the pages that have the control for G, or for the mask, beside their picture."""
+SHARING = "share-kv"
+"""The path of the page that has the control for G beside its picture."""
+NO_MASK_HERE = ("masks", "cost")
+"""The paths of the pages that have the control for the mask beside their picture, or nothing to mask."""
 NOT_ONE_LAYER = ("positions", "stacking", "cost")
 """The paths of the pages that are about the first layer, all of them, or none: a choice would do nothing there."""
 MOMENT = 10
@@ -245,7 +247,7 @@ def sidebar(t: Translate, page: str = "") -> Choice:
     else:
         sizes = _seeded(t, None, page)
     mask = _mask()
-    if page != MASKING:
+    if page not in NO_MASK_HERE:
         _mask_controls(t, mask.kind)
     return Choice(
         lang=lang, layer=layer, mask=mask, dropped_characters=dropped,

@@ -151,7 +151,7 @@ def parts(scene: Scene, s: Sizes) -> None:
         total = sum(counts.values())
         rows += [
             [t(f"cost.{name}"), t(f"cost.part_{part}"), f"${formula}$", amount(counts[part]),
-             f"{counts[part] / total:.0%}"]
+             f"{counts[part] / total:.1%}"]
             for part, formula in formulas.items()
         ]  # fmt: skip
     st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
