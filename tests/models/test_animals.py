@@ -69,13 +69,13 @@ def test_the_command_trains_and_writes_an_ordinary_folder(tmp_path, monkeypatch)
     monkeypatch.setattr("sys.argv", ["animals-en-zh", "--folder", str(tmp_path / "again")])
     animals.main()
     assert capture(open_folder(tmp_path / "again"), ENGLISH).n_layers == 2
+    for written in (tmp_path / "again").glob("*.json"):
+        assert written.read_bytes() == (animals.FOLDER / written.name).read_bytes(), written.name
 
 
 def test_one_seed_is_one_start():
     recipe = animals.Recipe(steps=2, batch=3)
-    (one, _), (again, _), (other, _) = (
-        animals.train(each) for each in (recipe, recipe, animals.Recipe(steps=2, batch=3, seed=1))
-    )
+    one, again, other = (animals.train(each) for each in (recipe, recipe, animals.Recipe(steps=2, batch=3, seed=1)))
     weights = [model.shared.weight for model in (one, again, other)]
     torch.testing.assert_close(weights[0], weights[1])
     with pytest.raises(AssertionError):
