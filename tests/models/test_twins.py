@@ -119,6 +119,7 @@ def test_runs_are_added_and_replaced(tmp_path, monkeypatch):
 
 def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, capsys):
     twins.tokenizer(), twins.words()
+    shipped = twins.FOLDER
     monkeypatch.setattr(twins, "FOLDER", tmp_path)
     monkeypatch.setattr(twins, "Recipe", partial(twins.Recipe, steps=2, measured_every=1, batch=2, measured_on=2))
     monkeypatch.setattr("sys.argv", ["twins", "--seeds", "0", "1"])
@@ -128,4 +129,7 @@ def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, c
     twins.runs.cache_clear()
     assert capsys.readouterr().err.count("2/2") == 6
     for G in twins.GROUPS:
-        assert capture(open_folder(tmp_path / twins.twin_id(G)), TEXT).n_kv_heads == G
+        again = tmp_path / twins.twin_id(G)
+        assert capture(open_folder(again), TEXT).n_kv_heads == G
+        for written in again.glob("*.json"):
+            assert written.read_bytes() == (shipped / again.name / written.name).read_bytes(), written.name
