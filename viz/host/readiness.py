@@ -16,6 +16,7 @@ from starlette.routing import Route
 from streamlit.logger import get_logger
 from streamlit.runtime.pages_manager import PagesManager
 
+from viz.host.memory import give_back
 from viz.host.mishaps import keep_texts_out_of_the_log
 from viz.host.sockets import Sockets
 from viz.host.warm import warm
@@ -52,14 +53,15 @@ class Readiness:
 
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
-        """Warm up beside the server, which says meanwhile that it is alive and not ready."""
+        """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         # The app has its own navigation: Streamlit need not find out from the first visitor (viz/ui/first_visit.py).
         PagesManager.uses_pages_directory = False
         keep_texts_out_of_the_log()
         self._watch_for_the_end()
-        warming = asyncio.create_task(self._warm())
+        beside = [asyncio.create_task(self._warm()), asyncio.create_task(give_back())]
         yield
-        warming.cancel()
+        for task in beside:
+            task.cancel()
 
     async def _warm(self) -> None:
         began = time.monotonic()
