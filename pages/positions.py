@@ -6,9 +6,9 @@ from viz.core.encodings import encode, put_back
 from viz.core.positions import alibi, rope, rotation, sinusoidal, t5_buckets
 from viz.core.relative import quadratic_scores
 from viz.ui import beyond, encodings, layout, positions, rotary, sinusoids
-from viz.ui.ground import stand
+from viz.ui.ground import about, stand
 
-scene = layout.open_page("positions")
+scene = layout.open_page("positions", about=about)
 t = scene.t
 badge = st.container()
 ground = stand(scene)

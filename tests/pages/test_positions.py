@@ -179,3 +179,28 @@ def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_checks)
     assert not app.error
     odd = {"bert": 35, "gpt2": 35, "t5": 33}.get(family)
     assert odd is None or T("error.odd_width", width=odd) in [one.value for one in app.warning]
+
+
+def captions(app):
+    return " ".join(one.value for one in app.caption)
+
+
+def test_the_header_says_what_is_the_models_own(open_app):
+    """Positions are the page's: that every number is the model's would be false, and so would "no positions"."""
+    every = "Every number is the trained model's own."
+    minilm, embeddings = captions(open_app("positions")), captions(open_app("positions", source="embeddings"))
+    assert T("positions.model_table") in minilm and every not in minilm
+    assert "no positions" not in embeddings and "then each row is normalised" in embeddings
+    assert "small enough to read" in captions(open_app("positions", source="words"))
+
+
+def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
+    """The twins are Llamas: halves, base 10 000."""
+    said = captions(open_app("positions", model="twin-g2", text="repeat repeat after me"))
+    assert T("positions.model_turns") in said
+    own = T("positions.own_map", name=T("positions.name_rope_halves"), base="10000", off="X").split("X")[0]
+    assert own in said and said.count("is the model's own (") == 1
+    other = captions(open_app("positions", model="twin-g2", text="repeat repeat after me", base=500))
+    assert T("positions.own_no_map", base="500") in other
+    alone = captions(open_app("positions", model="twin-g2", text="repeat"))
+    assert "is the model's own (" not in alone, "one token looks the same on every map"

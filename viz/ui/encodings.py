@@ -17,6 +17,8 @@ from viz.views.mount import mount
 
 STRIP = "encodings"
 LOOKS = ("weights", "scores")
+SAME = 1e-4
+"""Up to this difference of a weight, a rotation is the model's own: angles are rounded where they are computed."""
 SENTENCES = 48
 """Tokens up to which the pointer reads out a sentence for every cell of the open map."""
 
@@ -126,9 +128,26 @@ def _opened_profile(ground: Ground, code: str, profiles: dict[str, OffsetProfile
 
 
 def _same_as_the_model(ground: Ground) -> None:
-    """With its own table given back, the first layer must be the model's own."""
+    """With its own table given back, or its own rotation, the first layer must be the model's own."""
     scene = ground.scene
-    if scene.choice.source.heads_of and ground.rows is not None and ground.n == len(scene.labels):
-        own = scene.capture.layer(0, allowed=scene.choice.mask.allowed(ground.n, ground.n)).weights
-        off = (own[ground.head] - row_softmax(ground.masked(ground.scores("learned")))).abs().max()
-        ground.checks.append(check("positions.check_own", off, 1e-5))
+    if not scene.choice.source.heads_of or ground.n != len(scene.labels):
+        return
+    own = scene.capture.layer(0, allowed=scene.choice.mask.allowed(ground.n, ground.n)).weights[ground.head]
+
+    def off(code: str) -> float:
+        return float((own - row_softmax(ground.masked(ground.scores(code)))).abs().max())
+
+    if ground.rows is not None:
+        ground.checks.append(check("positions.check_own", off("learned"), 1e-5))
+    elif scene.capture.calls[0].rotary and off("none") > SAME:  # else no map could be told from another
+        _which_turns(ground, {code: off(code) for code in ("rope_adjacent", "rope_halves") if ground.fits(code)})
+
+
+def _which_turns(ground: Ground, off: dict[str, float]) -> None:
+    """A model's own rotation is one of the two only at its own base, and if nothing else is special about it."""
+    t, base = ground.t, f"{ground.placing.base:g}"
+    same = {code: each for code, each in off.items() if each <= SAME}
+    for code, each in same.items():
+        st.caption(t("positions.own_map", name=ground.name(code), base=base, off=f"{each:.1e}"))
+    if not same:
+        st.caption(t("positions.own_no_map", base=base))

@@ -15,7 +15,7 @@ from viz.models.tokens import Tokens
 from viz.text import Translate
 from viz.ui import compute, state
 from viz.ui.compute import Placing
-from viz.ui.layout import Check, Scene
+from viz.ui.layout import Check, Scene, mask_added, provenance
 
 COLOURS = {"positive": BLUE, "negative": ORANGE, "series": (BLUE, ORANGE, *HEADS[2:4])}
 """The palette, for what is drawn in the browser."""
@@ -91,6 +91,23 @@ class Ground:
         allowed = combine(own, self.scene.choice.mask.allowed(self.n, self.n))
         allowed = allowed[self.head] if allowed is not None and allowed.ndim > 2 else allowed
         return scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)
+
+
+def about(scene: Scene) -> None:
+    """Where the numbers come from: the heads may be a model's own while the positions are not."""
+    t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
+    if source.kind == "words":
+        provenance(scene)
+        return
+    line = t(
+        f"positions.{source.kind}_line", model=source.model, layer=scene.choice.layer, last=scene.capture.n_layers - 1,
+        seed=source.seed, H=spec.H, G=spec.G, kind=spec.kind, d_model=spec.d_model, d_k=spec.d_k, n=len(scene.labels),
+    )  # fmt: skip
+    if source.kind == "model":
+        own = "table" if compute.own_rows(source) is not None else "turns" if scene.capture.calls[0].rotary else "other"
+        line = f"{line} {t(f'positions.model_{own}')}"
+    st.caption(line)
+    mask_added(scene)
 
 
 def stand(scene: Scene) -> Ground:
