@@ -204,3 +204,52 @@ def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
     assert T("positions.own_no_map", base="500") in other
     alone = captions(open_app("positions", model="twin-g2", text="repeat"))
     assert "is the model's own (" not in alone, "one token looks the same on every map"
+
+
+@pytest.mark.parametrize(
+    ("link", "wanted", "values"),
+    [
+        ({}, "far_t5", {"flat": "91", "end": "1.57"}),
+        ({}, "far_learned", {"known": "512"}),
+        ({"trained": 8}, "far_t5_short", {"flat": "91", "last": "1.57"}),
+        ({"trained": 64}, "far_learned_cut", {"known": "64"}),
+        ({"base": 2, "trained": 1024}, "far_sinusoidal_all", {"end": "X", "pairs": "192", "n": "1024"}),
+        ({"base": 2, "trained": 1024}, "far_rope_halves_all", {"end": "X", "pairs": "16", "n": "1024"}),
+        ({"trained": 8, "near_delta": -8}, "far_quadratic", {"at": "0.00", "end": "-24.50"}),
+        ({"near_alpha": 0}, "far_quadratic_zero", {}),
+    ],
+)
+def test_what_is_said_of_far_places_is_true_of_the_curve(open_app, link, wanted, values):
+    """T5's last number is seen only past its last border; a curve that is at its top, or 0 throughout, is not gone."""
+    every = captions(open_app("positions", place_head=2, **link))
+    for part in T(f"positions.{wanted}", **values).split("X"):
+        assert part in every
+
+
+@pytest.mark.parametrize("text", ["word", "word word word"])
+def test_equal_words_are_no_evidence(open_app, text):
+    """[CLS] and [SEP] stay where they are: where nothing was exchanged, nothing can be learned from it."""
+    app = open_app("positions", text=text)
+    assert not [frame for frame in app.dataframe if "weight" in frame.value]
+    word = text == "word"
+    key = {True: ("one_word", "evidence_one"), False: ("same_words", "same_words")}[word]
+    assert [one.value for one in app.info] == [T(f"positions.{each}") for each in key]
+
+
+def test_behind_a_causal_mask_an_even_spread_is_over_what_came_before(open_app, monkeypatch, tmp_path):
+    entry = Entry(id="small-gpt2", path=checkpoints.save("gpt2", tmp_path / "small"))
+    monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
+    app = open_app("positions", model=entry.id, text=TEXT)
+    n = len(capture(load(entry.id, extra=(entry,)), TEXT).tokens.ids)
+    even = sum(1 / (i + 1) for i in range(1, n)) / (n - 1)
+    assert T("positions.evidence_says", even=f"{even:.2f}") in [one.value for one in app.markdown]
+    assert f"{even:.2f}" != f"{1 / n:.2f}"
+
+
+def test_alibi_does_not_see_a_text_turned_round(open_app):
+    link = {"source": "words", "text": "dog bites man", "need": "alibi"}
+    turned = open_app("positions", **link, order="reversed")
+    assert T("positions.need_mirror") in captions(turned)
+    assert any("**0.00**" in one.value for one in turned.markdown), "and that is what was computed"
+    assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"text": "dog bites a man"}))
+    assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"source": "model"}))

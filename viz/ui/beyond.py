@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from viz.core.encodings import offset_profile, shuffled
-from viz.core.measures import on_offset
+from viz.core.measures import on_offset, uniform
 from viz.core.positions import frequencies, kernel, t5_buckets
 from viz.figures.offsets import Curve, offset_curves
 from viz.models.registry import ModelError
@@ -37,7 +37,7 @@ def beyond(ground: Ground) -> None:
                 x_title=t("positions.back"), y_title=t("positions.position_score"),
             )  # fmt: skip
             show(fig, key=f"far_{code}", alt=t("positions.far_alt", name=ground.name(code), n=trained))
-            st.caption(t(f"positions.far_{code}", **_far_numbers(ground, code, values, trained)))
+            st.caption(_far_says(ground, code, values, trained))
 
 
 def _far_curves(ground: Ground, trained: int) -> dict[str, Tensor]:
@@ -76,21 +76,32 @@ def _only_trained(rows: Tensor, far: int) -> Tensor:
     return torch.cat([known, torch.full((far - len(known),), torch.nan)])
 
 
-def _far_numbers(ground: Ground, code: str, values: Tensor, trained: int) -> dict[str, str]:
-    known = trained if ground.rows is None else min(trained, len(ground.rows))
-    flat = int(t5_buckets(-torch.arange(1024)).diff().nonzero().max()) + 1
-    numbers = {
-        "n": str(trained),
-        "known": str(known),
-        "flat": str(flat),
-        "end": f"{float(values[-1]):.2f}",
-        "at": f"{float(values[trained]):.2f}",
-    }
+def _far_says(ground: Ground, code: str, values: Tensor, trained: int) -> str:
+    """What to read off a curve, in its own numbers."""
+    end, case = len(values) - 1, ""
+    numbers = {"n": str(trained), "end": _short(values[-1]), "at": _short(values[trained])}
     if code in ("sinusoidal", "rope_halves"):
         width = ground.weights.spec.d_model if code == "sinusoidal" else ground.weights.spec.d_k
         waves = 2 * math.pi / frequencies(width, base=ground.placing.base)
-        numbers |= {"slow": str(int((waves > trained).sum())), "pairs": str(len(waves))}
-    return numbers
+        slow = int((waves > trained).sum())
+        numbers |= {"slow": str(slow), "pairs": str(len(waves))}
+        case = "" if slow else "_all"
+    elif code == "learned":
+        assert ground.rows is not None
+        numbers["known"] = str(min(trained, len(ground.rows)))
+        case = "_cut" if trained < len(ground.rows) else ""
+    elif code == "t5":
+        flat = int(t5_buckets(-torch.arange(1024)).diff().nonzero().max()) + 1
+        numbers |= {"flat": str(flat), "last": _short(_bias_back(ground, code, flat + 1)[-1])}
+        case = "" if flat <= end else "_short"
+    elif code == "quadratic":
+        case = "" if ground.placing.alpha else "_zero"
+    return ground.t(f"positions.far_{code}{case}", **numbers)
+
+
+def _short(value: Tensor) -> str:
+    """Two digits; a zero has no sign."""
+    return f"{round(float(value), 2) + 0.0:.2f}"
 
 
 def evidence(ground: Ground) -> None:
@@ -103,11 +114,14 @@ def evidence(ground: Ground) -> None:
     except ModelError as error:
         say_error(t, error)
         return
-    n = len(plain.tokens.ids)
+    if rows is None:
+        st.info(t("positions.evidence_none", model=source.model))
+        return
+    ids, n = plain.tokens.ids, len(plain.tokens.ids)
     fixed = frozenset(i for i, special in enumerate(plain.tokens.special) if special)
     order = tuple(shuffled(n, st.session_state["shuffle"], fixed).tolist())
-    if rows is None or n < 3:
-        st.info(t("positions.evidence_none", model=source.model))
+    if tuple(ids[i] for i in order) == ids:  # nothing was shuffled, so nothing would be shown
+        st.info(t("positions.evidence_one" if order == tuple(range(n)) else "positions.same_words"))
         return
     own, own_moved = (compute.placed(source, compute.Placing(code="learned", order=each)) for each in ((), order))
     moved = compute.placed(source, compute.Placing(order=order))
@@ -126,4 +140,5 @@ def evidence(ground: Ground) -> None:
         },
         hide_index=True, key="evidence",
     )  # fmt: skip
-    st.markdown(t("positions.evidence_says", even=f"{1 / n:.2f}"))
+    even = on_offset(uniform(own.layer(layer).masked[head].isfinite()), -1).mean()
+    st.markdown(t("positions.evidence_says", even=f"{float(even):.2f}"))

@@ -49,6 +49,9 @@ def need(ground: Ground) -> None:
     if order == tuple(range(ground.n)):
         st.info(t("positions.one_word"))
         return
+    if tuple(ground.tokens.ids[i] for i in order) == ground.tokens.ids:
+        st.info(t("positions.same_words"))
+        return
     with_codes = [code for code in ground.encodings if code != "none" and ground.fits(code)]
     usual = next(code for code in ("learned", "sinusoidal", "alibi") if code in with_codes)
     code = state.choice("need", usual, with_codes)
@@ -73,8 +76,15 @@ def need(ground: Ground) -> None:
     mount("maps", key="need_maps", data=packed)
     without, changed = (float((a - b).abs().max()) for a, b in ((maps[0], maps[1]), (maps[2], maps[3])))
     st.markdown(t("positions.need_found", none=f"{without:.1e}", code=ground.name(code), changed=f"{changed:.2f}"))
+    if code == "alibi" and _mirrored(order):
+        st.caption(t("positions.need_mirror"))
     ground.checks.append(check("positions.check_need", without, 1e-5))
     _whole_model(ground, order)
+
+
+def _mirrored(order: tuple[int, ...]) -> bool:
+    """Whether all places are as far from each other as before: the order has been turned round."""
+    return order == tuple(reversed(range(len(order))))
 
 
 def _before_and_after(ground: Ground, code: str, order: tuple[int, ...]) -> tuple[Tensor, Tensor]:
