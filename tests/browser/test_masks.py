@@ -144,6 +144,13 @@ def test_a_text_grows_and_only_without_a_mask_do_rows_change(visit):
     expect(growing.locator(".found").last).to_contain_text(f"{float(moves[:15, 15].max()):.4f}")
 
 
+def test_a_row_that_has_hardly_changed_did_not_give_up_0(visit):
+    """A head of previous tokens: every row loses something, and no row as much as 0.00005."""
+    page = visit("masks", layer=0, head=2)
+    said = page.locator(".growing .found").last
+    expect(said).to_contain_text(re.compile(r"gave up \d\.\de-\d+ of its weight"))
+
+
 def test_a_phone_in_the_dark_paints_with_a_finger(visit):
     page = visit("masks", lang="zh", source="words", text=HOSTILE, mask="both", mask_late=1, viewport=PHONE,
                  scheme="dark")  # fmt: skip

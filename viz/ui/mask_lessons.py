@@ -17,6 +17,7 @@ from viz.core.broken_masks import (
     through_mha,
     torchs_weights,
 )
+from viz.core.checks import largest
 from viz.core.heads import share_kv
 from viz.ui import state
 from viz.ui.controls import KEEP
@@ -95,8 +96,12 @@ def too_late(board: Board) -> None:
     wrong = masked_after(board.scores, board.allowed)
     sums = wrong.sum(-1).where(sees, torch.inf)  # a row with nothing to see sums to 0 either way
     low = int(sums.argmin())
-    st.warning(t("masks.late_found", low=f"{float(sums[low]):.4f}", n=int((sums < 0.99).sum()), all=int(sees.sum())))
-    st.text(t("masks.late_row", query=board.labels[low], lost=f"{100 * (1 - float(sums[low])):.1f} %"))
+    if n := int((sums < 0.99).sum()):
+        st.warning(t("masks.late_found", low=f"{float(sums[low]):.4f}", n=n, all=int(sees.sum())))
+        st.text(t("masks.late_row", query=board.labels[low], lost=f"{100 * (1 - float(sums[low])):.1f} %"))
+    else:  # summed over what is blocked: 1 minus the sum would be rounding
+        lost = float((board.every_head.weights[board.head] * ~board.allowed)[sees].sum(-1).max())
+        st.info(t("masks.late_little", lost=f"{lost:.1e}"))
     mended = renormalise(wrong)
     titles = [t("masks.late_right"), t("masks.late_wrong")]
     _pair(board, titles, torch.stack([board.weights, wrong]), "late", t("masks.axes"))
@@ -114,7 +119,9 @@ def polarity(board: Board) -> None:
     right, turned = through(board, allowed), through(board, ~allowed)
     if right:
         st.markdown(t("masks.polarity_right", off=f"{right[0]:.1e}"))
-    if turned:
+    if turned and max(turned) <= 1e-5 * largest(board.v):
+        st.info(t("masks.polarity_alike", off=f"{max(turned):.1e}"))
+    elif turned:
         st.markdown(t("masks.polarity_turned", mha=f"{turned[0]:.2f}", sdpa=f"{turned[1]:.2f}"))
     else:
         st.info(t("masks.polarity_no_row"))

@@ -38,6 +38,11 @@ export function moved(before, after, n) {
   });
 }
 
+/** Four digits; of what would be 0.0000, where it begins. */
+export function short(value) {
+  return value >= 0.00005 ? value.toFixed(4) : value.toExponential(1);
+}
+
 class Growing {
   constructor(parent) {
     this.root = element("div", "growing");
@@ -90,7 +95,7 @@ class Growing {
       this.found[kind] = { weights: after, change, most };
       const sentence = at === 1 ? words.first : most === 0 ? words.same : words.changed;
       said.textContent = fill(sentence, {
-        new: this.labels[at - 1], n: at - 1, most: most.toFixed(4), row: this.labels[Math.max(0, change.indexOf(most))],
+        new: this.labels[at - 1], n: at - 1, most: short(most), row: this.labels[Math.max(0, change.indexOf(most))],
         changed: change.filter((one) => one > 0).length,
       });
     }
