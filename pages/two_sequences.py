@@ -20,7 +20,7 @@ view = heads.view_controls(shown)
 chosen = grid(shown, view)
 
 st.subheader(t("two_sequences.changes_title"), anchor=False)
-st.markdown(t("two_sequences.changes_lead"))
+st.markdown(t(two_sequences.lead_of_changes(meeting)))
 two_sequences.differences(meeting)
 st.markdown(t("two_sequences.changes_note"))
 

@@ -175,6 +175,8 @@ def family(monkeypatch, tmp_path):
 def test_without_an_encoder_decoder_the_page_says_what_to_do(open_app):
     app = open_app("two_sequences")
     assert any(T("two_sequences.no_model", model="t5-small") == one for one in said(app))
+    assert T("two_sequences.changes_lead") in said(app)
+    assert "X is the target, as before" in " ".join(said(app))
     assert any("--model" in code.value for code in app.code)
     next(one for one in app.button if one.label == T("two_sequences.take_model")).click().run()
     assert not app.exception and not app.error
@@ -185,6 +187,32 @@ def test_without_an_encoder_decoder_the_page_says_what_to_do(open_app):
     asked, answers = data["choice"]["query"], data["axes"]["keys"]["labels"]
     assert data["axes"]["queries"]["labels"][asked] == "黑"
     assert answers[int(cells(wall, 1, 0)[asked].argmax())] == "cat"
+
+
+def test_an_encoder_decoder_whose_heads_are_not_shown_is_one_all_the_same(open_app):
+    app = open_app("two_sequences", source="embeddings", model="animals-en-zh")
+    assert T("two_sequences.own_heads", model="animals-en-zh") in said(app)
+    assert T("two_sequences.no_model", model="t5-small") not in said(app) and not app.code[0].value.startswith("stream")
+    assert T("two_sequences.changes_lead_seeded") in said(app), "seeded heads have no layer to choose"
+
+
+def test_a_translator_that_does_not_know_the_words_says_so(open_app):
+    """The default text in the small translator: "the" twice, the end, and twelve words it has never seen."""
+    app = open_app("two_sequences", model="animals-en-zh", write=1)
+    assert T("two_sequences.unknown", n=12, all=15, token="<unk>") in [one.value for one in app.warning]
+    table = next(one for one in said(app) if one.startswith("| | "))
+    assert "X holds the decoder's states" in table and "as before" not in table
+    known = controls.pairs()[-1]
+    app = open_app("two_sequences", model="animals-en-zh", write=1, text=known.text, target=known.target)
+    assert not app.warning
+
+
+def test_texts_that_are_cut_for_the_scores_are_said_to_be(open_app):
+    cut = T("two_sequences.first", n=128)
+    app = open_app("two_sequences", source="words", text="word " * 129, target="why")
+    assert [one.value for one in app.caption].count(cut) == 2
+    app = open_app("two_sequences", source="words", text="word " * 128, target="why")
+    assert cut not in [one.value for one in app.caption]
 
 
 def test_a_real_encoder_decoder_asks_with_heads_of_its_own_and_writes(open_app, family):

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from viz.core.attention import attend
-from viz.core.heads import share_kv
+from viz.core.checks import largest
+from viz.core.heads import multi_head
 from viz.core.portrait import cross_portrait, portrait
 from viz.models.capture import Call, Capture
 
@@ -58,13 +58,15 @@ def cross(answers: Capture, alone: Callable[[], Capture], together: Callable[[],
 
 
 def self_error(capture: Capture, layer: int) -> float:
-    """How far a text's cross-attention to itself is from its self-attention, under the same mask and bias: 0."""
-    own = capture.layer(layer)
-    twice = pair(capture, capture).calls[layer]
-    H = twice.q.shape[0]
-    k, v = share_kv(twice.k, H), share_kv(twice.v, H)
-    again = attend(twice.q, k, v, **{**twice.options, **capture.calls[layer].options})
-    return float((again.weights - own.weights).abs().max())
+    """How far a text's cross-attention to itself is from its self-attention, under the same mask and bias.
+
+    Q, K and V are computed anew from what the pair says asks and answers, so not where a layer turns q and k by
+    position; weights, and outputs beside the largest of them.
+    """
+    own, twice = capture.multi_head(layer), pair(capture, capture).calls[layer]
+    again = multi_head(twice.x, twice.memory, twice.projections, **capture.calls[layer].options)
+    outputs = (again.output - own.output).abs().max() / largest(own.output)
+    return max(float((again.weights - own.weights).abs().max()), float(outputs))
 
 
 def describe(capture: Capture, weights: Tensor) -> Mapping[str, Tensor]:

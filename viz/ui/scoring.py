@@ -32,6 +32,12 @@ HIDDEN = (1, 2, 4, 8, 16, 32, 64)
 WIDTHS = ("d_model", "d_memory", "d_head", "d_value", "d_output")
 
 
+def _say_cut(meeting: Meeting) -> None:
+    """Say so where a text is longer than what is scored."""
+    if max(meeting.n_queries, meeting.n_keys) > limits.SCORED_TOKENS:
+        st.caption(meeting.cross.t("two_sequences.first", n=limits.SCORED_TOKENS))
+
+
 def side_by_side(meeting: Meeting, head: int) -> None:
     """Three functions on the same queries and keys: formulas, maps under one scale, and what each one takes."""
     t, trace = meeting.cross.t, meeting.cross.trace
@@ -50,6 +56,7 @@ def side_by_side(meeting: Meeting, head: int) -> None:
         check("two_sequences.check_dot", (scores["dot"] - trace.scores[head, :n, :n]).abs().max(),
               1e-5 * largest(trace.scores))
     )  # fmt: skip
+    _say_cut(meeting)
     _maps(meeting, scores)
     for name, formula in FORMULAS.items():
         st.latex(rf"\text{{{t(f'two_sequences.score_{name}')}:}}\quad {formula}")
@@ -112,6 +119,7 @@ def widths(meeting: Meeting) -> None:
     ]
     titles = {key: st.column_config.Column(t(f"two_sequences.column_{key}")) for key in rows[0]}
     st.dataframe(rows, column_config=titles, hide_index=True, height="content", key="shapes")
+    _say_cut(meeting)
     cost = parameters(spec)
     flops = attention_flops(spec, n_queries=len(x), n_keys=len(memory))
     st.markdown(t("two_sequences.widths_cost", parameters=f"{cost.total:,}", flops=f"{flops.total:,}"))

@@ -149,12 +149,18 @@ def _sizes(scene: Scene) -> dict[str, Any]:
 ROWS = ("asks", "answers", "q", "kv", "map", "sum", "out", "parameters", "flops", "mask", "for", "where")
 
 
+def lead_of_changes(meeting: Meeting) -> str:
+    """Where the table's numbers come from: heads drawn at random have one layer, and no slider for it."""
+    return f"two_sequences.changes_lead{'' if meeting.source.choice.source.kind == 'model' else '_seeded'}"
+
+
 def differences(meeting: Meeting) -> None:
     """What changes and what does not, in this input's own numbers."""
     t, own, cross = meeting.cross.t, _sizes(meeting.target), _sizes(meeting.cross)
     lines = [f"| | {t('two_sequences.row_self')} | {t('two_sequences.row_cross')} |", "|---|---|---|"]
     for row in ROWS:
-        cells = (t(f"two_sequences.self_{row}", **own), t(f"two_sequences.cross_{row}", **cross))
+        states = "_trained" if row == "q" and meeting.trained else ""
+        cells = (t(f"two_sequences.self_{row}", **own), t(f"two_sequences.cross_{row}{states}", **cross))
         lines.append(f"| **{t(f'two_sequences.row_{row}')}** | {cells[0]} | {cells[1]} |")
     st.markdown("\n".join(lines))
 
@@ -168,10 +174,13 @@ def checks(meeting: Meeting) -> list[Check]:
     with torch.inference_mode():
         v = split_heads(project(trace.memory, weights.w_v, weights.b_v), weights.spec.G)
         values = (v - trace.v).abs().max()
-    source = meeting.source
-    return [
+    source, layer = meeting.source, meeting.source.choice.layer
+    found = [
         *attention_checks(trace),
         check("two_sequences.check_shape", shape, 0, Q=wanted[0], K=wanted[1]),
         check("two_sequences.check_values", values, 1e-5 * largest(trace.v)),
-        check("two_sequences.check_self", itself(source.choice.source, source.choice.layer), 0),
     ]
+    if not source.capture.calls[layer].rotary:
+        tolerance = 1e-5 * largest(source.trace.scaled)
+        found.append(check("two_sequences.check_self", itself(source.choice.source, layer), tolerance))
+    return found

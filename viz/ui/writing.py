@@ -8,7 +8,7 @@ from viz.figures.matrix import matrix
 from viz.models.capture import Capture
 from viz.models.registry import ModelError
 from viz.models.writing import Writing
-from viz.ui import state
+from viz.ui import compute, state
 from viz.ui.compute_two import written
 from viz.ui.controls import KEEP, pairs
 from viz.ui.layout import check, say_error, show
@@ -26,12 +26,29 @@ def _take_own() -> None:
         state.put(name, value)
 
 
+def _say_what_to_do(meeting: Meeting) -> None:
+    t, source = meeting.cross.t, meeting.source.choice.source
+    if source.model and any(layer.layout.stack == "cross" for layer in compute.model(source.model).layers):
+        st.info(t("two_sequences.own_heads", model=source.model))
+        return
+    st.info(t("two_sequences.no_model", model=LARGER))
+    st.code("streamlit run app.py -- --model FOLDER", language="sh")
+
+
+def _say_unknown(meeting: Meeting, writing: Writing) -> None:
+    """A model reads a word that it does not know as one token for all of them, and writes on as if nothing were."""
+    tokenizer, tokens = compute.model(meeting.source.choice.source.model).tokenizer, writing.tokens
+    read = zip(tokens.ids, tokens.special, strict=True)
+    if n := sum(each == tokenizer.unk_token_id and not special for each, special in read):
+        t = meeting.cross.t
+        st.warning(t("two_sequences.unknown", n=n, all=len(tokens.ids), token=tokenizer.unk_token))
+
+
 def write(meeting: Meeting, head: int) -> None:
     """Let the model write, step by step, and put the rows of every step under each other; or say what to do first."""
     t = meeting.cross.t
     if not meeting.trained:
-        st.info(t("two_sequences.no_model", model=LARGER))
-        st.code("streamlit run app.py -- --model FOLDER", language="sh")
+        _say_what_to_do(meeting)
         st.button(t("two_sequences.take_model"), on_click=_take_own, type="primary")
         return
     wanted = state.flag("write")
@@ -43,6 +60,7 @@ def write(meeting: Meeting, head: int) -> None:
     except ModelError as error:
         say_error(t, error)
         return
+    _say_unknown(meeting, writing)
     st.text(writing.text)
     st.button(t("two_sequences.use"), on_click=state.put, args=("target", writing.text), disabled=not writing.text)
     _rows(meeting, writing, head)
