@@ -95,6 +95,36 @@ def test_heads_off_change_the_output_by_their_contributions(open_app, source):
         np.testing.assert_allclose(end, here, rtol=1e-4)
 
 
+BLIND = {"source": "words", "mask": "both", "pad_left": 1, "pad": 3}
+ALL = {"source": "words", "mask": "padding", "pad": 32}
+"""The first three queries may look nowhere; none may."""
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_heads_off_are_averaged_over_the_rows_that_have_an_output(open_app, lang):
+    app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
+    here, end = (numbers(one["y"]) for one in charts(app)["change"]["data"])
+    assert np.isnan(here[:3]).all() and np.isfinite(here[3:]).all()
+    assert t("heads.off_found", here=f"{here[3:].mean():.2f}", end=f"{end.mean():.2f}") in said(app)
+    app = open_app(part="off", off="0", lang=lang, **ALL)
+    end = numbers(charts(app)["change"]["data"][1]["y"])
+    assert t("heads.off_nowhere", end=f"{end.mean():.2f}") in said(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("what", ["weights", "scores"])
+def test_a_row_that_may_look_nowhere_looks_at_nothing_most(open_app, what, lang):
+    app, t = open_app(query=0, what=what, lang=lang, **BLIND), translator(lang)
+    assert t("head_grid.says_blind", q="The") in said(app)
+    assert not any("-inf" in one for one in said(app))
+
+
+@pytest.mark.parametrize("what", ["weights", "scores"])
+def test_a_row_whose_keys_are_all_hidden_is_not_called_blind(open_app, what):
+    app = open_app(query=1, what=what, hide=1, mask="padding", pad=15)  # [CLS] is left
+    assert translator("en")("heads.row_hidden", q="the") in said(app)
+
+
 def test_hidden_specials_renormalise_and_say_so(open_app):
     app = open_app(hide="1", query=5)  # counted with [CLS]
     assert translator("en")("heads.view_hide") in said(app)

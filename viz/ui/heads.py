@@ -77,12 +77,13 @@ def row_bars(scene: Scene, shown: compute.Shown, head: int, query: int) -> None:
     weights = st.session_state["what"] == "weights"
     t, row = scene.t, shown.values[head, query]
     best = int(row.nan_to_num(neginf=-torch.inf).argmax())
-    sentence = t(
-        "heads.row_weights" if weights else "heads.row_scores",
-        query=shown.labels[query],
-        key=shown.labels[best],
-        value=f"{float(row[best]):.4f}",
-    )
+    if bool(row[best] > 0 if weights else row[best].isfinite()):
+        key, value = shown.labels[best], f"{float(row[best]):.4f}"
+        sentence = t(
+            "heads.row_weights" if weights else "heads.row_scores", query=shown.labels[query], key=key, value=value
+        )
+    else:  # with tokens hidden it may still look at those
+        sentence = t("heads.row_hidden" if st.session_state["hide"] else "head_grid.says_blind", q=shown.labels[query])
     st.text(sentence)
     show(
         bars(
@@ -194,15 +195,18 @@ def switch_off(scene: Scene, _: int) -> None:
         return
     heads_off = frozenset((choice.layer, i) for i in off)
     without = compute.read(choice.source, heads_off)
-    here = trace.contributions[off].sum(0).norm(dim=-1) / trace.output.norm(dim=-1)
+    whole = trace.output.norm(dim=-1)  # 0 where a query may look nowhere and no bias is added: nothing can change there
+    here = trace.contributions[off].sum(0).norm(dim=-1) / whole
     end = (without.final - scene.capture.final).norm(dim=-1) / scene.capture.final.norm(dim=-1)
     if choice.mask.kind != "own":
         st.caption(t("heads.off_mask"))
     series = {t("heads.off_here"): here, t("heads.off_end"): end}
-    st.markdown(t("heads.off_found", here=f"{float(here.mean()):.2f}", end=f"{float(end.mean()):.2f}"))
+    found = t("heads.off_nowhere", end=f"{float(end.mean()):.2f}")
+    if bool((whole > 0).any()):
+        found = t("heads.off_found", here=f"{float(here[whole > 0].mean()):.2f}", end=f"{float(end.mean()):.2f}")
+    st.markdown(found)
     show(
-        bars(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change",
-        alt=t("heads.off_found", here=f"{float(here.mean()):.2f}", end=f"{float(end.mean()):.2f}"),
+        bars(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found
     )  # fmt: skip
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
         st.markdown(t("heads.predictions", token=before.at))
