@@ -23,13 +23,17 @@ def trace():
 
 
 def test_a_true_trace_passes(trace):
-    assert rows_error(trace.weights) < 1e-6
+    assert rows_error(trace.weights, trace.masked) < 1e-6
     assert sdpa_error(trace) < 1e-5
     assert sum_error(trace) < 1e-5
 
 
 def test_a_false_trace_does_not(trace):
-    assert rows_error(trace.weights * 0.9) > 0.05
+    assert rows_error(trace.weights * 0.9, trace.masked) > 0.05
+    assert rows_error(trace.weights) == 1  # without scores every row must sum to 1, and row 4 does not
+    gone = trace.weights.clone()
+    gone[2, 7] = 0  # a row that may look somewhere
+    assert rows_error(gone, trace.masked) > 0.99
     assert sdpa_error(replace(trace, head_outputs=trace.head_outputs + 0.1)) > 0.05
     assert sdpa_error(replace(trace, k=trace.k.flip(0))) > 0.01  # the wrong group of keys
     assert sum_error(replace(trace, output=trace.output + 0.1)) > 0.05

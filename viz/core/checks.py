@@ -7,10 +7,11 @@ from torch.nn.functional import scaled_dot_product_attention
 from viz.core.heads import MultiHeadTrace
 
 
-def rows_error(weights: Tensor) -> float:
-    """How far a row's sum is from 1; a row that may look nowhere must sum to 0 exactly."""
+def rows_error(weights: Tensor, masked: Tensor | None = None) -> float:
+    """How far a row's sum is from 1; or from 0, where every one of its masked scores is -inf."""
     sums = weights.sum(-1)
-    return float((sums - (weights.amax(-1) > 0).to(sums.dtype)).abs().max())
+    expected = torch.ones_like(sums) if masked is None else (masked > -torch.inf).any(-1).to(sums.dtype)
+    return float((sums - expected).abs().max())
 
 
 def sdpa_error(trace: MultiHeadTrace) -> float:

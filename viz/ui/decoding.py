@@ -63,7 +63,7 @@ def checks(board: Board) -> list[Check]:
     added = trace.masked - trace.scaled  # the mask, and what the model adds to its scores
     torchs = scaled_dot_product_attention(board.q, board.k, board.v, added, scale=trace.scale, enable_gqa=True)
     found = [
-        check("truth.rows", rows_error(trace.weights), 1e-5),
+        check("truth.rows", rows_error(trace.weights, trace.masked), 1e-5),
         check("masks.check_sdpa", (torchs - trace.output).abs().max(), 1e-5 * largest(trace.output)),
     ]
     if n := int((~board.allowed).sum()):

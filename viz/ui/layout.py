@@ -154,7 +154,7 @@ def cuts(scene: Scene) -> None:
 def attention_checks(trace: MultiHeadTrace) -> list[Check]:
     """What must hold of every trace; float32 rounding is allowed for."""
     return [
-        check("truth.rows", rows_error(trace.weights), 1e-5),
+        check("truth.rows", rows_error(trace.weights, trace.masked), 1e-5),
         check("truth.sdpa", sdpa_error(trace), 1e-5 * largest(trace.head_outputs)),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
