@@ -82,6 +82,15 @@ def test_the_mistake_breaks_the_check_and_says_so(open_app, lang):
     app = app.select_slider(key="n_kv_heads").set_value(1).run()  # nothing to mix up
     assert badge(app).label == t("truth.passed", n=6)
     assert t("share_kv.mistake_none") in [one.value for one in app.caption]
+    assert not app.warning and not app.info
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_mistake_that_no_check_sees_is_not_said_to_be_seen(open_app, lang):
+    app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4, mask="padding", pad=32), translator(lang)
+    assert badge(app).label == t("truth.passed", n=5)
+    assert not app.warning
+    assert [one.value for one in app.info] == [t("share_kv.mistake_quiet", wrong=8, H=12)]
 
 
 def test_the_table_counts_every_g(open_app):

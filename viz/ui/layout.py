@@ -22,6 +22,8 @@ from viz.ui.controls import Choice
 
 IMAGES = ("png", "svg")
 """What the camera button of every figure may save."""
+SDPA = 1e-5
+"""How far the heads' outputs may be from torch's own, as a share of their largest number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +157,7 @@ def attention_checks(trace: MultiHeadTrace) -> list[Check]:
     """What must hold of every trace; float32 rounding is allowed for."""
     return [
         check("truth.rows", rows_error(trace.weights, trace.masked), 1e-5),
-        check("truth.sdpa", sdpa_error(trace), 1e-5 * largest(trace.head_outputs)),
+        check("truth.sdpa", sdpa_error(trace), SDPA * largest(trace.head_outputs)),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
 

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from viz.core.checks import largest
+from viz.core.checks import largest, sdpa_error
 from viz.core.heads import MultiHeadTrace, split_heads
 from viz.core.measures import total_variation, uniform
 from viz.core.sharing import attend_mqa, divisors, kv_head_of, repeat_kv
@@ -16,7 +16,7 @@ from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.text import Translate
 from viz.ui import compute, limits, state
 from viz.ui.controls import KEEP
-from viz.ui.layout import Check, Scene, attention_checks, check, show
+from viz.ui.layout import SDPA, Check, Scene, attention_checks, check, show
 from viz.views.maps import Panel, pack_maps
 from viz.views.mount import mount
 from viz.views.sharing import pack_sharing
@@ -135,11 +135,19 @@ def picture(sharing: Sharing) -> None:
     mount("sharing", key="share_picture", data=data)
     st.text(t("share_kv.shapes", H=H, G=G, n=len(scene.labels), d_k=shown.k.shape[-1], d_v=shown.v.shape[-1]))
     if sharing.mistake:
-        wrong = sum(i * G // H != one for i, one in enumerate(reads))
-        off = float((shown.output - sharing.layer.output).abs().max())
-        st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=f"{off:.2f}"))
-        if not wrong:
-            st.caption(t("share_kv.mistake_none"))
+        _mistaken(sharing, sum(i * G // H != one for i, one in enumerate(reads)))
+
+
+def _mistaken(sharing: Sharing, wrong: int) -> None:
+    """What the mistake did: to so many heads, to the output, and whether the badge noticed."""
+    t, shown, H = sharing.scene.t, sharing.shown, sharing.n_heads
+    off = float((shown.output - sharing.layer.output).abs().max())
+    if not wrong:
+        st.caption(t("share_kv.mistake_none"))
+    elif sdpa_error(shown) > SDPA * largest(shown.head_outputs):
+        st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=f"{off:.2g}"))
+    else:
+        st.info(t("share_kv.mistake_quiet", wrong=wrong, H=H))
 
 
 def distances(sharing: Sharing) -> dict[int, Tensor]:
