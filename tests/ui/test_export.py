@@ -47,6 +47,19 @@ def test_the_code_computes_the_same_weights(kind, mask, capsys):
     assert len([line for line in code.splitlines() if line.strip()]) <= 21
 
 
+@pytest.mark.parametrize("model", ["twin-g8", "twin-g2", "twin-g1", "animals-en-zh"])
+@pytest.mark.parametrize("kind", ["model", "embeddings"])
+def test_the_code_finds_the_projects_own_models(model, kind, monkeypatch, capsys):
+    monkeypatch.chdir(registry.ROOT)
+    sizes = {} if kind == "model" else {"n_heads": 4, "n_kv_heads": 2}
+    of = compute.Source(kind=kind, text="the dog saw a cat .", model=model, **sizes)
+    layer, head, mask = (1 if kind == "model" else 0), 3, compute.Mask(kind="window", width=2)
+    code, found = to_code(of, layer, head, mask, compute.read(of).tokens), {}
+    exec(code, found)
+    capsys.readouterr()
+    torch.testing.assert_close(found["weights"], compute.trace(of, layer, mask).weights[head], atol=2e-6, rtol=1e-4)
+
+
 def test_csv_reads_back_exactly_and_runs_nothing():
     values = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
     rows = list(csv.reader(io.StringIO(to_csv(values, ["=1+1", 'a"b,c'], ["猫", "@x", "ok"]).decode("utf-8-sig"))))

@@ -73,6 +73,20 @@ def mask_code(mask: compute.Mask, n: int) -> str:
     )  # fmt: skip
 
 
+def _name(model: str) -> str:
+    """What a model is called outside: its name on the hub, or its folder, seen from the project's."""
+    entry = next((entry for entry in registry.entries() if entry.id == model), None)
+    if entry is None:
+        return model
+    return entry.hub or (entry.path.relative_to(registry.ROOT).as_posix() if entry.path else model)
+
+
+def _encoder(source: compute.Source) -> str:
+    """The text is read by the encoder alone, where a model has one beside its decoder."""
+    two = source.kind == "model" and compute.model(source.model).model.config.is_encoder_decoder
+    return ".get_encoder()" if two else ""
+
+
 def to_code(source: compute.Source, layer: int, head: int, mask: compute.Mask, tokens: Tokens) -> str:
     """About 15 lines of torch that compute this head's weights again, without Headlight.
 
@@ -83,9 +97,8 @@ def to_code(source: compute.Source, layer: int, head: int, mask: compute.Mask, t
         mask: laid over the head.
         tokens: of the text.
     """
-    entry = next((entry for entry in registry.entries() if entry.id == source.model), None)
     values = {
-        "text": repr(source.text), "model": repr((entry.hub if entry else source.model) or source.model),
+        "text": repr(source.text), "model": repr(_name(source.model)), "encoder": _encoder(source),
         "layer": layer, "head": head, "seed": source.seed, "d_model": source.d_model, "n_heads": source.n_heads,
         "n_kv_heads": source.n_kv_heads, "mask": mask_code(mask, len(tokens.ids)),
         "ids": list(tokens.ids), "names": " ".join(tokens.labels), "n": len(tokens.ids),
@@ -120,4 +133,6 @@ def downloads(scene: Scene, head: int, view: compute.View) -> None:
         width="stretch",
     )  # fmt: skip
     st.caption(t("export.code"))
+    if choice.source.model and _name(choice.source.model).startswith("assets/"):
+        st.caption(t("export.code_folder"))
     st.code(to_code(choice.source, choice.layer, head, choice.mask, scene.capture.tokens), language="python")
