@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from viz.core.measures import message_norms
 from viz.models import capture, load, notes
 from viz.models.registry import entries
 from viz.ui.controls import examples
@@ -101,6 +102,24 @@ def test_it_prefers_the_subject_in_eight_of_twelve(weight):
 
     assert sum(wins(3, 1)) == 8
     assert sum(wins(5, 11)) == 10
+
+
+def test_the_sink_has_a_short_value_and_adds_the_least():
+    model = load(entries()[0].id)
+    ratios = []
+    for text, *_ in IT:
+        trace = capture(model, text).multi_head(4)
+        norms = message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[5]
+        ratios.append(float(norms[1:].mean() / norms[0]))
+    assert min(ratios) > 30 and max(ratios) < 37
+    trace = capture(model, IT[0][0]).multi_head(4)
+    norms = message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[5]
+    arrives = (trace.weights[5] * norms).sum(0)
+    assert float(trace.weights[5, :, 0].mean()) == pytest.approx(0.90, abs=0.005)
+    assert float(arrives[0] / arrives.sum()) == pytest.approx(0.22, abs=0.005)
+    added = trace.contributions.norm(dim=-1).mean(-1).tolist()
+    assert added.pop(5) == pytest.approx(0.38, abs=0.005)
+    assert (min(added), max(added)) == pytest.approx((0.59, 1.24), abs=0.005)
 
 
 def test_notes_name_heads_and_examples_that_exist():
