@@ -42,6 +42,16 @@ def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
     assert any(t("truth.passed", n=3) in one.label for one in app.expander)
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_temperature_is_the_large_maps_alone_and_that_is_said(open_app, lang):
+    t = translator(lang)
+    app = open_app(lang=lang, temperature=5, query=5)
+    assert t("heads.part_at_one", T=5) in said(app)
+    row = numbers(charts(app)["row"]["data"][0]["y"])
+    torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(3).weights[1, 5])
+    assert t("heads.part_at_one", T=1) not in said(open_app(lang=lang))
+
+
 def test_the_row_drawn_is_the_traces(open_app):
     app = open_app(layer=2, head=9, query=5)
     row = numbers(charts(app)["row"]["data"][0]["y"])

@@ -66,6 +66,8 @@ def look_closer(scene: Scene, shown: compute.Shown, chosen: GridChoice) -> None:
         t("heads.part"), PARTS, key="part", required=True, persist_state=KEEP, label_visibility="collapsed",
         format_func=lambda code: t(f"heads.part_{code}"),
     )  # fmt: skip
+    if chosen.temperature != 1:
+        st.caption(t("heads.part_at_one", T=f"{chosen.temperature:g}"))
     if part == "row":
         row_bars(scene, shown, chosen.head, chosen.query or 0)
     else:
