@@ -102,6 +102,18 @@ def test_the_table_counts_every_g(open_app):
     assert expected[0] == 589_824
 
 
+@pytest.mark.parametrize(
+    ("link", "both_ways", "all_columns"),
+    [({}, True, True), ({"mask": "padding", "pad": 2}, True, False), ({"mask": "window", "width": 1}, True, False),
+     ({"mask": "causal"}, False, True), ({"mask": "both", "pad": 2}, False, False),
+     ({"model": "twin-g8"}, False, True)],
+)  # fmt: skip
+def test_what_differs_from_a_decoder_is_said(open_app, link, both_ways, all_columns):
+    said = [one.value for one in open_app("share_kv", **link).caption]
+    assert (T("share_kv.not_causal") in said) == both_ways
+    assert (T("share_kv.not_all") not in said) == all_columns
+
+
 class TestPublished:
     def test_llama_3_8b_at_8192_tokens_is_exactly_one_gib(self, open_app):
         app = open_app("share_kv")
@@ -127,7 +139,18 @@ class TestPublished:
             bytes_per_value=1,
         )  # fmt: skip
         assert app.metric[0].value == kv_saves.bytes_text(size)
-        assert T("share_kv.window", window=4096) in [one.value for one in app.caption]
+        assert T("share_kv.window", window=4096, w=32, L=32) in [one.value for one in app.caption]
+        app = open_app("share_kv", preset="Gemma-2-2B", layers=1)
+        assert T("share_kv.window", window=4096, w=13, L=26) in [one.value for one in app.caption]
+        across = T("share_kv.across").partition("{")[0]
+        assert not any(one.startswith(across) for one in markdown(app)), "one layer has none to share with"
+        assert any(one.startswith(across) for one in markdown(open_app("share_kv", layers=2)))
+
+    @pytest.mark.parametrize("name", ["bert-base-uncased", "all-MiniLM-L6-v2"])
+    def test_an_encoder_has_no_new_token_to_read_for(self, open_app, name):
+        app = open_app("share_kv", preset=name)
+        assert T("share_kv.m_read") not in [one.label for one in app.metric]
+        assert T("share_kv.encoder") in [one.value for one in app.caption]
 
     def test_curves(self, open_app):
         curves = charts(open_app("share_kv", preset="Llama-2-70B"))["growth"]["data"]

@@ -122,12 +122,14 @@ def published(t: Translate) -> None:
     columns = st.columns(3)
     columns[0].metric(t("share_kv.m_cache"), bytes_text(ours), help=f"{ours:,} B")
     columns[1].metric(t("share_kv.m_mha", H=spec.H), bytes_text(theirs), help=f"{theirs:,} B")
-    columns[2].metric(t("share_kv.m_read"), bytes_text(ours), help=t("share_kv.m_read_help"))
+    if chosen.model.decoder:
+        columns[2].metric(t("share_kv.m_read"), bytes_text(ours), help=t("share_kv.m_read_help"))
     st.caption(t("share_kv.published", H=spec.H, G=spec.G, d_k=spec.d_k, d_model=spec.d_model, source=chosen.source))
     if not chosen.model.decoder:
         st.caption(t("share_kv.encoder"))
     if chosen.model.window:
-        st.caption(t("share_kv.window", window=chosen.model.window))
+        near, L = chosen.model.windowed_layers, chosen.n_layers
+        st.caption(t("share_kv.window", window=chosen.model.window, w=near, L=L))
     curves = {g: [cache(g, tokens) for tokens in LENGTHS] for g in dict.fromkeys((spec.H, spec.G, 1))}
     kinds = {g: f"G = {g} · {spec_with(spec, g).kind}" for g in curves}
     fig = cache_growth(
@@ -136,7 +138,8 @@ def published(t: Translate) -> None:
     )  # fmt: skip
     show(fig, key="growth", alt=t("share_kv.growth_alt", mine=bytes_text(ours), mha=bytes_text(theirs)))
     st.caption(t("share_kv.growth_note"))
-    across_layers(t, spec, n_layers)
+    if n_layers > 1:
+        across_layers(t, spec, n_layers)
 
 
 def across_layers(t: Translate, spec: AttentionSpec, n_layers: int) -> None:
@@ -149,8 +152,11 @@ def growing(sharing: Sharing) -> None:
     """The cache of this layer, filled token by token."""
     t, scene, layer = sharing.scene.t, sharing.scene, sharing.layer
     n, spec, L = min(len(scene.labels), limits.SHARED_TOKENS), layer.projections.spec, scene.capture.n_layers
-    if scene.choice.source.kind == "model" and layer.allowed is None:
+    may = layer.masked.isfinite().any(0)
+    if scene.choice.source.kind == "model" and bool(may.triu(1).any()):
         st.caption(t("share_kv.not_causal"))
+    if not bool(may[torch.ones_like(may).tril()].all()):
+        st.caption(t("share_kv.not_all"))
     data = pack_cache(
         layer.k[:, :n], layer.v[:, :n], labels=scene.labels[:n], words=words(t, "cache"), hues=HUES,
         token_bytes=kv_cache_bytes(spec, n_tokens=1, n_layers=L),
