@@ -7,7 +7,7 @@ from viz.core.heads import share_kv as share_out
 from viz.core.sharing import attend_shared, decode_step, pool_heads, repeat_kv
 from viz.ui import kv_saves, layout, share_kv, twins
 
-scene = layout.open_page("share_kv")
+scene = layout.open_page("share_kv", about=layout.provenance_pooled)
 t = scene.t
 sharing = share_kv.choose(scene)
 layout.truth(t, [*share_kv.checks(sharing), kv_saves.parameter_check(sharing)])

@@ -43,6 +43,13 @@ def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
+def test_masked_numbers_are_not_called_the_models_own(open_app, lang):
+    own = translator(lang)("source.model_own")
+    assert any(own in one for one in said(open_app(lang=lang)))
+    assert not any(own in one for one in said(open_app(lang=lang, mask="causal")))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_temperature_is_the_large_maps_alone_and_that_is_said(open_app, lang):
     t = translator(lang)
     app = open_app(lang=lang, temperature=5, query=5)

@@ -124,15 +124,22 @@ def note_refused(t: Translate) -> None:
 
 def provenance(scene: Scene) -> None:
     """One line that says which numbers these are, and which mask was added."""
+    _say_source(scene, untouched=scene.choice.mask.kind == "own")
+
+
+def provenance_pooled(scene: Scene) -> None:
+    """The same for a page that may pool heads, and says itself whether the numbers are still the model's own."""
+    _say_source(scene, untouched=False)
+
+
+def _say_source(scene: Scene, *, untouched: bool) -> None:
     t, choice, spec = scene.t, scene.choice, scene.trace.projections.spec
     source = choice.source
-    st.caption(
-        t(
-            f"source.{source.kind}_line", model=source.model, layer=choice.layer, last=scene.capture.n_layers - 1,
-            seed=source.seed, H=spec.H, G=spec.G, kind=spec.kind, d_model=spec.d_model, d_k=spec.d_k,
-            n=len(scene.labels),
-        )
+    line = t(
+        f"source.{source.kind}_line", model=source.model, layer=choice.layer, last=scene.capture.n_layers - 1,
+        seed=source.seed, H=spec.H, G=spec.G, kind=spec.kind, d_model=spec.d_model, d_k=spec.d_k, n=len(scene.labels),
     )  # fmt: skip
+    st.caption(f"{line} {t('source.model_own')}" if untouched and source.kind == "model" else line)
     mask_added(scene)
 
 
