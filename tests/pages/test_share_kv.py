@@ -62,6 +62,25 @@ def test_how_far_the_converted_layer_is(open_app):
     assert T("share_kv.convert_found", G=2, own=12, far=f"{float(far[2].mean()):.2f}") in markdown(app)
 
 
+@pytest.mark.parametrize("link", [{"model": "twin-g8", "text": "the"}, {"mask": "padding", "pad": 32}])
+def test_where_no_weight_can_move_nothing_is_compared(open_app, link):
+    app = open_app("share_kv", n_kv_heads=2, **link)
+    assert T("share_kv.convert_nothing") in [one.value for one in app.caption]
+    assert "far_g" not in charts(app)
+
+
+def test_the_layers_own_g_pools_nothing(open_app):
+    app = open_app("share_kv", n_kv_heads=12)
+    assert T("share_kv.convert_own", own=12) in markdown(app)
+
+
+@pytest.mark.parametrize(("link", "own"), [({}, False), ({"n_kv_heads": 12}, True),
+                                           ({"n_kv_heads": 12, "mask": "causal"}, False)])  # fmt: skip
+def test_pooled_or_masked_numbers_are_not_called_the_models_own(open_app, link, own):
+    said = [one.value for one in open_app("share_kv", **link).caption]
+    assert any(T("source.model_own") in one for one in said) == own
+
+
 @pytest.mark.parametrize("source", ["words", "embeddings"])
 def test_seeded_heads_follow_the_same_control(open_app, source):
     app = open_app("share_kv", source=source, n_kv_heads=1)
@@ -198,6 +217,21 @@ class TestTwins:
         app = open_app("share_kv", words=words)
         assert not app.exception
         assert bool(app.error) == (not words.strip())
+
+    @pytest.mark.parametrize(("words", "maps"), [("the", 0), ("the cat", 1), ("the cat the", 2)])
+    def test_no_head_is_best_at_nothing(self, open_app, words, maps):
+        app = open_app("share_kv", words=words)
+        table = tables(app)[2]
+        assert [set(table[T(f"share_kv.x_{name}")]) == {"—"} for name in ("previous", "induction")] == [
+            maps < 1, maps < 2,
+        ]  # fmt: skip
+        drawn = [one.proto.bytes for one in app.get("bidi_component") if one.proto.component_name.endswith(".maps")]
+        assert len(drawn) == 1 + (maps > 0)  # the converted layer's, and the twins'
+
+    def test_a_twin_with_one_key_value_head_cannot_be_pooled(self, open_app):
+        said = [one.value for one in open_app("share_kv", model=twin_id(1)).caption]
+        assert T("share_kv.own_one", H=8) in said
+        assert T("share_kv.own", own=1, H=8) not in said
 
     def test_a_twin_as_the_models_own_heads(self, open_app):
         app = open_app("share_kv", model=twin_id(2))

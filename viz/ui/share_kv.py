@@ -78,10 +78,14 @@ def choose(scene: Scene) -> Sharing:
             persist_state=KEEP, help=t("sidebar.n_kv_heads_help"),
         )  # fmt: skip
     columns[1].toggle(t("share_kv.mistake"), key="mistake", persist_state=KEEP, help=t("share_kv.mistake_help"))
-    if not seeded and own < H:
+    if len(groups) == 1:
+        st.caption(t("share_kv.own_one", H=H))
+    elif not seeded and own < H:
         st.caption(t("share_kv.own", own=own, H=H))
     if not seeded and own > G:
         st.caption(t("share_kv.pooled", own=own, G=G))
+    elif not seeded and choice.mask.kind == "own":
+        st.caption(t("source.model_own"))
     layer = compute.shared(choice.source, choice.layer, choice.mask, G)
     shown = compute.shared(choice.source, choice.layer, choice.mask, G, mistake=True) if mistake else layer
     return Sharing(scene=scene, layer=layer, shown=shown, mistake=mistake)
@@ -173,9 +177,14 @@ def conversion(sharing: Sharing) -> None:
     if scene.choice.source.kind != "model" or sharing.own == 1:
         st.caption(t("share_kv.convert_model"))
         return
+    if int(scene.trace.masked.isfinite().any(0).sum(-1).max()) <= 1:
+        st.caption(t("share_kv.convert_nothing"))
+        return
     far = distances(sharing)
     pairs, even = _scale(scene.trace)
-    found = t("share_kv.convert_found", G=G, own=sharing.own, far=f"{float(far[G].mean()):.2f}")
+    found = t("share_kv.convert_own", own=sharing.own)
+    if sharing.own > G:
+        found = t("share_kv.convert_found", G=G, own=sharing.own, far=f"{float(far[G].mean()):.2f}")
     st.markdown(found)
     st.caption(t("share_kv.convert_scale", pairs=f"{pairs:.2f}", even=f"{even:.2f}"))
     columns = st.columns(2)

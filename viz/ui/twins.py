@@ -62,8 +62,11 @@ def _spread(found: list[Run], step: int) -> str:
     return f"{median(at):.3f} ({min(at):.3f} – {max(at):.3f})"
 
 
-def best_heads(seen: Capture) -> tuple[tuple[Head, float], tuple[Head, float]]:
-    """The head that looks most at the previous token, and the one that looks most at what came next last time."""
+def best_heads(seen: Capture) -> tuple[tuple[Head, float] | None, tuple[Head, float] | None]:
+    """The head that looks most at the previous token, and the one that looks most at what came next last time.
+
+    None where there is nothing of the kind to look at.
+    """
     ids = torch.tensor(seen.tokens.ids)
     maps = torch.stack([seen.layer(i).weights for i in range(seen.n_layers)])
     previous = on_offset(maps, -1).mean(-1) if len(ids) > 1 else torch.zeros(maps.shape[:2])
@@ -71,9 +74,9 @@ def best_heads(seen: Capture) -> tuple[tuple[Head, float], tuple[Head, float]]:
     return _best(previous), _best(copying)
 
 
-def _best(values: Tensor) -> tuple[Head, float]:
+def _best(values: Tensor) -> tuple[Head, float] | None:
     layer, head = divmod(int(values.argmax()), values.shape[1])
-    return (layer, head), float(values[layer, head])
+    return ((layer, head), float(values[layer, head])) if values[layer, head] > 0 else None
 
 
 def _off() -> tuple[frozenset[Head], int]:
@@ -122,8 +125,8 @@ def _expected(scene: Scene, whole: Mapping[int, Capture], without: Mapping[int, 
             guess = one.predictions[0]
             rows[f"next{suffix}"].append(guess.labels[0])
             rows[f"p{suffix}"].append(f"{guess.probabilities[0]:.3f}")
-        for name, (head, value) in zip(("previous", "induction"), best_heads(seen), strict=True):
-            rows[name].append(f"{head[0]}·{head[1]}: {value:.2f}")
+        for name, best in zip(("previous", "induction"), best_heads(seen), strict=True):
+            rows[name].append(f"{best[0][0]}·{best[0][1]}: {best[1]:.2f}" if best else "—")
     names = {"G": "G"} | {name: t(f"share_kv.x_{name}") for name in rows if name != "G"}
     st.dataframe({names[name]: values for name, values in rows.items()}, hide_index=True)
     st.caption(t("share_kv.expected_note"))
@@ -144,10 +147,9 @@ def _maps(scene: Scene, seen: Capture, twin: int) -> None:
         t("share_kv.twin"), GROUPS, key="twin", required=True, persist_state=KEEP, format_func=lambda g: f"G = {g}"
     )
     n = min(len(seen.tokens.ids), limits.SHARED_TOKENS)
-    (before, _), (copying, _) = best_heads(seen)
-    titles = [
-        t("share_kv.previous_map", layer=before[0], head=before[1], G=twin),
-        t("share_kv.induction_map", layer=copying[0], head=copying[1], G=twin),
-    ]
-    maps = torch.stack([seen.layer(layer).weights[head] for layer, head in (before, copying)])[:, :n, :n]
+    best = {name: found[0] for name, found in zip(("previous", "induction"), best_heads(seen), strict=True) if found}
+    if not best:
+        return
+    titles = [t(f"share_kv.{name}_map", layer=layer, head=head, G=twin) for name, (layer, head) in best.items()]
+    maps = torch.stack([seen.layer(layer).weights[head] for layer, head in best.values()])[:, :n, :n]
     strip(scene, titles, maps, "twin_maps", seen.tokens.labels)
