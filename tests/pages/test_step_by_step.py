@@ -11,6 +11,7 @@ import torch
 
 from tests import checkpoints
 from tests.conftest import everything
+from viz.core.broken import measure_rows
 from viz.models.registry import Entry
 from viz.text import LANGUAGES, translator
 from viz.ui import compute, controls
@@ -247,6 +248,48 @@ def test_nothing_broken_draws_nothing_and_a_fault_without_effect_says_so(walk):
     assert "break_broken" not in charts(walk())
     app = walk(no_mask=1)
     assert translator("en")("step_by_step.break_same") in [one.value for one in app.info]
+
+
+def said(app):
+    return [one.value for one in (*app.markdown, *app.caption, *app.info)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("link", [{"text": "hello"}, {"mask": "padding", "pad": 32}, {"mask": "padding", "pad": 3}, {}])
+def test_the_wrong_axis_is_told_of_where_it_changes_a_weight(walk, link, lang):
+    app, t = walk(source="words", wrong_axis=1, lang=lang, **link), translator(lang)
+    start = t("step_by_step.break_axis").partition("{")[0]
+    told = [one for one in said(app) if one.startswith(start)]
+    same = torch.equal(values(app, "break_correct"), values(app, "break_broken"))
+    assert same == (link.get("text") == "hello" or link.get("pad") == 32) == (t("step_by_step.break_same") in said(app))
+    sums = values(app, "break_broken").nan_to_num().sum(-1)
+    ends = {"low": f"{float(sums.min()):.2f}", "high": f"{float(sums.max()):.2f}"}
+    assert told == ([] if same else [t("step_by_step.break_axis", **ends)])
+
+
+def test_the_median_of_an_even_number_of_rows_is_between_the_two_in_the_middle(walk):
+    app, t = walk(temperature=2.0), translator("en")
+    table = app.table[0].value.set_index(t("step_by_step.measure"))
+    largest = compute.read(REAL).layer(3).weights[HEAD].amax(-1).double()
+    assert len(largest) == 16
+    middle = largest.sort().values[7:9].mean()
+    assert float(table[t("step_by_step.median_correct")].iloc[1]) == pytest.approx(float(middle), abs=6e-5)
+
+
+def test_an_even_row_has_a_small_jacobian_and_a_small_largest_weight():
+    n = 198
+    even = measure_rows(torch.full((1, n), 1 / n))
+    assert float(even.jacobian) == pytest.approx(1 / math.sqrt(n), rel=0.01)
+    assert float(even.largest) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("link", "key"),
+    [({"step": 6}, "none_blocked"), ({"step": 6, "mask": "window", "width": 32}, "none_blocked_mask"),
+     ({"step": 5, "text": "hello"}, "scale_single")],
+)  # fmt: skip
+def test_what_has_no_effect_is_said_as_it_is(walk, link, key):
+    assert translator("en")(f"step_by_step.{key}") in said(walk(source="words", **link))
 
 
 def test_the_switches_are_in_the_link(open_app, walk):

@@ -50,10 +50,12 @@ def saturation(scores: Float[Tensor, "W rows keys"]) -> Saturation:
     Example:
         >>> saturation(torch.tensor([[[0.0, 0.0]], [[0.0, 1000.0]]])).largest
         tensor([0.5000, 1.0000])
+        >>> saturation(torch.tensor([[[0.0, 0.0], [0.0, 1000.0]]])).largest
+        tensor([0.7500])
     """
     weights = row_softmax(scores)
     return Saturation(
         variance=scores.flatten(1).var(-1, correction=0),
-        largest=weights.amax(-1).median(-1).values,
-        jacobian=jacobian_norm(weights).median(-1).values,
+        largest=weights.amax(-1).quantile(0.5, dim=-1),
+        jacobian=jacobian_norm(weights).quantile(0.5, dim=-1),
     )

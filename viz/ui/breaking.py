@@ -58,8 +58,9 @@ def compare(walk: Walk, faults: Faults) -> None:
             _map(walk, name, weights)
     if torch.equal(correct, broken):
         st.info(walk.t("step_by_step.break_same"))
-    if faults.wrong_axis:
-        st.markdown(walk.t("step_by_step.break_axis"))
+    elif faults.wrong_axis:
+        low, high = (f"{float(end):.2f}" for end in broken.sum(-1).aminmax())
+        st.markdown(walk.t("step_by_step.break_axis", low=low, high=high))
     _table(walk, measure_rows(correct), measure_rows(broken))
     if faults.no_scale and walk.step != 5:
         random_vectors(walk)
@@ -100,7 +101,7 @@ def _table(walk: Walk, correct: RowMeasures, broken: RowMeasures) -> None:
 
 
 def _say(values: Tensor, at: int | None) -> str:
-    value = float(values.nanmedian() if at is None else values[at])
+    value = float(values.nanquantile(0.5) if at is None else values[at])
     return "—" if math.isnan(value) else f"{value:.4f}"
 
 

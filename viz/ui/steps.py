@@ -104,6 +104,7 @@ def _scores(walk: Walk) -> None:
 def _scaled(walk: Walk) -> None:
     scores, scaled, t = walk.trace.scores[walk.head], walk.trace.scaled[walk.head], walk.t
     kind = "root" if formulas.by_root(walk) else ("one" if walk.trace.scale == 1 else "other")
+    kind = "single" if scores.numel() == 1 and kind == "root" else kind
     spread = {"before": f"{float(scores.std(correction=0)):.3f}", "after": f"{float(scaled.std(correction=0)):.3f}"}
     st.markdown(t(f"step_by_step.scale_{kind}", scale=f"{walk.trace.scale:.6g}", d_k=walk.spec.d_k, **spread))
     pictures.pair_map(walk, "S_scaled", scaled, "signed", limit=_limit(walk))
@@ -118,7 +119,8 @@ def _masked(walk: Walk) -> None:
     masked, t = walk.trace.masked[walk.head], walk.t
     blocked = int((masked == -torch.inf).sum())
     blind = int((masked == -torch.inf).all(-1).sum())
-    st.markdown(t("step_by_step.blocked" if blocked else "step_by_step.none_blocked", n=blocked, of=masked.numel()))
+    none = "none_blocked" if walk.scene.choice.mask.kind == "own" else "none_blocked_mask"
+    st.markdown(t(f"step_by_step.{'blocked' if blocked else none}", n=blocked, of=masked.numel()))
     if blind:
         st.warning(t("step_by_step.blind", n=blind))
     for name in ("score_mod", "bias"):
