@@ -118,6 +118,25 @@ def test_the_state_survives_a_change_of_page(open_app):
 
 
 @pytest.mark.parametrize(
+    ("wanted", "blocks"),
+    [
+        ({"mask": "causal"}, True),
+        ({"mask": "causal", "model": "twin-g2", "text": "the cat saw"}, False),
+        ({"mask": "padding", "pad": 0}, False),
+        ({"mask": "window", "width": 32}, False),
+        ({"mask": "window", "width": 1, "source": "words"}, True),
+    ],
+)
+def test_a_mask_is_said_to_be_added_only_where_it_blocks_something(open_app, wanted, blocks):
+    t, app = translator("en"), open_app(**wanted)
+    said = [line.value for line in app.caption]
+    name = t(f"mask.{wanted['mask']}")
+    note = t(f"note.mask_{'seeded' if 'source' in wanted else 'model'}", mask=name)
+    assert (note in said) is blocks
+    assert any(t("source.model_own") in line for line in said) is ("source" not in wanted and not blocks)
+
+
+@pytest.mark.parametrize(
     ("path", "name", "value"),
     [*[(path, "layer", 5) for path in controls.NOT_ONE_LAYER], ("cost", "mask", "causal")],
 )

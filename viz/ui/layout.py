@@ -124,7 +124,7 @@ def note_refused(t: Translate) -> None:
 
 def provenance(scene: Scene) -> None:
     """One line that says which numbers these are, and which mask was added."""
-    _say_source(scene, untouched=scene.choice.mask.kind == "own")
+    _say_source(scene, untouched=not blocks_more(scene))
 
 
 def provenance_pooled(scene: Scene) -> None:
@@ -143,10 +143,19 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
     mask_added(scene)
 
 
+def blocks_more(scene: Scene) -> bool:
+    """Whether the visitor's mask blocks a cell that the source leaves open."""
+    choice = scene.choice
+    if choice.mask.kind == "own":
+        return False
+    own = compute.trace(choice.source, choice.layer, compute.Mask()).masked
+    return not own.isneginf().equal(scene.trace.masked.isneginf())
+
+
 def mask_added(scene: Scene) -> None:
-    """Which mask the visitor laid over every head, if any."""
+    """Which mask the visitor laid over every head, if it does anything."""
     t, choice = scene.t, scene.choice
-    if choice.mask.kind != "own":
+    if blocks_more(scene):
         kind = "model" if choice.source.kind == "model" else "seeded"
         st.caption(t(f"note.mask_{kind}", mask=t(f"mask.{choice.mask.kind}")))
 
