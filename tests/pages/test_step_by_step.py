@@ -250,6 +250,19 @@ def test_nothing_broken_draws_nothing_and_a_fault_without_effect_says_so(walk):
     assert translator("en")("step_by_step.break_same") in [one.value for one in app.info]
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_whole_output_has_the_bias_and_is_said_to(walk, lang):
+    trace, t = compute.read(REAL).multi_head(3), translator(lang)
+    assert trace.projections.b_o is not None
+    heads = trace.contributions[:, IT].sum(0)
+    whole = float((heads + trace.projections.b_o).norm())
+    assert abs(whole - float(heads.norm())) > 0.1
+    own = f"{float(trace.contributions[HEAD, IT].norm()):.4f}"
+    sentence = t("step_by_step.lengths", i=IT, head=HEAD, own=own, whole=f"{whole:.4f}", H=12)
+    assert sentence in said(walk(step=9, lang=lang))
+    assert all("b_O" in one for one in (sentence, t("step_by_step.says_leaves"), t("truth.sum")))
+
+
 def said(app):
     return [one.value for one in (*app.markdown, *app.caption, *app.info)]
 
