@@ -58,6 +58,14 @@ def test_fewer_heads_lose_something_and_fixed_alpha_stays():
     assert torch.allclose(fixed.heads.alpha, torch.full((9,), 7.0))
 
 
+@pytest.mark.usefixtures("quick")
+def test_windows_of_free_width_do_with_fewer_than_nine_heads():
+    """What the page says: fixed widths leave a part of the loss."""
+    *_, free = learn(Lesson(seed=0, n_heads=6))
+    *_, fixed = learn(Lesson(seed=0, n_heads=6, free_alpha=False))
+    assert free.loss < GOOD < 0.01 < fixed.loss
+
+
 @pytest.mark.parametrize("start", list(STARTS))
 def test_a_run_left_and_taken_up_again_is_the_same_run(start: str):
     lesson = Lesson(seed=5, start=start, steps=13)

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from tests.conftest import walk
 from tests.views.test_maps import unpack
-from viz.core.learn_conv import Lesson, learn
+from viz.core.learn_conv import Lesson, learn, teacher
 from viz.core.relative import heads_from_kernel
 from viz.models.images import kernels, picture
 from viz.text import translator
@@ -105,7 +105,15 @@ def test_a_lesson_in_a_link_plays_itself(open_app):
     assert not app.exception
     *_, last = _first(Lesson(seed=3, n_heads=4), 60)
     assert f"Step 60: loss **{last.loss:.1e}**" in said(app)
+    variance = float(teacher(Lesson(seed=3)).target.var(correction=0))
+    assert f"variance, {variance:.2f}, it is the share still missed: {last.loss / variance:.1e}." in said(app)
+    assert T("convolution.lesson_free") in said(app)
     assert app.query_params["learned"] == "60"
+
+
+def test_with_a_fixed_alpha_the_lesson_says_what_that_costs(open_app):
+    app = open_app("convolution", source="words", lesson_heads=5, free_alpha=0)
+    assert T("convolution.lesson_fixed") in said(app) and T("convolution.lesson_free") not in said(app)
 
 
 def _first(lesson, steps):

@@ -165,9 +165,12 @@ class Classroom:
     def _found(self, shot: Snapshot) -> None:
         offset, alpha = shot.heads.offset, shot.heads.alpha
         away = (offset - offset.round()).norm(dim=-1)
+        variance = float(teacher(self.held.lesson).target.var(correction=0))
         st.markdown(
             self.t(
                 "convolution.lesson_found", step=shot.step, loss=f"{shot.loss:.1e}", away=f"{float(away.mean()):.2f}",
                 low=f"{float(alpha.min()):.2g}", high=f"{float(alpha.max()):.2g}", n=len(alpha),
+                variance=f"{variance:.2f}", share=f"{shot.loss / variance:.1e}",
             )
         )  # fmt: skip
+        st.markdown(self.t("convolution.lesson_free" if self.held.lesson.free_alpha else "convolution.lesson_fixed"))
