@@ -186,6 +186,17 @@ class TestStacks:
         assert_close(again.output, decoder.output)
         assert not torch.equal(decoder.weights.attention.w_q, encoder[0].weights.attention.w_q)
 
+    @pytest.mark.parametrize(("kind", "left"), [("padding", False), ("both", True)])
+    def test_padding_is_the_sources_and_nobody_looks_at_it(self, kind, left):
+        mask = Mask(kind=kind, pad=2, pad_left=left)
+        (decoder,) = compute_blocks.decoder_blocks(self.WORDS, "five six seven", BlockPlan(), mask)
+        assert decoder.cross is not None
+        seen = (decoder.cross.weights > 0).all(1).all(0)
+        assert seen.tolist() == ([False, False, True, True] if left else [True, True, False, False])
+        assert torch.equal(decoder.attention.weights > 0, causal(3, 3).expand(4, -1, -1))
+        made = compute_blocks.outcome(self.WORDS, "five six seven", BlockPlan(), mask)
+        assert made.norm == pytest.approx(float(decoder.output.norm(dim=-1).mean()))
+
     def test_a_long_text_is_cut(self):
         long = Source(kind="words", text="word " * 300, d_model=4, n_heads=1, n_kv_heads=1)
         assert len(compute_blocks.blocks(long, BlockPlan(), Mask())[0].x) == 128

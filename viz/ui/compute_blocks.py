@@ -168,6 +168,15 @@ def decoder_stack(source: Source, target: str, plan: BlockPlan, mask: Mask) -> B
     return replace(own.choose(plan.layers) if plan.layers else own, memory=memory)
 
 
+def decoder_masks(mask: Mask, n_queries: int, n_keys: int) -> dict[str, Tensor | None]:
+    """Where the target may look: causally in itself, and past the padding, which is the source's, in the memory."""
+    if mask.kind in ("padding", "both"):
+        there = replace(mask, kind="padding").allowed(n_queries, n_keys)
+        return {"allowed": causal(n_queries, n_queries), "memory_allowed": there}
+    here = mask.allowed(n_queries, n_queries)
+    return {"allowed": combine(causal(n_queries, n_queries), here), "memory_allowed": None}
+
+
 @compute.kept
 def decoder_blocks(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[BlockTrace, ...]:
     """Every intermediate of every decoder block, causal, which reads what :func:`handed_on` says.
@@ -176,9 +185,10 @@ def decoder_blocks(source: Source, target: str, plan: BlockPlan, mask: Mask) -> 
         ModelError: "empty", if the target has no word.
     """
     stack = decoder_stack(source, target, plan, mask)
-    n = len(stack.x)
+    assert stack.memory is not None
+    masks = decoder_masks(mask, len(stack.x), len(stack.memory))
     with torch.inference_mode():
-        return stack.run(allowed=combine(causal(n, n), mask.allowed(n, n)), design=plan.design(stack.design))
+        return stack.run(**masks, design=plan.design(stack.design))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,15 +208,12 @@ class Outcome:
 @compute.kept
 def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome:
     """Run a stack for its result alone; without a target, the first one."""
+    stack = decoder_stack(source, target, plan, mask) if target else first_stack(source, plan)
+    masks = {"allowed": mask.allowed(len(stack.x), len(stack.x))}
     if target:
-        stack = decoder_stack(source, target, plan, mask)
-        n = len(stack.x)
-        allowed = combine(causal(n, n), mask.allowed(n, n))
-    else:
-        stack = first_stack(source, plan)
-        n = len(stack.x)
-        allowed = mask.allowed(n, n)
-    output = stack.run(allowed=allowed, design=plan.design(stack.design))[-1].output
+        assert stack.memory is not None
+        masks = decoder_masks(mask, len(stack.x), len(stack.memory))
+    output = stack.run(**masks, design=plan.design(stack.design))[-1].output
     seen = moments(output)
     return Outcome(
         norm=float(seen.norm.mean()), std=float(seen.std.mean()), alike=float(mean_cosine(output)),
