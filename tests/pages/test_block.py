@@ -129,6 +129,20 @@ def test_every_model_begins_as_it_was_trained(open_app):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("changed", [{}, {"mask": "window"}, {"residual": 0}])
+def test_the_models_own_numbers_are_called_so_and_others_not(open_app, changed):
+    """A mask is laid over every block, so what a decoder is lent to read is not the model's output either."""
+    app = open_app("block", model="twin-g8", block="both", text="the cat saw a red bird", **changed)
+    said = [caption.value for caption in app.caption]
+    lent = T("block.lent", model="twin-g8") + " "
+    assert (lent + T("block.lent_real") in said) == (not changed)
+    assert (lent + T("block.lent_changed") in said) == bool(changed)
+    assert (T("block.masked", mask=T("mask.window")) in said) == ("mask" in changed)
+    assert any(T("block.model_own") in each for each in said) == ("mask" not in changed)
+    assert not any("this one layer" in each for each in said)
+    assert not any("has no decoder" in each for each in said)
+
+
 def test_without_words_a_sentence_and_nothing_is_lost(open_app):
     app = open_app("block", block="decoder", target="  ")
     assert [error.value for error in app.error] == [T("block.no_target")]
@@ -155,7 +169,7 @@ def test_other_families(open_app, monkeypatch, tmp_path, family):
     mark, lines = badge(app)
     assert mark == "✓" and sum("hidden states" in line for line in lines) == 2
     assert sum("TransformerDecoderLayer" in line for line in lines) == 1
-    assert not any("has no decoder" in caption.value for caption in app.caption)
+    assert not any(T("block.lent", model=entry.id) in caption.value for caption in app.caption)
 
 
 class TestStacks:

@@ -13,7 +13,7 @@ from viz.models.registry import ModelError
 from viz.text import Translate
 from viz.ui import compute_blocks, limits, state
 from viz.ui.controls import KEEP, pairs
-from viz.ui.layout import Scene, end_here, mask_added, provenance, say_error
+from viz.ui.layout import Scene, end_here, say_error
 from viz.ui.specs import BlockPlan, Mask, Source
 
 KINDS = ("encoder", "decoder", "both")
@@ -81,18 +81,16 @@ class Stage:
 
 
 def about(scene: Scene) -> None:
-    """Where the numbers come from: seeded blocks here have positions, unlike the heads of most pages."""
-    t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
-    if source.kind == "model":
-        provenance(scene)
-        return
-    st.caption(
-        t(
-            f"block.{source.kind}_line", model=source.model, seed=source.seed, H=spec.H, G=spec.G, d_model=spec.d_model,
-            d_ff=compute_blocks.WIDER * spec.d_model, n=len(scene.labels),
-        )
+    """Where the numbers come from: seeded blocks here have positions, and a mask is laid over every block."""
+    t, source, spec, mask = scene.t, scene.choice.source, scene.trace.projections.spec, scene.choice.mask.kind
+    line = t(
+        f"block.{source.kind}_line", model=source.model, seed=source.seed, H=spec.H, G=spec.G, d_model=spec.d_model,
+        d_ff=compute_blocks.WIDER * spec.d_model, n=len(scene.labels), layer=scene.choice.layer,
+        last=scene.capture.n_layers - 1,
     )  # fmt: skip
-    mask_added(scene)
+    st.caption(f"{line} {t('block.model_own')}" if source.kind == "model" and mask == "own" else line)
+    if mask != "own":
+        st.caption(t("block.masked", mask=t(f"mask.{mask}")))
 
 
 def controls(scene: Scene) -> tuple[str, BlockPlan]:
@@ -184,7 +182,9 @@ def _notes(stage: Stage) -> None:
         st.warning(t("block.not_trained", model=source.model))
     for tower in stage.towers:
         if tower.lent:
-            st.caption(t("block.lent", model=source.model))
+            real = stage.plan.as_is and stage.mask.kind == "own"
+            reads = t("block.lent_real" if real else "block.lent_changed")
+            st.caption(f"{t('block.lent', model=source.model)} {reads}")
     if len(stage.scene.labels) > limits.STACK_TOKENS:
         st.caption(t("block.first", n=limits.STACK_TOKENS))
     if stage.towers[-1].side == "dec":
