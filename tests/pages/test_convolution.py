@@ -100,6 +100,21 @@ def _difference(app):
     return float(re.search(pattern, said(app))[1])
 
 
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ({"picture": "digit"}, "border_black"),
+        ({"kernel": "identity"}, "border_inside"),
+        ({"picture": "texture"}, None),
+        ({"picture": "digit", "kernel": "own", "w300": -1, "w322": 1}, "border_black"),
+    ],
+)
+def test_where_the_two_paddings_are_the_same_the_page_says_why(open_app, link, why):
+    infos = {info.value for info in open_app("convolution", source="words", **link).info}
+    said_here = infos & {T(f"convolution.{key}") for key in ("border_black", "border_inside")}
+    assert said_here == ({T(f"convolution.{why}")} if why else set())
+
+
 def test_a_lesson_in_a_link_plays_itself(open_app):
     app = open_app("convolution", source="words", lesson_seed=3, learned=60, lesson_heads=4)
     assert not app.exception

@@ -109,7 +109,16 @@ def borders(bench: Bench, setting: Setting) -> None:
         )
         for name, each in pairs.items()
     ]  # fmt: skip
-    show(pictures(panels, across=3), key="borders", alt=t("convolution.border_alt"))
+    alt = t("convolution.border_alt")
+    if torch.equal(zero, replicate):
+        alt = t("convolution.border_inside" if _edge(image).any() else "convolution.border_black")
+        st.info(alt)
+    show(pictures(panels, across=3), key="borders", alt=alt)
+
+
+def _edge(image: Tensor) -> Tensor:
+    """The outermost pixels, which replicate padding repeats."""
+    return torch.cat([image[:, [0, -1]].flatten(), image[:, :, [0, -1]].flatten()])
 
 
 def blocks(bench: Bench, setting: Setting) -> None:
