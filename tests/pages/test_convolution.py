@@ -159,6 +159,14 @@ def test_likeness_finds_the_previous_token_head(open_app):
     assert float(found[2]) > 0.99
 
 
+def test_where_no_head_is_like_a_window_none_is_named(open_app):
+    app = open_app("convolution", source="words")
+    heads = app.dataframe[0].value
+    assert heads["share"].max() < 0.5
+    assert T("convolution.likeness_none", n=len(heads)) in said(app)
+    assert "Of these" not in said(app)
+
+
 @pytest.mark.parametrize("sent", [None, 3, {}, {"alphas": ["x"], "head": True}, {"alphas": "1_2", "query": 1.5}])
 def test_nonsense_from_the_browser_is_left_out(sent):
     assert convolution.read_choice(sent, {"alphas": "a"}, {"head": "h", "query": "q"}) == {}

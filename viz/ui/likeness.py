@@ -44,15 +44,15 @@ def likeness(bench: Bench) -> None:
         for h in range(len(fit.offset))
     ]  # fmt: skip
     found.sort(key=lambda row: -row["share"])
-    true = [row for row in found if row["inside"] >= 0.5]
-    best = true[0] if true else found[0]
-    st.markdown(
-        t(
-            "convolution.likeness_found", n=len(found), layer=best["layer"], head=best["head"],
+    true = [row for row in found if row["inside"] >= 0.5 and row["share"] > 0.5]
+    sentence = t("convolution.likeness_none", n=len(found))
+    if true:
+        best = true[0]
+        sentence = t(
+            "convolution.likeness_found", n=len(found), layer=best["layer"], head=best["head"], many=len(true),
             offset=f"{best['offset']:.2f}", alpha=f"{best['alpha']:.2g}", share=f"{best['share']:.3f}",
-            many=sum(row["share"] > 0.5 for row in true),
-        )
-    )  # fmt: skip
+        )  # fmt: skip
+    st.markdown(sentence)
     names = {"layer": "%d", "head": "%d", "offset": "%.2f", "alpha": "%.2g", "share": "%.3f", "inside": "%.2f"}
     config = {
         name: st.column_config.NumberColumn(
