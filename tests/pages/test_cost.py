@@ -81,7 +81,7 @@ def test_curves_and_their_crossings(open_app, how):
     crossings = {"recurrence": "256", "convolution": "1,792"} if how == "order" else {"GRU": "256", "LSTM": "512"}
     for name, n in crossings.items():
         label = t(f"cost.{name}") if name.islower() else name
-        assert t("cost.crossing", name=label, n=n) in said
+        assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in said
     if how == "exact":
         assert t("cost.crossing_1", name=t("cost.recurrence")) in said
     drawn = figure(app, 0)["data"]
@@ -109,6 +109,14 @@ def test_absurd_sizes_give_numbers(open_app, sizes):
     assert len(tables(app)) == 2
     if sizes["cost_n"] == 10**9:
         assert "999,999,999" in tables(app)[0]
+
+
+def test_a_share_or_a_size_on_the_brink_is_not_rounded_over_it(open_app):
+    app = open_app("cost", cost_n=10**9)
+    assert "| <0.1% |" in tables(app)[1] and "| 0.0% |" not in tables(app)[1]
+    shares = frame(app, "share")["share"]
+    assert ">99.9%" in set(shares) and not {"0.0%", "100.0%"} & set(shares)
+    assert "1,000 KiB" in " ".join(one.value for one in open_app("cost", cost_n=7804).markdown)
 
 
 @pytest.mark.parametrize("hostile", [{"cost_n": -1}, {"cost_n": 10**13}, {"cost_k": 2}, {"cost_h": 7}, {"cost_d": "x"}])

@@ -13,7 +13,7 @@ from viz.core.timed_layers import CANDIDATES
 from viz.figures.growth import Line, growth
 from viz.text import Translate
 from viz.ui import compute, state
-from viz.ui.amounts import amount, size
+from viz.ui.amounts import amount, share, size
 from viz.ui.controls import KEEP
 from viz.ui.layout import Check, Scene, check, show
 
@@ -126,8 +126,9 @@ def curves(scene: Scene, s: Sizes) -> None:
     found = {name: meets(one) for name, one in shown if one.name not in ("self_attention", "window")}
     met = {n: [name for name, at in found.items() if at == n] for n in found.values() if n and 1 < n <= lengths[-1]}
     marks = {n: t("cost.crosses", name=", ".join(names), n=amount(n)) for n, names in met.items()}
+    by = "_order" if how == "order" else ""
     for name, n in found.items():
-        st.markdown(t("cost.crossing_1" if n == 1 else "cost.crossing", name=name, n=amount(n)))
+        st.markdown(t(f"cost.crossing{by}_1" if n == 1 else f"cost.crossing{by}", name=name, n=amount(n)))
     alt = t("cost.curves_alt", d=s.d, k=s.k)
     show(growth(lines, size_title=t("cost.n"), value_title=t("cost.multiply_adds"), marks=marks), key="growth", alt=alt)
     st.caption(t(f"cost.how_{how}_note"))
@@ -151,7 +152,7 @@ def parts(scene: Scene, s: Sizes) -> None:
         total = sum(counts.values())
         rows += [
             [t(f"cost.{name}"), t(f"cost.part_{part}"), f"${formula}$", amount(counts[part]),
-             f"{counts[part] / total:.1%}"]
+             share(counts[part] / total)]
             for part, formula in formulas.items()
         ]  # fmt: skip
     st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))

@@ -7,7 +7,7 @@ from viz.core.model_cost import model_flops, model_kv_bytes, model_parameters, o
 from viz.figures.growth import Line, growth
 from viz.models.presets import Preset, preset, presets
 from viz.ui import state
-from viz.ui.amounts import amount, size
+from viz.ui.amounts import amount, share, size
 from viz.ui.controls import KEEP
 from viz.ui.layout import Scene, show
 
@@ -20,7 +20,7 @@ def _row(scene: Scene, one: Preset, n: int, chosen: str) -> dict[str, str]:
     spec = one.attention
     cells = (
         f"▸ {one.id}" if one.id == chosen else one.id, f"{spec.kind} {spec.H}/{spec.G}",
-        amount(model_parameters(one.model).total), amount(flops.total // n), f"{flops.attention_share:.1%}",
+        amount(model_parameters(one.model).total), amount(flops.total // n), share(flops.attention_share),
         scene.t("cost.never") if cross is None else amount(cross),
         *(cache if one.model.decoder else (scene.t("cost.no_cache"),) * 2),
     )  # fmt: skip
