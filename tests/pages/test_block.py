@@ -1,6 +1,7 @@
 """The Block page without a browser: its boxes hold a model's own numbers, its switches do what they say."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from viz.models import load
 from viz.models.registry import Entry
 from viz.text import LANGUAGES, translator
 from viz.ui import compute, compute_blocks, controls
+from viz.ui.block_numbers import norm_error
 from viz.ui.specs import BlockPlan, Mask, Source
 
 T = translator("en")
@@ -57,7 +59,7 @@ def opened(app):
         ({}, 7),
         ({"source": "embeddings", "block": "both", "lang": "zh"}, 9),
         ({"source": "words", "block": "decoder", "norm": "pre", "lang": "zh"}, 6),
-        ({"source": "words", "block": "both", "residual": 0, "normalize": 0}, 5),
+        ({"source": "words", "block": "both", "residual": 0, "normalize": 0}, 3),
         ({"model": "twin-g2", "block": "both", "text": "the cat saw a red bird"}, 9),
         ({"block": "both", "text": "dog", "target": "cat " * 150, "norm": "pre", "mask": "causal"}, 9),
     ],
@@ -89,7 +91,7 @@ def test_a_box_of_a_real_model_holds_its_own_hidden_state(open_app):
     assert [box["code"] for box in boxes] == [f"enc_{code}" for code in (*inputs, *POST, "feed_forward_norm")]
     assert boxes[3]["name"] == T("block.name_x", layer=1)
     assert boxes[-1]["detail"] == T(
-        "block.detail", rows=len(ids[0]), columns=384, std=f"{float(states[3].std(correction=0)):.2f}"
+        "block.detail", rows=len(ids[0]), columns=384, std=f"{float(states[3].std(-1, correction=0).mean()):.2f}"
     )  # fmt: skip
     assert data["chosen"] == "enc_feed_forward_norm"
     app.session_state["box"] = "enc_x"
@@ -127,6 +129,46 @@ def test_every_model_begins_as_it_was_trained(open_app):
     assert [box["code"] for box in diagram(app)[1][T("block.tower_causal")]][2:5] == [
         "enc_x", "enc_attention_norm", "enc_attention"
     ]  # fmt: skip
+
+
+def test_the_hidden_layers_zeros_are_counted(open_app):
+    """GELU gives exactly 0 where float32 ends: a share of 0 % would say that it does not."""
+    said = [caption.value for caption in open_app("block", box="enc_hidden", layer=1).caption]
+    loaded, seen = load("all-MiniLM-L6-v2"), []
+    part = loaded.model.encoder.layer[1].intermediate
+    hook = part.register_forward_hook(lambda *given: seen.append(given[-1]))
+    with torch.inference_mode():
+        loaded.model(input_ids=loaded.tokenizer(TEXT, return_tensors="pt").input_ids)
+    hook.remove()
+    zeros = int((seen[0] == 0).sum())
+    assert zeros > 0
+    assert T("block.hidden_says", zero=zeros, all=f"{seen[0].numel():,}") in said
+
+
+def test_rows_that_may_look_nowhere_are_excepted(open_app):
+    app = open_app("block", source="words", text="one two three four", mask="both", pad=2, pad_left=1)
+    assert any(T("block.weights_blind", n=2) in caption.value for caption in app.caption)
+    app = open_app("block", source="words", text="one two three four", mask="both", pad=2)
+    assert not any(T("block.weights_blind", n="X")[-20:] in caption.value for caption in app.caption)
+
+
+def test_one_word_has_nothing_to_be_compared_with(open_app):
+    app = open_app("block", source="words", text="word")
+    assert set(app.dataframe[0].value[T("block.outcome_alike")]) == {"–"}
+
+
+def test_the_badge_calls_a_tower_what_the_diagram_does(open_app):
+    app = open_app("block", model="twin-g8", text="the cat saw a red bird")
+    lines = badge(app)[1]
+    assert any(T("block.tower_causal") in line for line in lines)
+    assert not any(T("block.tower_encoder") in line for line in lines)
+
+
+def test_the_check_of_norms_looks_at_what_is_shown():
+    (trace,) = compute_blocks.blocks(TestStacks.WORDS, BlockPlan(), Mask())
+    assert norm_error(trace) < 1e-5
+    shown = {name: value + 0.1 * (name == "attention_norm") for name, value in trace.points.items()}
+    assert norm_error(replace(trace, points=shown)) > 0.05
 
 
 @pytest.mark.parametrize("changed", [{}, {"mask": "window"}, {"residual": 0}])

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from viz.core.norm import no_norm
+from viz.core.norm import moments, no_norm
 from viz.figures.palette import GREY, HEADS
 from viz.ui import state
 from viz.ui.block import Stage, Tower
@@ -67,12 +67,18 @@ def _box(stage: Stage, code: str, look: str = "") -> dict[str, Any]:
     tensor, design = tower.boxes[code], tower.trace.design
     off = (kind.endswith("_add") and not design.residual) or (kind.endswith("_norm") and design.normalize is no_norm)
     rows, columns = tensor.shape
-    detail = t("block.detail", rows=rows, columns=columns, std=f"{float(tensor.std(correction=0)):.2f}")
+    detail = t("block.detail", rows=rows, columns=columns, std=f"{float(moments(tensor).std.mean()):.2f}")
     say = t("block.say_off" if off else "block.say", name=long_name(stage, code), rows=rows, columns=columns)
     return {
         "code": code, "name": name_of(stage, code), "detail": detail, "say": say,
         "look": f"{look} off" if off else look, "hue": HUES.get(kind),
     }  # fmt: skip
+
+
+def tower_name(stage: Stage, tower: Tower) -> str:
+    """What a tower is called, e.g. "Block with a mask"."""
+    masked = tower.trace.attention.allowed is not None
+    return stage.t(f"block.tower_{'decoder' if tower.side == 'dec' else 'causal' if masked else 'encoder'}")
 
 
 def _tower(stage: Stage, tower: Tower) -> dict[str, Any]:
@@ -94,9 +100,8 @@ def _tower(stage: Stage, tower: Tower) -> dict[str, Any]:
             end = own.index(f"{side}_{name}_add") + 1
             made = [_box(stage, code, "aside" if kind_of(code) == "memory" else "") for code in own]
             parts.append({"boxes": made[:end], "tail": made[end:], "residual": trace.design.residual})
-    which = "decoder" if side == "dec" else "encoder" if tower.trace.attention.allowed is None else "causal"
     return {
-        "name": t(f"block.tower_{which}"),
+        "name": tower_name(stage, tower),
         "times": t("block.times" if n > 1 else "block.once", layer=tower.layer, n=n),
         "inputs": [_box(stage, code, looks.get(code, "")) for code in inputs],
         "parts": parts,

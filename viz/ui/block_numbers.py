@@ -1,16 +1,18 @@
 """What the block does to the numbers: from point to point, with and without its switches, and beside torch."""
 
+import math
 from dataclasses import replace
 
 import streamlit as st
 import torch
 
+from viz.core.block import BlockTrace
 from viz.core.checks import largest
 from viz.core.norm import moments, no_norm, standard_error
 from viz.figures.points import points_map
 from viz.ui import compute_blocks
 from viz.ui.block import Stage, Tower
-from viz.ui.block_diagram import kind_of, long_name
+from viz.ui.block_diagram import kind_of, long_name, tower_name
 from viz.ui.layout import Check, attention_checks, check, show
 from viz.ui.specs import BlockPlan
 
@@ -46,6 +48,8 @@ def variants(stage: Stage) -> dict[str, BlockPlan]:
 
 def written(number: float) -> str:
     """A number to be compared with others of very different size."""
+    if math.isnan(number):  # nothing to compare with
+        return "–"
     if abs(number) >= 1000:
         return f"{number:,.0f}"
     return f"{number:.3f}" if abs(number) >= 0.001 or number == 0 else f"{number:.1e}"
@@ -81,11 +85,22 @@ def _sum_error(tower: Tower) -> float:
     return worst
 
 
+def norm_error(trace: BlockTrace) -> float:
+    """How far any norm's rows are from standard, and what is shown from the norm of what came before."""
+    normalize, worst = trace.design.normalize, 0.0
+    for point in trace.points:
+        if point.endswith("_norm"):
+            came, learned = trace.before(point), trace.norm_weights(point)
+            off = (trace.points[point] - normalize(came, learned)).abs().max()
+            worst = max(worst, float(off), standard_error(came, learned, normalize))
+    return worst
+
+
 def _tower_checks(stage: Stage, tower: Tower) -> list[Check]:
-    t, trace = stage.t, tower.trace
+    trace = tower.trace
     # Rounding grows with the largest number on the way, not with what comes out.
     size = max(largest(values) for values in tower.boxes.values())
-    name = t("block.tower_decoder" if tower.side == "dec" else "block.tower_encoder")
+    name = tower_name(stage, tower)
     found = []
     target = stage.target if tower.side == "dec" else ""
     off = compute_blocks.torch_error(stage.source, target, stage.plan, stage.mask, tower.layer)
@@ -96,13 +111,10 @@ def _tower_checks(stage: Stage, tower: Tower) -> list[Check]:
         error = tower.stack.state_error(tower.traces)
         found.append(check("block.check_model", error, 1e-5 * largest(tower.stack.states[-1]), n=len(tower.traces)))
     if trace.design.normalize is not no_norm:
-        errors = [
-            standard_error(trace.before(point), trace.norm_weights(point), trace.design.normalize)
-            for point in trace.points
-            if point.endswith("_norm")
-        ]
-        found.append(check("block.check_norm", max(errors), 1e-5, name=name))
-    return [*found, check("block.check_add", _sum_error(tower), 0.0, name=name)]
+        found.append(check("block.check_norm", norm_error(trace), 1e-5, name=name))
+    if trace.design.residual:
+        found.append(check("block.check_add", _sum_error(tower), 0.0, name=name))
+    return found
 
 
 def checks(stage: Stage) -> list[Check]:

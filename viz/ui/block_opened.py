@@ -42,7 +42,7 @@ def _particular(stage: Stage, code: str, values: Tensor) -> None:
     """One more line about boxes that have something to tell."""
     t, kind, trace = stage.t, kind_of(code), stage.tower(code).trace
     if kind == "hidden":
-        st.caption(t("block.hidden_says", zero=f"{float((values == 0).float().mean()):.0%}", d_ff=values.shape[1]))
+        st.caption(t("block.hidden_says", zero=f"{int((values == 0).sum()):,}", all=f"{values.numel():,}"))
     if kind == "feed_forward":
         all_of_it, own = trace.weights.n_parameters(), trace.weights.feed_forward.n_parameters()
         st.caption(t("block.feed_forward_says", share=f"{own / all_of_it:.0%}", n=f"{all_of_it:,}"))
@@ -94,4 +94,6 @@ def _heads(stage: Stage, code: str, steps: MultiHeadTrace) -> None:
     )  # fmt: skip
     fig["layout"]["height"] = min(520, 160 + 20 * len(steps.x))
     show(fig, key="block_weights", alt=t("block.weights_alt", head=head, rows=len(steps.x), columns=len(keys)))
-    st.caption(t("block.weights_cross" if cross else "block.weights_self", rows=len(steps.x), columns=len(keys)))
+    said = t("block.weights_cross" if cross else "block.weights_self", rows=len(steps.x), columns=len(keys))
+    blind = int((steps.weights[head].amax(-1) == 0).sum())
+    st.caption(f"{said} {t('block.weights_blind', n=blind)}" if blind else said)
