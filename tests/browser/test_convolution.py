@@ -11,6 +11,7 @@ from tests.browser.drive import PHONE, frame, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.relative import value_heads
 from viz.models.images import kernels, picture
+from viz.text import translator
 from viz.ui import compute
 from viz.ui.convolution import write_reals
 
@@ -52,6 +53,19 @@ def test_the_windows_are_torchs(visit):
     delta = torch.arange(n) - torch.arange(n)[:, None]
     window = torch.tensor(alphas)[:, None, None] * (delta - torch.tensor(deltas)[:, None, None]).square()
     assert_close(torch.tensor(client).reshape(3, n, n), torch.softmax(mix * scores - window, -1), rtol=0, atol=NEAR)
+
+
+@pytest.mark.parametrize(
+    ("link", "key", "values"),
+    [
+        ({"w_alpha": "0_1_1"}, "says_alike", {"query": "d", "n": 6, "value": "0.1667"}),
+        ({"mask": "both", "pad_left": 1, "asks": 0}, "says_nowhere", {"query": "a"}),
+    ],
+)
+def test_ties_and_empty_rows_name_no_single_word(visit, link, key, values):
+    page = visit("convolution", source="words", text="a b c d e f", **link)
+    said = translator("en")(f"quadratic_heads.{key}", **values)
+    expect(view(page, "sequence").locator(".says").last).to_have_text(said)
 
 
 def test_a_drag_is_live_and_python_hears_of_the_release(visit):

@@ -73,6 +73,21 @@ def test_the_first_view_gets_the_layers_own_scores_and_the_links_windows(open_ap
     assert app.query_params["w_alpha"] == "7_0_1.5"
 
 
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ({"w_alpha": "0_0.3_0.05"}, ("window_alike", {"query": "d", "n": 6, "value": "0.1667"})),
+        ({"w_alpha": "50_1_1", "w_delta": "-1.5_0_0"}, ("window_alike", {"query": "d", "n": 2, "value": "0.5000"})),
+        ({"mask": "both", "pad_left": 1, "asks": 0}, ("window_nowhere", {"query": "a"})),
+        ({"w_alpha": "50_1_1"}, ("window_found", {"query": "d", "key": "c", "shift": -1, "value": "1.0000"})),
+    ],
+)
+def test_ties_and_empty_rows_name_no_single_word(open_app, link, sentence):
+    app = open_app("convolution", source="words", text="a b c d e f", **link)
+    key, values = sentence
+    assert T(f"convolution.{key}", **values) in [one.value for one in app.get("text")]
+
+
 def test_links_that_ask_for_the_impossible_get_the_usual_values(open_app):
     app = open_app("convolution", w_alpha="nan_1_1", w_delta="1_2", mix=7, centres9="x", alphas9="1_2", learned=-3)
     assert not app.exception

@@ -27,6 +27,8 @@ HUES = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
 SHARP = 46.0
 """An alpha at which e^-alpha is below float32's last digit: the layer is the convolution."""
 
+ALIKE = 1e-5
+"""Weights that differ by less than this part are equal but for rounding; the view in the browser says the same."""
 HIGHEST = 100.0
 FARTHEST = 12.0
 ALPHAS, DELTAS = (2.0, 0.3, 0.05), (-1.0, 0.0, 3.0)
@@ -140,18 +142,23 @@ def windows(bench: Bench) -> None:
     if n < len(scene.labels):
         st.caption(t("convolution.first", n=n))
     steps = window_steps(scene, content, alphas, deltas, mix, n)
-    best = int(steps.weights[head, query].argmax())
-    st.text(
-        t(
-            "convolution.window_found", query=scene.labels[query], key=scene.labels[best],
-            value=f"{float(steps.weights[head, query, best]):.4f}", shift=best - query,
-        )
-    )  # fmt: skip
+    st.text(_most(scene, steps.weights[head, query], query))
     offset, alpha = torch.tensor(deltas)[:, None], torch.tensor(alphas)
     square, product = quadratic_scores(offset, alpha, (n,)), factored_scores(offset, alpha, (n,))
     constant = (alpha[:, None] * offset.square())[:, None]
     size = max(1.0, float(square.abs().max()))
     bench.checks.append(check("convolution.check_square", (product - square - constant).abs().max(), 1e-6 * size))
+
+
+def _most(scene: Scene, row: Tensor, query: int) -> str:
+    """Where a query looks most: at one key, at several alike, or nowhere."""
+    t, best, most = scene.t, int(row.argmax()), float(row.max())
+    alike = int((row >= most * (1 - ALIKE)).sum())
+    name = "nowhere" if most == 0 else "alike" if alike > 1 else "found"
+    return t(
+        f"convolution.window_{name}", query=scene.labels[query], key=scene.labels[best], value=f"{most:.4f}",
+        shift=best - query, n=alike,
+    )  # fmt: skip
 
 
 def window_steps(

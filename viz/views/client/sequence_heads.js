@@ -9,6 +9,7 @@ import { windowWeights } from "./quadratic.js";
 import { ALPHA, slider } from "./slider.js";
 
 const GUTTER = 64;
+const ALIKE = 1e-5; // weights that differ by less are equal but for rounding, as in viz/ui/convolution.py
 
 export class SequenceHeads {
   constructor(parent) {
@@ -193,7 +194,10 @@ export class SequenceHeads {
       context.fillText(shorten(context, labels[j], GUTTER - 8), 0, 0);
       context.restore();
     }
-    const row = this.weights[head].subarray(query * n, (query + 1) * n), best = row.indexOf(Math.max(...row));
-    this.says.textContent = fill(words.says, { query: labels[query], key: labels[best], value: row[best].toFixed(4) });
+    const row = this.weights[head].subarray(query * n, (query + 1) * n), most = Math.max(...row);
+    const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
+    const says = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
+    const key = labels[row.indexOf(most)];
+    this.says.textContent = fill(says, { query: labels[query], key, value: most.toFixed(4), n: alike });
   }
 }
