@@ -43,8 +43,8 @@ def figure(app, title):
         ({}, 6),
         ({"source": "embeddings", "lang": "zh", "n_heads": 4}, 5),
         ({"source": "words", "depth": 12, "field": "dilated", "mask": "causal", "sets": 5}, 5),
-        ({"source": "words", "text": "word", "depth": 1}, 4),
-        ({"text": "春天来了，花开了，鸟也回来了。", "lang": "zh", "field": "own", "depth": 3}, 5),
+        ({"source": "words", "text": "word", "depth": 1}, 2),
+        ({"text": "春天来了，花开了，鸟也回来了。", "lang": "zh", "field": "own", "depth": 3}, 4),
         ({"text": "word other " * 100, "source": "words", "mask": "padding"}, 4),
     ],
 )
@@ -83,6 +83,31 @@ def test_a_window_is_a_cone(open_app):
     assert [sum(row) for row in open_] == [1, 3, 5, 7]
     assert [row.index(True) for row in open_] == [5, 4, 3, 2]
     assert any("= **3** to each side" in line.value and "3 back, 3 ahead" in line.value for line in app.markdown)
+
+
+def test_where_words_follow_that_a_mask_of_the_models_hides_the_page_says_so(open_app):
+    text = "the cat saw a dog and the cat saw a bird"
+    link = {"model": "twin-g8", "text": text, "field_width": 4}
+    for token, said in ((8, True), (10, False)):
+        app = open_app("stacking", from_token=token, **link)
+        assert any(T("stacking.formula_decoder") in line.value for line in app.markdown) == said
+
+
+def test_one_word_and_one_head_get_no_verdict(open_app):
+    verdict = T("stacking.depth_says_seeded")
+    app = open_app("stacking", source="words", text="word", depth=2)
+    table = next(frame.value for frame in app.dataframe if T("stacking.t_cosine") in frame.value)
+    assert set(table[T("stacking.t_cosine")]) == {"–"}
+    assert verdict not in [line.value for line in app.markdown]
+    app = open_app("stacking", source="words", text="one two three", depth=2, n_heads=1)
+    assert verdict not in [line.value for line in app.markdown]
+    app = open_app("stacking", source="words", text="one two three", depth=2)
+    assert verdict in [line.value for line in app.markdown]
+
+
+def test_rows_that_may_look_nowhere_are_excepted(open_app):
+    app = open_app("stacking", source="words", text="a b c d e", depth=2, mask="both", pad=2, pad_left=1)
+    assert T("stacking.blind", n=2) in [caption.value for caption in app.caption]
 
 
 def test_sharing_saves_parameters_and_no_work(open_app):

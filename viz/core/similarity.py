@@ -30,7 +30,7 @@ def residual_share(x: Float[Tensor, "*B T d"]) -> Float[Tensor, "*B"]:
     .. math:: \frac{\lVert X - \mathbf 1 \bar x^\top \rVert_F}{\lVert X \rVert_F}, \qquad \bar x = \frac1T \sum_i x_i
 
     Dong, Cordonnier & Loukas 2021, eq. 1, who show that attention alone (no residual, no feed-forward) brings it to 0
-    doubly fast with depth. They measure with a composite norm; this is Frobenius', for which the nearest
+    doubly exponentially with depth. They measure with a composite norm; this is Frobenius', for which the nearest
     :math:`\mathbf 1 x^\top` is the one with the mean.
 
     Example:

@@ -83,7 +83,7 @@ def _flat(name: str, value: Tensor, n_layers: int) -> Curve:
 def _verdict(tower: Tower, curves: dict[str, Curve]) -> None:
     """Counted, not claimed: how often the mean rises and falls, and how far apart the heads of one layer are."""
     t = tower.t
-    if tower.depth < 2:
+    if tower.depth < 2 or tower.scene.trace.projections.spec.H < 2 or tower.tokens.special.count(False) < 2:
         return
     for what, curve in curves.items():
         steps, change = curve.values.diff(), curve.values.max() - curve.values.min()

@@ -80,14 +80,18 @@ class Tower:
 
 def about(scene: Scene) -> None:
     """Which numbers these are: a whole stack's, with the mask in every layer."""
-    source, spec, t = scene.choice.source, scene.trace.projections.spec, scene.t
-    st.caption(
-        t(
-            f"stacking.{source.kind}_line", model=source.model, seed=source.seed, H=spec.H, G=spec.G,
-            d_model=spec.d_model, own=scene.capture.n_layers,
-        )
+    source, spec, t, masked = (
+        scene.choice.source,
+        scene.trace.projections.spec,
+        scene.t,
+        scene.choice.mask.kind != "own",
+    )
+    line = t(
+        f"stacking.{source.kind}_line", model=source.model, seed=source.seed, H=spec.H, G=spec.G, d_model=spec.d_model,
+        own=scene.capture.n_layers,
     )  # fmt: skip
-    if scene.choice.mask.kind != "own":
+    st.caption(line if masked or source.kind != "model" else f"{line} {t('block.model_own')}")
+    if masked:
         st.caption(t("stacking.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
 
 
@@ -131,6 +135,8 @@ def where_from(tower: Tower) -> None:
         panels, torch.stack(list(maps.values())), what="weights", limit=1.0, gutter=True, words=words, hues=HUES
     )
     mount("maps", key="origins", data=packed)
+    if blind := int((found.weights.amax(-1) == 0).sum()):
+        st.caption(t("stacking.blind", n=blind))
     if found.flow is None:
         st.info(t("stacking.flow_long", n=len(tower.labels), limit=limits.FLOW_TOKENS))
     else:
@@ -215,8 +221,8 @@ def field_of(tower: Tower) -> None:
     outside = int((~found.open[0]).sum())
     if outside:
         tower.checks.append(check("stacking.check_leak", found.leak, 0.0, n=outside))
-    beyond = measured.where(~found.open, 0.0).max()
-    tower.checks.append(check("stacking.check_field", beyond, 0.0, open=int(found.open.sum())))
+        beyond = measured.where(~found.open, 0.0).max()
+        tower.checks.append(check("stacking.check_field", beyond, 0.0, open=int(found.open.sum())))
 
 
 def _says(tower: Tower, level: str, i: int, j: int, share: Tensor) -> str:
@@ -231,7 +237,7 @@ def _formula(tower: Tower, mask: Mask, open_: Tensor) -> None:
     said = [tower.t("stacking.counted", back=back, ahead=ahead)]
     step = {"window": mask.width, "dilated": mask.width * mask.gap}.get(mask.kind, 0)
     sizes = {"L": tower.depth, "w": mask.width, "gap": mask.gap, "far": tower.depth * step}
-    if step and not ahead and tower.query < len(open_) - step:
+    if step and not ahead and tower.query < len(open_) - 1:
         said.append(tower.t("stacking.formula_decoder"))
     st.markdown(" ".join([tower.t(f"stacking.formula_{mask.kind}", **sizes), *said]))
 

@@ -1,5 +1,6 @@
 """Layers that share their weights, on the Stacking page: what it saves, what it does, and its price on a task."""
 
+import math
 from collections.abc import Mapping
 from statistics import median
 
@@ -35,14 +36,15 @@ def shared(tower: Tower) -> None:
             t("stacking.t_parameters"): [one.parameters for one in found],
             t("stacking.t_share"): [f"{100 * one.parameters / found[0].parameters:.0f} %" for one in found],
             t("stacking.t_flops"): [one.flops for one in found],
-            t("stacking.t_cosine"): [f"{one.likeness.cosine[-1]:.2f}" for one in found],
+            t("stacking.t_cosine"): [_cosine(one) for one in found],
             t("stacking.t_length"): [f"{one.likeness.length[-1]:.3g}" for one in found],
         },
         hide_index=True,
     )  # fmt: skip
     st.caption(t("stacking.sharing_model" if tower.source.kind == "model" else "stacking.sharing_seeded"))
     more = max(abs(one.flops - found[0].flops) for one in found)
-    tower.checks.append(check("stacking.check_flops", more, 0.0))
+    if len(found) > 1:
+        tower.checks.append(check("stacking.check_flops", more, 0.0))
     columns = st.columns(2)
     for column, what in zip(columns, ("cosine", "length"), strict=True):
         curves = [Curve(name=_name(tower, one), values=getattr(one.likeness, what)) for one in found]
@@ -55,6 +57,12 @@ def shared(tower: Tower) -> None:
 def _name(tower: Tower, one: Sharing) -> str:
     code = "all" if one.n_sets == 1 else "none" if one.n_sets == tower.depth else "groups"
     return tower.t(f"stacking.shared_{code}", n=one.n_sets)
+
+
+def _cosine(one: Sharing) -> str:
+    """Of the last layer; a lone token has nothing to be compared with."""
+    last = float(one.likeness.cosine[-1])
+    return "–" if math.isnan(last) else f"{last:.2f}"
 
 
 def _layers(n_layers: int, n_sets: int) -> str:
