@@ -1,7 +1,10 @@
 """The Convolution page without a browser: its checks hold, its numbers are the core's, its state is its link."""
 
+import json
 import re
+from base64 import b64decode
 
+import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
@@ -172,6 +175,29 @@ def test_likeness_finds_the_previous_token_head(open_app):
     assert found
     assert float(found[1]) == -1
     assert float(found[2]) > 0.99
+
+
+@pytest.mark.parametrize("mask", ["own", "window"])
+def test_the_chart_of_the_stack_shows_what_its_sentence_says(open_app, mask):
+    app = open_app("convolution", source="words", text="a b c d e f g h i", k_stack=3, mask=mask)
+    assert T("convolution.field_found", n=9, k=3, layers=8) in said(app)
+    specs = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+    (stack,) = [line for spec in specs for line in spec["data"] if line.get("name") == T("convolution.stack")]
+    reached = numbers(stack["y"])
+    assert reached[:8] == [2, 3, 4, 5, 6, 7, 8, 9]
+    masked = T("convolution.field_masked") in [caption.value for caption in app.caption]
+    assert masked == (mask == "window")
+
+
+def test_one_token_has_nowhere_to_carry_anything(open_app):
+    assert T("convolution.field_one") in said(open_app("convolution", source="words", text="word"))
+
+
+def numbers(values):
+    """A line's numbers, as plotly sends them: a list, or packed."""
+    if isinstance(values, list):
+        return values
+    return np.frombuffer(b64decode(values["bdata"]), values["dtype"]).tolist()
 
 
 def test_where_no_head_is_like_a_window_none_is_named(open_app):

@@ -15,18 +15,22 @@ DEPTH = 12
 
 
 def receptive_field(bench: Bench) -> None:
-    """How far a stack of convolutions sees, and a single layer of attention."""
+    """How far a stack of convolutions carries the first token, and a single layer of attention."""
     t, n = bench.t, len(bench.scene.labels)
     k = state.pick("k_stack", 3, (3, 5, 7))
     st.segmented_control(t("convolution.k_stack"), (3, 5, 7), key="k_stack", required=True, persist_state=KEEP)
-    depth = range(1, DEPTH + 1)
+    if n == 1:
+        st.markdown(t("convolution.field_one"))
+        return
+    depth, half = range(1, DEPTH + 1), (k - 1) // 2
     series = {
-        t("convolution.stack"): torch.tensor([min(n, 1 + layers * (k - 1)) for layers in depth]),
+        t("convolution.stack"): torch.tensor([min(n, 1 + layers * half) for layers in depth]),
         t("convolution.one_attention"): torch.full((DEPTH,), n),
     }
-    half = (k - 1) // 2
     sentence = t("convolution.field_found", k=k, n=n, layers=-(-(n - 1) // half))
     st.markdown(sentence)
+    if bench.scene.choice.mask.kind != "own":
+        st.caption(t("convolution.field_masked"))
     fig = lines(depth, series, at_title=t("convolution.layers"), value_title=t("convolution.sees"), height=240)
     show(fig, key="field", alt=sentence)
 
