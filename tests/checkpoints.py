@@ -6,6 +6,7 @@ drawn wide, biases and norms too, so that attention is far from uniform.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tokenizers import models as algorithms
 from viz.models import LoadedModel, load
 from viz.models.registry import Entry
 
+_NUMBERS = count()
 TEXT = "The animal didn't cross the street because it was too tired."
 SENTENCES = (TEXT, "The quick brown fox jumps over the lazy dog.", "Paris is old and Paris is big.", "今天天气很好。")
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -196,6 +198,11 @@ def save(name: str, folder: Path, **changes: Any) -> Path:
     model.save_pretrained(folder)
     save_tokenizer(family.tokenizer, folder)
     return folder
+
+
+def offered(name: str, folder: Path) -> Entry:
+    """A checkpoint of a family as the list of models has it, under an id of its own: what is computed is kept by it."""
+    return Entry(id=f"small-{name}-{next(_NUMBERS)}", path=save(name, folder))
 
 
 def open_folder(folder: Path, **about: Any) -> LoadedModel:

@@ -33,6 +33,9 @@ WIDE, PHONE = (1280, 800), (390, 844)
 DELAY = "() => new Promise((done) => setTimeout(() => done(true), 210))"
 """A page sends a change after up to 200 ms; a timer of its own ends after that one, however busy the machine is."""
 
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+"""Like the one above, waited for anew if the page opens itself again meanwhile, as a server's first visit does."""
+
 PATIENCE = 60_000  # ms; a test machine may be slow, and no test asserts a time
 
 
@@ -141,7 +144,7 @@ def wait_run(page: Page) -> None:
 
 def frame(page: Page) -> None:
     """Wait until views have drawn what they were given: they do so in the next frame."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.wait_for_function(FRAMES)
 
 
 def eventually(holds: Callable[[], None]) -> None:

@@ -14,7 +14,6 @@ from viz.core.block import BlockWeights, decoder_block, encoder_block
 from viz.core.masks import causal
 from viz.core.norm import no_norm
 from viz.models import load
-from viz.models.registry import Entry
 from viz.text import LANGUAGES, translator
 from viz.ui import compute, compute_blocks, controls
 from viz.ui.block_numbers import norm_error
@@ -201,7 +200,7 @@ def test_hostile_words_arrive_as_text(open_app):
 @pytest.mark.parametrize("family", ["bart", "gemma2"])
 def test_other_families(open_app, monkeypatch, tmp_path, family):
     """An encoder-decoder shows blocks of its own on both sides; a block that is not known is a sentence."""
-    entry = Entry(id=f"small-{family}", path=checkpoints.save(family, tmp_path / "small"))
+    entry = checkpoints.offered(family, tmp_path / "small")
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
     app = open_app("block", model=entry.id, block="both", layer=1, target="Paris is old.")
     assert not app.exception

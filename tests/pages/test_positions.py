@@ -13,7 +13,6 @@ from viz.core.attention import row_softmax
 from viz.core.encodings import encodings
 from viz.core.positions import alibi
 from viz.models import capture, load
-from viz.models.registry import Entry
 from viz.text import translator
 from viz.ui import compute
 
@@ -168,7 +167,7 @@ def test_hostile_words_arrive_as_text(open_app):
 @pytest.mark.parametrize(("family", "n_checks"), [("bert", 5), ("gpt2", 4), ("llama", 4), ("t5", 3)])
 def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_checks):
     """Odd widths, shared heads, causal masks, tables or none: what cannot be is said, the rest holds."""
-    entry = Entry(id=f"small-{family}", path=checkpoints.save(family, tmp_path / "small"))
+    entry = checkpoints.offered(family, tmp_path / "small")
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
     app = open_app("positions", model=entry.id, place_head=1)
     assert not app.exception
@@ -237,7 +236,7 @@ def test_equal_words_are_no_evidence(open_app, text):
 
 
 def test_behind_a_causal_mask_an_even_spread_is_over_what_came_before(open_app, monkeypatch, tmp_path):
-    entry = Entry(id="small-gpt2", path=checkpoints.save("gpt2", tmp_path / "small"))
+    entry = checkpoints.offered("gpt2", tmp_path / "small")
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
     app = open_app("positions", model=entry.id, text=TEXT)
     n = len(capture(load(entry.id, extra=(entry,)), TEXT).tokens.ids)

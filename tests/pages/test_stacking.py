@@ -11,7 +11,6 @@ from tests.pages.test_positions import checks
 from tests.views.test_maps import unpack
 from viz.core.rollout import flow, rollout, with_residual
 from viz.models import capture, load
-from viz.models.registry import Entry
 from viz.text import translator
 from viz.ui import compute
 
@@ -156,7 +155,7 @@ def test_hostile_words_arrive_as_text(open_app):
 @pytest.mark.parametrize(("family", "n_checks"), [("gpt2", 6), ("llama", 6), ("t5", 5)])
 def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_checks):
     """Pre-norm, RoPE with shared heads, relative biases: the blocks are the model's, autograd goes through all."""
-    entry = Entry(id=f"small-{family}", path=checkpoints.save(family, tmp_path / "small"))
+    entry = checkpoints.offered(family, tmp_path / "small")
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
     app = open_app("stacking", model=entry.id, text="Paris is old and Paris is big.")
     assert not app.exception

@@ -14,7 +14,6 @@ from viz.core.attention import row_softmax
 from viz.core.scoring import AdditiveWeights, additive
 from viz.models import capture, load
 from viz.models.cross import pair
-from viz.models.registry import Entry
 from viz.text import LANGUAGES, translator
 from viz.ui import compute, controls
 
@@ -165,7 +164,7 @@ def family(monkeypatch, tmp_path):
     """A small checkpoint named on the command line."""
 
     def save(name):
-        entry = Entry(id=f"small-{name}", path=checkpoints.save(name, tmp_path / name))
+        entry = checkpoints.offered(name, tmp_path / name)
         monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
         return entry
 
