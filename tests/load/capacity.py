@@ -80,12 +80,18 @@ def of_memory(mb: dict[str, int]) -> Iterator[str]:
 
 def of_classes(courses: Sequence[dict[str, Any]]) -> Iterator[str]:
     """What the load test found."""
-    heads = ["visitors", "changes a second", "p50", "p95", "p99", "errors", "memory at most", "cores", "load before"]
+    heads = [
+        "visitors", "minutes", "changes a second", "p50", "p95", "p99", "errors", "memory at most",
+        "its growth after a third", "cores", "load before",
+    ]  # fmt: skip
     rows = []
     for one in courses:
         times = [f"{one[f'p{share}_ms']} ms" for share in (50, 95, 99)]
-        changes, memory = f"{one['changes'] / one['seconds']:.1f}", f"{one['most_mb']} MB"
-        rows.append([one["users"], changes, *times, one["errors"], memory, one["cores"], one["load"]])
+        changes, memory = f"{one['changes'] / one['seconds']:.1f}", (f"{one['most_mb']} MB", f"{one['growth_mb']} MB")
+        rows.append([
+            one["users"], f"{one['seconds'] / 60:.1f}", changes, *times, one["errors"], *memory, one["cores"],
+            one["load"],
+        ])  # fmt: skip
     yield from table(heads, rows)
 
 
