@@ -179,7 +179,7 @@ def test_the_models_own_numbers_are_called_so_and_others_not(open_app, changed):
     assert (lent + T("block.lent_real") in said) == (not changed)
     assert (lent + T("block.lent_changed") in said) == bool(changed)
     assert (T("block.masked", mask=T("mask.window")) in said) == ("mask" in changed)
-    assert any(T("block.model_own") in each for each in said) == ("mask" not in changed)
+    assert any(T("source.model_own") in each for each in said) == ("mask" not in changed)
     assert not any("this one layer" in each for each in said)
     assert not any("has no decoder" in each for each in said)
 

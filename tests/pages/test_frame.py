@@ -134,6 +134,9 @@ def test_a_mask_is_said_to_be_added_only_where_it_blocks_something(open_app, wan
     note = t(f"note.mask_{'seeded' if 'source' in wanted else 'model'}", mask=name)
     assert (note in said) is blocks
     assert any(t("source.model_own") in line for line in said) is ("source" not in wanted and not blocks)
+    for page, note in (("block", "block.masked"), ("stacking", "stacking.masked")):
+        said = [line.value for line in open_app(page, **wanted).caption]
+        assert (t(note, mask=name) in said) is blocks
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_one_word_and_one_head_get_no_verdict(open_app):
 
 def test_rows_that_may_look_nowhere_are_excepted(open_app):
     app = open_app("stacking", text="a b c", depth=2, mask="both", pad=2, pad_left=1)
-    assert not any(T("block.model_own") in caption.value for caption in app.caption), "nor are the numbers the model's"
+    assert not any(T("source.model_own") in caption.value for caption in app.caption), "nor are the numbers the model's"
     assert T("stacking.blind", n=2) in [caption.value for caption in app.caption]
 
 

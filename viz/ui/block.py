@@ -13,7 +13,7 @@ from viz.models.registry import ModelError
 from viz.text import Translate
 from viz.ui import compute_blocks, limits, state
 from viz.ui.controls import KEEP, pairs
-from viz.ui.layout import Scene, end_here, say_error
+from viz.ui.layout import Scene, blocks_more, end_here, say_error
 from viz.ui.specs import BlockPlan, Mask, Source
 
 KINDS = ("encoder", "decoder", "both")
@@ -82,15 +82,15 @@ class Stage:
 
 def about(scene: Scene) -> None:
     """Where the numbers come from: seeded blocks here have positions, and a mask is laid over every block."""
-    t, source, spec, mask = scene.t, scene.choice.source, scene.trace.projections.spec, scene.choice.mask.kind
+    t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, blocks_more(scene)
     line = t(
         f"block.{source.kind}_line", model=source.model, seed=source.seed, H=spec.H, G=spec.G, d_model=spec.d_model,
         d_ff=compute_blocks.WIDER * spec.d_model, n=len(scene.labels), layer=scene.choice.layer,
         last=scene.capture.n_layers - 1,
     )  # fmt: skip
-    st.caption(f"{line} {t('block.model_own')}" if source.kind == "model" and mask == "own" else line)
-    if mask != "own":
-        st.caption(t("block.masked", mask=t(f"mask.{mask}")))
+    st.caption(line if masked or source.kind != "model" else f"{line} {t('source.model_own')}")
+    if masked:
+        st.caption(t("block.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
 
 
 def controls(scene: Scene) -> tuple[str, BlockPlan]:

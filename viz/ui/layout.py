@@ -148,8 +148,8 @@ def blocks_more(scene: Scene) -> bool:
     choice = scene.choice
     if choice.mask.kind == "own":
         return False
-    own = compute.trace(choice.source, choice.layer, compute.Mask()).masked
-    return not own.isneginf().equal(scene.trace.masked.isneginf())
+    own = compute.trace(choice.source, choice.layer, compute.Mask()).masked[0]  # the same cells in every head
+    return not own.isneginf().equal(scene.trace.masked[0].isneginf())
 
 
 def mask_added(scene: Scene) -> None:

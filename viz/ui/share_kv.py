@@ -16,7 +16,7 @@ from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.text import Translate
 from viz.ui import compute, limits, state
 from viz.ui.controls import KEEP
-from viz.ui.layout import SDPA, Check, Scene, attention_checks, check, show
+from viz.ui.layout import SDPA, Check, Scene, attention_checks, blocks_more, check, show
 from viz.views.maps import Panel, pack_maps
 from viz.views.mount import mount
 from viz.views.sharing import pack_sharing
@@ -84,7 +84,7 @@ def choose(scene: Scene) -> Sharing:
         st.caption(t("share_kv.own", own=own, H=H))
     if not seeded and own > G:
         st.caption(t("share_kv.pooled", own=own, G=G))
-    elif not seeded and choice.mask.kind == "own":
+    elif not seeded and not blocks_more(scene):
         st.caption(t("source.model_own"))
     layer = compute.shared(choice.source, choice.layer, choice.mask, G)
     shown = compute.shared(choice.source, choice.layer, choice.mask, G, mistake=True) if mistake else layer

@@ -15,7 +15,7 @@ from viz.text import Translate
 from viz.ui import compute_stacks, limits, state
 from viz.ui.compute_blocks import reading
 from viz.ui.controls import KEEP
-from viz.ui.layout import Check, Scene, check, show
+from viz.ui.layout import Check, Scene, blocks_more, check, show
 from viz.ui.specs import BlockPlan, Mask, Source
 from viz.views.maps import Panel, pack_maps
 from viz.views.mount import mount
@@ -80,17 +80,12 @@ class Tower:
 
 def about(scene: Scene) -> None:
     """Which numbers these are: a whole stack's, with the mask in every layer."""
-    source, spec, t, masked = (
-        scene.choice.source,
-        scene.trace.projections.spec,
-        scene.t,
-        scene.choice.mask.kind != "own",
-    )
+    t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, blocks_more(scene)
     line = t(
         f"stacking.{source.kind}_line", model=source.model, seed=source.seed, H=spec.H, G=spec.G, d_model=spec.d_model,
         own=scene.capture.n_layers,
     )  # fmt: skip
-    st.caption(line if masked or source.kind != "model" else f"{line} {t('block.model_own')}")
+    st.caption(line if masked or source.kind != "model" else f"{line} {t('source.model_own')}")
     if masked:
         st.caption(t("stacking.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
 
