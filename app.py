@@ -1,56 +1,31 @@
-"""Headlight's frame: language, the shared sidebar, the pages. Run it with ``streamlit run app.py``."""
+"""Headlight: the frame around the pages. Run it with ``streamlit run app.py``."""
 
-from pathlib import Path
+from importlib import import_module
 
 import streamlit as st
 
+from pages import FIRST, NAVIGATION, PAGES
+from viz import ASSETS
+from viz.frame import compute, sidebar, state, waiting
+from viz.frame.first_visit import use_own_pages
+from viz.frame.reconnect import come_back
+from viz.frame.scene import say_error
 from viz.models.registry import ModelError
-from viz.ui import compute, controls, layout, state, waiting
-from viz.ui.come_back import come_back
-from viz.ui.first_visit import use_own_pages
 
-ROOT = Path(__file__).parent
-PAGES = {
-    "heads": "heads.py",
-    "step-by-step": "step_by_step.py",
-    "share-kv": "share_kv.py",
-    "positions": "positions.py",
-    "masks": "masks.py",
-    "two-sequences": "two_sequences.py",
-    "block": "block.py",
-    "stacking": "stacking.py",
-    "convolution": "convolution.py",
-    "cost": "cost.py",
-}
-
-use_own_pages(PAGES)
-st.set_page_config(page_title="Headlight", page_icon=str(ROOT / "assets" / "favicon.png"), layout="wide")
-st.html(ROOT / "assets" / "style.css")
+use_own_pages([sidebar.path_of(name) for name in PAGES])
+st.set_page_config(page_icon=str(ASSETS / "favicon.png"), layout="wide")
+st.logo(ASSETS / "logo.png", size="large")
+st.html(ASSETS / "style.css")
 compute.warm()
 state.begin()
 with st.sidebar:
-    t = controls.language()
+    t = sidebar.language()
 try:
     with waiting.writing():
-        nav = st.navigation(
-            [
-                st.Page(
-                    ROOT / "pages" / file,
-                    title=t(f"{file.removesuffix('.py')}.title"),
-                    url_path=path,
-                    default=path == "heads",
-                )
-                for path, file in PAGES.items()
-            ]
-        )
-        with st.sidebar:
-            try:
-                st.session_state["_choice"] = controls.sidebar(t, nav.url_path)
-            except ValueError as error:  # a model that cannot be used: the page says so
-                st.session_state["_choice"] = error.with_traceback(None)
-        nav.run()
-except ModelError as error:  # too busy, or what was asked for failed: what the visitor typed is still there
-    layout.say_error(t, error)
-layout.note_refused(t)
+        name = sidebar.navigation(t, NAVIGATION, FIRST)
+        import_module(f"pages.{name}.page").PAGE.draw()  # a page is imported when it is first opened, and not before
+        sidebar.neighbours(t, PAGES, name)
+except ModelError as error:  # too busy: what the visitor typed is still there
+    say_error(t, error)
 come_back()
 state.end()

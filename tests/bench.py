@@ -22,12 +22,12 @@ from torch.testing import assert_close
 
 from tests import bench_convolution, bench_grid, bench_positions, bench_share_kv
 from tests.browser.drive import FLAGS, MISSING, PATIENCE, ROOT, WIDE, find_browser, listen, serve, wait_run
+from viz import limits
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
 from viz.models import registry
 from viz.models.capture import capture
 from viz.models.load import load
-from viz.ui import limits
 
 LENGTHS = (16, 128, 512)
 

@@ -13,7 +13,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from tests.browser.drive import FLAGS, PATIENCE, ROOT, WIDE, find_browser, serve
-from viz.core.relative import axial_layer, heads_from_kernel
+from viz.core.variants.relative import axial_layer, heads_from_kernel
 
 if TYPE_CHECKING:
     from tests.bench import Row
@@ -25,23 +25,23 @@ import sys
 sys.path.insert(0, {str(ROOT)!r})
 import streamlit as st
 import torch
-from viz.core.relative import kernel_offsets
+from viz.core.variants.relative import kernel_offsets
 from viz.text import sentences
-from viz.ui.convolution import HUES
-from viz.views.head_grid import pack
-from viz.views.mount import mount
-view = 'quadratic_heads.'
+from pages.convolution.live_view import HUES
+from viz.components.head_grid import pack
+from viz.components.mount import mount
+view = 'convolution.view.'
 words = {{k.removeprefix(view): v for k, v in sentences('en').items() if k.startswith(view)}}
 shared = {{'sent': 0, 'hues': HUES, 'words': words}}
 n = 64
 choice = {{'alphas': [2, 0.3, 0.05], 'deltas': [-1, 0, 3], 'mix': 0.5, 'head': 0, 'query': 3}}
 head = {{'kind': 'sequence', 'n': n, 'labels': ['word'] * n, 'heads': ['0', '1', '2'], 'choice': choice}}
-mount('quadratic_heads', key='words', data=pack(head | shared, {{'scores': torch.randn(3, n, n)}}).data)
+mount('convolution/quadratic_heads', key='words', data=pack(head | shared, {{'scores': torch.randn(3, n, n)}}).data)
 cells = kernel_offsets((3, 3)).tolist()
 choice = {{'offsets': cells, 'alphas': [5] * 9, 'query': [9, 9], 'head': 5, 'shared': False}}
 head = {{'kind': 'picture', 'rows': 32, 'columns': 32, 'cells': cells, 'choice': choice}}
 blocks = {{'image': torch.rand(32 * 32), 'kernel': torch.randn(9)}}
-mount('quadratic_heads', key='plane', data=pack(head | shared, blocks).data)
+mount('convolution/quadratic_heads', key='plane', data=pack(head | shared, blocks).data)
 """
 DRAG = """async (root) => {
     const view = root.heads, times = [];

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.drive import FLAGS, PATIENCE, ROOT, WIDE, find_browser, listen, serve, wait_run
+from viz.frame import compute_head_grid, specs
 from viz.models.registry import entries
 
 if TYPE_CHECKING:
@@ -25,26 +26,26 @@ READ = f"""
 import itertools, sys
 sys.path.insert(0, {str(ROOT)!r})
 import streamlit as st
-from viz.ui import compute
+from viz.frame import compute
 WORDS = {WORDS!r}
 def source(n, turn):
     words = itertools.islice(itertools.cycle(WORDS[turn:] + WORDS[:turn]), n - 2)
-    return compute.Source(kind='model', text=' '.join(words), model={entries()[0].id!r})
+    return specs.Source(kind='model', text=' '.join(words), model={entries()[0].id!r})
 compute.warm()
 """
 GRID = f"""
 {READ}
 from viz.text import translator
-from viz.ui import controls, grid, state
-from viz.ui.layout import Scene
+from viz.frame import head_grid, sidebar, state
+from viz.frame.scene import Scene
 st.set_page_config(layout='wide')
 state.begin()
 n = state.whole('tokens', 64, 3, 512)
 shown = source(n, {SLIDER} % 2)
-choice = controls.Choice(lang='en', source=shown, layer=3, mask=compute.Mask(), dropped_characters=0)
-capture, trace = compute.read(shown), compute.trace(shown, 3, compute.Mask())
+choice = choice.Choice(lang='en', source=shown, layer=3, mask=specs.Mask(), dropped_characters=0)
+capture, trace = compute.read(shown), compute.trace(shown, 3, specs.Mask())
 scene = Scene(t=translator('en'), choice=choice, capture=capture, trace=trace)
-grid.grid(scene, compute.View())
+head_grid.grid(scene, specs.View())
 state.end()
 """
 SUBPLOTS = f"""
@@ -53,7 +54,7 @@ from plotly.subplots import make_subplots
 shown = source(64, {SLIDER} % 2)
 fig = make_subplots(6, 12)
 for i in range(6):
-    weights = compute.shown(shown, i, compute.Mask(), compute.View()).values
+    weights = compute_head_grid.shown(shown, i, specs.Mask(), specs.View()).values
     for j in range(12):
         fig.add_heatmap(z=weights[j].numpy(), coloraxis='coloraxis', row=i + 1, col=j + 1)
 fig.update_layout(height=700)
@@ -147,16 +148,15 @@ def grid_clicks() -> "Iterator[Row]":
 def grid_bytes() -> "Iterator[Row]":
     """What one picture costs to send, beside the limits, in MB."""
     from tests.bench import Row
-    from viz.ui import compute
 
     for n, limit, what in ((128, 2.5, "exact"), (512, 1.5, "pooled")):
         text = " ".join(itertools.islice(itertools.cycle(WORDS), n - 2))
-        source = compute.Source(kind="model", text=text, model=entries()[0].id)
-        wall = compute.wall(source, compute.Mask(), compute.View())
+        source = specs.Source(kind="model", text=text, model=entries()[0].id)
+        wall = compute_head_grid.wall(source, specs.Mask(), specs.View())
         assert (wall.pool == 1) == (what == "exact")
         sent = len(wall.data) / 1e6
         yield Row(what=f"bytes, 72 heads, {n} tokens, {what} / limit", ours=sent, theirs=limit, unit="MB", goal=1.0)
-        head = len(compute.head_scores(source, 3, 1, compute.Mask(), compute.View()).data) / 1e6
+        head = len(compute_head_grid.head_scores(source, 3, 1, specs.Mask(), specs.View()).data) / 1e6
         yield Row(what=f"bytes, the chosen head, {n} tokens / limit", ours=head, theirs=0.6, unit="MB", goal=1.0)
         if n == 128:
             yield Row(what="bytes, 72 heads, 128 tokens / BertViz (PEERS.md)", ours=sent, theirs=53.5, unit="MB")

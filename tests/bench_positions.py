@@ -50,7 +50,7 @@ def sinusoids() -> Iterator["Row"]:
             page = listen(browser.new_page(viewport={"width": WIDE[0], "height": WIDE[1]}))
             page.goto(server.url)
             wait_run(page)
-            page.goto(address(server.url, "positions", source="words"))
+            page.goto(address(server.url, "positions", section="sinusoids", source="words"))
             wait_run(page)
             explorer = page.locator(".sinusoids")
             explorer.scroll_into_view_if_needed()

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from viz.core.sharing import attend_shared
+from viz.core.variants.kv_sharing import attend_shared
 
 if TYPE_CHECKING:
     from tests.bench import Row

@@ -269,7 +269,7 @@ ROOTS = (
     "/", "/media/", "/static/", "/app/static/", "/static/js/", "/_stcore/bidi-components/headlight.head_grid/",
     "/component/headlight/", "/_stcore/upload_file/", "/_stcore/",
 )  # fmt: skip
-WANTED = ("etc/passwd", "app.py", "viz/ui/limits.py", ".streamlit/config.toml", "proc/self/environ")
+WANTED = ("etc/passwd", "app.py", "viz/limits.py", ".streamlit/config.toml", "proc/self/environ")
 SECRETS = (b"root:", b"import streamlit", b"HEADLIGHT_", b"[server]", b"PATH=")
 
 

@@ -5,13 +5,16 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
-from tests.conftest import FOLDER, ROOT
+from pages import FIRST, PAGES
+from viz import ROOT, limits
+from viz.frame import choice, page, sidebar
+from viz.frame.sidebar import path_of
 from viz.models import registry
 from viz.models.capture import capture
 from viz.models.load import load
 from viz.text import sentences
-from viz.ui import controls, limits
 
 README = (ROOT / "README.md").read_text("utf8")
 
@@ -27,19 +30,13 @@ def table(first_column: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[1].splitlines()]
 
 
-def pages() -> dict[str, str]:
-    """``PAGES`` of app.py, which cannot be imported without running it."""
-    for node in ast.parse((ROOT / "app.py").read_text("utf8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES":
-            found: dict[str, str] = ast.literal_eval(node.value)
-            return found
-    raise AssertionError("app.py has no PAGES")
-
-
 def test_the_first_screen_holds_exactly_the_two_commands():
-    two = ["pip install -r requirements.txt && streamlit run app.py", "pip install -r requirements-dev.txt && pytest"]
+    two = [
+        "pip install -r requirements.txt && streamlit run app.py",
+        "pip install -r requirements-dev.txt && just test",
+    ]
     assert blocks()[:2] == two
-    assert len(README.split(two[1], maxsplit=1)[0].splitlines()) < 25
+    assert len(README.split(two[1], maxsplit=1)[0].splitlines()) < 27
     assert f"({two[1]})" in (ROOT / ".ci" / "run").read_text("utf8")
 
 
@@ -49,17 +46,14 @@ def test_every_command_names_files_that_are_there():
             assert (ROOT / word).is_file(), word
 
 
-def test_the_table_of_pages_is_apps():
+def test_the_table_of_pages_is_the_apps():
     titles = sentences("en")
     wanted = [
-        [
-            f"[{titles[file.removesuffix('.py') + '.title']}]({FOLDER}/{file})",
-            "`/`" if path == "heads" else f"`/{path}`",
-        ]
-        for path, file in pages().items()
+        [f"[{titles[f'{page}.title']}](pages/{page}/page.py)", "`/`" if page == FIRST else f"`/{path_of(page)}`"]
+        for page in PAGES
     ]
     assert [row[:2] for row in table("page")] == wanted
-    assert all((ROOT / FOLDER / file).is_file() for file in pages().values())
+    assert all((ROOT / "pages" / page / "page.py").is_file() for page in PAGES)
 
 
 def test_the_table_of_models_is_the_registrys():
@@ -71,15 +65,20 @@ def test_the_table_of_models_is_the_registrys():
     assert table("model") == [row(entry) for entry in registry.entries()]
 
 
-def test_the_table_of_parameters_is_the_sidebars():
-    calls = (
-        node
-        for node in ast.walk(ast.parse(Path(controls.__file__).read_text("utf8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("state.") and len(node.args) > 2
-    )
-    declared = {ast.literal_eval(node.args[0]) for node in calls}
+def declared(module: ModuleType) -> set[str]:
+    """The parameters of the link that a module declares, by ``state`` or by a control."""
+    found = set()
+    for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf8"))):
+        name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        place = {"state": 0, "controls": 1}.get(name.partition(".")[0])
+        if isinstance(node, ast.Call) and place is not None and len(node.args) > 2:
+            found.add(ast.literal_eval(node.args[place]))
+    return found
+
+
+def test_the_table_of_parameters_is_the_frames():
     rows = {name: row[1] for row in table("parameter") for name in re.findall(r"`(\w+)`", row[0])}
-    assert set(rows) == declared
+    assert set(rows) == declared(choice) | declared(sidebar) | declared(page)
     assert f"{limits.CHARACTERS:,} characters and {limits.TOKENS:,} tokens" in rows["text"]
 
 
@@ -88,7 +87,7 @@ def test_the_links_shown_open_what_they_say(open_app):
     assert links
     for path, query in links:
         wanted = dict(part.split("=") for part in query.replace("+", " ").split("&"))
-        app = open_app(pages()[path or "heads"].removesuffix(".py"), **wanted)
+        app = open_app(path.replace("-", "_") or FIRST, **wanted)
         assert not app.exception and not app.info and not app.error
         assert {name: str(app.session_state[name]) for name in wanted} == wanted
 
@@ -113,7 +112,7 @@ def test_every_folder_of_the_house_is_there_and_named():
 
 
 def test_every_setting_of_the_server_is_told_with_its_usual_value():
-    source = (ROOT / "viz" / "ui" / "limits.py").read_text("utf8")
+    source = (ROOT / "viz" / "limits.py").read_text("utf8")
     numbers = {
         f"HEADLIGHT_{name}": usual.replace("_", "") for name, usual in re.findall(r'whole\("(\w+)", ([\d_]+)', source)
     }

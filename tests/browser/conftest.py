@@ -30,14 +30,7 @@ Visit = Callable[..., Page]
 _SERVER = pytest.StashKey[Server]()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test that uses this folder's browser says so: ``pytest -m "not browser"`` leaves them out."""
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker("browser")
-
-
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The installed Chrome or Chromium, without a window."""
     executable = find_browser()
@@ -52,12 +45,12 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``streamlit run app.py``, on a free port of this machine, after its first visitor.
 
-    To the very first one, if a link brought it, Streamlit says that there is no such page (viz/ui/first_visit.py); that
-    has a test and a server of its own.
+    To the very first one, if a link brought it, Streamlit says that there is no such page (viz/frame/first_visit.py);
+    that has a test and a server of its own.
     """
     with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt") as running:
         first = listen(browser.new_page())
@@ -67,7 +60,7 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield running
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def app_url(server: Server) -> str:
     """Where the app is."""
     return server.url

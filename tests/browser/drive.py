@@ -36,7 +36,9 @@ DELAY = "() => new Promise((done) => setTimeout(() => done(true), 210))"
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 """Like the one above, waited for anew if the page opens itself again meanwhile, as a server's first visit does."""
 
-PATIENCE = 60_000  # ms; a test machine may be slow, and no test asserts a time
+PATIENCE = int(
+    os.environ.get("HEADLIGHT_PATIENCE", "60000")
+)  # ms; a test machine may be slow, and no test asserts a time
 
 
 def find_browser() -> str | None:
@@ -184,3 +186,9 @@ class Watch:
         probing = path.endswith(("/_stcore/health", "/_stcore/host-config")) and path.count("/") > 2
         if message.type == "error" and not (probing and "404" in message.text):
             self.errors.append(f"{message.text} ({message.location['url']})")
+
+
+def open_chip(page: Page, name: str) -> None:
+    """Open a chip above the picture (source, layer, head, mask, ...), in which its controls are."""
+    page.locator(f".st-key-chip_{name} button").first.click()
+    expect(page.get_by_test_id("stPopoverBody")).to_be_visible(timeout=PATIENCE)

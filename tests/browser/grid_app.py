@@ -2,26 +2,28 @@
 
 import streamlit as st
 
+from viz.frame import compute, head_grid, specs, state
+from viz.frame.choice import SOURCES, Chips, Choice
+from viz.frame.examples import examples
+from viz.frame.scene import Scene
 from viz.models.registry import entries
 from viz.text import translator
-from viz.ui import compute, controls, grid, state
-from viz.ui.layout import Scene
 
 st.set_page_config(layout="wide")
 state.begin()
 lang = state.choice("lang", "en", ("en", "zh"))
-text = state.text("text", controls.examples()[0].text, 4000)
+text = state.text("text", examples()[0].text, 4000)
 layer = state.whole("layer", 3, 0, 5)
-mask = compute.Mask(kind=state.choice("mask", "own", compute.MASKS))
-source = compute.Source(kind="model", text=text, model=entries()[0].id)
-if state.choice("source", "model", controls.SOURCES) == "words":
-    source, layer = compute.Source(kind="words", text=text, d_model=16, n_heads=4, n_kv_heads=4), 0
+mask = specs.Mask(kind=state.choice("mask", "own", specs.MASKS))
+source = specs.Source(kind="model", text=text, model=entries()[0].id)
+if state.choice("source", "model", SOURCES) == "words":
+    source, layer = specs.Source(kind="words", text=text, d_model=16, n_heads=4, n_kv_heads=4), 0
 what, merge, hide = state.choice("what", "weights", ("weights", "scores")), state.flag("merge"), state.flag("hide")
 st.segmented_control("what", ("weights", "scores"), key="what", required=True)
 st.toggle("merge", key="merge")
 st.toggle("hide", key="hide")
-choice = controls.Choice(lang=lang, source=source, layer=layer, mask=mask, dropped_characters=0)
+choice = Choice(lang=lang, source=source, layer=layer, mask=mask, dropped_characters=0)
 capture, trace = compute.read(source), compute.trace(source, layer, mask)
-scene = Scene(t=translator(lang), choice=choice, capture=capture, trace=trace)
-grid.grid(scene, compute.View(what=what, merge=merge, hide=hide))
+scene = Scene(t=translator(lang), choice=choice, capture=capture, trace=trace, chips=Chips())
+head_grid.grid(scene, specs.View(what=what, merge=merge, hide=hide))
 state.end()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.drive import PATIENCE, PHONE, ROOT, Watch, address, listen, serve, wait_run
+from tests.browser.drive import PATIENCE, PHONE, ROOT, Watch, address, listen, open_chip, serve, wait_run
 from viz.text import translator
 
 HOSTILE = (
@@ -17,7 +17,7 @@ PICTURES = "[data-testid=stMain] canvas, [data-testid=stMain] .heatmaplayer imag
 
 
 def write(page: Page, text: str) -> None:
-    """Type a text into the sidebar and wait for the answer."""
+    """Type a text and wait for the answer."""
     box = page.locator(".st-key-text textarea")
     box.fill(text)
     box.press("Control+Enter")
@@ -25,9 +25,12 @@ def write(page: Page, text: str) -> None:
 
 
 def slide(page: Page, key: str, *keys: str) -> None:
-    """Press keys on a slider."""
+    """Press keys on a slider, in its chip where it has one."""
+    slider = page.locator(f".st-key-{key} input[type=range]")
+    if not slider.is_visible():
+        open_chip(page, key)
     for one in keys:
-        page.locator(f".st-key-{key} input[type=range]").press(one)
+        slider.press(one)
     wait_run(page)
 
 
@@ -48,9 +51,10 @@ def is_wider_than_the_window(page: Page) -> list[str]:
 
 def test_first_paint_is_the_default_model_on_the_default_sentence(visit):
     page = visit()
-    expect(page).to_have_title("Headlight")
+    expect(page).to_have_title(f"{translator('en')('heads.title')} · Headlight")
     expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
-    expect(page.get_by_test_id("stMain").get_by_text("all-MiniLM-L6-v2, layer 3")).to_be_visible()
+    expect(page.locator(".st-key-chip_source")).to_have_text(re.compile("all-MiniLM-L6-v2"))
+    expect(page.locator(".st-key-chip_layer")).to_have_text(re.compile("layer 3"))
     expect(pictures(page).first).to_be_visible()
     assert page.url.endswith("/"), "defaults are not in the link"
 
@@ -97,10 +101,10 @@ def test_a_link_opens_the_same_state_in_a_new_browser(visit, path):
     wait_run(second)
     expect(second.get_by_role("heading", level=1)).to_have_text(first.get_by_role("heading", level=1).inner_text())
     expect(second.locator(".st-key-text textarea")).to_have_value("one two three & four? #5")
-    expect(second.locator(".st-key-layer input[type=range]")).to_have_value("5")
     expect(second).to_have_url(first.url)
-    said = "[data-testid=stMain] [data-testid=stCaptionContainer]"
-    assert second.locator(said).first.inner_text() == first.locator(said).first.inner_text()
+    expect(second.locator(".st-key-chips")).to_have_text(first.locator(".st-key-chips").inner_text())
+    open_chip(second, "layer")
+    expect(second.locator(".st-key-layer input[type=range]")).to_have_value("5")
 
 
 def test_the_state_survives_a_change_of_page_and_is_in_the_address_again(visit):
@@ -159,14 +163,13 @@ def test_a_phone_does_not_scroll_sideways(visit, path, scheme):
     page = visit(path, viewport=PHONE, scheme=scheme)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert is_wider_than_the_window(page) == []
-    page.get_by_test_id("stExpandSidebarButton").click()
     expect(page.locator(".st-key-text textarea")).to_be_in_viewport()
 
 
-def test_the_keyboard_reaches_every_control_of_the_sidebar(visit):
-    page = visit(source="words", mask="window")
+def tab_through(page: Page, steps: int) -> set[str]:
+    """The keys of the controls that the Tab key reaches."""
     reached: set[str] = set()
-    for _ in range(60):
+    for _ in range(steps):
         page.keyboard.press("Tab")
         reached |= set(
             page.evaluate("""() => {
@@ -174,8 +177,47 @@ def test_the_keyboard_reaches_every_control_of_the_sidebar(visit):
             return held ? [...held.classList].filter((name) => name.startsWith('st-key-')) : [];
         }""")
         )
-    wanted = {"lang", "source", "text", "_example", "d_model", "n_heads", "n_kv_heads", "seed", "mask", "width"}
-    assert wanted <= {name.removeprefix("st-key-") for name in reached}
+    return {name.removeprefix("st-key-") for name in reached}
+
+
+def test_the_keyboard_reaches_every_control(visit):
+    page = visit(source="words", mask="window")
+    chips = {"source": {"source", "d_model", "n_heads", "n_kv_heads", "seed"}, "mask": {"mask", "width"}}
+    assert {"text", "_example", "section", "lang", *(f"chip_{name}" for name in chips)} <= tab_through(page, 40)
+    for name, wanted in chips.items():
+        page.locator(f".st-key-chip_{name} button").press("Enter")
+        expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+        assert wanted <= tab_through(page, 12)
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+
+
+def test_sections_are_opened_one_at_a_time_and_back_again(visit):
+    page = visit("masks")
+    bar = page.locator(".st-key-section")
+    expect(page.locator(".painter")).to_be_visible()
+    bar.get_by_text(translator("en")("masks.decoding.title")).click()
+    wait_run(page)
+    expect(page).to_have_url(re.compile("section=decoding"))
+    expect(page.locator(".painter")).to_have_count(0)
+    expect(page.locator(".st-key-section_decoding canvas").first).to_be_visible()
+    bar.get_by_text(translator("en")("masks.editor.title")).click()
+    wait_run(page)
+    expect(page.locator(".painter")).to_be_visible()
+    assert page.url.endswith("/masks")
+
+
+def test_the_footer_opens_what_it_names(visit):
+    page, t = visit("masks", section="every_mask"), translator("en")
+    footer = page.locator(".st-key-_footer_every_mask")
+    expect(page.locator(".katex")).to_have_count(0)
+    footer.get_by_text(t("footer.why")).click()
+    wait_run(page)
+    expect(page.locator(".katex").first).to_be_visible()
+    footer.get_by_text(t("footer.checks", passed=1, n=1)).click()
+    wait_run(page)
+    expect(page.get_by_text(t("truth.rows"))).to_be_visible()
+    expect(page.locator(".katex")).to_have_count(0)
 
 
 def test_a_dark_page_is_dark_and_its_picture_is_there(visit):

@@ -11,11 +11,12 @@ from torch.nn.functional import max_pool2d
 from torch.testing import assert_close
 
 from tests.browser.drive import PATIENCE, PHONE, address, frame, serve, wait_run
-from viz.core import measures
-from viz.core.portrait import portrait
-from viz.ui import compute, controls
+from viz.core.analysis import map_statistics
+from viz.core.analysis.head_statistics import portrait
+from viz.frame import compute, specs
+from viz.frame.examples import examples
 
-TEXT = controls.examples()[0].text
+TEXT = examples()[0].text
 LONG = " ".join([TEXT] * 10)  # 142 tokens: the wall is pooled, the head exact
 LONGEST = " ".join([TEXT] * 40)  # 512 tokens: the head takes two bytes a cell
 HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![a](http://example.com/a.png) $x^2$ #000001 {q} {k}"
@@ -44,7 +45,7 @@ def see(new_page, bare):
 
 
 def source(text=TEXT):
-    return compute.Source(kind="model", text=text, model=compute.DEFAULT_MODEL)
+    return specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL)
 
 
 def layer(i, text=TEXT, **options):
@@ -197,9 +198,9 @@ def test_temperature_is_torchs_and_is_told_on_release(see, view):
         want = torch.softmax(masked / temperature, -1)
         if "merge" in view:
             words, special = torch.tensor(tokens.words), torch.tensor(tokens.special)
-            merged = measures.merge_words(want, words, words)
+            merged = map_statistics.merge_words(want, words, words)
             keep = ~(torch.zeros(len(merged)).index_add(0, words, special.float()) > 0)
-            want = measures.hide(merged, keep, keep)
+            want = map_statistics.hide(merged, keep, keep)
         assert_close(values(grid), want.flatten(), atol=NEAR, rtol=0)  # at 1 the wall's u16, else float32
     assert sent_while(page, lambda: heat(grid, 9, "input")) == []
     heat(grid, 9, "change")
@@ -334,7 +335,7 @@ def test_hostile_tokens_are_text(see):
     grid = grid_of(page)
     tokens = grid.locator(".token").all_inner_texts()
     assert tokens == list(
-        compute.read(compute.Source(kind="words", text=HOSTILE, d_model=16, n_heads=4, n_kv_heads=4)).tokens.labels
+        compute.read(specs.Source(kind="words", text=HOSTILE, d_model=16, n_heads=4, n_kv_heads=4)).tokens.labels
     )
     assert "<" in tokens
     assert "{" in tokens
@@ -384,7 +385,7 @@ def test_under_a_policy_that_allows_scripts_from_the_server_alone(strict, new_pa
     wait_run(page)
     grid = grid_of(page)
     assert_close(values(grid).view(16, 16), layer(3).weights[1], atol=NEAR, rtol=0)
-    assert any(url.endswith("/headlight.head_grid/head_grid.js") for url in scripts)
+    assert any(url.endswith("/headlight.head_grid/head_grid/head_grid.js") for url in scripts)
 
 
 def test_a_hundred_updates_leave_nothing_behind(new_page, bare):

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from pages import FIRST, PAGES
 from tests.browser.drive import PATIENCE, ROOT, Server, address, serve, wait_run
 from tests.load.tab import Tab
-from tests.test_readme import pages
+from viz.frame.sidebar import path_of
 from viz.text import translator
 
 
@@ -22,8 +23,8 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_no_page_does_what_the_policy_forbids(hosted, page):
     """``page`` is watched: a script or a request that was refused is an error in its console."""
-    for path in pages():
-        page.goto(address(hosted.url, "" if path == "heads" else path, source="words", text="the cat sat"))
+    for name in PAGES:
+        page.goto(address(hosted.url, "" if name == FIRST else path_of(name), source="words", text="the cat sat"))
         wait_run(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
     assert "Uncaught" not in hosted.written()

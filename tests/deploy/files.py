@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from tests.conftest import ROOT
+from viz import ROOT
 
 DEPLOY = ROOT / "deploy"
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))

@@ -8,7 +8,6 @@ import tomllib
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.deploy.files import (
     DEPLOY,
     DOCKERFILE,
@@ -22,13 +21,11 @@ from tests.deploy.files import (
     seconds,
     size,
 )
+from viz import ROOT, limits
 from viz.host.readiness import PATHS
-from viz.ui import limits
 
 README = (DEPLOY / "README.md").read_text("utf8")
-SETTINGS = set(
-    re.findall(r'(?:whole\("|names\("|"HEADLIGHT_)(\w+)"', (ROOT / "viz" / "ui" / "limits.py").read_text("utf8"))
-)
+SETTINGS = set(re.findall(r'(?:whole\("|names\("|"HEADLIGHT_)(\w+)"', (ROOT / "viz" / "limits.py").read_text("utf8")))
 PORT = image_environment()["STREAMLIT_SERVER_PORT"]
 LEFT_OUT = {
     ".ci",
@@ -131,9 +128,9 @@ def test_one_proxy_stands_before_the_replicas():
 
 
 def test_there_is_time_to_end():
-    assert all(seconds(service["stop_grace_period"]) > limits.STOPPING for service in replicas().values())
+    assert all(seconds(service["stop_grace_period"]) > limits.STOPPING_SECONDS for service in replicas().values())
     waits = container()["lifecycle"]["preStop"]["sleep"]["seconds"]
-    assert pod()["terminationGracePeriodSeconds"] > waits + limits.STOPPING
+    assert pod()["terminationGracePeriodSeconds"] > waits + limits.STOPPING_SECONDS
 
 
 def test_a_replica_has_the_memory_and_the_cores_that_its_limits_need():

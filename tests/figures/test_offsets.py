@@ -33,8 +33,9 @@ def test_several_curves_have_a_legend_and_their_own_colour():
 def test_arrows_start_at_the_origin_and_fit():
     fig = plane(
         [Arrow(name="q", tip=(3.0, -4.0), hue=BLUE), Arrow(name="k", tip=(0.0, 1.0), hue=ORANGE, faint=True)],
-        x_title="dimension 0", y_title="dimension 1",
-    )  # fmt: skip
+        x_title="dimension 0",
+        y_title="dimension 1",
+    )
     assert (fig["data"][0]["x"], fig["data"][0]["y"]) == ([0, 3.0], [0, -4.0])
     assert fig["data"][1]["line"]["dash"] == "dot"
     assert fig["layout"]["xaxis"]["range"][1] > 5

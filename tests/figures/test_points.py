@@ -10,9 +10,14 @@ VALUES = {"mean": torch.tensor([[-1.0, 2.0], [0.0, 0.5], [3.0, -4.0]]), "length"
 
 def draw(**options):
     return points_map(
-        VALUES, ["x", "Add", "Norm"], ["<b>", "two"], signed=["mean"], hover="{token} at {point}: {what} {value}",
-        column_title="token", **options,
-    )  # fmt: skip
+        VALUES,
+        ["x", "Add", "Norm"],
+        ["<b>", "two"],
+        signed=["mean"],
+        hover="{token} at {point}: {what} {value}",
+        column_title="token",
+        **options,
+    )
 
 
 def test_each_quantity_has_its_own_map_and_scale():

@@ -7,9 +7,13 @@ from viz.figures.sharing import cache_growth, learning
 
 def test_cache_growth():
     fig = cache_growth(
-        (100, 1000), {"<b>a": [10**9, 10**10], "c": [10**8, 10**9]}, {"24 GB": 24 * 10**9}, at=500,
-        x_title="n", y_title="GB",
-    )  # fmt: skip
+        (100, 1000),
+        {"<b>a": [10**9, 10**10], "c": [10**8, 10**9]},
+        {"24 GB": 24 * 10**9},
+        at=500,
+        x_title="n",
+        y_title="GB",
+    )
     assert [trace["y"] for trace in fig["data"]] == [[1.0, 10.0], [0.1, 1.0]]
     assert fig["data"][0]["name"] == "&lt;b&gt;a"
     across, upright = fig["layout"]["shapes"]

@@ -11,17 +11,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from viz.host import mishaps
+from viz.frame import compute, page, scene
+from viz.host import errors
 from viz.host import readiness as told
 from viz.host.guard import Guard
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
+from viz.models.cancellation import check
 from viz.models.capture import capture
-from viz.models.stopping import check
-from viz.ui import compute, layout
 
 ROOT = told.__file__.rpartition("viz")[0]
-provenance = layout.provenance
+cuts = scene.cuts
 
 
 def _capture(model: Any, text: str, **options: Any) -> Any:
@@ -33,10 +33,10 @@ def _capture(model: Any, text: str, **options: Any) -> Any:
     return capture(model, text, **options)
 
 
-def _provenance(scene: Any) -> None:
-    if "strangely" in scene.choice.source.text:
-        raise KeyError(scene.choice.source.text)
-    provenance(scene)
+def _cuts(shown: Any) -> None:
+    if "strangely" in shown.choice.source.text:
+        raise KeyError(shown.choice.source.text)
+    cuts(shown)
 
 
 def _load_only() -> int:
@@ -56,7 +56,7 @@ async def inside(_: Request) -> JSONResponse:
 
 
 compute.capture = _capture  # type: ignore[attr-defined]
-layout.provenance = _provenance
+page.cuts = _cuts  # type: ignore[attr-defined]
 told.warm = _load_only  # type: ignore[attr-defined]
 sockets = Sockets()
 readiness = Readiness(sockets)
@@ -64,6 +64,6 @@ app = st.App(
     f"{ROOT}app.py",
     lifespan=readiness.lifespan,
     routes=[*readiness.routes, Route("/inside", inside)],
-    on_script_error=mishaps.say,
+    on_script_error=errors.say,
     middleware=[Middleware(Guard, sockets=sockets, readiness=readiness)],
 )

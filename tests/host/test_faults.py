@@ -4,13 +4,14 @@ from collections import Counter, OrderedDict
 
 import pytest
 
-from tests.conftest import everything
-from viz.host.warm import warm
+from tests.running import everything
+from viz import limits
+from viz.frame import compute
+from viz.frame.examples import examples
+from viz.host.warmup import warm
 from viz.models import registry
 from viz.models.registry import Entry
 from viz.text import translator
-from viz.ui import compute, limits
-from viz.ui.controls import examples
 
 T = translator("en")
 
@@ -37,7 +38,7 @@ def test_examples_are_warm_before_the_first_visitor(open_app, passes, monkeypatc
     for key in [*compute.results._kept, *compute.results._staying]:  # what other tests left
         compute.results.forget(key[0])
     few = examples()[:4]
-    monkeypatch.setattr("viz.host.warm.examples", lambda: few)
+    monkeypatch.setattr("viz.host.warmup.examples", lambda: few)
     texts = [example.text for example in few]
     assert warm() == len(texts)
     assert passes == dict.fromkeys(texts, 1)
@@ -84,7 +85,7 @@ def test_a_full_line_is_told_and_what_was_typed_is_kept(open_app, monkeypatch):
 
 def test_who_waits_too_long_is_told(open_app, monkeypatch):
     monkeypatch.setattr(compute.turns, "places", 0)
-    monkeypatch.setattr(limits, "WAIT", 0)
+    monkeypatch.setattr(limits, "WAIT_SECONDS", 0)
     app = open_app(text="Nobody ever comes to this.")
     assert boxes(app) == [T("error.busy", seconds=0)]
     assert compute.turns.waiting == 0, "the place is given up"

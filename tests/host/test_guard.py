@@ -12,12 +12,13 @@ import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
+from viz import limits
+from viz.frame import compute
 from viz.host import guard
 from viz.host.guard import Guard, address_of
 from viz.host.policy import headers
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
-from viz.ui import compute, limits
 
 HOST = {"host": "demo.example.org"}
 END = {"type": "websocket.disconnect"}

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from tests.browser.drive import ROOT
-from viz.ui import limits
+from viz import limits
 
 README, MEASURED = ROOT / "deploy" / "README.md", ROOT / "deploy" / "capacity.toml"
 BLOCK = re.compile(r"(?<=<!-- capacity -->\n)(.*\n)*?(?=<!-- end of capacity -->)")

@@ -11,20 +11,20 @@ from typing import Any
 
 from websockets.exceptions import WebSocketException
 
+from pages import FIRST, PAGES
 from tests.load.controls import Control, Value
 from tests.load.tab import Answer, Tab
+from viz import limits
+from viz.frame.sidebar import path_of
 from viz.text import LANGUAGES, sentences, translator
-from viz.ui import limits
 
 ROOT = Path(__file__).parents[2]
-PATHS = {
-    ("" if page.stem == "heads" else page.stem.replace("_", "-")): page.stem for page in (ROOT / "pages").glob("*.py")
-}
+PATHS = {("" if page == FIRST else path_of(page)): page for page in PAGES}
 """The pages by their path; the Heads page is at the root."""
 LIMITS = {
     translator(lang)(f"error.{code}", n=limits.QUEUE, seconds=seconds)
     for lang in LANGUAGES
-    for code, seconds in (("crowded", 0), ("busy", limits.WAIT), ("late", limits.SECONDS))
+    for code, seconds in (("crowded", 0), ("busy", limits.WAIT_SECONDS), ("late", limits.COMPUTATION_SECONDS))
 }
 """What a visitor is told who must come back in a minute: an answer, though not the one that was hoped for."""
 WORDS = (
@@ -145,7 +145,7 @@ def judged(kind: str, page: str, answer: Answer) -> Taken:
 
 
 def _header(control: Control) -> dict[str, Any]:
-    """What a component was told: JSON, or the JSON before its numbers (viz/views/head_grid.py)."""
+    """What a component was told: JSON, or the JSON before its numbers (viz/components/head_grid.py)."""
     data = control.data
     found: dict[str, Any] = json.loads(
         data if isinstance(data, str) else data[4 : 4 + int.from_bytes(data[:4], "little")]

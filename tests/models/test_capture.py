@@ -16,7 +16,7 @@ from torch.testing import assert_close
 from tests.checkpoints import FAMILIES, TEXT, TWO_SEQUENCES, eager
 from tests.models.conftest import Checkpoint, Loaded
 from viz.models import Capture, ModelError, capture
-from viz.models.recording import INTERFACE, install
+from viz.models.attention_interface import INTERFACE, install
 
 TARGET = "Paris is old and Paris is big."
 ROTARY = {"llama", "mistral", "qwen2", "gemma2"}

@@ -8,13 +8,14 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 from torch.testing import assert_close
 
 from tests.checkpoints import FAMILIES, TEXT, TWO_SEQUENCES
+from viz.core.analysis.map_statistics import entropy, on_offset
 from viz.core.attention import attend
 from viz.core.heads import HeadWeights, multi_head, share_kv
-from viz.core.measures import entropy, on_offset
 from viz.core.spec import AttentionSpec
 from viz.models import capture
 from viz.models.capture import Capture, seeded
-from viz.models.cross import cross, describe, pair, self_error
+from viz.models.cross import has_cross, pair, self_error, trained_cross
+from viz.models.head_statistics import describe
 from viz.models.layout import linear as weights_of
 from viz.models.tokens import seeded_embeddings, split_words
 
@@ -24,7 +25,7 @@ ONE_TEXT = [name for name in FAMILIES if name not in TWO_SEQUENCES]
 
 def both(model) -> tuple[Capture, Capture, Capture]:
     asks, answers = capture(model, ASKS), capture(model, TEXT)
-    return asks, answers, cross(answers, lambda: asks, lambda: pytest.fail("this model has no cross-attention"))
+    return asks, answers, pair(asks, answers)
 
 
 @pytest.mark.parametrize("name", ONE_TEXT)
@@ -87,7 +88,8 @@ def test_a_soft_cap_stays(loaded):
 def test_an_encoder_decoder_shows_what_it_was_trained_for(name, loaded):
     model = loaded(name)
     together = capture(model, TEXT, target=ASKS)
-    seen = cross(capture(model, TEXT), lambda: pytest.fail("not read alone"), lambda: together)
+    assert has_cross(capture(model, TEXT))
+    seen = trained_cross(together)
     assert next(iter(seen.stacks)) == "cross"
     assert seen.queries is seen.target and seen.queries.labels == together.target.labels
     assert seen.n_layers == 3  # the decoder's, where the encoder has 2

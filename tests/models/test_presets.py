@@ -4,8 +4,8 @@ import pytest
 import torch
 import transformers
 
-from viz.core.cost import parameters
-from viz.core.model_cost import model_kv_bytes, model_parameters, overtakes
+from viz.core.cost.attention import parameters
+from viz.core.cost.model import model_kv_bytes, model_parameters, overtakes
 from viz.models import load, registry
 from viz.models.presets import preset, presets
 

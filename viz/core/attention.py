@@ -12,11 +12,11 @@ ScoreMod = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttentionSteps:
-    """What is computed between the projections and the output, in this order.
+class AttentionTrace:
+    """Every step of :func:`attend`, in order of computation.
 
-    ``allowed`` is None where every query may look everywhere. ``masked`` is what the softmax sees:
-    scaled, with the bias if there is one, -inf where a query may not look.
+    ``allowed`` is None where every query may look everywhere. ``masked`` is what the softmax sees: scaled, with the
+    bias if there is one, -inf where a query may not look. ``output`` has one row of width d_v for each query and head.
     """
 
     q: Tensor
@@ -28,12 +28,6 @@ class AttentionSteps:
     scaled: Tensor
     masked: Tensor
     weights: Tensor
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttentionTrace(AttentionSteps):
-    """The steps of :func:`attend` and their ``output``, one row of width d_v for each query and head."""
-
     output: Tensor
 
 

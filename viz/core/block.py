@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import torch
@@ -12,6 +13,7 @@ from viz.core.feed_forward import Activation, FeedForwardTrace, FeedForwardWeigh
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.norm import Norm, NormWeights, layer_norm
 from viz.core.spec import AttentionSpec
+from viz.core.sublayer import SublayerTrace, post_norm, pre_norm
 
 Attention = Callable[..., MultiHeadTrace]
 """As :func:`~viz.core.heads.multi_head`: called with the tokens that ask, those that answer, the weights and
@@ -84,26 +86,60 @@ class BlockDesign:
     residual: bool = True
 
 
+SUBLAYERS = {"post": post_norm, "pre": pre_norm}
+STEPS = {"post": ("", "_add", "_norm"), "pre": ("_norm", "", "_add")}
+"""The steps of a sublayer as their points are called, in order of computation."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class BlockTrace:
-    """Every intermediate of one block.
-
-    ``points`` are the (T, d_model) tensors between its parts, by name, in order of computation, from ``x`` on: for each
-    part (attention, cross, feed_forward) what it computes under its own name, ``_add`` after the residual, ``_norm``
-    after the norm. A step that is switched off hands on what it was given, so the names stay.
-    """
+    """Every intermediate of one block: its sublayers, in order of computation. An encoder block has no cross."""
 
     weights: BlockWeights
     design: BlockDesign
-    points: Mapping[str, Tensor]
-    attention: MultiHeadTrace
-    cross: MultiHeadTrace | None
-    feed_forward: FeedForwardTrace
+    attention_sublayer: SublayerTrace[MultiHeadTrace]
+    cross_sublayer: SublayerTrace[MultiHeadTrace] | None
+    feed_forward_sublayer: SublayerTrace[FeedForwardTrace]
 
     @property
     def x(self) -> Tensor:
         """What comes in, (T, d_model)."""
-        return self.points["x"]
+        return self.attention_sublayer.x
+
+    @property
+    def attention(self) -> MultiHeadTrace:
+        """Every step of self-attention."""
+        return self.attention_sublayer.part
+
+    @property
+    def cross(self) -> MultiHeadTrace | None:
+        """Every step of cross-attention."""
+        return self.cross_sublayer.part if self.cross_sublayer else None
+
+    @property
+    def feed_forward(self) -> FeedForwardTrace:
+        """Every step of the feed-forward network."""
+        return self.feed_forward_sublayer.part
+
+    @property
+    def output(self) -> Tensor:
+        """What goes out, (T, d_model)."""
+        return self.feed_forward_sublayer.output
+
+    @cached_property
+    def points(self) -> Mapping[str, Tensor]:
+        """The (T, d_model) tensors between the parts, by name, in order of computation, from ``x`` on.
+
+        For each part (attention, cross, feed_forward) what it computes under its own name, ``_add`` after the residual,
+        ``_norm`` after the norm.
+        """
+        points = {"x": self.x}
+        for name in ("attention", "cross", "feed_forward"):
+            sublayer: SublayerTrace | None = getattr(self, f"{name}_sublayer")
+            if sublayer is not None:
+                steps = {"": sublayer.part.output, "_add": sublayer.added, "_norm": sublayer.normed}
+                points |= {f"{name}{step}": steps[step] for step in STEPS[self.design.norm]}
+        return points
 
     def before(self, point: str) -> Tensor:
         """What stood in front of a point: what a norm was given."""
@@ -114,34 +150,6 @@ class BlockTrace:
         """Gain and shift of the norm at a point, e.g. "attention_norm"."""
         weights: NormWeights = getattr(self.weights, point)
         return weights
-
-    @property
-    def output(self) -> Tensor:
-        """What goes out, (T, d_model)."""
-        return list(self.points.values())[-1]
-
-
-def _post(points: dict[str, Tensor], name: str, run: Callable[[Tensor], Any], norm: NormWeights, d: BlockDesign) -> Any:
-    r"""N(x + f(x)): Vaswani et al. 2017, sec. 3.1."""
-    x = list(points.values())[-1]
-    part = run(x)
-    points[name] = part.output
-    points[f"{name}_add"] = x + part.output if d.residual else part.output
-    points[f"{name}_norm"] = d.normalize(points[f"{name}_add"], norm)
-    return part
-
-
-def _pre(points: dict[str, Tensor], name: str, run: Callable[[Tensor], Any], norm: NormWeights, d: BlockDesign) -> Any:
-    r"""The other way round, x + f(N(x)): GPT-2. No norm stands on the straight way through (Xiong et al. 2020)."""
-    x = list(points.values())[-1]
-    points[f"{name}_norm"] = d.normalize(x, norm)
-    part = run(points[f"{name}_norm"])
-    points[name] = part.output
-    points[f"{name}_add"] = x + part.output if d.residual else part.output
-    return part
-
-
-_ARRANGEMENTS = {"post": _post, "pre": _pre}
 
 
 def encoder_block(
@@ -172,7 +180,24 @@ def encoder_block(
         >>> list(encoder_block(torch.eye(4), weights).points)  # doctest: +NORMALIZE_WHITESPACE
         ['x', 'attention', 'attention_add', 'attention_norm', 'feed_forward', 'feed_forward_add', 'feed_forward_norm']
     """
-    return _block(x, weights, design, lambda read: attention(read, read, weights.attention, allowed=allowed), None)
+    sublayer = partial(SUBLAYERS[design.norm], residual=design.residual)
+    attended = sublayer(
+        x,
+        lambda read: attention(read, read, weights.attention, allowed=allowed),
+        lambda values: design.normalize(values, weights.attention_norm),
+    )
+    forwarded = sublayer(
+        attended.output,
+        lambda read: feed_forward(read, weights.feed_forward, activation=design.activation),
+        lambda values: design.normalize(values, weights.feed_forward_norm),
+    )
+    return BlockTrace(
+        weights=weights,
+        design=design,
+        attention_sublayer=attended,
+        cross_sublayer=None,
+        feed_forward_sublayer=forwarded,
+    )
 
 
 def decoder_block(
@@ -206,35 +231,31 @@ def decoder_block(
     Raises:
         ValueError: if the weights have no cross-attention.
     """
-    if weights.cross is None or weights.cross_norm is None:
+    heads, cross_norm = weights.cross, weights.cross_norm
+    if heads is None or cross_norm is None:
         raise ValueError("these weights have no cross-attention; BlockWeights.random(..., d_memory=...) makes some")
-    heads = weights.cross
-    return _block(
-        x, weights, design,
+    sublayer = partial(SUBLAYERS[design.norm], residual=design.residual)
+    attended = sublayer(
+        x,
         lambda read: attention(read, read, weights.attention, allowed=allowed),
+        lambda values: design.normalize(values, weights.attention_norm),
+    )
+    crossed = sublayer(
+        attended.output,
         lambda read: cross(read, memory, heads, allowed=memory_allowed),
-    )  # fmt: skip
-
-
-def _block(
-    x: Tensor,
-    weights: BlockWeights,
-    design: BlockDesign,
-    attend_here: Callable[[Tensor], MultiHeadTrace],
-    attend_there: Callable[[Tensor], MultiHeadTrace] | None,
-) -> BlockTrace:
-    arrange, points = _ARRANGEMENTS[design.norm], {"x": x}
-    attention = arrange(points, "attention", attend_here, weights.attention_norm, design)
-    cross = None
-    if attend_there is not None and weights.cross_norm is not None:
-        cross = arrange(points, "cross", attend_there, weights.cross_norm, design)
-
-    def forward(read: Tensor) -> FeedForwardTrace:
-        return feed_forward(read, weights.feed_forward, activation=design.activation)
-
-    last = arrange(points, "feed_forward", forward, weights.feed_forward_norm, design)
+        lambda values: design.normalize(values, cross_norm),
+    )
+    forwarded = sublayer(
+        crossed.output,
+        lambda read: feed_forward(read, weights.feed_forward, activation=design.activation),
+        lambda values: design.normalize(values, weights.feed_forward_norm),
+    )
     return BlockTrace(
-        weights=weights, design=design, points=points, attention=attention, cross=cross, feed_forward=last
+        weights=weights,
+        design=design,
+        attention_sublayer=attended,
+        cross_sublayer=crossed,
+        feed_forward_sublayer=forwarded,
     )
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from viz.core.attention import AttentionSteps, attend
+from viz.core.attention import ScoreMod, attend
 from viz.core.spec import AttentionSpec
 
 
@@ -139,17 +139,27 @@ class HeadWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultiHeadTrace(AttentionSteps):
+class MultiHeadTrace:
     """Every intermediate of one layer, in order of computation.
 
     ``x`` (Q, d_model) and ``memory`` (K, d_mem) go in; ``q`` (H, Q, d_k), ``k`` (G, K, d_k) and ``v`` (G, K, d_v) are
-    their projections; then the steps of attention; then ``head_outputs`` (H, Q, d_v), ``concat`` (Q, H d_v),
-    ``contributions`` (H, Q, d_out), whose sum over the heads (plus ``b_o``) is ``output`` (Q, d_out).
+    their projections; ``scores`` to ``weights`` (H, Q, K) the steps of attention; then ``head_outputs`` (H, Q, d_v),
+    ``concat`` (Q, H d_v), ``contributions`` (H, Q, d_out), whose sum over the heads (plus ``b_o``) is ``output``
+    (Q, d_out).
     """
 
     x: Tensor
     memory: Tensor
     projections: HeadWeights
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    scale: float
+    allowed: Tensor | None
+    scores: Tensor
+    scaled: Tensor
+    masked: Tensor
+    weights: Tensor
     head_outputs: Tensor
     concat: Tensor
     contributions: Tensor
@@ -169,7 +179,10 @@ def merge_heads(
     *,
     x: Float[Tensor, "*B Q d_model"],
     memory: Float[Tensor, "*B K d_mem"],
-    **attend_options: Any,
+    allowed: Bool[Tensor, "*M #Q #K"] | None = None,
+    bias: Float[Tensor, "*A #Q #K"] | None = None,
+    scale: float | None = None,
+    score_mod: ScoreMod | None = None,
 ) -> MultiHeadTrace:
     r"""Attend in every head, concatenate, and mix with W_O: all that comes after the projections.
 
@@ -177,20 +190,39 @@ def merge_heads(
 
     A model that turns its q and k by position (RoPE) before attending enters here.
     """
-    steps = attend(q, share_kv(k, q.shape[-3]), share_kv(v, q.shape[-3]), **attend_options)
-    contributions = steps.output @ weights.w_o.unflatten(0, (weights.spec.H, -1))
-    concat = concat_heads(steps.output)
+    H = weights.spec.H
+    steps = attend(q, share_kv(k, H), share_kv(v, H), allowed=allowed, bias=bias, scale=scale, score_mod=score_mod)
+    contributions = steps.output @ weights.w_o.unflatten(0, (H, -1))
     output = contributions.sum(-3) if weights.b_o is None else contributions.sum(-3) + weights.b_o
-    own = {"k": k, "v": v, "x": x, "memory": memory, "projections": weights, "head_outputs": steps.output}
-    after = {"concat": concat, "contributions": contributions, "output": output}
-    return MultiHeadTrace(**(vars(steps) | own | after))
+    return MultiHeadTrace(
+        x=x,
+        memory=memory,
+        projections=weights,
+        q=q,
+        k=k,
+        v=v,
+        scale=steps.scale,
+        allowed=steps.allowed,
+        scores=steps.scores,
+        scaled=steps.scaled,
+        masked=steps.masked,
+        weights=steps.weights,
+        head_outputs=steps.output,
+        concat=concat_heads(steps.output),
+        contributions=contributions,
+        output=output,
+    )
 
 
 def multi_head(
     x: Float[Tensor, "*B Q d_model"],
     memory: Float[Tensor, "*B K d_mem"],
     weights: HeadWeights,
-    **attend_options: Any,
+    *,
+    allowed: Bool[Tensor, "*M #Q #K"] | None = None,
+    bias: Float[Tensor, "*A #Q #K"] | None = None,
+    scale: float | None = None,
+    score_mod: ScoreMod | None = None,
 ) -> MultiHeadTrace:
     r"""Attend from ``x`` to ``memory`` with H heads, and keep each step.
 
@@ -204,7 +236,10 @@ def multi_head(
         x: the tokens that ask.
         memory: the tokens that answer.
         weights: W_Q, W_K, W_V, W_O; their spec says how many heads there are.
-        attend_options: ``allowed``, ``bias``, ``scale``, ``score_mod``, as in :func:`~viz.core.attention.attend`.
+        allowed: True where a query may look, as in :func:`~viz.core.attention.attend`.
+        bias: added to the scaled scores.
+        scale: what the scores are multiplied by; None means 1/sqrt(d_k).
+        score_mod: applied to the scaled scores before ``bias``.
 
     Example:
         >>> x = torch.eye(3)
@@ -216,4 +251,6 @@ def multi_head(
     q = split_heads(project(x, weights.w_q, weights.b_q), s.H)
     k = split_heads(project(memory, weights.w_k, weights.b_k), s.G)
     v = split_heads(project(memory, weights.w_v, weights.b_v), s.G)
-    return merge_heads(q, k, v, weights, x=x, memory=memory, **attend_options)
+    return merge_heads(
+        q, k, v, weights, x=x, memory=memory, allowed=allowed, bias=bias, scale=scale, score_mod=score_mod
+    )

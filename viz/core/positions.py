@@ -11,15 +11,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from viz.core.spec import OddWidthError
+
 Pairing = Literal["adjacent", "halves"]
-
-
-class OddWidthError(ValueError):
-    """Dimensions that cannot be paired."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__(f"width={width} is not an even number from 2 up: a sine and its cosine need two dimensions")
-        self.width = width
 
 
 def offsets(n_queries: int, n_keys: int) -> Int[Tensor, "Q K"]:

@@ -6,6 +6,14 @@ from typing import Literal
 Kind = Literal["MHA", "GQA", "MQA"]
 
 
+class OddWidthError(ValueError):
+    """Dimensions that cannot be paired."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(f"width={width} is not an even number from 2 up: a sine and its cosine need two dimensions")
+        self.width = width
+
+
 @dataclass(frozen=True, kw_only=True)
 class AttentionSpec:
     """The sizes of one multi-head attention layer.

@@ -1,13 +1,17 @@
-"""Bars: one number for each token or head, several series side by side."""
+"""A bar chart: one number for each token or head, several series side by side."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from unicodedata import east_asian_width
 
 from torch import Tensor
 
-from viz.figures.palette import BLUE, HEADS, ORANGE, plain, rgba
+from viz.figures.layout import UPWARDS, axis, base_layout
+from viz.figures.palette import HEADS, plain, rgba
 
-SERIES = (BLUE, ORANGE, *HEADS[2:])
+MOST_LABELS = 48
+ROOM = 48
+"""Letters below the narrowest chart, as wide as a phone: labels that fit, with two spaces each, stand upright."""
 
 
 def bars(
@@ -31,33 +35,43 @@ def bars(
         colours: one for each bar of a single series; None colours by series.
         height: of the figure, in pixels.
     """
-    places = list(range(len(labels)))
     names = [plain(label) for label in labels]
-    traces = [
-        {
-            "type": "bar",
-            "name": plain(name),
-            "x": places,
-            "y": values.detach().float().where(values.isfinite(), float("nan")).numpy(),
-            "marker": {"color": [rgba(c, 0.9) for c in colours] if colours else rgba(SERIES[i % len(SERIES)], 0.9)},
-            "customdata": names,
-            "hovertemplate": "%{customdata}: %{y:.4f}<extra></extra>",
-        }
-        for i, (name, values) in enumerate(series.items())
-    ]
-    step = -(-len(labels) // 48)
-    layout = {
-        "height": height,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "showlegend": len(series) > 1,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "xaxis": {
-            "title": {"text": title}, "tickvals": places[::step], "ticktext": names[::step], "tickangle": -60,
-            "automargin": True, "showgrid": False,
-        },
-        "yaxis": {"title": {"text": value_title}, "automargin": True, "zeroline": True}
-        | ({"range": [0, top]} if top else {}),
-    }  # fmt: skip
+    traces = []
+    for i, (name, values) in enumerate(series.items()):
+        colour = [rgba(hue, 0.9) for hue in colours] if colours else rgba(HEADS[i % len(HEADS)], 0.9)
+        traces.append(_trace(name, values, names, colour))
+    layout = base_layout(
+        height,
+        showlegend=len(series) > 1,
+        xaxis=axis(title, **_label_ticks(labels)),
+        yaxis=axis(value_title, grid=True, zeroline=True, limits=(0, top) if top else None),
+    )
     return {"data": traces, "layout": layout}
+
+
+def _trace(name: str, values: Tensor, labels: list[str], colour: str | list[str]) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "name": plain(name),
+        "x": list(range(len(labels))),
+        "y": values.detach().float().where(values.isfinite(), float("nan")).numpy(),
+        "marker": {"color": colour},
+        "customdata": labels,
+        "hovertemplate": "%{customdata}: %{y:.4f}<extra></extra>",
+    }
+
+
+def _label_ticks(labels: Sequence[str]) -> dict[str, Any]:
+    """The labels below the bars, of many some; upright if they fit, else turned."""
+    shown = range(0, len(labels), -(-len(labels) // MOST_LABELS) or 1)
+    widest = max((_letters(labels[i]) for i in shown), default=0)
+    return {
+        "tickvals": list(shown),
+        "ticktext": [plain(labels[i]) for i in shown],
+        "tickangle": 0 if len(shown) * (widest + 2) <= ROOM else UPWARDS,
+    }
+
+
+def _letters(label: str) -> int:
+    """How wide a label is: a Chinese character is as wide as two letters."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in label)

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from viz.figures.layout import SMALL
 from viz.figures.palette import HEADS, rgba
 
 
@@ -29,5 +30,5 @@ def mark_blocks(
         if along == "rows":
             place = {"y": (start + end) / 2, "xref": "paper", "x": 1, "xanchor": "left"}
         label = f"<b>{head}</b>" if strong else str(head)
-        notes.append({"text": label, "showarrow": False, "font": {"color": rgba(hue, 1), "size": 12}} | place)
+        notes.append({"text": label, "showarrow": False, "font": {"color": rgba(hue, 1), "size": SMALL}} | place)
     return {"data": fig["data"], "layout": fig["layout"] | {"shapes": shapes, "annotations": notes}}

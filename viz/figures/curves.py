@@ -5,9 +5,12 @@ from typing import Any
 
 from torch import Tensor
 
-from viz.figures.palette import BLUE, HEADS, ORANGE, plain, rgba
+from viz.figures.layout import axis
+from viz.figures.line_chart import Series, line_chart
+from viz.figures.palette import BLUE, DASHES, HEADS, ORANGE
 
-SERIES = (ORANGE, BLUE, *HEADS[2:])
+HUES = (ORANGE, BLUE, *HEADS[2:])
+"""What goes wrong comes first, in orange."""
 
 
 def curves(
@@ -29,30 +32,18 @@ def curves(
         log_values: a logarithmic axis for the values too; else it goes from 0 to 1.
         height: of the figure, in pixels.
     """
-    traces = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": plain(name),
-            "x": list(sizes),
-            "y": values.detach().float().numpy(),
-            "line": {"color": rgba(SERIES[i % len(SERIES)], 1), "dash": ("solid", "dash")[i % 2]},
-            "marker": {"color": rgba(SERIES[i % len(SERIES)], 1), "symbol": ("circle", "square")[i % 2]},
-            "hovertemplate": "%{x}: %{y:.4g}<extra></extra>",
-        }
+    drawn = [
+        Series(
+            name=name,
+            x=list(sizes),
+            y=values.detach().float().numpy(),
+            colour=HUES[i % len(HUES)],
+            dash=DASHES[i % len(DASHES)],
+            marker=6,
+            symbol=("circle", "square")[i % 2],
+        )
         for i, (name, values) in enumerate(series.items())
     ]
-    values_axis = {"type": "log", "dtick": 1} if log_values else {"range": [0, 1.02]}
-    layout = {
-        "height": height,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "xaxis": {
-            "title": {"text": size_title}, "type": "log", "tickvals": list(sizes), "automargin": True,
-            "showgrid": False,
-        },
-        "yaxis": {"title": {"text": value_title}, "automargin": True} | values_axis,
-    }  # fmt: skip
-    return {"data": traces, "layout": layout}
+    value_axis = axis(value_title, grid=True, log=log_values, limits=None if log_values else (0, 1.02))
+    size_axis = axis(size_title, log=True, tickvals=list(sizes))
+    return line_chart(drawn, x=size_axis, y=value_axis, height=height)

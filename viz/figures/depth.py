@@ -1,4 +1,4 @@
-"""How something changes from layer to layer: a line for each series, with a band where several heads lie apart."""
+"""Curves over the layers: a line for each series, with a band where several heads lie apart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from typing import Any
 
 from torch import Tensor
 
-from viz.figures.palette import BLUE, GREY, HEADS, ORANGE, plain, rgba
+from viz.figures.layout import axis
+from viz.figures.line_chart import Series, line_chart
+from viz.figures.palette import GREY, series_style
 
-SERIES = (BLUE, ORANGE, *HEADS[2:])
-DASHES = ("solid", "dash", "dot", "dashdot")
-BASE_DASHES = ("dot", "dashdot", "dot", "dashdot")
+BASELINE_DASHES = ("dot", "dashdot")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,33 +25,6 @@ class Curve:
     low: Tensor | None = None
     high: Tensor | None = None
     baseline: bool = False
-
-
-def _line(curve: Curve, first: int, place: int) -> list[dict[str, Any]]:
-    hue = GREY if curve.baseline else SERIES[place % len(SERIES)]
-    levels = list(range(first, first + len(curve.values)))
-    drawn: list[dict[str, Any]] = []
-    if curve.low is not None and curve.high is not None:
-        edge = {
-            "type": "scatter", "mode": "lines", "x": levels, "line": {"width": 0}, "hoverinfo": "skip",
-            "showlegend": False,
-        }  # fmt: skip
-        drawn = [
-            edge | {"y": curve.low.tolist()},
-            edge | {"y": curve.high.tolist(), "fill": "tonexty", "fillcolor": rgba(hue, 0.15)},
-        ]
-    finite = curve.values.detach().float()
-    name = plain(curve.name)
-    return [
-        *drawn,
-        {
-            "type": "scatter", "mode": "lines+markers", "name": name, "x": levels,
-            "y": finite.where(finite.isfinite(), float("nan")).numpy(),
-            "line": {"color": rgba(hue, 1), "dash": (BASE_DASHES if curve.baseline else DASHES)[place % 4], "width": 2},
-            "marker": {"color": rgba(hue, 1), "size": 1 if curve.baseline else 6},
-            "hovertemplate": f"{name}<br>%{{x}}: %{{y:.3~g}}<extra></extra>",
-        },
-    ]  # fmt: skip
 
 
 def depth(
@@ -74,18 +47,23 @@ def depth(
         height: of the figure, in pixels.
     """
     n = max(len(curve.values) for curve in curves)
-    layout = {
-        "height": height,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "showlegend": True,
-        "legend": {"orientation": "h", "traceorder": "normal", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "xaxis": {
-            "title": {"text": x_title}, "tickvals": list(range(first, first + n)), "automargin": True,
-            "showgrid": False,
-        },
-        "yaxis": {"title": {"text": y_title}, "automargin": True, "gridcolor": rgba(GREY, 0.2)}
-        | ({"type": "log", "exponentformat": "power"} if log else {"rangemode": "tozero"}),
-    }  # fmt: skip
-    return {"data": [trace for i, curve in enumerate(curves) for trace in _line(curve, first, i)], "layout": layout}
+    series = [_series(curve, first, i) for i, curve in enumerate(curves)]
+    level_axis = axis(x_title, tickvals=list(range(first, first + n)))
+    value_axis = axis(y_title, grid=True, log=True) if log else axis(y_title, grid=True, rangemode="tozero")
+    return line_chart(series, x=level_axis, y=value_axis, height=height, legend=True)
+
+
+def _series(curve: Curve, first: int, i: int) -> Series:
+    colour, dash = (GREY, BASELINE_DASHES[i % len(BASELINE_DASHES)]) if curve.baseline else series_style(i)
+    values = curve.values.detach().float()
+    return Series(
+        name=curve.name,
+        x=list(range(first, first + len(values))),
+        y=values.where(values.isfinite(), float("nan")).numpy(),
+        colour=colour,
+        dash=dash,
+        marker=1 if curve.baseline else 6,
+        low=None if curve.low is None else curve.low.tolist(),
+        high=None if curve.high is None else curve.high.tolist(),
+        hover="%{x}: %{y:.3~g}",
+    )

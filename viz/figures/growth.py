@@ -1,14 +1,15 @@
 """How costs grow: lines and measured points over a size, both axes logarithmic, so that a power is a straight line."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from viz.figures.palette import BLUE, GREY, ORANGE, plain, rgba
+from viz.figures.layout import axis
+from viz.figures.line_chart import Mark, Series, line_chart
+from viz.figures.palette import plain, series_style
 
-HUES = (BLUE, (20, 160, 140), ORANGE, (200, 80, 160), (120, 100, 220), (150, 150, 30))
-DASHES = ("solid", "dot", "dash", "longdash", "dashdot", "longdashdot")
+STYLES = (0, 2, 1, 3, 4, 5)
+"""Which hue and dash of the palette a style has."""
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x")
 
 
@@ -27,30 +28,15 @@ class Line:
     listed: bool = True
 
 
-def _trace(line: Line) -> dict[str, Any]:
-    hue = rgba(HUES[line.style % len(HUES)], 1)
-    trace = {
-        "type": "scatter", "name": plain(line.name), "showlegend": line.listed, "x": list(line.values),
-        "y": [float(y) for y in line.values.values()],
-        "hovertemplate": f"{plain(line.name)}<br>n = %{{x:,}}: %{{y:.4~g}}{plain(line.unit)}<extra></extra>",
-    }  # fmt: skip
-    if line.points:
-        marker = {"color": hue, "size": 9, "symbol": SYMBOLS[line.style % len(SYMBOLS)]}
-        return trace | {"mode": "markers", "marker": marker}
-    return trace | {"mode": "lines", "line": {"color": hue, "width": 2, "dash": DASHES[line.style % len(DASHES)]}}
-
-
-def _ticks(sizes: Sequence[int]) -> dict[str, Any]:
-    """Powers of ten, or, where there would be two of them at most, the sizes themselves."""
-    return (
-        {"dtick": 1} if sizes[-1] > 200 * sizes[0] else {"tickvals": list(sizes), "ticktext": [f"{n:,}" for n in sizes]}
-    )
-
-
 def growth(
-    lines: Sequence[Line], *, size_title: str, value_title: str, marks: Mapping[int, str] | None = None,
-    height: int = 380, share: bool = False,
-) -> dict[str, Any]:  # fmt: skip
+    lines: Sequence[Line],
+    *,
+    size_title: str,
+    value_title: str,
+    marks: Mapping[int, str] | None = None,
+    height: int = 380,
+    share: bool = False,
+) -> dict[str, Any]:
     """Draw lines and points over a logarithmic size.
 
     Args:
@@ -61,28 +47,35 @@ def growth(
         height: of the figure, in pixels.
         share: the values are shares from 0 to 1, on an even axis.
     """
-    upright = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": {"color": rgba(GREY, 0.9), "dash": "dot"}}
-    says = {"yref": "paper", "y": 1, "yanchor": "top", "showarrow": False}
-    marks = marks or {}
     sizes = sorted({n for line in lines for n in line.values})
-    middle = (sizes[0] * sizes[-1]) ** 0.5
-    axis = {"type": "log", "automargin": True, "exponentformat": "power", "gridcolor": rgba(GREY, 0.2)}
-    layout = {
-        "height": height,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "showlegend": True,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "shapes": [upright | {"x0": at, "x1": at} for at in marks],
-        "annotations": [
-            says
-            | {"x": math.log10(at), "text": plain(text), "yshift": -16 * place}
-            | {"xanchor": "right" if at > middle else "left"}
-            for place, (at, text) in enumerate(marks.items())
-        ],
-        "xaxis": axis | _ticks(sizes) | {"title": {"text": size_title}},
-        "yaxis": (axis if not share else {"range": [0, 1.02], "automargin": True, "gridcolor": rgba(GREY, 0.2)})
-        | {"title": {"text": value_title}},
-    }
-    return {"data": [_trace(line) for line in lines], "layout": layout}
+    return line_chart(
+        [_series(line) for line in lines],
+        x=axis(size_title, log=True, grid=True, **_ticks(sizes)),
+        y=axis(value_title, grid=True, log=not share, limits=(0, 1.02) if share else None),
+        marks=[Mark(x=at, label=text) for at, text in (marks or {}).items()],
+        height=height,
+        legend=True,
+    )
+
+
+def _series(line: Line) -> Series:
+    style = line.style % len(STYLES)
+    colour, dash = series_style(STYLES[style])
+    return Series(
+        name=line.name,
+        x=list(line.values),
+        y=[float(value) for value in line.values.values()],
+        colour=colour,
+        dash=None if line.points else dash,
+        marker=9 if line.points else 0,
+        symbol=SYMBOLS[style],
+        hover=f"n = %{{x:,}}: %{{y:.4~g}}{plain(line.unit)}",
+        listed=line.listed,
+    )
+
+
+def _ticks(sizes: Sequence[int]) -> dict[str, Any]:
+    """Powers of ten, or, where there would be two of them at most, the sizes themselves."""
+    if sizes[-1] > 200 * sizes[0]:
+        return {"dtick": 1}
+    return {"tickvals": list(sizes), "ticktext": [f"{n:,}" for n in sizes]}

@@ -1,19 +1,15 @@
-"""A lesson as it goes: the paths of the heads' centres, and the loss; and lines over any axis."""
+"""A training as it goes: the paths of the heads' centres, and the loss; and lines over any axis."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torch import Tensor
 
-from viz.figures.palette import BLUE, GREY, HEADS, ORANGE, plain, rgba
+from viz.figures.layout import axis, base_layout
+from viz.figures.line_chart import Series, line_chart
+from viz.figures.palette import GREY, HEADS, plain, rgba, series_style
 
 REACH = 3.2
-BARE = {
-    "paper_bgcolor": "rgba(0,0,0,0)",
-    "plot_bgcolor": "rgba(0,0,0,0)",
-    "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-}
-SERIES = (BLUE, ORANGE, *HEADS[2:])
 
 
 def centres(paths: Tensor, alpha: Tensor, *, x_title: str, y_title: str, head: str) -> dict[str, Any]:
@@ -26,37 +22,48 @@ def centres(paths: Tensor, alpha: Tensor, *, x_title: str, y_title: str, head: s
         y_title: of the rows' axis.
         head: the word for a head.
     """
-    traces, discs = [], []
-    for h in range(paths.shape[1]):
-        hue, rows, columns = HEADS[h % len(HEADS)], paths[:, h, 0], paths[:, h, 1]
-        traces.append({
-            "type": "scatter", "mode": "lines+markers+text", "name": f"{head} {h}", "showlegend": False,
-            "x": columns.numpy(), "y": rows.numpy(), "line": {"color": rgba(hue, 0.8), "width": 1.5},
-            "marker": {"color": rgba(hue, 1), "size": [0] * (len(paths) - 1) + [11]},
-            "text": [""] * (len(paths) - 1) + [str(h)], "textposition": "top center",
-            "hovertemplate": f"{plain(head)} {h}: (%{{y:.3f}}, %{{x:.3f}}), α = {float(alpha[h]):.3g}<extra></extra>",
-        })  # fmt: skip
-        spread, row, column = float((2 * alpha[h].clamp(min=0.02)).rsqrt()), float(rows[-1]), float(columns[-1])
-        discs.append({
-            "type": "circle", "x0": column - spread, "x1": column + spread, "y0": row - spread, "y1": row + spread,
-            "fillcolor": rgba(hue, 0.1), "line": {"width": 0}, "layer": "below",
-        })  # fmt: skip
-    cells = [
-        {
-            "type": "rect", "x0": c - 0.5, "x1": c + 0.5, "y0": r - 0.5, "y1": r + 0.5,
-            "line": {"color": rgba(GREY, 0.5), "width": 1},
-        }
-        for r in (-1, 0, 1) for c in (-1, 0, 1)
-    ]  # fmt: skip
-    axis = {"showgrid": False, "zeroline": False, "dtick": 1, "constrain": "domain", "automargin": True}
+    heads = range(paths.shape[1])
+    shifts: dict[str, Any] = {"zeroline": False, "dtick": 1, "constrain": "domain"}
+    layout = base_layout(
+        430,
+        shapes=[*(_window(paths[-1, h], alpha[h], HEADS[h % len(HEADS)]) for h in heads), *_kernel_cells()],
+        xaxis=axis(x_title, limits=(-REACH, REACH), **shifts),
+        yaxis=axis(y_title, limits=(REACH, -REACH), scaleanchor="x", **shifts),
+    )
+    return {"data": [_path(f"{head} {h}", h, paths[:, h], float(alpha[h])) for h in heads], "layout": layout}
+
+
+def _path(name: str, h: int, path: Tensor, alpha: float) -> dict[str, Any]:
+    """A line to where the centre is now, which is named."""
+    hue, before = HEADS[h % len(HEADS)], len(path) - 1
     return {
-        "data": traces,
-        "layout": BARE | {
-            "height": 430, "shapes": discs + cells,
-            "xaxis": axis | {"range": [-REACH, REACH], "title": {"text": x_title}},
-            "yaxis": axis | {"range": [REACH, -REACH], "title": {"text": y_title}, "scaleanchor": "x"},
-        },
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "lines+markers+text",
+        "name": plain(name),
+        "showlegend": False,
+        "x": path[:, 1].numpy(),
+        "y": path[:, 0].numpy(),
+        "line": {"color": rgba(hue, 0.8), "width": 1.5},
+        "marker": {"color": rgba(hue, 1), "size": [0] * before + [11]},
+        "text": [""] * before + [str(h)],
+        "textposition": "top center",
+        "hovertemplate": f"{plain(name)}: (%{{y:.3f}}, %{{x:.3f}}), α = {alpha:.3g}<extra></extra>",
+    }
+
+
+def _window(centre: Tensor, alpha: Tensor, hue: tuple[int, int, int]) -> dict[str, Any]:
+    """A disc as wide as a head's window."""
+    row, column = centre.tolist()
+    spread = float((2 * alpha.clamp(min=0.02)).rsqrt())
+    edges = {"x0": column - spread, "x1": column + spread, "y0": row - spread, "y1": row + spread}
+    return {"type": "circle", "fillcolor": rgba(hue, 0.1), "line": {"width": 0}, "layer": "below"} | edges
+
+
+def _kernel_cells() -> list[dict[str, Any]]:
+    """The nine squares of a 3 x 3 kernel."""
+    square = {"type": "rect", "line": {"color": rgba(GREY, 0.5), "width": 1}}
+    places = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)]
+    return [square | {"x0": c - 0.5, "x1": c + 0.5, "y0": r - 0.5, "y1": r + 0.5} for r, c in places]
 
 
 def lines(
@@ -75,23 +82,11 @@ def lines(
         series: name in the legend -> one value for each place.
         at_title: what the places are.
         value_title: what the values are.
-        log_values: powers of ten on the values' axis.
+        log_values: a logarithmic axis for the values.
         height: of the figure, in pixels.
     """
-    traces = [
-        {
-            "type": "scatter", "mode": "lines", "name": plain(name), "x": list(at),
-            "y": values.detach().float().numpy(),
-            "line": {"color": rgba(SERIES[i % len(SERIES)], 1), "dash": ("solid", "dash", "dot")[i % 3], "width": 2},
-            "hovertemplate": "%{x}: %{y:.4g}<extra></extra>",
-        }
-        for i, (name, values) in enumerate(series.items())
-    ]  # fmt: skip
-    scale: dict[str, Any] = {"type": "log", "dtick": 1, "exponentformat": "power"} if log_values else {}
-    layout = BARE | {
-        "height": height, "showlegend": len(series) > 1,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "xaxis": {"title": {"text": at_title}, "automargin": True, "showgrid": False},
-        "yaxis": {"title": {"text": value_title}, "automargin": True} | scale,
-    }  # fmt: skip
-    return {"data": traces, "layout": layout}
+    drawn = []
+    for i, (name, values) in enumerate(series.items()):
+        colour, dash = series_style(i)
+        drawn.append(Series(name=name, x=list(at), y=values.detach().float().numpy(), colour=colour, dash=dash))
+    return line_chart(drawn, x=axis(at_title), y=axis(value_title, log=log_values, grid=True), height=height)

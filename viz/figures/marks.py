@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from viz.figures.layout import Figure
 from viz.figures.palette import GREY, ORANGE, plain, rgba
-
-Figure = dict[str, Any]
 
 
 def frame_row(fig: Figure, row: int) -> Figure:
@@ -21,9 +20,8 @@ def frame_cell(fig: Figure, row: int, column: int) -> Figure:
 
 
 def _box(row: int, left: float, right: float, line: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "rect", "layer": "above", "x0": left, "x1": right, "y0": row - 0.5, "y1": row + 0.5, "line": line
-    }  # fmt: skip
+    edges = {"x0": left, "x1": right, "y0": row - 0.5, "y1": row + 0.5}
+    return {"type": "rect", "layer": "above", "line": line} | edges
 
 
 def _with_shapes(fig: Figure, shapes: list[dict[str, Any]]) -> Figure:

@@ -5,7 +5,10 @@ from typing import Any, Literal
 
 from torch import Tensor
 
+from viz.figures.layout import SMALL, UPWARDS, axis, base_layout
 from viz.figures.palette import INK, plain, scores_scale, weights_scale
+
+Kind = Literal["weights", "signed", "sizes"]
 
 CELL, MARGIN, GAP = 26, 90, 1
 MANY = 48
@@ -17,7 +20,7 @@ def matrix(
     rows: Sequence[str],
     columns: Sequence[str],
     *,
-    kind: Literal["weights", "signed", "sizes"],
+    kind: Kind,
     row_title: str,
     column_title: str,
     hover: Sequence[Sequence[str]] | None = None,
@@ -37,27 +40,30 @@ def matrix(
         numbers: print each value into its cell.
         limit: the largest absolute value of the scale; None takes this matrix's own.
     """
-    cells = values.detach().float().cpu()
+    trace = _heatmap(values.detach().float().cpu(), kind, limit)
+    if hover:
+        texts = [[plain(sentence) for sentence in row] for row in hover]
+        trace |= {"customdata": texts, "hovertemplate": "%{customdata}<extra></extra>"}
+    if numbers:
+        trace |= {"texttemplate": "%{z:.2f}", "textfont": {"color": INK}}  # as large as fits into a cell
+    return {"data": [trace], "layout": _layout(rows, columns, row_title, column_title)}
+
+
+def _heatmap(cells: Tensor, kind: Kind, limit: float | None) -> dict[str, Any]:
     finite = cells[cells.isfinite()]
     top = 1.0 if kind == "weights" else (limit or (float(finite.abs().max()) if finite.numel() else 1.0) or 1.0)
-    texts = [[plain(sentence) for sentence in row] for row in hover] if hover else None
-    trace: dict[str, Any] = {
+    return {
         "type": "heatmap",
         "z": cells.where(cells.isfinite(), float("nan")).numpy(),
         "zmin": -top if kind == "signed" else 0.0,
         "zmax": top,
         "colorscale": scores_scale() if kind == "signed" else weights_scale(),
         "hoverongaps": False,
-        "hovertemplate": "%{customdata}<extra></extra>" if texts else "%{z:.4f}<extra></extra>",
-        "xgap": GAP if len(columns) <= MANY else 0,  # many cells would be nothing but gap
-        "ygap": GAP if len(rows) <= MANY else 0,
-        "colorbar": {"thickness": 10, "len": 0.9, "tickfont": {"size": 11}},
+        "hovertemplate": "%{z:.4f}<extra></extra>",
+        "xgap": GAP if cells.shape[1] <= MANY else 0,  # many cells would be nothing but gap
+        "ygap": GAP if cells.shape[0] <= MANY else 0,
+        "colorbar": {"thickness": 10, "len": 0.9, "tickfont": {"size": SMALL}},
     }
-    if texts:
-        trace["customdata"] = texts
-    if numbers:
-        trace |= {"texttemplate": "%{z:.2f}", "textfont": {"color": INK}}  # as large as fits into a cell
-    return {"data": [trace], "layout": _layout(rows, columns, row_title, column_title)}
 
 
 def ticks(labels: Sequence[str]) -> dict[str, Any]:
@@ -68,12 +74,9 @@ def ticks(labels: Sequence[str]) -> dict[str, Any]:
 
 
 def _layout(rows: Sequence[str], columns: Sequence[str], row_title: str, column_title: str) -> dict[str, Any]:
-    axis = {"showgrid": False, "zeroline": False, "fixedrange": False, "automargin": True}
-    return {
-        "height": max(180, min(720, CELL * len(rows) + 2 * MARGIN)),
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "xaxis": axis | ticks(columns) | {"title": {"text": column_title}, "side": "top", "tickangle": -60},
-        "yaxis": axis | ticks(rows) | {"title": {"text": row_title}, "autorange": "reversed"},
-    }
+    cells: dict[str, Any] = {"zeroline": False, "fixedrange": False}
+    return base_layout(
+        max(180, min(720, CELL * len(rows) + 2 * MARGIN)),
+        xaxis=axis(column_title, side="top", tickangle=UPWARDS, **cells, **ticks(columns)),
+        yaxis=axis(row_title, autorange="reversed", **cells, **ticks(rows)),
+    )

@@ -6,9 +6,13 @@ from typing import Any
 
 from torch import Tensor
 
-from viz.figures.palette import BLUE, GREY, ORANGE, plain, rgba
+from viz.figures.layout import axis
+from viz.figures.line_chart import Mark, Series, line_chart
+from viz.figures.palette import BLUE, GREY, ORANGE
 
 HUES = (BLUE, ORANGE, GREY)
+MOST_DOTS = 40
+"""A curve over more places is drawn without a dot for each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,29 +43,24 @@ def offset_curves(
         limits: lowest and highest value shown; None fits all.
         height: of the figure, in pixels.
     """
-    data: list[dict[str, Any]] = []
-    for (name, curve), hue in zip(curves.items(), HUES, strict=False):
-        x, y = curve.x.tolist(), curve.y.detach().float()
-        if curve.spread is not None:
-            hidden: dict[str, Any] = {"type": "scatter", "mode": "lines", "x": x, "line": {"width": 0}}
-            hidden |= {"hoverinfo": "skip", "showlegend": False, "legendgroup": name}
-            data.append(hidden | {"y": (y - curve.spread).numpy()})
-            data.append(hidden | {"y": (y + curve.spread).numpy(), "fill": "tonexty", "fillcolor": rgba(hue, 0.2)})
-        data.append({
-            "type": "scatter", "mode": "lines+markers" if len(x) <= 40 else "lines", "name": plain(name),
-            "legendgroup": name, "x": x, "y": y.numpy(), "line": {"color": rgba(hue, 1), "width": 2},
-            "marker": {"color": rgba(hue, 1), "size": 5}, "hovertemplate": "%{x}: %{y:.4f}<extra></extra>",
-        })  # fmt: skip
-    upright = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": {"color": rgba(GREY, 0.9), "dash": "dot"}}
-    layout = {
-        "height": height,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "showlegend": len(curves) > 1,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "xaxis": {"title": {"text": x_title}, "automargin": True, "showgrid": False},
-        "yaxis": {"title": {"text": y_title}, "automargin": True} | ({"range": list(limits)} if limits else {}),
-        "shapes": [upright | {"x0": x, "x1": x} for x in marks],
-    }
-    return {"data": data, "layout": layout}
+    return line_chart(
+        [_series(name, curve, hue) for (name, curve), hue in zip(curves.items(), HUES, strict=False)],
+        x=axis(x_title),
+        y=axis(y_title, grid=True, limits=limits),
+        marks=[Mark(x=at) for at in marks],
+        height=height,
+    )
+
+
+def _series(name: str, curve: Curve, hue: tuple[int, int, int]) -> Series:
+    y, spread = curve.y.detach().float(), curve.spread
+    return Series(
+        name=name,
+        x=curve.x.tolist(),
+        y=y.numpy(),
+        colour=hue,
+        marker=5 if len(y) <= MOST_DOTS else 0,
+        low=None if spread is None else (y - spread).numpy(),
+        high=None if spread is None else (y + spread).numpy(),
+        hover="%{x}: %{y:.4f}",
+    )

@@ -12,17 +12,34 @@ GREY = (128, 132, 140)
 INK = "#000037"
 """Streamlit puts its theme's own strong grey for this one: dark on light pages, light on dark ones."""
 HEADS = (
-    (46, 120, 240), (226, 116, 20), (20, 160, 140), (200, 80, 160), (120, 100, 220), (150, 150, 30),
-    (0, 150, 200), (210, 70, 70), (80, 160, 60), (170, 110, 60), (100, 120, 150), (190, 150, 0),
-)  # fmt: skip
+    (46, 120, 240),
+    (226, 116, 20),
+    (20, 160, 140),
+    (200, 80, 160),
+    (120, 100, 220),
+    (150, 150, 30),
+    (0, 150, 200),
+    (210, 70, 70),
+    (80, 160, 60),
+    (170, 110, 60),
+    (100, 120, 150),
+    (190, 150, 0),
+)
 """One hue a head, repeated beyond twelve (Okabe and Ito's idea, softened for both themes)."""
 
+DASHES = ("solid", "dash", "dot", "longdash", "dashdot", "longdashdot")
+"""The lines of a chart differ in dash as well as in hue."""
 STOPS = 16
 
 
 def rgba(hue: tuple[int, int, int], opacity: float) -> str:
     """A CSS colour."""
     return f"rgba({hue[0]},{hue[1]},{hue[2]},{opacity:.3f})"
+
+
+def series_style(i: int) -> tuple[tuple[int, int, int], str]:
+    """The hue and the dash of a chart's i-th line."""
+    return HEADS[i % len(HEADS)], DASHES[i % len(DASHES)]
 
 
 def weights_scale() -> list[list[float | str]]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from viz.figures.layout import axis, base_layout
 from viz.figures.palette import GREY, plain, rgba
 
 
@@ -22,29 +23,29 @@ def plane(arrows: Sequence[Arrow], *, x_title: str, y_title: str, height: int = 
     """Draw vectors with equal axes, and the circle each of them turns on."""
     lengths = [math.hypot(*arrow.tip) for arrow in arrows]
     reach = 1.15 * max(lengths) or 1.0
-    data = [
-        {
-            "type": "scatter", "mode": "lines+markers", "name": plain(arrow.name),
-            "x": [0, arrow.tip[0]], "y": [0, arrow.tip[1]], "hovertemplate": "(%{x:.4f}, %{y:.4f})<extra></extra>",
-            "line": {"color": rgba(arrow.hue, 0.45 if arrow.faint else 1), "dash": "dot" if arrow.faint else "solid",
-                     "width": 2 if arrow.faint else 4},
-            "marker": {"color": rgba(arrow.hue, 0.45 if arrow.faint else 1), "size": [0, 9]},
-        }
-        for arrow in arrows
-    ]  # fmt: skip
     circles = [
         {"type": "circle", "x0": -r, "x1": r, "y0": -r, "y1": r, "line": {"color": rgba(GREY, 0.4), "width": 1}}
         for r in {round(length, 6) for length in lengths}
     ]
-    axis = {"range": [-reach, reach], "zeroline": True, "showgrid": False, "automargin": True, "constrain": "domain"}
-    layout = {
-        "height": height,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "xaxis": axis | {"title": {"text": x_title}},
-        "yaxis": axis | {"title": {"text": y_title}, "scaleanchor": "x"},
-        "shapes": circles,
+    equal: dict[str, Any] = {"limits": (-reach, reach), "zeroline": True, "constrain": "domain"}
+    layout = base_layout(
+        height,
+        xaxis=axis(x_title, **equal),
+        yaxis=axis(y_title, scaleanchor="x", **equal),
+        shapes=circles,
+    )
+    return {"data": [_trace(arrow) for arrow in arrows], "layout": layout}
+
+
+def _trace(arrow: Arrow) -> dict[str, Any]:
+    colour = rgba(arrow.hue, 0.45 if arrow.faint else 1)
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": plain(arrow.name),
+        "x": [0, arrow.tip[0]],
+        "y": [0, arrow.tip[1]],
+        "line": {"color": colour, "dash": "dot" if arrow.faint else "solid", "width": 2 if arrow.faint else 4},
+        "marker": {"color": colour, "size": [0, 9]},
+        "hovertemplate": "(%{x:.4f}, %{y:.4f})<extra></extra>",
     }
-    return {"data": data, "layout": layout}

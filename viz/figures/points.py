@@ -5,11 +5,12 @@ from typing import Any
 
 from torch import Tensor
 
+from viz.figures.layout import SMALL, UPWARDS, axis, base_layout
 from viz.figures.matrix import GAP, MANY, ticks
 from viz.figures.palette import INK, plain, scores_scale, weights_scale
 
-ROW, BETWEEN, AROUND = 19, 34, 110
-"""Heights in pixels: of a point's row, between two maps, and of what is written above and below."""
+ROW, BETWEEN, AROUND, TITLE = 19, 34, 110, 26
+"""Heights in pixels: of a point's row, between two maps, of what is written above and below, and above alone."""
 
 
 def points_map(
@@ -35,38 +36,55 @@ def points_map(
     """
     n, height = len(values), ROW * len(points)
     whole = n * height + (n - 1) * BETWEEN
-    traces, shapes, notes, axes = [], [], [], {}
+    traces, frames, titles = [], [], []
+    axes: dict[str, Any] = {}
     for at, (name, cells) in enumerate(values.items()):
+        number = "" if at == 0 else str(at + 1)
         top = 1 - at * (height + BETWEEN) / whole
-        key = "" if at == 0 else str(at + 1)
-        traces.append(
-            _map(cells, name in signed, f"y{key}", _sentences(hover, name, cells, points, tokens), top, whole)
-        )
-        axes[f"yaxis{key}"] = {
-            "domain": [max(0.0, top - height / whole), top], "autorange": "reversed", "showgrid": False,
-            "zeroline": False, "tickmode": "array", "tickvals": list(range(len(points))),
-            "ticktext": [plain(point) for point in points], "tickfont": {"size": 11}, "automargin": True,
-            "fixedrange": True,
-        }  # fmt: skip
-        notes.append({
-            "text": f"<b>{plain(name)}</b>", "xref": "paper", "yref": "paper", "x": 0, "y": top, "xanchor": "left",
-            "yanchor": "bottom", "showarrow": False,
-        })  # fmt: skip
+        bottom = max(0.0, top - height / whole)
+        texts = _sentences(hover, name, cells, points, tokens)
+        traces.append(_map(cells, name in signed, texts, axis=f"y{number}", top=top, share=height / whole))
+        titles.append(_title(name, top))
+        axes[f"yaxis{number}"] = _rows(points, [bottom, top])
         if marked is not None:
-            shapes.append({
-                "type": "rect", "xref": "paper", "yref": f"y{key}", "x0": 0, "x1": 1, "y0": marked - 0.5,
-                "y1": marked + 0.5, "line": {"color": INK, "width": 2}, "fillcolor": "rgba(0,0,0,0)",
-            })  # fmt: skip
-    last = "y" if n == 1 else f"y{n}"
-    layout = {
-        "height": whole + AROUND, "margin": {"l": 10, "r": 10, "t": 26, "b": 10}, "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)", "shapes": shapes, "annotations": notes,
-        "xaxis": ticks(tokens) | {
-            "title": {"text": column_title}, "anchor": last, "tickangle": -60, "showgrid": False, "zeroline": False,
-            "automargin": True,
-        },
-    }  # fmt: skip
-    return {"data": traces, "layout": layout | axes}
+            frames.append(_frame(f"y{number}", marked))
+    columns = ticks(tokens) | {"anchor": f"y{number}", "tickangle": UPWARDS, "zeroline": False}
+    layout = base_layout(whole + AROUND, shapes=frames, annotations=titles, xaxis=axis(column_title, **columns), **axes)
+    return {"data": traces, "layout": layout | {"margin": layout["margin"] | {"t": TITLE}}}
+
+
+def _rows(points: Sequence[str], domain: list[float]) -> dict[str, Any]:
+    """The axis of one map's rows."""
+    names = {"tickmode": "array", "tickvals": list(range(len(points))), "ticktext": [plain(point) for point in points]}
+    return {
+        "domain": domain,
+        "autorange": "reversed",
+        "showgrid": False,
+        "zeroline": False,
+        "tickfont": {"size": SMALL},
+        "automargin": True,
+        "fixedrange": True,
+    } | names
+
+
+def _title(name: str, top: float) -> dict[str, Any]:
+    """The name of a quantity, above its map."""
+    return {
+        "text": f"<b>{plain(name)}</b>",
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0,
+        "y": top,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+    }
+
+
+def _frame(axis: str, row: int) -> dict[str, Any]:
+    """A frame around a row of one map."""
+    edges = {"xref": "paper", "yref": axis, "x0": 0, "x1": 1, "y0": row - 0.5, "y1": row + 0.5}
+    return {"type": "rect", "line": {"color": INK, "width": 2}, "fillcolor": "rgba(0,0,0,0)"} | edges
 
 
 def _sentences(hover: str, name: str, cells: Tensor, points: Sequence[str], tokens: Sequence[str]) -> list[list[str]]:
@@ -79,14 +97,26 @@ def _sentences(hover: str, name: str, cells: Tensor, points: Sequence[str], toke
     ]
 
 
-def _map(cells: Tensor, signed: bool, axis: str, texts: list[list[str]], top: float, whole: int) -> dict[str, Any]:
+def _map(cells: Tensor, signed: bool, texts: list[list[str]], *, axis: str, top: float, share: float) -> dict[str, Any]:
+    """One map and its scale; ``top`` is where it begins and ``share`` what it takes of the figure's height."""
     limit = float(cells.abs().max()) or 1.0
     return {
-        "type": "heatmap", "z": cells.float().numpy(), "yaxis": axis, "zmin": -limit if signed else 0.0,
-        "zmax": limit, "colorscale": scores_scale() if signed else weights_scale(), "customdata": texts,
-        "hovertemplate": "%{customdata}<extra></extra>", "ygap": GAP, "xgap": GAP if cells.shape[1] <= MANY else 0,
+        "type": "heatmap",
+        "z": cells.float().numpy(),
+        "yaxis": axis,
+        "zmin": -limit if signed else 0.0,
+        "zmax": limit,
+        "colorscale": scores_scale() if signed else weights_scale(),
+        "customdata": texts,
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "ygap": GAP,
+        "xgap": GAP if cells.shape[1] <= MANY else 0,
         "colorbar": {
-            "thickness": 10, "len": len(cells) * ROW / whole, "y": top, "yanchor": "top", "tickfont": {"size": 10},
+            "thickness": 10,
+            "len": share,
+            "y": top,
+            "yanchor": "top",
+            "tickfont": {"size": SMALL},
             "nticks": 3,
         },
-    }  # fmt: skip
+    }

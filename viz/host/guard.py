@@ -8,14 +8,13 @@ import time
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime import Runtime
 
+from viz import limits
 from viz.host import policy
 from viz.host.readiness import PATHS, Readiness
 from viz.host.sockets import Socket, Sockets
+from viz.streamlit_internals import message_type, uploaded_files
 from viz.text import LANGUAGES, translator
-from viz.ui import limits
 
 CORE, UPLOAD, METRICS = "/_stcore/", "/_stcore/upload_file/", "/_stcore/metrics"
 OPEN = tuple(CORE + name for name in ("health", "host-config", "stream", "bidi-components/", "upload_file/"))
@@ -121,7 +120,7 @@ class Inbox:
             if len(message["bytes"]) > limits.MESSAGE_BYTES:
                 return self._hang_up(TOO_BIG)
             try:
-                kind = BackMsg.FromString(message["bytes"]).WhichOneof("type")
+                kind = message_type(message["bytes"])
             except Exception:  # protobuf's own: this is no message of Streamlit's
                 return self._hang_up(MALFORMED)
             if kind in PAGES_SEND:
@@ -181,7 +180,7 @@ def writing(scope: Scope, headers: Headers) -> Response | None:
         return PlainTextResponse("Nothing is sent here.", 405)
     if foreign(headers):
         return PlainTextResponse("From another site.", 403)
-    return PlainTextResponse("Too many files.", 413) if method == "PUT" and files_of(path) else None
+    return PlainTextResponse("Too many files.", 413) if method == "PUT" and has_too_many_uploads(path) else None
 
 
 def allowed(headers: Headers) -> bool:
@@ -190,11 +189,10 @@ def allowed(headers: Headers) -> bool:
     return bool(limits.METRICS_TOKEN) and hmac.compare_digest(given, f"Bearer {limits.METRICS_TOKEN}".encode())
 
 
-def files_of(path: str) -> bool:
+def has_too_many_uploads(path: str) -> bool:
     """Whether the visitor this upload belongs to has enough files here already."""
     session = path.partition(UPLOAD)[2].partition("/")[0]
-    stored = getattr(Runtime.instance().uploaded_file_mgr, "file_storage", {})
-    return len(stored.get(session, ())) >= limits.UPLOADS_EACH
+    return len(uploaded_files().get(session, ())) >= limits.UPLOADS_EACH
 
 
 def address_of(scope: Scope, headers: Headers, proxies: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.ui import limits
+from viz import limits
 
 
 def inline_scripts() -> list[str]:

@@ -14,15 +14,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 from streamlit.logger import get_logger
-from streamlit.runtime.pages_manager import PagesManager
 
-from viz.host.memory import give_back
-from viz.host.mishaps import keep_texts_out_of_the_log
+from viz import limits
+from viz.frame import compute
+from viz.frame.waiting import pages
+from viz.host.errors import keep_texts_out_of_the_log
+from viz.host.malloc_trim import give_back
 from viz.host.sockets import Sockets
-from viz.host.warm import warm
-from viz.ui import compute, limits
-from viz.ui.jobs import where
-from viz.ui.waiting import pages
+from viz.host.warmup import warm
+from viz.scheduler.job import where
+from viz.streamlit_internals import pages_are_no_scripts
 
 PATHS = ("/healthz", "/readyz")
 _log = get_logger(__name__)
@@ -54,8 +55,8 @@ class Readiness:
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
-        # The app has its own navigation: Streamlit need not find out from the first visitor (viz/ui/first_visit.py).
-        PagesManager.uses_pages_directory = False
+        # The app has its own navigation: Streamlit need not find out from the first visitor (viz/frame/first_visit.py).
+        pages_are_no_scripts()
         keep_texts_out_of_the_log()
         self._watch_for_the_end()
         beside = [asyncio.create_task(self._warm()), asyncio.create_task(give_back())]
@@ -84,7 +85,7 @@ class Readiness:
 
         def stop(number: int, frame: FrameType | None) -> None:
             self.stopping = compute.turns.closed = True
-            last = threading.Timer(limits.STOPPING, os._exit, (0,))
+            last = threading.Timer(limits.STOPPING_SECONDS, os._exit, (0,))
             last.daemon = True
             last.start()
             if callable(server):

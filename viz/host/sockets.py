@@ -4,7 +4,7 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
-from viz.ui import limits
+from viz import limits
 
 
 @dataclass(eq=False)
@@ -26,7 +26,7 @@ class Sockets:
     """
 
     def __init__(
-        self, most: int = limits.SOCKETS, most_each: int = limits.SOCKETS_EACH, idle: float = limits.IDLE
+        self, most: int = limits.SOCKETS, most_each: int = limits.SOCKETS_EACH, idle: float = limits.IDLE_SECONDS
     ) -> None:
         self.most, self.most_each, self.idle = most, most_each, idle
         self._open: dict[str, list[Socket]] = {}

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from viz.core import norm as norms
 from viz.core.block import BlockDesign, BlockTrace, BlockWeights, stack
-from viz.core.encodings import Encoding, encode
 from viz.core.feed_forward import FeedForwardWeights
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.masks import combine
 from viz.core.norm import NormWeights
+from viz.core.variants.encodings import Encoding, encode
 from viz.models.capture import Call, Capture
 from viz.models.layout import LoadedModel, linear
 from viz.models.registry import ModelError

@@ -1,15 +1,13 @@
 """One text asks, another answers: cross-attention from every source of numbers, as one capture."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from viz.core.checks import largest
+from viz.core.analysis.checks import largest
 from viz.core.heads import multi_head
-from viz.core.portrait import cross_portrait, portrait
 from viz.models.capture import Call, Capture
 
 _KEPT = frozenset(("scale", "score_mod"))
@@ -40,21 +38,17 @@ def pair(asks: Capture, answers: Capture) -> Capture:
         return replace(seen, final=seen.multi_head(seen.n_layers - 1).output)
 
 
-def cross(answers: Capture, alone: Callable[[], Capture], together: Callable[[], Capture]) -> Capture:
-    """Cross-attention between two texts, whatever the numbers' source; the capture's first stack is "cross".
+def has_cross(capture: Capture) -> bool:
+    """Whether the model has layers that were trained for cross-attention: an encoder-decoder's."""
+    return "cross" in capture.stacks
 
-    An encoder-decoder has layers trained for this, and they are what is shown. Any other heads, seeded or a
-    model's, were made for one text; here they are given two (:func:`pair`).
 
-    Args:
-        answers: the text that answers, read alone: it gives keys and values.
-        alone: reads the text that asks, by itself.
-        together: lets an encoder-decoder read the one and write the other.
+def trained_cross(together: Capture) -> Capture:
+    """An encoder-decoder that read one text and wrote another, with its own cross-attention as the first stack.
+
+    Any other heads, seeded or a model's, were made for one text; :func:`pair` gives them two.
     """
-    if "cross" not in answers.stacks:
-        return pair(alone(), answers)
-    seen = together()
-    return replace(seen, stacks={"cross": seen.stacks["cross"], **seen.stacks})
+    return replace(together, stacks={"cross": together.stacks["cross"], **together.stacks})
 
 
 def self_error(capture: Capture, layer: int) -> float:
@@ -67,12 +61,3 @@ def self_error(capture: Capture, layer: int) -> float:
     again = multi_head(twice.x, twice.memory, twice.projections, **capture.calls[layer].options)
     outputs = (again.output - own.output).abs().max() / largest(own.output)
     return max(float((again.weights - own.weights).abs().max()), float(outputs))
-
-
-def describe(capture: Capture, weights: Tensor) -> Mapping[str, Tensor]:
-    """The numbers of each head's portrait: of a map between two texts, those that make sense there."""
-    queries, keys = capture.queries, capture.tokens
-    ids, special = torch.tensor(keys.ids), torch.tensor(keys.special)
-    if capture.is_cross:
-        return vars(cross_portrait(weights, torch.tensor(queries.ids), ids, special))
-    return vars(portrait(weights, ids, special))

@@ -3,13 +3,13 @@
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from viz.core.model_cost import ModelSpec
+from viz import ASSETS
+from viz.core.cost.model import ModelSpec
 from viz.core.spec import AttentionSpec
 
-FILE = Path(__file__).parents[2] / "assets" / "presets.toml"
+FILE = ASSETS / "presets.toml"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
 
-ROOT = Path(__file__).parents[2]
+from viz import ROOT
 
 
 class ModelError(ValueError):

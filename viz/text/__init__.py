@@ -1,4 +1,7 @@
-"""Every word on the screen, in English and Chinese: ``en.toml`` and ``zh.toml`` hold the same keys."""
+"""Every word on the screen, in English and Chinese: ``en.toml`` and ``zh.toml`` hold the same keys.
+
+The words of the frame stand here, those of a page in the page's own folder.
+"""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -7,6 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from viz import ROOT
+
 LANGUAGES = MappingProxyType({"en": "English", "zh": "中文"})
 Translate = Callable[..., str]
 
@@ -14,8 +19,18 @@ Translate = Callable[..., str]
 @cache
 def sentences(lang: str) -> Mapping[str, str]:
     """All texts of a language, by dotted key."""
-    with (Path(__file__).parent / f"{lang}.toml").open("rb") as file:
-        return MappingProxyType(_flatten(tomllib.load(file), ""))
+    texts: dict[str, str] = {}
+    for path in sources(lang):
+        own = _flatten(tomllib.loads(path.read_text("utf8")), "")
+        if twice := texts.keys() & own.keys():
+            raise ValueError(f"{path.parent.name} writes again what stands elsewhere: {sorted(twice)}")
+        texts |= own
+    return MappingProxyType(texts)
+
+
+def sources(lang: str) -> tuple[Path, ...]:
+    """The files a language's texts stand in: the frame's, then a file for each page."""
+    return ROOT / "viz" / "text" / f"{lang}.toml", *sorted((ROOT / "pages").glob(f"*/{lang}.toml"))
 
 
 def _flatten(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
@@ -23,6 +38,11 @@ def _flatten(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
     for key, value in table.items():
         flat |= _flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value.strip()}
     return flat
+
+
+def has_text(key: str) -> bool:
+    """Whether there is a text of this name; the languages hold the same."""
+    return key in sentences("en")
 
 
 def translator(lang: str) -> Translate:

@@ -1,0 +1,28 @@
+# What is done often. `just` alone is what to run before each commit: under a minute on two cores.
+
+default: format lint types unit
+
+format:
+    ruff format .
+
+lint:
+    ruff check .
+
+types:
+    mypy
+
+# The mathematics, the figures, what views are sent, the scheduler: no Streamlit, no model.
+unit:
+    pytest -m unit -n 2 --dist loadfile viz/core tests/core tests/figures tests/components tests/scheduler
+
+# Everything, three at a time: two cores are idle while browsers wait.
+test:
+    pytest -n 3 --dist loadfile
+
+# One layer: unit, models, app, browser or server.
+layer name:
+    pytest -n 3 --dist loadfile -m {{name}}
+
+# The pictures at the top of the README, from the running app.
+pictures:
+    python -m tests.pictures

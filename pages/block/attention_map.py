@@ -1,0 +1,43 @@
+"""One head's weights between two lists of tokens."""
+
+import streamlit as st
+
+from pages.block.context import BlockContext
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.heads import MultiHeadTrace
+from viz.figures.palette import BLUE, ORANGE
+
+HUES = {"positive": BLUE, "negative": ORANGE}
+
+
+def attention_map(
+    context: BlockContext,
+    steps: MultiHeadTrace,
+    queries: tuple[str, ...],
+    keys: tuple[str, ...],
+    *,
+    key: str,
+    crosses: bool,
+    title: str = "",
+) -> None:
+    """Draw the weights of the chosen head, and say what a row and a column are.
+
+    ``crosses``: the words of one text look at those of another.
+    """
+    t, (rows, columns) = context.t, (len(queries), len(keys))
+    head = min(context.head, steps.projections.spec.H - 1)
+    weights = steps.weights[head]
+    panel = Panel(
+        code="weights",
+        title=title or t("block.weights_title", head=head),
+        alt=t("block.weights_alt", head=head, rows=rows, columns=columns),
+        labels=queries,
+        columns=keys,
+    )
+    axes = t("block.weights_cross" if crosses else "block.weights_self", rows=rows, columns=columns)
+    words = {"says": t("map.says"), "axes": axes}
+    packed = pack_maps([panel], weights[None], what="weights", limit=1.0, hues=HUES, gutter=True, words=words)
+    mount("maps/maps", key=key, data=packed)
+    if blind := int((weights.amax(-1) == 0).sum()):
+        st.caption(t("block.weights_blind", n=blind))

@@ -1,0 +1,65 @@
+"""What must hold of a block, whatever section shows it."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from torch import Tensor
+
+from pages.block.side import Side
+from viz.core.block import BlockTrace
+from viz.core.heads import MultiHeadTrace
+from viz.core.norm import moments, standard_error
+from viz.frame.checks import Check, attention_checks
+
+
+def worst_checks(traces: Iterable[MultiHeadTrace]) -> list[Check]:
+    """What holds of every attention, said once: of the one that is farthest off for its size."""
+    worst = dict[str, Check]()
+    for steps in traces:
+        for one in attention_checks(steps):
+            off = one.error / one.tolerance
+            if one.key not in worst or not off <= worst[one.key].error / worst[one.key].tolerance:
+                worst[one.key] = one
+    return list(worst.values())
+
+
+def worst_attention_checks(sides: Iterable[Side]) -> list[Check]:
+    """The same of every attention of the sides' blocks."""
+    traces = [steps for side in sides for steps in (side.trace.attention, side.trace.cross)]
+    return worst_checks(steps for steps in traces if steps is not None)
+
+
+def added_error(trace: BlockTrace) -> float:
+    """How far any sum is from its two terms."""
+    points, worst, came_in = trace.points, 0.0, trace.x
+    part_ends = "_add" if trace.design.norm == "pre" else "_norm"
+    for name, values in points.items():
+        if name.endswith("_add"):
+            expected = points[name.removesuffix("_add")] + (came_in if trace.design.residual else 0)
+            worst = max(worst, float((values - expected).abs().max()))
+        if name.endswith(part_ends):
+            came_in = values
+    return worst
+
+
+def norm_error(trace: BlockTrace) -> float:
+    """How far any norm's rows are from standard, and what is shown from the norm of what came before."""
+    normalize, worst = trace.design.normalize, 0.0
+    for point in trace.points:
+        if point.endswith("_norm"):
+            came, learned = trace.before(point), trace.norm_weights(point)
+            off = (trace.points[point] - normalize(came, learned)).abs().max()
+            worst = max(worst, float(off), standard_error(came, learned, normalize))
+    return worst
+
+
+def moments_error(points: Iterable[Tensor]) -> float:
+    """How far mean, standard deviation and length are from numpy's in double precision, as a share of the largest."""
+    worst = 0.0
+    for values in points:
+        seen, exact = moments(values), values.double().numpy()
+        expected = {"mean": exact.mean(-1), "std": exact.std(-1), "norm": np.sqrt((exact**2).sum(-1))}
+        size = max(1.0, float(expected["norm"].max()))
+        for name, numbers in expected.items():
+            worst = max(worst, float(np.abs(getattr(seen, name).numpy() - numbers).max()) / size)
+    return worst

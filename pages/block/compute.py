@@ -1,0 +1,178 @@
+"""What the Block page keeps: what a stack makes of its tokens, as it is built and with one thing changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from pages.block.equations import equations_error
+from viz.core.analysis.checks import largest
+from viz.core.analysis.token_similarity import mean_cosine
+from viz.core.analysis.torch_layers import torch_layer_error
+from viz.core.block import BlockTrace
+from viz.core.norm import moments
+from viz.frame import compute, compute_blocks
+from viz.frame.block_plan import BlockPlan
+from viz.frame.specs import Mask, Source
+from viz.models.blocks import Blocks
+
+SEEDED_BLOCKS = 6
+"""Seeded blocks that stand on each other where a whole stack is looked at: as many as the default model has."""
+
+
+def stack_of(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[Blocks, dict[str, Tensor | None]]:
+    """The stack that writes a target, or the first one without a target; and where its tokens may look.
+
+    Raises:
+        ModelError: "empty", if the target has no word.
+    """
+    if target:
+        stack = compute_blocks.decoder_stack(source, target, plan, mask)
+        assert stack.memory is not None
+        return stack, compute_blocks.decoder_masks(mask, len(stack.x), len(stack.memory))
+    stack = compute_blocks.first_stack(source, plan)
+    return stack, {"allowed": mask.allowed(len(stack.x), len(stack.x))}
+
+
+def deep(source: Source, plan: BlockPlan) -> BlockPlan:
+    """A plan for a whole stack: a model's is as deep as it is, of seeded blocks there are a few."""
+    return plan if source.kind == "model" else replace(plan, layers=tuple(range(SEEDED_BLOCKS)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandedOn:
+    """What the last block hands on, averaged over the tokens.
+
+    ``norm`` and ``std`` of a token's vector, ``alike`` the mean cosine between two tokens, ``kept`` the cosine between
+    a token and what it was before the first block.
+    """
+
+    norm: float
+    std: float
+    alike: float
+    kept: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a whole stack makes of its tokens: in ``last`` of the last block, in ``lengths`` before and after each.
+
+    ``error`` is how far its blocks are from the equations written out, as a share of their largest numbers.
+    """
+
+    last: HandedOn
+    lengths: tuple[float, ...]
+    error: float
+
+
+@compute.kept
+def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome:
+    """Run a whole stack for its result alone; without a target, the first one."""
+    plan = deep(source, plan)
+    stack, masks = stack_of(source, target, plan, mask)
+    traces = stack.run(**masks, design=plan.design(stack.design))
+    levels = torch.stack([stack.x, *(trace.output for trace in traces)])
+    output = levels[-1]
+    seen = moments(output)
+    last = HandedOn(
+        norm=float(seen.norm.mean()),
+        std=float(seen.std.mean()),
+        alike=float(mean_cosine(output)),
+        kept=float(cosine_similarity(output, stack.x, dim=-1).mean()),
+    )
+    lengths = tuple(levels.norm(dim=-1).mean(-1).tolist())
+    return Outcome(last=last, lengths=lengths, error=equations_error(stack, traces, masks))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BothPlaces:
+    """One block run on the same tokens with its norm after the sum, "post", and inside the branch, "pre".
+
+    ``error`` is as in :class:`Outcome`; ``torch_errors`` are as of :func:`torch_error`.
+    """
+
+    traces: Mapping[str, BlockTrace]
+    error: float
+    torch_errors: Mapping[str, float | None]
+
+
+PLACES: tuple[Literal["post", "pre"], ...] = ("post", "pre")
+"""Where a norm may stand: after the sum, or inside the branch."""
+
+
+@compute.kept
+def both_places(source: Source, target: str, mask: Mask, layer: int) -> BothPlaces:
+    """One block, put together both ways, on what it reads in the stack as it was built."""
+    stack, masks = stack_of(source, target, BlockPlan(), mask)
+    if target:
+        traces = compute_blocks.decoder_blocks(source, target, BlockPlan(), mask)
+    else:
+        traces = compute_blocks.blocks(source, BlockPlan(), mask)
+    one = replace(stack.choose((layer,)), x=traces[layer].x)
+    runs = {place: one.run(**masks, design=replace(stack.design, norm=place)) for place in PLACES}
+    return BothPlaces(
+        traces={place: run[0] for place, run in runs.items()},
+        error=max(equations_error(one, run, masks) for run in runs.values()),
+        torch_errors={place: torch_error(run[0]) for place, run in runs.items()},
+    )
+
+
+def torch_error(trace: BlockTrace) -> float | None:
+    """How far a block is from torch's own layer, as a share of the largest number on the way.
+
+    None where torch has no such layer, or a token may look nowhere, of which torch makes NaN.
+    """
+    attentions = [steps for steps in (trace.attention, trace.cross) if steps is not None]
+    if any(bool((steps.weights.amax(-1) == 0).any()) for steps in attentions):
+        return None
+    on_the_way = [*trace.points.values(), trace.feed_forward.active]
+    if trace.cross is not None:
+        on_the_way.append(trace.cross.memory)
+    try:
+        # Rounding grows with the largest number on the way, not with what comes out.
+        return torch_layer_error(trace) / max(map(largest, on_the_way))
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One block of a stack held against others: how far it is from each, as a share of the largest number on the way.
+
+    ``equations`` are written out with torch's functions, ``torch_layer`` is torch's own, ``model_state`` what the model
+    itself handed on; None where there is nothing to compare with.
+    """
+
+    equations: float
+    torch_layer: float | None
+    model_state: float | None
+
+
+@compute.kept
+def compared(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[Compared, ...]:
+    """Every block of a stack held against what else computes it; without a target, of the first stack."""
+    stack, masks = stack_of(source, target, plan, mask)
+    if target:
+        traces = compute_blocks.decoder_blocks(source, target, plan, mask)
+    else:
+        traces = compute_blocks.blocks(source, plan, mask)
+    own = stack.states and plan.as_is and mask.kind == "own"
+    return tuple(
+        Compared(
+            equations=equations_error(replace(stack.choose((layer,)), x=trace.x), (trace,), masks),
+            torch_layer=torch_error(trace),
+            model_state=state_error(stack, layer, trace) if own else None,
+        )
+        for layer, trace in enumerate(traces)
+    )
+
+
+def state_error(stack: Blocks, layer: int, trace: BlockTrace) -> float:
+    """How far a block's output is from the model's own hidden state, which the last block's is behind a norm."""
+    own, output = stack.states[layer + 1], trace.output
+    if layer == len(stack.weights) - 1 and stack.final is not None:
+        output = stack.design.normalize(output, stack.final)
+    return float((own - output).abs().max()) / largest(own)

@@ -1,0 +1,229 @@
+"""What every section of the Block page stands on: which blocks are shown, and how they are put together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
+
+import streamlit as st
+
+from pages.block.side import Side, decoder_side, encoder_side, kind_of
+from viz import limits
+from viz.frame import compute_blocks, controls, state
+from viz.frame.block_plan import BlockPlan
+from viz.frame.checks import Check
+from viz.frame.examples import pairs
+from viz.frame.scene import Scene, blocks_more
+from viz.frame.specs import Mask, Source
+from viz.models.registry import ModelError
+from viz.text import Translate
+
+KINDS = ("encoder", "decoder", "both")
+UNEVEN = 10
+"""From this ratio of lengths on, a map between two texts is a strip, and the page says so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockContext:
+    """An encoder's block, a decoder's or both, how they are put together, and the head whose weights are shown.
+
+    ``target`` is what a decoder writes, "" where only an encoder is shown. What the blocks compute is computed when a
+    section first asks for it.
+    """
+
+    scene: Scene
+    kind: str
+    plan: BlockPlan
+    target: str
+    head: int
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def source(self) -> Source:
+        """Where the tokens and the weights come from."""
+        return replace(self.scene.choice.source, target="")
+
+    @property
+    def mask(self) -> Mask:
+        """The mask that is added in every block."""
+        return self.scene.choice.mask
+
+    @property
+    def layer(self) -> int:
+        """The layer that is shown."""
+        return self.scene.choice.layer
+
+    @property
+    def is_decoder_only(self) -> bool:
+        """Whether the model's own blocks are a decoder's, and read no other text."""
+        return "decoder" in self.scene.capture.stacks and not compute_blocks.has_decoder(self.source)
+
+    @cached_property
+    def encoder(self) -> Side:
+        """The source's own first stack."""
+        return encoder_side(self.source, self.plan, self.mask, self.layer)
+
+    def decoder(self, target: str) -> Side:
+        """The blocks that write a target: the source's own, or seeded ones."""
+        return decoder_side(self.source, target, self.plan, self.mask, self.layer)
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides that were chosen: the encoder's, the decoder's or both."""
+        shown = [] if self.kind == "decoder" else [self.encoder]
+        return (*shown, self.decoder(self.target)) if self.kind != "encoder" else tuple(shown)
+
+    @cached_property
+    def box(self) -> str:
+        """The code of the box that is open in the diagram."""
+        codes = [code for side in self.sides for code in side.boxes]
+        usual = next(code for code in codes if kind_of(code) == "attention")
+        return state.choice("box", usual, codes)
+
+    def side_of(self, code: str) -> Side:
+        """The side a box belongs to."""
+        return next(side for side in self.sides if code.startswith(side.code))
+
+    @property
+    def source_labels(self) -> tuple[str, ...]:
+        """The tokens a decoder's cross-attention looks at."""
+        return compute_blocks.reading(self.source, self.plan.positions).tokens.labels
+
+    def labels_of(self, code: str) -> tuple[str, ...]:
+        """The tokens a box's rows stand for: the memory's are the source's."""
+        return self.source_labels if kind_of(code) == "memory" else self.side_of(code).labels
+
+
+def about(scene: Scene) -> None:
+    """Where the numbers come from: seeded blocks here have positions, and a mask is laid over every block."""
+    t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, blocks_more(scene)
+    line = t(
+        f"block.{source.kind}_line",
+        model=source.model,
+        seed=source.seed,
+        H=spec.H,
+        G=spec.G,
+        d_model=spec.d_model,
+        d_ff=compute_blocks.WIDER * spec.d_model,
+        n=len(scene.labels),
+        layer=scene.choice.layer,
+        last=scene.capture.n_layers - 1,
+    )
+    st.caption(line if masked or source.kind != "model" else f"{line} {t('source.model_own')}")
+    if masked:
+        st.caption(t("block.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
+
+
+def open_block(scene: Scene) -> BlockContext:
+    """Draw the chips of the blocks, of their design and of the head, and the target where one is written.
+
+    Raises:
+        ModelError: "block", if it is not known how this model's blocks are put together.
+    """
+    t, last = scene.t, scene.trace.projections.spec.H - 1
+    own = compute_blocks.own_norm(scene.choice.source)
+    plan, kind = _plan(scene, own), state.choice("block", "encoder", KINDS)
+    head = state.whole("head", 1, 0, last)
+    context = BlockContext(scene=scene, kind=kind, plan=plan, target="", head=head)
+
+    names = {code: t(f"block.which_{code}") for code in KINDS}
+    if context.is_decoder_only:
+        names["encoder"] = t("block.which_own")
+    with scene.chips.add("block", names[kind]):
+        controls.choice(t("block.which"), "block", KINDS, names.__getitem__)
+    with scene.chips.add("design", design_name(t, plan, own)):
+        _design_controls(scene, own)
+    if last:
+        with scene.chips.add("head", t("chips.head", head=head)):
+            controls.slider(t("block.head"), "head", 1, 0, last)
+    if kind == "encoder":
+        return context
+    return replace(context, target=target_control(t) or " ")  # "" would mean that no decoder is shown
+
+
+def _plan(scene: Scene, own: str) -> BlockPlan:
+    """How the blocks are put together.
+
+    Where the norm stands is "own" or the other place, so that the next model begins as it was trained, too.
+    """
+    return BlockPlan(
+        norm=state.choice("norm", "own", _places(own)),
+        residual=state.flag("residual", True),
+        normalize=state.flag("normalize", True),
+    )
+
+
+def _places(own: str) -> tuple[str, str]:
+    return "own", "pre" if own == "post" else "post"
+
+
+def _design_controls(scene: Scene, own: str) -> None:
+    t, trained = scene.t, "_trained" if scene.choice.source.kind == "model" else ""
+
+    def says(code: str) -> str:
+        return t(f"block.norm_{own}{trained}" if code == "own" else f"block.norm_{code}")
+
+    controls.choice(t("block.norm"), "norm", _places(own), says, help=t("block.norm_help"))
+    controls.toggle(t("block.residual"), "residual", True, help=t("block.residual_help"))
+    controls.toggle(t("block.normalize"), "normalize", True, help=t("block.normalize_help"))
+
+
+def design_name(t: Translate, plan: BlockPlan, own: str) -> str:
+    """How blocks are put together, in two or three words."""
+    place = own if plan.norm == "own" else plan.norm
+    norm = place if plan.normalize else "none"
+    return t(f"block.design_{norm}" if plan.residual else f"block.design_{norm}_no_residual")
+
+
+def target_control(t: Translate) -> str:
+    """The text a decoder writes, shared with every page that has two texts."""
+    text = state.text("target", pairs()[0].target, limits.CHARACTERS)
+    st.text_area(
+        t("block.target"), key="target", height="content", persist_state=controls.KEEP, help=t("block.target_help")
+    )
+    return text[: limits.CHARACTERS]
+
+
+Draw = Callable[[BlockContext], list[Check]]
+
+
+def with_target(draw: Draw) -> Draw:
+    """Draw a section; where the target has no word, say so in its place. The source's own words were found before."""
+
+    @wraps(draw)
+    def drawn(context: BlockContext) -> list[Check]:
+        try:
+            return draw(context)
+        except ModelError as error:
+            if error.code != "empty":
+                raise
+            st.error(context.t("block.no_target"))
+            return []
+
+    return drawn
+
+
+def warn_of_changes(context: BlockContext) -> None:
+    """Say so where a model's weights are put together as it was never trained."""
+    if context.source.kind == "model" and not context.plan.as_is:
+        st.warning(context.t("block.not_trained", model=context.source.model))
+
+
+def notes(context: BlockContext, sides: tuple[Side, ...]) -> None:
+    """What a visitor must know before believing a picture of these sides."""
+    t, model = context.t, context.source.model
+    if any(side.lent for side in sides):
+        real = context.plan.as_is and context.mask.kind == "own"
+        reads = t("block.lent_real" if real else "block.lent_changed")
+        st.caption(f"{t('block.lent', model=model)} {reads}")
+    if len(context.scene.labels) > limits.STACK_TOKENS:
+        st.caption(t("block.first", n=limits.STACK_TOKENS))
+    if sides[-1].code == "dec":
+        n, m = len(sides[-1].labels), len(context.source_labels)
+        if max(n, m) >= UNEVEN * min(n, m):
+            st.info(t("block.uneven", target=n, source=m))
+    elif context.is_decoder_only:
+        st.caption(t("block.decoder_only", model=model))

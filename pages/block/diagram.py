@@ -1,0 +1,109 @@
+"""The diagram of the block, whose boxes open, beside what is in the box that is open."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+from torch import Tensor
+
+from pages.block import opened_box
+from pages.block.checks import added_error, worst_attention_checks
+from pages.block.context import BlockContext, notes, warn_of_changes
+from pages.block.side import Side, box_name, kind_of, part_name, side_name
+from viz.components.mount import mount
+from viz.core.norm import moments, no_norm
+from viz.figures.palette import GREY, HEADS
+from viz.frame import state
+from viz.frame.checks import Check, check
+from viz.text import Translate
+
+DIAGRAM = "block_diagram"
+HUES = {"attention": 0, "cross": 1, "feed_forward": 2, "hidden": 2}
+"""Which of the palette's hues a box has; the others are grey."""
+
+
+def draw(context: BlockContext) -> list[Check]:
+    """The diagram, and the box that is open."""
+    warn_of_changes(context)
+    left, right = st.columns([1, 1] if len(context.sides) > 1 else [2, 3], gap="medium")
+    with left:
+        sides = [pack_side(context.t, side) for side in context.sides]
+        show_diagram(context.t, sides, key=DIAGRAM, chosen=context.box)
+        notes(context, context.sides)
+    with right:
+        opened_box.draw(context)
+    found = worst_attention_checks(context.sides)
+    for side in context.sides:
+        if side.trace.design.residual:
+            found.append(check("block.check_add", added_error(side.trace), 0.0, name=side_name(context.t, side)))
+    return found
+
+
+def formula(context: BlockContext) -> None:
+    """The formula of the open box."""
+    opened_box.formula(context)
+
+
+def show_diagram(t: Translate, sides: Sequence[dict[str, Any]], *, key: str, chosen: str | None = None) -> None:
+    """Draw sides beside each other; without a ``chosen`` box none can be opened."""
+    words = {"alt": t("block.diagram_alt" if chosen else "block.diagram_alt_still")}
+    data = {"chosen": chosen, "hues": [*HEADS, GREY], "words": words, "sides": list(sides)}
+    if chosen is None:
+        mount("block/block", key=key, data=data)
+    else:
+        mount("block/block", key=key, data=data, on_chosen_change=_open)
+
+
+def _open() -> None:
+    code = st.session_state[DIAGRAM].get("chosen")
+    if isinstance(code, str):
+        state.put("box", code)
+
+
+def pack_box(t: Translate, side: Side, code: str, values: Tensor, look: str = "") -> dict[str, Any]:
+    """What the browser is told about a box; ``more`` is read out and not seen."""
+    kind, design, (rows, columns) = kind_of(code), side.trace.design, values.shape
+    off = (kind.endswith("_add") and not design.residual) or (kind.endswith("_norm") and design.normalize is no_norm)
+    more = [part_name(t, side, kind), t("block.off") if off else ""]
+    return {
+        "code": code,
+        "name": box_name(t, side, kind),
+        "detail": t("block.detail", rows=rows, columns=columns, std=f"{float(moments(values).std.mean()):.2f}"),
+        "more": " · ".join(word for word in more if word),
+        "look": f"{look} off" if off else look,
+        "hue": HUES.get(kind),
+    }
+
+
+def pack_side(t: Translate, side: Side) -> dict[str, Any]:
+    """What the browser is told about a side: what goes in, then the parts of its block."""
+    boxes, first, n = side.boxes, side.code, len(side.traces)
+    inputs = [code for code in boxes if kind_of(code) in (*side.inputs, "sum", "x")]
+    looks = {f"{first}_embedding": "first", f"{first}_position": "plus"}
+    looks[f"{first}_x"] = "far"  # the blocks in between are not drawn
+    if not side.inputs:
+        looks[f"{first}_sum"] = "first"
+    return {
+        "code": side.code,
+        "name": side_name(t, side),
+        "times": t("block.layer_of" if n > 1 else "block.once", layer=side.layer, last=n - 1),
+        "inputs": [pack_box(t, side, code, boxes[code], looks.get(code, "")) for code in inputs],
+        "parts": pack_parts(t, side, boxes),
+    }
+
+
+def pack_parts(t: Translate, side: Side, boxes: dict[str, Tensor]) -> list[dict[str, Any]]:
+    """Attention, cross-attention and the feed-forward network: each up to its sum, around which the residual goes."""
+    packed = []
+    for name in ("attention", "cross", "feed_forward"):
+        inside = ("memory",) if name == "cross" else ("hidden",) if name == "feed_forward" else ()
+        wanted = (name, f"{name}_add", f"{name}_norm", *inside)
+        codes = [code for code in boxes if kind_of(code) in wanted and f"{side.code}_{name}" in boxes]
+        if codes:
+            end = codes.index(f"{side.code}_{name}_add") + 1
+            made = [
+                pack_box(t, side, code, boxes[code], "aside" if kind_of(code) == "memory" else "") for code in codes
+            ]
+            residual = side.trace.design.residual
+            packed.append({"boxes": made[:end], "tail": made[end:], "residual": residual})
+    return packed

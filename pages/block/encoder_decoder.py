@@ -1,0 +1,42 @@
+"""Where words look at words in an encoder and a decoder: in the source, in the target, and from one to the other."""
+
+import streamlit as st
+
+from pages.block.attention_map import attention_map
+from pages.block.checks import worst_checks
+from pages.block.context import BlockContext, notes, target_control
+from pages.block.side import Side
+from viz.core.heads import MultiHeadTrace
+from viz.frame.checks import Check, check
+
+
+def draw(context: BlockContext) -> list[Check]:
+    """One head's weights in each of the three places, after the target that is written."""
+    target = context.target or target_control(context.t) or " "
+    encoder, decoder = context.encoder, context.decoder(target)
+    crossing = decoder.trace.cross
+    assert crossing is not None
+    _maps(context, encoder, decoder, crossing)
+    st.markdown(context.t("block.three_found", source=len(encoder.labels), target=len(decoder.labels)))
+    notes(context, (encoder, decoder))
+    n, m = len(decoder.labels), len(context.source_labels)
+    shape_off = max(abs(a - b) for a, b in zip(crossing.weights.shape[1:], (n, m), strict=True))
+    return [
+        check("block.check_ahead", decoder.trace.attention.weights.triu(1).abs().sum(), 0.0),
+        check("block.check_shape", shape_off, 0.0, target=n, source=m),
+        *worst_checks((encoder.trace.attention, decoder.trace.attention, crossing)),
+    ]
+
+
+def _maps(context: BlockContext, encoder: Side, decoder: Side, crossing: MultiHeadTrace) -> None:
+    t = context.t
+    within = t("block.three_causal" if encoder.is_masked else "block.three_source")
+    source, target = context.source_labels, decoder.labels
+    places = {
+        within: (encoder.trace.attention, encoder.labels, encoder.labels),
+        t("block.three_target"): (decoder.trace.attention, target, target),
+        t("block.three_cross"): (crossing, target, source),
+    }
+    for at, (column, (title, shown)) in enumerate(zip(st.columns(3, gap="medium"), places.items(), strict=True)):
+        with column:
+            attention_map(context, *shown, key=f"block_three_{at}", crosses=shown[0] is crossing, title=title)

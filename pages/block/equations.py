@@ -1,0 +1,91 @@
+"""A block's two equations written out with torch's own parts, to hold against what the pages show."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from viz.core.analysis.checks import largest
+from viz.core.block import BlockDesign, BlockTrace
+from viz.core.feed_forward import FeedForwardWeights
+from viz.core.heads import multi_head
+from viz.core.norm import NormWeights, no_norm, rms_norm
+from viz.models.blocks import Blocks
+
+Part = Callable[[Tensor], Tensor]
+
+
+def sublayer(x: Tensor, part: Part, norm: Part, *, pre: bool, residual: bool) -> Tensor:
+    """One part of a block, with its residual and its norm."""
+    if pre:
+        return part(norm(x)) + (x if residual else 0)
+    return norm(part(x) + (x if residual else 0))
+
+
+def normed(design: BlockDesign, weights: NormWeights) -> Part:
+    """The design's norm, as torch computes it."""
+    width, gain, shift, eps = weights.gain.shape, weights.gain, weights.shift, weights.eps
+    if design.normalize is no_norm:
+        return lambda u: u
+    if design.normalize is rms_norm:
+        return lambda u: functional.rms_norm(u, width, gain, eps) + (0 if shift is None else shift)
+    return lambda u: functional.layer_norm(u, width, gain, shift, eps)
+
+
+def feed_forward(weights: FeedForwardWeights, design: BlockDesign) -> Part:
+    """The feed-forward network, as torch computes it."""
+
+    def run(u: Tensor) -> Tensor:
+        hidden = functional.linear(u, weights.w_in.T, weights.b_in)
+        if weights.w_gate is None:
+            active = design.activation(hidden)
+        else:
+            active = design.activation(functional.linear(u, weights.w_gate.T)) * hidden
+        return functional.linear(active, weights.w_out.T, weights.b_out)
+
+    return run
+
+
+def block_output(stack: Blocks, layer: int, trace: BlockTrace, masks: Mapping[str, Any]) -> Tensor:
+    """What a block makes of the same tokens, by the equations; how its heads attend is held to torch elsewhere."""
+    weights, design = trace.weights, trace.design
+    ways = {} if stack.attentions is None else stack.attentions[layer]
+
+    def attention(u: Tensor) -> Tensor:
+        attend = ways.get("attention", multi_head)
+        output: Tensor = attend(u, u, weights.attention, allowed=masks.get("allowed")).output
+        return output
+
+    def cross(u: Tensor) -> Tensor:
+        attend = ways.get("cross", multi_head)
+        output: Tensor = attend(u, stack.memory, weights.cross, allowed=masks.get("memory_allowed")).output
+        return output
+
+    parts: list[tuple[Part, NormWeights]] = [(attention, weights.attention_norm)]
+    if weights.cross_norm is not None:
+        parts.append((cross, weights.cross_norm))
+    parts.append((feed_forward(weights.feed_forward, design), weights.feed_forward_norm))
+    x = trace.x
+    for part, norm in parts:
+        x = sublayer(x, part, normed(design, norm), pre=design.norm == "pre", residual=design.residual)
+    return x
+
+
+def equations_error(stack: Blocks, traces: Sequence[BlockTrace], masks: Mapping[str, Any]) -> float:
+    """How far any block is from the equations, as a share of its largest number; and whether each reads the last one.
+
+    Each is given what the shown one was given, so that no rounding is carried from layer to layer. Where a block has
+    grown beyond all numbers, the equations must have, too.
+    """
+    worst, came_in = 0.0, stack.x
+    with torch.inference_mode():
+        for layer, trace in enumerate(traces):
+            if not torch.equal(trace.x.nan_to_num(), came_in.nan_to_num()):
+                return float("inf")
+            expected = block_output(stack, layer, trace, masks)
+            off = (expected.nan_to_num() - trace.output.nan_to_num()).abs().max()
+            worst = max(worst, float(off) / largest(trace.output))
+            came_in = trace.output
+    return worst

@@ -1,0 +1,83 @@
+"""The formula of every box of the Block page, as the block is put together now."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from viz.core.block import BlockDesign, BlockTrace
+from viz.core.norm import Norm, layer_norm, no_norm, rms_norm, standardize
+
+NORMS: dict[Norm, str] = {
+    layer_norm: r"\operatorname{N}(u)_{ij} = g_j\,\frac{u_{ij} - \mu_i}{\sqrt{\sigma_i^2 + \varepsilon}} + s_j",
+    rms_norm: r"\operatorname{N}(u)_{ij} = g_j\,\frac{u_{ij}}{\sqrt{\frac1D \sum_m u_{im}^2 + \varepsilon}}",
+    no_norm: r"\operatorname{N}(u) = u",
+}
+SUBLAYERS = {"attention": r"\operatorname{SA}", "cross": r"\operatorname{CA}", "feed_forward": r"\operatorname{FF}"}
+INPUTS = {
+    "embedding": r"e_i = E_{\text{token}(i)}",
+    "position": r"p_i = P_i",
+    "x": r"x \in \mathbb{R}^{T \times D}",
+    "memory": r"M \in \mathbb{R}^{K \times D}",
+}
+HEAD = (
+    r"\operatorname{%(name)s}(u) = \sum_{h=1}^{H} \operatorname{softmax}\!\Big("
+    r"\tfrac{u W_Q^h\, (%(m)s W_K^h)^{\!\top}}{\sqrt{d_k}}%(mask)s\Big)\, %(m)s W_V^h\, W_O^h"
+)
+
+
+def start(inputs: Mapping[str, Tensor], x: Tensor) -> str:
+    """The formula of what enters the first block, as the numbers say: a sum, a sum standardized, or more than that."""
+    if not inputs:
+        return INPUTS["x"]
+    total, said = sum(inputs.values(), torch.zeros(())), " + ".join(f"{name[0]}_i" for name in inputs)
+    if torch.allclose(total, x, atol=1e-4):
+        return f"x_i = {said}"
+    if torch.allclose(standardize(total, eps=1e-5), x, atol=1e-4):
+        return _lines(r"x_i = \frac{u_i - \mu_i}{\sqrt{\sigma_i^2 + \varepsilon}}", f"u_i = {said}")
+    return rf"x_i = \operatorname{{N}}({said} + \dots)"
+
+
+def formula(code: str, trace: BlockTrace) -> str:
+    """The formula of a box of this block, in LaTeX; u is what the box is given."""
+    if code in INPUTS:
+        return INPUTS[code]
+    d = trace.design
+    name = code.removesuffix("_add").removesuffix("_norm")
+    if code.endswith("_norm"):
+        lines = [NORMS[d.normalize], _whole(name, d)]
+        return _lines(*(lines[:1] if d.normalize is no_norm else lines))
+    if code.endswith("_add"):
+        return _whole(name, d)
+    if code in ("attention", "cross"):
+        masked = trace.attention.allowed if code == "attention" else trace.cross and trace.cross.allowed
+        values = {
+            "name": "SA" if code == "attention" else "CA",
+            "m": "u" if code == "attention" else "M",
+            "mask": "" if masked is None else r" + \text{mask}",
+        }
+        return HEAD % values
+    return _feed_forward(code, trace)
+
+
+def _whole(name: str, design: BlockDesign) -> str:
+    """A sublayer with its residual and its norm, where they stand now."""
+    f, off = SUBLAYERS[name], design.normalize is no_norm
+    if design.norm == "pre":
+        read = "x" if off else r"\operatorname{N}(x)"
+        return (r"y = x + " if design.residual else r"y = ") + rf"{f}({read})"
+    inner = rf"x + {f}(x)" if design.residual else rf"{f}(x)"
+    return f"y = {inner}" if off else rf"y = \operatorname{{N}}({inner})"
+
+
+def _feed_forward(code: str, trace: BlockTrace) -> str:
+    weights = trace.weights.feed_forward
+    one, two = ("" if bias is None else f" + b_{i}" for i, bias in ((1, weights.b_in), (2, weights.b_out)))
+    gated = weights.w_gate is not None
+    hidden = rf"h = \varphi(u W_g) \odot (u W_1{one})" if gated else rf"h = \varphi(u W_1{one})"
+    return hidden if code == "hidden" else _lines(hidden, rf"\operatorname{{FF}}(u) = h W_2{two}")
+
+
+def _lines(*formulas: str) -> str:
+    """Formulas under each other: side by side they do not fit on a phone."""
+    return r"\begin{gathered} " + r" \\[4pt] ".join(formulas) + r" \end{gathered}"

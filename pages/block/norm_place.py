@@ -1,0 +1,73 @@
+"""Post- or pre-norm: one block put together both ways, and how long tokens become in a whole stack of each."""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+import torch
+
+from pages.block import compute
+from pages.block.context import BlockContext
+from pages.block.diagram import pack_box, pack_parts, show_diagram
+from pages.block.numbers import number
+from pages.block.side import Side, torch_name
+from viz.core.block import BlockTrace
+from viz.figures.depth import Curve, depth
+from viz.frame.block_plan import BlockPlan
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+
+def draw(context: BlockContext) -> list[Check]:
+    """The two diagrams, and the two lengths."""
+    t, side = context.t, context.sides[-1]
+    both = compute.both_places(context.source, context.target, context.mask, side.layer)
+    built = side.stack.design.norm
+    names: dict[str, str] = {
+        place: t(f"block.place_{place}_built" if place == built else f"block.place_{place}") for place in compute.PLACES
+    }
+    show_diagram(
+        t, [_packed(context, side, both.traces[place], name) for place, name in names.items()], key="block_places"
+    )
+    _lengths(context, names, built)
+    found = [check("block.check_both", both.error, 1e-5)]
+    for place, error in both.torch_errors.items():
+        if error is not None:
+            found.append(check("block.check_torch_place", error, 1e-6, kind=torch_name(side), name=names[place]))
+    return found
+
+
+def _packed(context: BlockContext, side: Side, trace: BlockTrace, name: str) -> dict[str, Any]:
+    """A block on its own, from what it is given to what it hands on."""
+    t, alone = context.t, replace(side, traces=(trace,), layer=0, inputs={})
+    boxes = alone.boxes
+    came_in = pack_box(t, alone, f"{side.code}_sum", boxes[f"{side.code}_sum"], "first")
+    return {
+        "code": side.code,
+        "name": name,
+        "times": "",
+        "inputs": [came_in | {"name": t("block.name_comes_in")}],
+        "parts": pack_parts(t, alone, boxes),
+    }
+
+
+def _lengths(context: BlockContext, names: dict[str, str], built: str) -> None:
+    """How long the tokens are after each block of a whole stack, put together both ways."""
+    t = context.t
+    outcomes = {
+        place: compute.outcome(
+            context.source, context.target, BlockPlan(norm="own" if place == built else place), context.mask
+        )
+        for place in names
+    }
+    n = len(outcomes[built].lengths) - 1
+    st.markdown(f"**{t('block.lengths_title')}**")
+    curves = [Curve(name=names[place], values=torch.tensor(one.lengths)) for place, one in outcomes.items()]
+    fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), height=300)
+    show(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
+    said = {place: number(one.last.norm) for place, one in outcomes.items()}
+    st.markdown(t("block.place_found", n=n, first=number(outcomes[built].lengths[0]), **said))
+    if context.source.kind == "model":
+        st.caption(t("block.only_as_built", model=context.source.model))
+    else:
+        st.caption(t("block.seeded_stack", n=n))

@@ -1,0 +1,102 @@
+"""The open box: what it does, its tensor, and what is particular to it; its formula stands in the footer."""
+
+import streamlit as st
+from torch import Tensor
+
+from pages.block import formulas
+from pages.block.attention_map import attention_map
+from pages.block.context import BlockContext
+from pages.block.numbers import number
+from pages.block.side import Side, kind_of, long_name
+from viz.core.norm import moments, no_norm
+from viz.figures.matrix import matrix
+from viz.frame.show import show
+
+TICKS = 8
+"""Columns that are numbered: with d_model of them all, none could be read."""
+
+
+def draw(context: BlockContext) -> None:
+    """Everything about the open box."""
+    t, code = context.t, context.box
+    side, kind = context.side_of(code), kind_of(code)
+    values, name = side.boxes[code], long_name(t, side, kind)
+    st.markdown(t("block.open_box", name=name, about=t(about_key(context, side, kind), **_layers(side))))
+    _weights(context, side, kind)
+    _tensor(context, code, values, name)
+    seen = moments(values)
+    sizes = {"mean": seen.mean.mean(), "std": seen.std.mean(), "norm": seen.norm.mean()}
+    said = {what: number(value) for what, value in sizes.items()}
+    st.caption(t("block.tensor_says", rows=values.shape[0], columns=values.shape[1], **said))
+    _particular(context, side, kind, values)
+
+
+def formula(context: BlockContext) -> None:
+    """The formula of the open box."""
+    side, kind = context.side_of(context.box), kind_of(context.box)
+    if kind == "sum":
+        st.latex(formulas.start(side.inputs, side.boxes[context.box]))
+    else:
+        st.latex(formulas.formula(kind, side.trace))
+
+
+def about_key(context: BlockContext, side: Side, kind: str) -> str:
+    """The text that says what a box does."""
+    about = "add" if kind.endswith("_add") else "norm" if kind.endswith("_norm") else kind
+    if about == "attention" and side.is_masked:
+        about = "masked"
+    if about == "sum" and side.inputs and "position" not in side.inputs:
+        about = "start"
+    if about == "sum":
+        return f"block.about_sum_{'embeddings' if side.lent else context.source.kind}"
+    return f"block.about_{about}"
+
+
+def _layers(side: Side) -> dict[str, int]:
+    return {"layer": side.layer - 1, "last": len(side.traces) - 1}
+
+
+def _weights(context: BlockContext, side: Side, kind: str) -> None:
+    """One head's weights: a square map, or a rectangle where another text is looked at."""
+    steps = {"attention": side.trace.attention, "cross": side.trace.cross}.get(kind)
+    if steps is None:
+        return
+    keys = context.source_labels if kind == "cross" else side.labels
+    attention_map(context, steps, side.labels, keys, key="block_weights", crosses=kind == "cross")
+
+
+def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None:
+    t, labels, width = context.t, context.labels_of(code), values.shape[1]
+    columns = [str(i) if i % max(1, width // TICKS) == 0 else "" for i in range(width)]
+    limit = float(values.abs().flatten().quantile(0.995)) or None
+    fig = matrix(
+        values,
+        labels,
+        columns,
+        kind="signed",
+        limit=limit,
+        row_title=t("axis.tokens"),
+        column_title=t("block.dimension"),
+    )
+    fig["layout"]["height"] = min(520, 120 + 14 * len(labels))
+    show(fig, key="block_tensor", alt=t("block.tensor_alt", name=name, rows=len(labels), columns=width))
+
+
+def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) -> None:
+    """One more line about boxes that have something to tell."""
+    t, trace = context.t, side.trace
+    if kind == "hidden":
+        st.caption(t("block.hidden_says", zero=f"{int((values == 0).sum()):,}", all=f"{values.numel():,}"))
+    if kind == "feed_forward":
+        every, inside = trace.weights.n_parameters(), trace.weights.feed_forward.n_parameters()
+        st.caption(t("block.feed_forward_says", share=f"{inside / every:.0%}", n=f"{every:,}"))
+    if kind.endswith("_norm") and trace.design.normalize is not no_norm:
+        before, after = moments(trace.before(kind)), moments(values)
+        gain = trace.norm_weights(kind).gain
+        sizes = {"mean": before.mean.abs(), "std": before.std, "mean_after": after.mean.abs(), "std_after": after.std}
+        said = [t("block.norm_says", **{what: number(each.mean()) for what, each in sizes.items()})]
+        if bool((gain == 1).all()):
+            said.append(t("block.gain_one"))
+        else:
+            said.append(t("block.gains", low=number(gain.min()), high=number(gain.max())))
+        st.caption(" ".join(said))

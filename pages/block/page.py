@@ -1,0 +1,36 @@
+"""The block around the heads: attention, add and norm, feed-forward, add and norm; every box opens its tensor."""
+
+from pages.block import against_torch, diagram, encoder_decoder, norm_place, points, switched_off
+from pages.block.context import about, open_block, with_target
+from pages.block.equations import sublayer
+from viz.core.analysis.torch_layers import torch_layer, torch_layer_error
+from viz.core.block import decoder_block, encoder_block
+from viz.core.feed_forward import feed_forward
+from viz.core.norm import layer_norm, moments, rms_norm
+from viz.core.sublayer import post_norm, pre_norm
+from viz.frame.page import Page, Section
+
+PLACES = r"\text{post: } y = \operatorname{N}(x + f(x)) \qquad \text{pre: } y = x + f(\operatorname{N}(x))"
+MOMENTS = r"\lVert x_i \rVert^2 = D\,(\mu_i^2 + \sigma_i^2)"
+SWITCHED = r"y = \operatorname{N}(f(x)) \qquad y = x + f(x) \qquad y = f(x)"
+CROSS = r"""\operatorname{softmax}\Big(\tfrac{x W_Q\, (M W_K)^{\top}}{\sqrt{d_k}}\Big)\, M W_V"""
+
+
+PAGE = Page(
+    name="block",
+    context=open_block,
+    about=about,
+    sections=(
+        Section(
+            "diagram",
+            with_target(diagram.draw),
+            code=(encoder_block, decoder_block, feed_forward),
+            formula=diagram.formula,
+        ),
+        Section("points", with_target(points.draw), code=(layer_norm, rms_norm, moments), formula=MOMENTS),
+        Section("switched_off", with_target(switched_off.draw), code=(sublayer,), formula=SWITCHED),
+        Section("norm_place", with_target(norm_place.draw), code=(post_norm, pre_norm), formula=PLACES),
+        Section("encoder_decoder", with_target(encoder_decoder.draw), code=(decoder_block,), formula=CROSS),
+        Section("against_torch", with_target(against_torch.draw), code=(torch_layer, torch_layer_error)),
+    ),
+)

@@ -1,0 +1,63 @@
+"""From point to point: mean, standard deviation and length of every token at every point of a block."""
+
+import streamlit as st
+import torch
+
+from pages.block.checks import moments_error, norm_error
+from pages.block.context import BlockContext, notes, warn_of_changes
+from pages.block.numbers import number
+from pages.block.side import Side, kind_of, long_name, side_name
+from viz.core.norm import moments, no_norm
+from viz.figures.points import points_map
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+QUANTITIES = ("norm", "std", "mean")
+"""The length first: it is what grows, and what a norm holds."""
+
+
+def draw(context: BlockContext) -> list[Check]:
+    """A map of points by tokens for each quantity, the sides beside each other."""
+    warn_of_changes(context)
+    for column, side in zip(st.columns(len(context.sides), gap="medium"), context.sides, strict=True):
+        with column:
+            _side(context, side)
+    notes(context, context.sides)
+    found = []
+    for side in context.sides:
+        name = side_name(context.t, side)
+        error = moments_error(side.boxes[code] for code in _codes(side))
+        found.append(check("block.check_moments", error, 1e-5, name=name))
+        if side.trace.design.normalize is not no_norm:
+            found.append(check("block.check_norm", norm_error(side.trace), 1e-5, name=name))
+    return found
+
+
+def _codes(side: Side) -> list[str]:
+    """The points whose rows are the side's own tokens, as wide as the block."""
+    shape = (len(side.labels), side.trace.x.shape[1])
+    return [code for code, values in side.boxes.items() if values.shape == shape and kind_of(code) != "memory"]
+
+
+def _side(context: BlockContext, side: Side) -> None:
+    t, codes = context.t, _codes(side)
+    names = [long_name(t, side, kind_of(code)) for code in codes]
+    seen = [moments(side.boxes[code]) for code in codes]
+    values = {t(f"block.moment_{what}"): torch.stack([getattr(one, what) for one in seen]) for what in QUANTITIES}
+    fig = points_map(
+        values,
+        names,
+        side.labels,
+        signed=[t("block.moment_mean")],
+        hover=t("block.moment_hover"),
+        column_title=t("axis.tokens"),
+        marked=codes.index(context.box) if context.box in codes else None,
+    )
+    alt = t("block.points_alt", points=len(codes), n=len(side.labels))
+    if len(context.sides) > 1:
+        st.markdown(f"**{side_name(t, side)}**")
+    show(fig, key=f"block_points_{side.code}", alt=alt)
+    lengths = torch.stack([one.norm.mean() for one in seen])
+    most = int(lengths.argmax())
+    said = {"first": lengths[0], "last": lengths[-1], "most": lengths[most]}
+    st.markdown(t("block.points_found", point=names[most], **{what: number(value) for what, value in said.items()}))

@@ -1,0 +1,132 @@
+"""One side of the page's diagram, an encoder's or a decoder's: its block, and what goes into it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from viz.core.block import BlockTrace
+from viz.frame import compute_blocks
+from viz.frame.block_plan import BlockPlan
+from viz.frame.specs import Mask, Source
+from viz.models.blocks import Blocks
+from viz.text import Translate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """A stack of blocks, one of which is shown, with what goes into it: tensors by name, and whose tokens they are.
+
+    ``inputs`` are the embedding and the positions, as far as there are any; ``traces`` are all layers of the stack, of
+    which ``layer`` is shown. ``lent``: the model has no such block, and this one is seeded.
+    """
+
+    code: Literal["enc", "dec"]
+    labels: tuple[str, ...]
+    inputs: Mapping[str, Tensor]
+    stack: Blocks
+    traces: tuple[BlockTrace, ...]
+    layer: int
+    lent: bool
+
+    @property
+    def trace(self) -> BlockTrace:
+        """The block that is shown."""
+        return self.traces[self.layer]
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether its tokens may not look everywhere in their own text."""
+        return self.trace.attention.allowed is not None
+
+    @property
+    def boxes(self) -> dict[str, Tensor]:
+        """Every tensor that can be opened, by its code, in order of computation."""
+        trace, found = self.trace, dict(self.inputs) | {"sum": self.traces[0].x}
+        for name, point in trace.points.items():
+            if name == "cross" and trace.cross is not None:
+                found["memory"] = trace.cross.memory
+            if name == "feed_forward":
+                found["hidden"] = trace.feed_forward.active
+            if name != "x" or self.layer > 0:
+                found[name] = point
+        return {f"{self.code}_{name}": tensor for name, tensor in found.items()}
+
+
+def encoder_side(source: Source, plan: BlockPlan, mask: Mask, layer: int) -> Side:
+    """The source's own first stack."""
+    seen, traces = compute_blocks.reading(source, plan.positions), compute_blocks.blocks(source, plan, mask)
+    return Side(
+        code="enc",
+        labels=seen.tokens.labels,
+        stack=compute_blocks.first_stack(source, plan),
+        traces=traces,
+        layer=min(layer, len(traces) - 1),
+        lent=False,
+        inputs=compute_blocks.inputs(source, plan),
+    )
+
+
+def decoder_side(source: Source, target: str, plan: BlockPlan, mask: Mask, layer: int) -> Side:
+    """The blocks that write the target: the source's own, or seeded ones lent to it.
+
+    Raises:
+        ModelError: "empty", if the target has no word.
+    """
+    has_own = compute_blocks.has_decoder(source)
+    traces = compute_blocks.decoder_blocks(source, target, plan, mask)
+    return Side(
+        code="dec",
+        labels=compute_blocks.written(source, target, plan).labels,
+        traces=traces,
+        stack=compute_blocks.decoder_stack(source, target, plan, mask),
+        layer=min(layer, len(traces) - 1),
+        lent=source.kind == "model" and not has_own,
+        inputs={} if has_own else compute_blocks.inputs(compute_blocks.writer(source, target), plan),
+    )
+
+
+def kind_of(code: str) -> str:
+    """What a box is, without its side: "attention", "attention_add", "memory".
+
+    Example:
+        >>> kind_of("enc_attention_add")
+        'attention_add'
+    """
+    return code.partition("_")[2]
+
+
+def box_name(t: Translate, side: Side, kind: str) -> str:
+    """What a box is called, e.g. "Masked self-attention"."""
+    if kind == "attention" and side.is_masked:
+        kind = "masked"
+    if kind == "sum" and "position" not in side.inputs:  # nothing is added that could be shown
+        kind = "start"
+    if kind.endswith("_add"):
+        return t("block.name_add")
+    if kind.endswith("_norm"):
+        return t("block.name_norm")
+    return t(f"block.name_{kind}", layer=side.layer - 1)
+
+
+def part_name(t: Translate, side: Side, kind: str) -> str:
+    """The part a sum or a norm belongs to, e.g. "Feed-forward"; "" for every other box."""
+    part = kind.removesuffix("_add").removesuffix("_norm")
+    return "" if part == kind else box_name(t, side, part)
+
+
+def long_name(t: Translate, side: Side, kind: str) -> str:
+    """A box's name that no other box of its side has, e.g. "Add · Feed-forward"."""
+    name, part = box_name(t, side, kind), part_name(t, side, kind)
+    return t("block.name_of", name=name, part=part) if part else name
+
+
+def side_name(t: Translate, side: Side) -> str:
+    """What a side is called, e.g. "Block with a mask"."""
+    return t(f"block.side_{'decoder' if side.code == 'dec' else 'causal' if side.is_masked else 'encoder'}")
+
+
+def torch_name(side: Side) -> str:
+    """Torch's own layer of that kind."""
+    return "TransformerDecoderLayer" if side.code == "dec" else "TransformerEncoderLayer"

@@ -1,0 +1,100 @@
+"""Residual and norm switched off: what becomes of the tokens in the end, and of their lengths on the way."""
+
+from dataclasses import replace
+
+import streamlit as st
+import torch
+
+from pages.block import compute
+from pages.block.compute import Outcome
+from pages.block.context import BlockContext
+from pages.block.numbers import number
+from viz.figures.bars import bars
+from viz.figures.depth import Curve, depth
+from viz.figures.palette import BLUE, GREY
+from viz.frame.block_plan import BlockPlan
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+
+def draw(context: BlockContext) -> list[Check]:
+    """A stack as it is built and with one thing changed at a time."""
+    plans = variants(context)
+    outcomes = {
+        code: compute.outcome(context.source, context.target, plan, context.mask) for code, plan in plans.items()
+    }
+    built = next(iter(outcomes))
+    _pictures(context, outcomes)
+    _found(context, outcomes[built], outcomes["no_residual"], outcomes["no_norm"])
+    _table(context, plans, outcomes)
+    error = max(one.error for one in outcomes.values())
+    return [check("block.check_equations", error, 1e-5, n=len(outcomes))]
+
+
+def variants(context: BlockContext) -> dict[str, BlockPlan]:
+    """The blocks as they are built, and with each thing changed alone, by the code of the change."""
+    stack = context.sides[-1].stack
+    built, other = stack.design.norm, "pre" if stack.design.norm == "post" else "post"
+    usual = BlockPlan(positions=context.plan.positions)
+    plans = {
+        built: usual,
+        other: replace(usual, norm=other),
+        "no_residual": replace(usual, residual=False),
+        "no_norm": replace(usual, normalize=False),
+        "neither": replace(usual, residual=False, normalize=False),
+    }
+    if all(plan.design(stack.design) != context.plan.design(stack.design) for plan in plans.values()):
+        plans["several"] = context.plan
+    return plans
+
+
+def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
+    t = context.t
+    names = {code: t(f"block.variant_{code}") for code in outcomes}
+    lengths = next(iter(outcomes.values())).lengths
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(f"**{t('block.alike_title')}**")
+        values = torch.tensor([one.last.alike for one in outcomes.values()])
+        colours = [BLUE] + [GREY] * (len(outcomes) - 1)
+        fig = bars(
+            list(names.values()),
+            {"": values},
+            title="",
+            value_title=t("block.outcome_alike"),
+            colours=colours,
+            height=320,
+        )
+        show(fig, key="block_alike", alt=t("block.alike_alt"))
+    with right:
+        st.markdown(f"**{t('block.lengths_title')}**")
+        curves = [Curve(name=names[code], values=torch.tensor(one.lengths)) for code, one in outcomes.items()]
+        fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), log=True, height=320)
+        show(fig, key="block_lengths", alt=t("block.lengths_alt", n=len(lengths) - 1))
+
+
+def _found(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm: Outcome) -> None:
+    t, n = context.t, len(built.lengths) - 1
+    said = {"built": built.last.norm, "no_norm": no_norm.last.norm}
+    found = t("block.found_length", n=n, **{what: number(value) for what, value in said.items()})
+    if built.last.alike == built.last.alike:  # one token alone has no other to be like
+        alike = {"built": number(built.last.alike), "no_residual": number(no_residual.last.alike)}
+        found = f"{t('block.found_alike', n=n, **alike)} {found}"
+    st.markdown(found)
+    if context.source.kind == "model":
+        st.caption(t("block.only_as_built", model=context.source.model))
+    else:
+        st.caption(t("block.seeded_stack", n=n))
+
+
+def _table(context: BlockContext, plans: dict[str, BlockPlan], outcomes: dict[str, Outcome]) -> None:
+    t, stack = context.t, context.sides[-1].stack
+    rows, chosen = [], context.plan.design(stack.design)
+    for code, plan in plans.items():
+        name = t(f"block.variant_{code}")
+        if plan.design(stack.design) == chosen:
+            name = t("block.variant_now", name=name)
+        numbers = {t(f"block.outcome_{what}"): number(value) for what, value in vars(outcomes[code].last).items()}
+        rows.append({t("block.variant"): name} | numbers)
+    st.dataframe(rows, hide_index=True, width="stretch")
+    st.caption(t("block.outcome_says"))

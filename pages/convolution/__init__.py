@@ -1,0 +1,1 @@
+"""Attention that is a convolution: on words, on pictures, and learned."""

@@ -1,0 +1,50 @@
+"""What every section of the Convolution page is handed: the visitor's text, and whether all sections are shown."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from viz import limits
+from viz.frame.page import ALL
+from viz.frame.scene import Scene
+from viz.text import Translate
+
+SHARP = 46.0
+"""An alpha at which e^-alpha is below float32's last digit: the layer is the convolution."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvolutionContext:
+    """A text as a layer's heads see it; what a section needs beyond that it computes itself.
+
+    ``whole_page``: all sections stand below each other, so a control that several of them have is drawn in the first.
+    """
+
+    scene: Scene
+    whole_page: bool
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def n(self) -> int:
+        """How many tokens are drawn."""
+        return min(len(self.scene.labels), limits.WINDOW_TOKENS)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What to write for each token that is drawn."""
+        return self.scene.labels[: self.n]
+
+
+def open_convolution(scene: Scene) -> ConvolutionContext:
+    """Nothing is shared but the text and what reads it: every section has controls of its own."""
+    return ConvolutionContext(scene=scene, whole_page=st.session_state["section"] == ALL)
+
+
+def say_first(context: ConvolutionContext) -> None:
+    """Say so where only the first tokens are drawn."""
+    if context.n < len(context.scene.labels):
+        st.caption(context.t("convolution.first", n=context.n))

@@ -1,0 +1,106 @@
+"""A few heads and W_O are a filter on a signal: beside torch's conv1d."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import conv1d, pad
+
+from pages.convolution.context import SHARP, ConvolutionContext
+from pages.convolution.link_numbers import real_steps
+from viz.core.analysis.checks import largest
+from viz.core.variants.relative import QuadraticHeads, heads_from_kernel
+from viz.figures.lesson import lines
+from viz.frame import controls, state
+from viz.frame.checks import Check, check
+from viz.frame.controls import KEEP
+from viz.frame.show import show
+from viz.text import Translate
+
+TAPS: Mapping[str, tuple[float, ...]] = {
+    "average": (1 / 3, 1 / 3, 1 / 3),
+    "shift": (1.0, 0.0, 0.0),
+    "difference": (-1.0, 0.0, 1.0),
+    "gaussian": (1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16),
+}
+OWN_TAPS = 5
+LOPSIDED = (0.5, -1.0, 2.0)
+"""Read backwards it is another filter: a head that looks the wrong way is seen, whatever is shown."""
+
+ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 46.0, 100.0)
+"""In even steps of a ratio, as far as whole numbers allow."""
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """What the heads make of a signal, and what conv1d makes of it."""
+    t, wave = context.t, signal()
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        name = controls.choice(
+            t("convolution.taps"),
+            "taps",
+            (*TAPS, "own"),
+            lambda code: t(f"convolution.taps_{code}"),
+            look="pills",
+            width="content",
+        )
+        alpha = real_steps(t("convolution.alpha"), "alpha_1d", 5.0, ALPHAS, format_func=_says_alpha, width=300)
+    kernel = torch.tensor(TAPS.get(name) or _own_taps())[None, None]
+    heads = heads_from_kernel(kernel, alpha=alpha)
+    found, expected = heads.layer(wave), torchs(wave, kernel)
+    error = float((found - expected).abs().max())
+    sentence = t("convolution.filter_found", alpha=f"{alpha:g}", error=f"{error:.2g}")
+    series = {t("convolution.signal"): wave[0], t("convolution.attention"): found[0], "conv1d": expected[0]}
+    fig = lines(range(wave.shape[1]), series, at_title=t("convolution.place"), value_title=t("convolution.value"))
+    show(fig, key="filter", alt=sentence)
+    st.markdown(sentence)
+    st.text(_sum_of_heads(t, heads))
+    return _checks(wave, kernel)
+
+
+def signal() -> Tensor:
+    """A step, a wave and a spike: 47 samples, one channel."""
+    at = torch.arange(47.0)
+    made = 0.5 * torch.sin(at / 3) + (at > 22).float()
+    made[35] += 1.5
+    return made[None]
+
+
+def torchs(wave: Tensor, kernel: Tensor) -> Tensor:
+    """Torch's own convolution, with the border repeated."""
+    half = kernel.shape[-1] // 2
+    return conv1d(pad(wave[None], (half, half), mode="replicate"), kernel)[0]
+
+
+def _says_alpha(value: float) -> str:
+    return f"α = {value:g}"
+
+
+def _own_taps() -> tuple[float, ...]:
+    """The visitor's own filter, which is the identity at first."""
+    taps = []
+    with st.container(horizontal=True, gap="small"):
+        for i in range(OWN_TAPS):
+            taps.append(state.real(f"tap{i}", float(i == OWN_TAPS // 2), -9.0, 9.0))
+            shift = f"Δ = {i - OWN_TAPS // 2}".replace("-", "−")
+            st.number_input(shift, -9.0, 9.0, step=0.1, key=f"tap{i}", persist_state=KEEP, width=130)
+    return tuple(taps)
+
+
+def _sum_of_heads(t: Translate, heads: QuadraticHeads) -> str:
+    """Which head brings which sample, and what it counts: "−1 · head 0 (Δ = −1)  +  ..."."""
+    taps, shifts = heads.weights.w_o.flatten().tolist(), heads.offset.flatten().tolist()
+    parts = [
+        f"{tap:.3g} · {t('convolution.head', i=i)} (Δ = {shift:g})"
+        for i, (tap, shift) in enumerate(zip(taps, shifts, strict=True))
+    ]
+    return t("convolution.sum_of_heads", parts="  +  ".join(parts).replace("-", "−"))
+
+
+def _checks(wave: Tensor, kernel: Tensor) -> list[Check]:
+    found = []
+    for key, taps in (("check_1d", kernel), ("check_1d_lopsided", torch.tensor(LOPSIDED)[None, None])):
+        expected = torchs(wave, taps)
+        off = heads_from_kernel(taps, alpha=SHARP).layer(wave) - expected
+        found.append(check(f"convolution.{key}", off.abs().max(), 1e-5 * largest(expected), alpha=f"{SHARP:g}"))
+    return found

@@ -1,0 +1,101 @@
+"""Pictures: the ones drawn for this project, and a visitor's own, which are decoded with suspicion."""
+
+import struct
+import tomllib
+from functools import cache
+from io import BytesIO
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from PIL import Image, ImageOps, UnidentifiedImageError
+from torch import Tensor
+
+from viz import ASSETS
+
+PICTURES = ("digit", "texture", "scene")
+
+
+class ImageError(ValueError):
+    """A file that is not shown; ``code`` names the reason, ``values`` fill its sentence."""
+
+    def __init__(self, code: str, **values: object) -> None:
+        super().__init__(f"{code}: {values}" if values else code)
+        self.code, self.values = code, values
+
+
+@cache
+def picture(name: str) -> Float[Tensor, "channels rows columns"]:
+    """A picture of this project, 0 to 1: the digit and the texture have one channel, the scene has three."""
+    with Image.open(ASSETS / "images" / f"{name}.png") as image:
+        return _numbers(image)
+
+
+@cache
+def kernels() -> dict[str, Float[Tensor, "filters k k"]]:
+    """The filters of ``assets/kernels.toml``, by name."""
+    with (ASSETS / "kernels.toml").open("rb") as file:
+        return {name: torch.tensor(each["filters"], dtype=torch.float) for name, each in tomllib.load(file).items()}
+
+
+def for_channels(filters: Float[Tensor, "filters k k"], channels: int) -> Float[Tensor, "out channels k k"]:
+    """A kernel that applies every filter to every channel on its own: output f * channels + c is filter f of channel c.
+
+    Example:
+        >>> for_channels(torch.ones(2, 1, 1), 3).squeeze().tolist()[4]
+        [0.0, 1.0, 0.0]
+    """
+    blocks = torch.einsum("fij,oc->focij", filters, torch.eye(channels))
+    return blocks.flatten(0, 1)
+
+
+def decode(raw: bytes, *, side: int, most_bytes: int, most_pixels: int) -> Float[Tensor, "channels rows columns"]:
+    """Read a PNG or JPEG file and reduce it: RGB, 0 to 1; nothing else of the file is kept.
+
+    Size and kind are read from the header before anything is unpacked. Transparent pixels are laid on white; the
+    camera's note on which side is up is followed.
+
+    Args:
+        raw: the file.
+        side: pixels a side at most, of what is given back.
+        most_bytes: of the file.
+        most_pixels: of the file; 16 million are 48 MB when unpacked.
+
+    Raises:
+        ImageError: if the file is too large, of another kind, moving, or broken.
+    """
+    if len(raw) > most_bytes:
+        raise ImageError("bytes", mb=most_bytes / 1e6)
+    try:
+        # Only these two decoders are tried, whatever the file says it is.
+        with Image.open(BytesIO(raw), formats=("PNG", "JPEG")) as image:
+            if image.width * image.height > most_pixels:
+                raise ImageError("pixels", width=image.width, height=image.height, most=most_pixels // 10**6)
+            if getattr(image, "n_frames", 1) > 1:
+                raise ImageError("moving")
+            image.draft("RGB", (2 * side, 2 * side))  # a JPEG is unpacked at a fraction of its size
+            return _numbers(_reduced(image, side))
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ImageError("bomb", most=most_pixels // 10**6) from error
+    except UnidentifiedImageError as error:
+        raise ImageError("kind") from error
+    except (OSError, SyntaxError, EOFError, struct.error, OverflowError, MemoryError) as error:
+        raise ImageError("broken") from error
+
+
+def _reduced(image: Image.Image, side: int) -> Image.Image:
+    """Upright, RGB, 8 bits, at most ``side`` pixels a side."""
+    if image.mode.startswith("I"):  # 16 bits a pixel: Pillow's own conversion would cut off instead of scaling
+        image = Image.fromarray((np.asarray(image).astype(np.float32) / 257).clip(0, 255).astype(np.uint8))
+    upright = ImageOps.exif_transpose(image) or image
+    if upright.has_transparency_data:
+        coloured = upright.convert("RGBA")
+        upright = Image.alpha_composite(Image.new("RGBA", coloured.size, "white"), coloured)
+    small = upright.convert("RGB")
+    small.thumbnail((side, side), Image.Resampling.BOX)
+    return small
+
+
+def _numbers(image: Image.Image) -> Tensor:
+    values = torch.from_numpy(np.asarray(image).astype(np.float32) / 255)
+    return values[None] if values.ndim == 2 else values.permute(2, 0, 1).contiguous()

@@ -1,0 +1,156 @@
+"""How much like a convolution the heads of the chosen source are: each beside the window that comes closest to it."""
+
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.convolution import by_hand
+from pages.convolution import compute as own_compute
+from pages.convolution.context import ConvolutionContext, say_first
+from pages.convolution.live_view import HUES
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
+from viz.frame import controls, state
+from viz.frame.checks import Check, check
+
+ROW_HEIGHT = 35
+"""Pixels of a line of Streamlit's table."""
+
+Row = dict[str, Any]
+"""A line of the table: a head, and its closest window."""
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """A head of the chosen layer beside its closest window; then every head of the source, the most alike first."""
+    choice = context.scene.choice
+    fits = own_compute.windows(choice.source, choice.mask)
+    H = context.scene.trace.weights.shape[0]
+    label = context.t("convolution.which_head", layer=choice.layer)
+    head = controls.slider(label, "head", 1, 0, H - 1, width=420)
+    _beside_window(context, fits[choice.layer], head)
+    _all_heads(context, table(fits, len(context.scene.labels)), head)
+    return _checks(context, fits[choice.layer], head)
+
+
+def _beside_window(context: ConvolutionContext, fit: WindowFit, head: int) -> None:
+    t, scene, n = context.t, context.scene, context.n
+    delta = torch.arange(float(n)) - torch.arange(float(n))[:, None]
+    allowed = scene.trace.masked[:, :n, :n].isfinite().any(0)
+    window = window_weights(fit.offset[head], fit.alpha[head], delta, allowed)
+    titles = t("convolution.a_head", layer=scene.choice.layer, head=head), t("convolution.its_window")
+    panels = [Panel(code=str(i), title=title, alt=title, labels=context.labels) for i, title in enumerate(titles)]
+    packed = pack_maps(
+        panels,
+        torch.stack([scene.trace.weights[head, :n, :n], window]),
+        what="weights",
+        limit=1.0,
+        hues=HUES,
+        gutter=True,
+        words={"says": t("map.says"), "axes": t("convolution.axes")},
+    )
+    mount("maps/maps", key="head_and_window", data=packed)
+    say_first(context)
+    _say_window(context, fit, head)
+
+
+def _say_window(context: ConvolutionContext, fit: WindowFit, head: int) -> None:
+    t, offset, alpha, share = context.t, *(float(part[head]) for part in (fit.offset, fit.alpha, fit.explained))
+    if alpha == 0:  # an even spread has no centre
+        st.markdown(t("convolution.beside_even", head=head))
+        return
+    found = {"offset": _signed(offset), "alpha": f"{alpha:.2g}", "share": f"{share:.2g}"}
+    st.markdown(t("convolution.beside_found", head=head, **found))
+    if inside(offset, len(context.scene.labels)) < 0.5:
+        st.markdown(t("convolution.beside_sink"))
+
+
+def _signed(value: float) -> str:
+    """At most two digits behind the point, and a proper minus."""
+    return f"{round(value, 2) + 0.0:g}".replace("-", "−")  # + 0.0: there is no -0
+
+
+def inside(offset: float, n: int) -> float:
+    """The share of n queries whose window has its centre inside the text."""
+    return max(0.0, 1 - abs(offset) / n)
+
+
+def table(fits: tuple[WindowFit, ...], n: int) -> list[Row]:
+    """Every head with its closest window and the share that explains, the most alike first."""
+    rows = [
+        {
+            "layer": layer,
+            "head": head,
+            "share": float(fit.explained[head]),
+            "offset": float(fit.offset[head]),
+            "alpha": float(fit.alpha[head]),
+            "inside": inside(float(fit.offset[head]), n),
+        }
+        for layer, fit in enumerate(fits)
+        for head in range(len(fit.offset))
+    ]
+    return sorted(rows, key=lambda row: -row["share"])
+
+
+def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
+    t, choice = context.t, context.scene.choice
+    alike = [row for row in rows if row["inside"] >= 0.5 and row["share"] > 0.5]
+    if alike:
+        best = alike[0]
+        place = {"layer": best["layer"], "head": best["head"]}
+        found = {"offset": _signed(best["offset"]), "alpha": f"{best['alpha']:.2g}", "share": f"{best['share']:.3g}"}
+        st.markdown(t("convolution.likeness_found", n=len(rows), many=len(alike), **place, **found))
+        if (best["layer"], best["head"]) != (choice.layer, head):
+            places = {"head": best["head"]} | ({"layer": best["layer"]} if choice.source.kind == "model" else {})
+            st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=(places,))
+    else:
+        st.markdown(t("convolution.likeness_none", n=len(rows)))
+    height = min(300, ROW_HEIGHT * (len(rows) + 1) + 3)
+    st.dataframe(rows, column_config=_columns(context), hide_index=True, height=height, key="likeness")
+    st.caption(t("convolution.likeness_note"))
+
+
+def _open(places: dict[str, int]) -> None:
+    for name, value in places.items():
+        state.put(name, value)
+
+
+def _columns(context: ConvolutionContext) -> dict[str, Any]:
+    forms = {"layer": "%d", "head": "%d", "offset": "%.2f", "alpha": "%.2g", "inside": "%.2f"}
+    columns: dict[str, Any] = {
+        name: st.column_config.NumberColumn(
+            context.t(f"convolution.n_{name}"), help=context.t(f"convolution.n_{name}_help"), format=form
+        )
+        for name, form in forms.items()
+    }
+    columns["share"] = st.column_config.ProgressColumn(
+        context.t("convolution.n_share"),
+        help=context.t("convolution.n_share_help"),
+        format="%.3f",
+        min_value=0,
+        max_value=1,
+        width="medium",
+    )
+    return columns
+
+
+def share_by_hand(weights: Tensor, allowed: Tensor, offset: Tensor, alpha: Tensor) -> float:
+    """1 - squared error of the window / squared distance from an even spread, on the rows that were compared."""
+    n = len(weights)
+    rows = torch.linspace(0, n - 1, min(n, ROWS)).round().long()
+    scores = by_hand.window_scores(offset.reshape(1, 1), alpha.reshape(1), (n,), rows)[0]
+    window = by_hand.softmax(scores.masked_fill(~allowed[rows], -torch.inf))
+    even = by_hand.softmax(torch.zeros_like(scores).masked_fill(~allowed[rows], -torch.inf))
+    seen = weights[rows].double()
+    missed, whole = float((seen - window).square().sum()), float((seen - even).square().sum())
+    return 1 - missed / whole if whole > 0 else 0.0
+
+
+def _checks(context: ConvolutionContext, fit: WindowFit, head: int) -> list[Check]:
+    trace, layer = context.scene.trace, context.scene.choice.layer
+    allowed = trace.masked.isfinite().any(0)
+    found = share_by_hand(trace.weights[head], allowed, fit.offset[head], fit.alpha[head])
+    off = abs(found - float(fit.explained[head]))
+    return [check("convolution.check_share", off, 1e-3, layer=layer, head=head)]

@@ -1,0 +1,60 @@
+"""Attention that is a convolution: alpha and Delta, in one and two dimensions, built, learned, and looked for."""
+
+from pages.convolution import difference, filters, kernel_in_w_o, likeness, picture, reach, training, windows
+from pages.convolution.context import open_convolution
+from viz.core.analysis.window_fit import fit_windows, window_weights
+from viz.core.variants.learn_convolution import effective_kernel, learn
+from viz.core.variants.relative import axial_layer, heads_from_kernel, position_vectors, quadratic_scores, value_heads
+from viz.frame.page import Page, Section
+
+WINDOW = (
+    r"\begin{aligned} v \cdot r_\delta &= -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta)"
+    r" \\ &= -\alpha\,(\delta - \Delta)^2 + \alpha\Delta^2, \quad \delta = j - i \end{aligned}"
+)
+FILTER = (
+    r"y_i = \sum_h w_h \sum_j A^{(h)}_{ij}\, x_j \;\xrightarrow{\ \alpha \to \infty\ }\; \sum_h w_h\, x_{i + \Delta_h}"
+)
+PLANE = (
+    r"A^{(h)}_{ij} \propto e^{-\alpha_h \lVert \delta - \Delta_h \rVert^2}, \qquad \delta, \Delta_h \in \mathbb{R}^2"
+)
+CONCATENATED = (
+    r"y_i = [\,x_{i+\Delta_1}, \dots, x_{i+\Delta_H}]\, W_O, \qquad W_O^{(h)} = w_{\cdot,\cdot,\Delta_h}^\top"
+)
+LOSS = r"\frac{1}{P} \sum_i \Big( \sum_h w_h \sum_j A^{(h)}_{ij}\, x_j \;-\; (w^{*} * x)_i \Big)^2"
+EXPLAINED = r"R^2 = 1 - \frac{\sum_{ij} (A_{ij} - \hat A_{ij})^2}{\sum_{ij} (A_{ij} - U_{ij})^2}"
+
+# What only a section declares: an old link, without its name, opens it by these.
+WINDOWS = ("w_alpha", "w_delta", "mix", "window", "asks")
+FILTERS = ("taps", "alpha_1d")
+PICTURE = (
+    "picture",
+    "kernel",
+    "kernel_seed",
+    "n_filters",
+    "k",
+    "channel",
+    "row",
+    "column",
+    "dot",
+    "shared_alpha",
+    "centres9",
+    "alphas9",
+    "centres25",
+    "alphas25",
+)
+TRAINING = ("learned", "lesson_seed", "lesson_heads", "start", "rate", "alpha_start", "free_alpha", "moment")
+
+PAGE = Page(
+    name="convolution",
+    context=open_convolution,
+    sections=(
+        Section("windows", windows.draw, (quadratic_scores, position_vectors), WINDOW, parameters=WINDOWS),
+        Section("filters", filters.draw, (heads_from_kernel, value_heads), FILTER, parameters=FILTERS),
+        Section("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE, parameters=PICTURE),
+        Section("difference", difference.draw, (heads_from_kernel, axial_layer)),
+        Section("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED),
+        Section("training", training.draw, (learn, effective_kernel), LOSS, parameters=TRAINING),
+        Section("reach", reach.draw, parameters=("k_stack",)),
+        Section("likeness", likeness.draw, (fit_windows, window_weights), EXPLAINED, parameters=("head",)),
+    ),
+)

@@ -1,0 +1,160 @@
+"""What the sections on pictures share: a picture, a kernel, an output channel, and their controls."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import conv2d, pad
+
+from pages.convolution.context import ConvolutionContext
+from pages.convolution.images import PICTURES, ImageError, decode, for_channels, kernels, picture
+from viz import limits
+from viz.frame import controls, state
+from viz.frame.controls import KEEP
+from viz.text import Translate
+
+SOURCES = (*PICTURES, "upload")
+KERNELS = ("identity", "shift", "blur", "sharpen", "sobel", "emboss", "blur5", "random", "own")
+SIZES = (3, 5)
+RANDOM_FILTERS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureChoice:
+    """A picture (channels, rows, columns), and filters (filters, k, k) that are applied to each of its channels."""
+
+    image: Tensor
+    filters: Tensor
+
+    @property
+    def kernel(self) -> Tensor:
+        """(out, in, k, k), as Conv2d has it: every filter on every channel."""
+        return for_channels(self.filters, len(self.image))
+
+    def torchs(self) -> Tensor:
+        """What torch's Conv2d makes of the picture, with the border repeated."""
+        return replicated(self.image, self.kernel)
+
+
+def replicated(image: Tensor, kernel: Tensor) -> Tensor:
+    """Torch's own convolution, with the border repeated."""
+    half = kernel.shape[-1] // 2
+    return conv2d(pad(image[None], (half,) * 4, mode="replicate"), kernel)[0]
+
+
+def choose(context: ConvolutionContext, *, first: bool = False) -> PictureChoice:
+    """What was chosen; the controls are drawn once on a page: by the ``first`` of its sections, or the only one."""
+    draws = first or not context.whole_page
+    if draws:
+        _controls(context.t)
+    return PictureChoice(image=_image(context.t, says_why=draws), filters=_filters())
+
+
+def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first: bool = False) -> int:
+    """Which output channel is shown: number f * channels + c is filter f of channel c."""
+    if context.whole_page and not first:
+        return int(st.session_state["channel"])
+    channels = len(choice.image)
+    names = [f"{i // channels} · {i % channels}" for i in range(len(choice.filters) * channels)]
+    channel = state.whole("channel", 0, 0, len(names) - 1)
+    if len(names) > 1:
+        st.selectbox(
+            context.t("convolution.channel"),
+            range(len(names)),
+            key="channel",
+            persist_state=KEEP,
+            width=320,
+            format_func=names.__getitem__,
+        )
+    return channel
+
+
+def _controls(t: Translate) -> None:
+    with st.container(horizontal=True, gap="medium"):
+        source = controls.choice(
+            t("convolution.which_picture"),
+            "picture",
+            SOURCES,
+            lambda code: t(f"convolution.picture_{code}"),
+            default="scene",
+            look="pills",
+            width="content",
+        )
+        kernel = controls.choice(
+            t("convolution.kernel"),
+            "kernel",
+            KERNELS,
+            lambda code: t(f"convolution.kernel_{code}"),
+            default="blur",
+            look="pills",
+            width="content",
+        )
+    if source == "upload":
+        kinds, most = ["png", "jpg", "jpeg"], limits.PICTURE_BYTES // 10**6
+        help_text = t("convolution.upload_help")
+        st.file_uploader(t("convolution.upload"), type=kinds, key="_upload", help=help_text, max_upload_size=most)
+    if kernel in ("random", "own"):
+        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+            _size_of_kernel(t, kernel)
+
+
+def _size_of_kernel(t: Translate, kernel: str) -> None:
+    k = state.pick("k", 3, SIZES)
+    st.segmented_control(
+        "k", SIZES, key="k", required=True, persist_state=KEEP, width="content", format_func=lambda k: f"{k} × {k}"
+    )
+    if kernel == "random":
+        controls.number_input(t("choice.seed"), "kernel_seed", 0, 0, 999, width=140)
+        controls.slider(t("convolution.n_filters"), "n_filters", 2, 1, RANDOM_FILTERS, width=380)
+        return
+    with st.popover(t("convolution.kernel_numbers", n=k * k), key="kernel_numbers"):
+        for row in range(k):
+            with st.container(horizontal=True, gap="small"):
+                for column in range(k):
+                    _own_cell(k, row, column)
+                    key, shift = _cell(k, row, column), f"{row - k // 2}, {column - k // 2}".replace("-", "−")
+                    st.number_input(shift, -9.0, 9.0, step=0.25, key=key, persist_state=KEEP, width=110)
+
+
+def _cell(k: int, row: int, column: int) -> str:
+    """What the link calls a cell of the visitor's own kernel."""
+    return f"w{k}{row}{column}"
+
+
+def _own_cell(k: int, row: int, column: int) -> float:
+    """A cell of the visitor's own kernel, which is the identity at first."""
+    return state.real(_cell(k, row, column), float(row == column == k // 2), -9.0, 9.0)
+
+
+def _image(t: Translate, *, says_why: bool) -> Tensor:
+    """One of the project's pictures, or the visitor's own; the digit until there is one that can be read."""
+    source = state.choice("picture", "scene", SOURCES)
+    if source != "upload":
+        return picture(source)
+    if (given := st.session_state.get("_upload")) is not None:
+        try:
+            return decode(
+                given.getvalue(),
+                side=limits.PICTURE_SIDE,
+                most_bytes=limits.PICTURE_BYTES,
+                most_pixels=limits.PICTURE_PIXELS,
+            )
+        except ImageError as error:
+            if says_why:
+                st.error(t(f"convolution.upload_{error.code}", **error.values))
+    if says_why:
+        st.caption(t("convolution.upload_none"))
+    return picture("digit")
+
+
+def _filters() -> Tensor:
+    """The filters of a kernel: by name, drawn from the seed, or typed."""
+    name = state.choice("kernel", "blur", KERNELS)
+    if name not in ("random", "own"):
+        return kernels()[name]
+    k = state.pick("k", 3, SIZES)
+    if name == "random":
+        seed, n = state.pick("kernel_seed", 0, range(1000)), state.pick("n_filters", 2, range(1, RANDOM_FILTERS + 1))
+        return torch.randn(n, k, k, generator=torch.Generator().manual_seed(seed)) / k
+    return torch.tensor([[_own_cell(k, row, column) for column in range(k)] for row in range(k)])[None]

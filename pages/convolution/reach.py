@@ -1,0 +1,55 @@
+"""What a convolution cannot do: reach far in one layer, and look at what the words are."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import conv1d
+
+from pages.convolution.context import ConvolutionContext
+from viz.figures.lesson import lines
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+from viz.text import Translate
+
+DEPTH = 12
+SIZES = (3, 5, 7)
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """How many tokens the first one has been carried to, layer by layer, and in a single layer of attention."""
+    t, n = context.t, len(context.scene.labels)
+    k = _kernel_size(t)
+    found = _chart(context, k, n) if n > 1 else []
+    if n == 1:
+        st.markdown(t("convolution.field_one"))
+    st.markdown(t("convolution.reach.shows"))
+    return found
+
+
+def _kernel_size(t: Translate) -> int:
+    return controls.select_slider(t("convolution.k_stack"), "k_stack", 3, SIZES, width=320)
+
+
+def _chart(context: ConvolutionContext, k: int, n: int) -> list[Check]:
+    t, depth, half = context.t, range(1, DEPTH + 1), k // 2
+    reached = torch.tensor([min(n, 1 + layers * half) for layers in depth])
+    series = {t("convolution.stack"): reached, t("convolution.one_attention"): torch.full((DEPTH,), n)}
+    sentence = t("convolution.field_found", k=k, n=n, layers=-(-(n - 1) // half))
+    fig = lines(depth, series, at_title=t("convolution.layers"), value_title=t("convolution.sees"), height=260)
+    show(fig, key="field", alt=sentence)
+    st.markdown(sentence)
+    if context.scene.choice.mask.kind != "own":
+        st.caption(t("convolution.field_masked"))
+    off = (reached - carried(k, n)).abs().max()
+    return [check("convolution.check_reach", off, 0.0, k=k, layers=DEPTH)]
+
+
+def carried(k: int, n: int) -> Tensor:
+    """After each layer: to how many of n tokens torch's conv1d, applied again and again, has carried the first."""
+    kernel, signal, counts = torch.ones(1, 1, k), torch.zeros(1, 1, n), []
+    signal[..., 0] = 1
+    for _ in range(DEPTH):
+        signal = (conv1d(signal, kernel, padding=k // 2) > 0).float()
+        counts.append(int(signal.sum()))
+    return torch.tensor(counts)

@@ -1,0 +1,186 @@
+"""Learn it, live: quadratic heads imitate a hidden convolution; the run can be stopped and taken up again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import streamlit as st
+import torch
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
+from torch.nn.functional import pad
+
+from pages.convolution import by_hand
+from pages.convolution.context import ConvolutionContext
+from pages.convolution.link_numbers import real_steps
+from pages.convolution.picture_choice import replicated
+from pages.convolution.side_by_side import show_side_by_side
+from viz.core.variants.learn_convolution import STARTS, Lesson, Snapshot, effective_kernel, learn, teacher
+from viz.figures.lesson import centres, lines
+from viz.figures.pictures import Panel, shared_scale
+from viz.frame import compute, controls, state
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+from viz.frame.waiting import aside, until
+from viz.text import Translate
+
+STEPS, EVERY, DRAWN = 600, 20, 100
+RATES = (0.01, 0.03, 0.1, 0.3)
+SHARPNESS = (0.3, 1.0, 3.0, 10.0, 30.0)
+KEY = "_lesson"
+
+
+@dataclass
+class Run:
+    """A training under way: the generator waits where it was left. A few kB a visitor."""
+
+    lesson: Lesson
+    steps: Iterator[Snapshot]
+    shots: list[Snapshot] = field(default_factory=list)
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """Train up to where the link says, and show the run: paths of the centres, the loss, the kernel learned."""
+    t, row = context.t, st.container(horizontal=True, gap="small")
+    buttons = row.container(horizontal=True, gap="small", width="content")
+    run = _run_of(_chosen(t, row))
+    state.whole("learned", 0, 0, STEPS)
+    with buttons:
+        _buttons(t, done=run.shots[-1].step)
+    with st.container():
+        _train(t, run)
+        return _results(t, run)
+
+
+def _chosen(t: Translate, row: DeltaGenerator) -> Lesson:
+    """What is learned and how, behind a button of that row."""
+    seed, n_heads = state.whole("lesson_seed", 0, 0, 999), state.whole("lesson_heads", 9, 1, 12)
+    with row.popover(t("convolution.lesson_settings", n=n_heads, seed=seed), key="lesson_settings"):
+        controls.number_input(t("choice.seed"), "lesson_seed", 0, 0, 999)
+        controls.slider(t("convolution.lesson_heads"), "lesson_heads", 9, 1, 12)
+        start = controls.choice(
+            t("convolution.start"), "start", tuple(STARTS), lambda code: t(f"convolution.start_{code}"), look="radio"
+        )
+        rate = real_steps(t("convolution.rate"), "rate", 0.1, RATES)
+        alpha = real_steps(t("convolution.alpha_start"), "alpha_start", 1.0, SHARPNESS)
+        free = controls.toggle(t("convolution.free_alpha"), "free_alpha", default=True)
+    return Lesson(
+        seed=seed, n_heads=n_heads, learning_rate=rate, alpha=alpha, free_alpha=free, start=start, steps=STEPS
+    )
+
+
+def _run_of(lesson: Lesson) -> Run:
+    """The visitor's run of this lesson, as far as it has come."""
+    run: Run | None = st.session_state.get(KEY)
+    if run is None or run.lesson != lesson:
+        run = st.session_state[KEY] = Run(lesson=lesson, steps=learn(lesson, every=EVERY))
+        run.shots.append(next(run.steps))
+    return run
+
+
+def _buttons(t: Translate, *, done: int) -> None:
+    label, finished = t("convolution.learn" if done == 0 else "convolution.go_on"), done == STEPS
+    st.button(label, key="learn", type="primary", on_click=state.put, args=("learned", STEPS), disabled=finished)
+    st.button(t("convolution.stop"), key="stop", on_click=_stop, disabled=finished)
+    st.button(t("convolution.again"), key="again", on_click=_again, disabled=done == 0)
+
+
+def _stop() -> None:
+    state.put("learned", st.session_state[KEY].shots[-1].step)
+
+
+def _again() -> None:
+    del st.session_state[KEY]
+    st.session_state.pop("moment", None)
+    state.put("learned", 0)
+
+
+def _train(t: Translate, run: Run) -> None:
+    """Train up to where the link says, 20 steps at a time and never more runs at once than the server allows."""
+    if run.shots[-1].step >= st.session_state["learned"]:
+        return
+    bar, live = st.empty(), st.empty()
+    while run.shots[-1].step < st.session_state["learned"]:
+        with aside(), compute.turns.turn("lesson", until):
+            shot = next(run.steps)
+        run.shots.append(shot)
+        text = t("convolution.learning", step=shot.step, steps=STEPS, loss=f"{shot.loss:.2g}")
+        bar.progress(shot.step / STEPS, text)
+        if shot.step % DRAWN == 0 and shot.step < STEPS:
+            with live:
+                _paths(t, run.shots, f"centres_{shot.step}")
+    state.put("moment", len(run.shots) - 1)
+    st.rerun()  # the buttons above still say what they said before
+
+
+def _results(t: Translate, run: Run) -> list[Check]:
+    last = len(run.shots) - 1
+    moment = controls.slider(t("convolution.moment", every=EVERY), "moment", last, 0, last) if last else 0
+    shot = run.shots[moment]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _paths(t, run.shots[: moment + 1], "centres")
+    with right:
+        if last:
+            _losses(t, run.shots)
+        _kernels(t, run.lesson, shot)
+    _found(t, run.lesson, shot)
+    off = abs(loss_by_hand(run.lesson, shot) - shot.loss)
+    return [check("convolution.check_loss", off, 1e-5 * max(1.0, shot.loss), step=shot.step)]
+
+
+def _paths(t: Translate, shots: list[Snapshot], key: str) -> None:
+    paths = torch.stack([shot.heads.offset for shot in shots])
+    x_title, y_title = t("convolution.columns"), t("convolution.rows")
+    alt = t("convolution.centres_alt", n=paths.shape[1], step=shots[-1].step)
+    fig = centres(paths, shots[-1].heads.alpha, x_title=x_title, y_title=y_title, head=t("convolution.n_head"))
+    show(fig, key=key, alt=alt)
+
+
+def _losses(t: Translate, shots: list[Snapshot]) -> None:
+    losses = torch.tensor([shot.loss for shot in shots]).clamp(min=1e-12)
+    steps = [float(shot.step) for shot in shots]
+    value_title, at_title = t("convolution.loss"), t("convolution.steps")
+    fig = lines(steps, {value_title: losses}, at_title=at_title, value_title=value_title, log_values=True, height=200)
+    show(fig, key="loss", alt=t("convolution.loss_alt", loss=f"{shots[-1].loss:.2g}"))
+
+
+def _kernels(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
+    hidden, found = pad(teacher(lesson).kernel[0, 0], (1, 1, 1, 1)), effective_kernel(shot.heads, 2)[0, 0]
+    most = max(map(abs, shared_scale(hidden, found)))
+    panels = [
+        Panel(title=t(f"convolution.{name}"), values=values, low=-most, high=most, signed=True)
+        for name, values in (("hidden", hidden), ("student", found))
+    ]
+    show_side_by_side(panels, key="kernels", alt=t("convolution.kernels_alt"))
+
+
+def _found(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
+    offset, alpha = shot.heads.offset, shot.heads.alpha
+    away = float((offset - offset.round()).norm(dim=-1).mean())
+    variance = float(teacher(lesson).target.var(correction=0))
+    low, high = f"{float(alpha.min()):.2g}", f"{float(alpha.max()):.2g}"
+    sharpness = (
+        t("convolution.alpha_one", alpha=low) if low == high else t("convolution.alpha_range", low=low, high=high)
+    )
+    st.markdown(
+        t(
+            "convolution.lesson_found",
+            step=shot.step,
+            loss=f"{shot.loss:.2g}",
+            away=f"{away:.2f}",
+            n=len(alpha),
+            variance=f"{variance:.2f}",
+            share=f"{shot.loss / variance:.2g}",
+            sharpness=sharpness,
+        )
+    )
+    st.markdown(t("convolution.lesson_free" if lesson.free_alpha else "convolution.lesson_fixed"))
+
+
+def loss_by_hand(lesson: Lesson, shot: Snapshot) -> float:
+    """The loss from the centres, alpha and weights that are shown: each head written out, against torch's Conv2d."""
+    goal, heads = teacher(lesson), shot.heads
+    weights = by_hand.softmax(by_hand.window_scores(heads.offset, heads.alpha, goal.image.shape[1:]))
+    output = torch.einsum("hqp,p,h->q", weights, goal.image.double().flatten(), heads.weights.w_o[:, 0].double())
+    target: Tensor = replicated(goal.image, goal.kernel).double().flatten()
+    return float((output - target).square().mean())

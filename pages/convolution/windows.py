@@ -1,0 +1,130 @@
+"""Three windows on the visitor's words: heads that look at a place, whatever the words are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.convolution import by_hand
+from pages.convolution.context import ConvolutionContext, say_first
+from pages.convolution.link_numbers import reals
+from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, sent_before, view_words
+from viz.components.head_grid import pack
+from viz.components.mount import mount
+from viz.core.analysis.checks import largest
+from viz.core.attention import AttentionTrace, attend
+from viz.core.heads import share_kv
+from viz.core.variants.relative import factored_scores, quadratic_scores
+from viz.frame import state
+from viz.frame.checks import Check, check
+from viz.frame.scene import Scene
+
+KEY = "windows"
+ALIKE = 1e-5
+"""Weights that differ by less than this part are equal but for rounding; the view in the browser says the same."""
+
+FARTHEST = 12.0
+ALPHAS, DELTAS = (2.0, 0.3, 0.05), (-1.0, 0.0, 3.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Windows:
+    """What was chosen: each head's alpha and Delta, how much content is mixed in, and the open head and query."""
+
+    alphas: list[float]
+    deltas: list[float]
+    mix: float
+    head: int
+    query: int
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """The windows, live in the browser; this layer's own content can be mixed in."""
+    t, scene, n = context.t, context.scene, context.n
+    windows = _chosen(n)
+    content = [i % scene.trace.weights.shape[0] for i in range(len(ALPHAS))]
+    _live(context, windows, content)
+    say_first(context)
+    steps = window_steps(scene, content, windows, n)
+    st.text(_most(context, steps.weights[windows.head, windows.query], windows.query))
+    st.markdown(t("convolution.windows.shows"))
+    return _checks(scene, content, windows, steps)
+
+
+def _chosen(n: int) -> Windows:
+    return Windows(
+        alphas=reals("w_alpha", ALPHAS, 0, HIGHEST_ALPHA),
+        deltas=reals("w_delta", DELTAS, -FARTHEST, FARTHEST),
+        mix=state.real("mix", 0.0, 0.0, 1.0),
+        head=state.whole("window", 0, 0, len(ALPHAS) - 1),
+        query=state.whole("asks", min(3, n - 1), 0, n - 1),
+    )
+
+
+def _live(context: ConvolutionContext, windows: Windows, content: Sequence[int]) -> None:
+    t, trace, n = context.t, context.scene.trace, context.n
+    scores = trace.scaled[content, :n, :n].masked_fill(trace.masked[content, :n, :n].isinf(), -torch.inf)
+    header = {
+        "kind": "sequence",
+        "n": n,
+        "labels": context.labels,
+        "heads": [t("convolution.head", i=i) for i in range(len(ALPHAS))],
+        "choice": vars(windows),
+        "sent": sent_before(KEY),
+        "hues": HUES,
+        "words": view_words(context.scene),
+    }
+    mount(VIEW, key=KEY, data=pack(header, {"scores": scores.float()}).data, on_choice_change=_take)
+
+
+def _take() -> None:
+    """Take over what was chosen in the browser."""
+    sent = st.session_state[KEY].get("choice")
+    found = read_choice(sent, {"alphas": "w_alpha", "deltas": "w_delta"}, {"head": "window", "query": "asks"})
+    if isinstance(sent, Mapping) and isinstance(sent.get("mix"), int | float):
+        found["mix"] = float(sent["mix"])
+    for name, value in found.items():
+        state.put(name, value)
+
+
+def window_steps(scene: Scene, content: Sequence[int], windows: Windows, n: int) -> AttentionTrace:
+    """The same heads by the core: this layer's q and k, times the mix, plus the window."""
+    trace = scene.trace
+    H = trace.weights.shape[0]
+    q, k, v = trace.q[content, :n], share_kv(trace.k, H)[content, :n], share_kv(trace.v, H)[content, :n]
+    hidden = trace.masked[content, :n, :n].isinf()
+    bias = quadratic_scores(torch.tensor(windows.deltas)[:, None], torch.tensor(windows.alphas), (n,))
+    return attend(q, k, v, bias=bias, allowed=~hidden, scale=windows.mix * trace.scale)
+
+
+def _most(context: ConvolutionContext, row: Tensor, query: int) -> str:
+    """Where a query looks most: at one key, at several alike, or nowhere."""
+    t, labels, best, most = context.t, context.labels, int(row.argmax()), float(row.max())
+    alike = int((row >= most * (1 - ALIKE)).sum())
+    name = "nowhere" if most == 0 else "alike" if alike > 1 else "found"
+    shift = str(best - query).replace("-", "−")
+    return t(
+        f"convolution.window_{name}",
+        query=labels[query],
+        key=labels[best],
+        value=f"{100 * most:.3g} %",
+        shift=shift,
+        n=alike,
+    )
+
+
+def _checks(scene: Scene, content: Sequence[int], windows: Windows, steps: AttentionTrace) -> list[Check]:
+    trace, n = scene.trace, steps.weights.shape[-1]
+    offset, alpha = torch.tensor(windows.deltas)[:, None], torch.tensor(windows.alphas)
+    product, square = factored_scores(offset, alpha, (n,)), by_hand.window_scores(offset, alpha, (n,))
+    constant = (alpha[:, None] * offset.square())[:, None]
+    q, k = trace.q[content, :n].double(), share_kv(trace.k, trace.weights.shape[0])[content, :n].double()
+    own = windows.mix * trace.scale * (q @ k.mT)
+    hidden = trace.masked[content, :n, :n].isinf()
+    weights = by_hand.softmax((own + square).masked_fill(hidden, -torch.inf))
+    return [
+        check("convolution.check_square", (product - square - constant).abs().max(), 1e-6 * largest(square)),
+        check("convolution.check_windows", (steps.weights - weights).abs().max(), 1e-5 * largest(own)),
+    ]

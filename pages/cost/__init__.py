@@ -1,0 +1,1 @@
+"""What it costs: counted, drawn over the length, and measured."""

@@ -1,0 +1,64 @@
+"""The table everybody quotes (Vaswani et al. 2017, table 1), with exact numbers beside the orders."""
+
+from dataclasses import replace
+from math import inf, prod
+
+import streamlit as st
+
+from pages.cost import recount
+from pages.cost.context import CostContext
+from pages.cost.growth import flops_check
+from pages.cost.layer_parts import MASKED_TOKENS, pairs_check
+from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes
+from viz.frame.checks import Check, check
+from viz.frame.format import amount
+
+
+def draw(context: CostContext) -> list[Check]:
+    """Work, waiting and the longest path of five layers; what is often copied wrongly with them."""
+    t, s = context.t, context.sizes
+    head = [t(f"cost.{name}") for name in ("layer", "order", "at_sizes", "exact", "waits", "path")]
+    rows = [head, ["---"] * len(head)]
+    for one in ARCHITECTURES:
+        work, waits, path = (f"$O({formula})$" for formula in one.formulas)
+        rows.append(
+            [
+                t(f"cost.{one.name}"),
+                work,
+                amount(one.order(s)),
+                amount(one.count(s)),
+                f"{waits} = {amount(one.waits(s))}",
+                f"{path}: {amount(one.longest_path(s))}",
+            ]
+        )
+    st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
+    st.caption(t("cost.table_note"))
+    st.markdown(t("cost.slips"))
+    off = max(abs(one.order(s) - multiplied_out(one.formulas[0], s)) for one in ARCHITECTURES)
+    return [check("cost.check_orders", off, 0), flops_check(s), pairs_check(s), _paths_check(s)]
+
+
+def multiplied_out(formula: str, s: Sizes) -> int:
+    """The value of a product as the table writes it.
+
+    Example:
+        >>> multiplied_out("k n d^2", Sizes(n=10, d=4, k=3))
+        480
+    """
+    values = {"n": s.n, "d": s.d, "k": s.k}
+    factors = (factor.partition("^") for factor in formula.split())
+    return prod(values[letter] ** int(power or 1) for letter, _, power in factors)
+
+
+def _paths_check(s: Sizes) -> Check:
+    """The longest paths of all shorter texts against a first word that spreads layer by layer."""
+    n = min(s.n, MASKED_TOKENS)
+    off = max(steps_off(one, [one.longest_path(replace(s, n=m + 1)) for m in range(n)], s.k) for one in ARCHITECTURES)
+    return check("cost.check_paths", off, 0, n=n)
+
+
+def steps_off(one: Architecture, steps: list[int | None], k: int) -> float:
+    """How far numbers of steps, by distance, are from those of a first word that spreads layer by layer."""
+    found = recount.spreading_steps(one.name, len(steps), k)
+    pairs = zip(steps, found, strict=True)
+    return max(0 if a == b else inf if a is None or b is None else abs(a - b) for a, b in pairs)

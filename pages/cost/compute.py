@@ -1,0 +1,34 @@
+"""What the Cost page computes and keeps: torch's own counts, and measurements that visitors share."""
+
+import threading
+from functools import partial
+
+import streamlit as st
+
+from pages.cost import recount
+from pages.cost.measurement import Measurement
+from viz import limits
+from viz.core.cost.timed_layers import Plan
+from viz.frame.compute import turns
+from viz.scheduler.fair_queue import quietly
+
+
+@st.cache_resource(max_entries=limits.COUNTS_KEPT, show_spinner=False)
+def candidate_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
+    """What torch's own counter counts in each timed layer."""
+    return recount.candidate_flops(d, h, k, n)
+
+
+@st.cache_resource(max_entries=limits.COUNTS_KEPT, show_spinner=False)
+def attention_error(d: int, h: int) -> float:
+    """How far the attentions that are timed are from torch's own layer; up to a second for the widest."""
+    return recount.attention_error(d, h, 11)
+
+
+_measuring = threading.BoundedSemaphore(1), threading.BoundedSemaphore(limits.MEASUREMENTS_WAITING)
+
+
+@st.cache_resource(max_entries=limits.MEASUREMENTS_KEPT, show_spinner=False)
+def measurement(plan: Plan) -> Measurement:
+    """The measurement of a plan: not begun, under way, or done; visitors with the same plan share it."""
+    return Measurement(plan, *_measuring, partial(turns.turn, "measure", quietly))

@@ -1,0 +1,92 @@
+"""How the cost of a layer grows with the text: lines over the length, and where self-attention becomes dearer."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.cost import compute
+from pages.cost.context import CostContext, powers_of_two
+from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes, crossing, gru, lstm, named
+from viz.core.cost.timed_layers import CANDIDATES
+from viz.figures.growth import Line, growth
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.format import amount
+from viz.frame.show import show
+from viz.text import Translate
+
+COUNTED_TOKENS = 11
+"""Length of the text on which torch counts: any would do, both sides count the same one."""
+
+WEIGHTS = {"recurrence": 2, "gru": 6, "lstm": 8}
+"""Matrices of d x d that a recurrence multiplies every word with, all told."""
+
+
+def draw(context: CostContext) -> list[Check]:
+    """Every layer's cost over the length of the text, and the lengths at which self-attention meets the others."""
+    t, s = context.t, context.sizes
+    how = controls.choice(
+        t("cost.how"),
+        "cost_how",
+        ("order", "exact"),
+        lambda code: t(f"cost.how_{code}"),
+        label_visibility="collapsed",
+    )
+    shown = architectures(exact=how == "exact")
+    attention = shown["self_attention"]
+
+    def value(one: Architecture, at: Sizes) -> int:
+        return one.order(at) if how == "order" else one.count(at)
+
+    def meets(other: Architecture) -> int | None:
+        return crossing(lambda at: value(attention, at), lambda at: value(other, at), s)
+
+    lengths = powers_of_two(s.n, s.d, s.k * s.d)
+    names = {name: name.upper() if name in ("gru", "lstm") else t(f"cost.{name}") for name in shown}
+    lines = [
+        Line(name=names[name], style=i, values={n: value(one, replace(s, n=n)) for n in lengths})
+        for i, (name, one) in enumerate(shown.items())
+    ]
+    found = {name: meets(one) for name, one in shown.items() if name not in ("self_attention", "window")}
+    met = {n: value(attention, replace(s, n=n)) for n in found.values() if n and 1 < n <= lengths[-1]}
+    if met:
+        lines.append(Line(name=t("cost.meets"), points=True, values=met))
+    fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.multiply_adds"), marks={s.n: f"n = {amount(s.n)}"})
+    show(fig, key="growth", alt=t("cost.curves_alt", d=amount(s.d), k=s.k))
+    st.markdown("\n".join(f"- {_says(t, how, names[name], n)}" for name, n in found.items()))
+    st.caption(t(f"cost.how_{how}_note"))
+    return [flops_check(s), _crossings_check(s, how, found)]
+
+
+def architectures(*, exact: bool) -> dict[str, Architecture]:
+    """What is drawn: the layers of the table; with the exact counts also recurrences as they are used."""
+    # A dilated convolution does the same work as a plain one.
+    shown = {one.name: one for one in ARCHITECTURES if one.name != "dilated"}
+    if exact:
+        for name, count in (("gru", gru), ("lstm", lstm)):
+            shown[name] = replace(named("recurrence"), name=name, multiply_adds=count)
+    return shown
+
+
+def _says(t: Translate, how: str, name: str, n: int | None) -> str:
+    by = "_order" if how == "order" else ""
+    return t(f"cost.crossing{by}_1", name=name) if n == 1 else t(f"cost.crossing{by}", name=name, n=amount(n))
+
+
+def flops_check(s: Sizes) -> Check:
+    """The exact counts against torch's own counter, on the layers that can be timed."""
+    counted = compute.candidate_flops(s.d, s.h, s.k, COUNTED_TOKENS)
+    at = replace(s, n=COUNTED_TOKENS)
+    off = max(abs(counted[name] - candidate.flops(at)) for name, candidate in CANDIDATES.items())
+    return check("cost.check_flops", off, 0, n=COUNTED_TOKENS, d=s.d, h=s.h, k=s.k)
+
+
+def _crossings_check(s: Sizes, how: str, found: dict[str, int | None]) -> Check:
+    """The lengths found by trying against the formulas solved for n: n²d = knd², 4nd² + 2n²d = knd², and so on."""
+    if how == "order":
+        solved = {"convolution": s.k * s.d, "recurrence": s.d}
+    else:
+        weights = WEIGHTS | {"convolution": s.k}
+        solved = {name: max(1, -(-(weights[name] - 4) * s.d // 2)) for name in found}
+    off = max(abs((found[name] or 0) - n) for name, n in solved.items())
+    return check("cost.check_crossings", off, 0, n=len(solved))

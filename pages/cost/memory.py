@@ -1,0 +1,62 @@
+"""The weights of all heads kept at once, against what a streaming softmax keeps."""
+
+import streamlit as st
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from pages.cost import recount
+from pages.cost.context import FLOAT32_BYTES, CostContext, powers_of_two
+from pages.cost.growth import COUNTED_TOKENS
+from pages.cost.streaming import streaming_attention
+from viz.core.analysis.checks import largest
+from viz.core.cost.architectures import Sizes
+from viz.core.cost.attention import softmax_exponentials, streaming_numbers
+from viz.core.spec import AttentionSpec
+from viz.figures.growth import Line, growth
+from viz.frame.checks import Check, check
+from viz.frame.format import amount, size
+from viz.frame.show import show
+
+STREAMED_TOKENS, STREAMED_HEADS, STREAMED_WIDTH = 300, 4, 8
+"""A text that is streamed for the check: more than two tiles long, few and narrow heads, 10 ms."""
+
+
+def draw(context: CostContext) -> list[Check]:
+    """Bytes over the length of the text, one layer."""
+    t, s = context.t, context.sizes
+    spec = AttentionSpec(d_model=s.d, n_heads=s.h)
+
+    def kept(n: int) -> int:
+        return FLOAT32_BYTES * softmax_exponentials(spec, n_queries=n, n_keys=n)
+
+    def streamed(n: int) -> int:
+        return FLOAT32_BYTES * streaming_numbers(spec, n_queries=n, n_keys=n)
+
+    lengths = powers_of_two(s.n, s.d)
+    lines = [
+        Line(name=t("cost.kept"), style=0, unit=" B", values={n: kept(n) for n in lengths}),
+        Line(name=t("cost.streamed"), style=1, unit=" B", values={n: streamed(n) for n in lengths}),
+    ]
+    fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.bytes"), marks={s.n: f"n = {amount(s.n)}"})
+    show(fig, key="memory", alt=t("cost.memory_alt", h=s.h))
+    found = t("cost.memory_found", n=amount(s.n), h=s.h, kept=size(kept(s.n)), streamed=size(streamed(s.n)))
+    st.markdown(found)
+    st.caption(t("cost.memory_note"))
+    counted = recount.attention_layer(s.d, s.h, s.d // s.h, COUNTED_TOKENS)
+    off = abs(counted.weight_bytes - kept(COUNTED_TOKENS))
+    return [check("cost.check_kept", off, 0, n=COUNTED_TOKENS, h=s.h), *_streaming_checks(s)]
+
+
+def _streaming_checks(s: Sizes) -> list[Check]:
+    """Really stream a text: the output must be torch's own, and no more numbers held than are drawn."""
+    n, h = min(s.n, STREAMED_TOKENS), min(s.h, STREAMED_HEADS)
+    noise = torch.Generator().manual_seed(0)
+    q, k, v = torch.randn(3, h, n, STREAMED_WIDTH, generator=noise)
+    output, held = streaming_attention(q, k, v)
+    torchs = scaled_dot_product_attention(q, k, v)
+    spec = AttentionSpec(d_model=h * STREAMED_WIDTH, n_heads=h)
+    counted = streaming_numbers(spec, n_queries=n, n_keys=n)
+    return [
+        check("cost.check_streaming", (output - torchs).abs().max(), 1e-5 * largest(torchs), n=n),
+        check("cost.check_streamed", abs(held - counted), 0, n=n),
+    ]

@@ -1,0 +1,116 @@
+"""Real models: attention's share of the work over the length, and parameters, work and cache at the chosen one."""
+
+from fractions import Fraction
+from math import ceil
+
+import streamlit as st
+
+from pages.cost import recount
+from pages.cost.context import CostContext
+from pages.cost.growth import COUNTED_TOKENS
+from viz.core.cost.model import ModelSpec, model_flops, model_kv_bytes, model_parameters, overtakes
+from viz.figures.growth import Line, growth
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.format import amount, share, size
+from viz.frame.show import show
+from viz.models.presets import Preset, preset, presets
+from viz.text import Translate
+
+COLUMNS = ("model", "kind", "parameters", "flops", "share", "overtakes", "kv_token", "kv_text")
+PARTS = ("projections", "pairs", "feed_forward", "output")
+
+
+def draw(context: CostContext) -> list[Check]:
+    """One configuration over all lengths, then every configuration at this one."""
+    t, n = context.t, context.sizes.n
+    names = [one.id for one in presets()]
+    usual = context.scene.choice.source.model
+    chosen = controls.choice(
+        t("cost.model"), "cost_model", names, str, default=usual if usual in names else "gpt2", look="list", width=300
+    )
+    _share(t, preset(chosen), n)
+    columns = {
+        name: st.column_config.TextColumn(t(f"cost.m_{name}"), help=t(f"cost.m_{name}_help"), pinned=name == "model")
+        for name in COLUMNS
+    }
+    rows = [_row(t, one, n, chosen) for one in presets()]
+    st.dataframe(rows, hide_index=True, height="content", column_config=columns, key="models")
+    st.caption(t("cost.models_note", n=amount(n)))
+    return _checks(preset(chosen), n)
+
+
+def _share(t: Translate, one: Preset, n: int) -> None:
+    """What each part takes of all operations, over the length of the text."""
+    cross = overtakes(one.model)
+    last = max(n, one.longest, 2 * (cross or 1)).bit_length()
+    at = {length: model_flops(one.model, n_tokens=length) for length in (2**power for power in range(last + 1))}
+    lines = [
+        Line(name=t(f"cost.share_{part}"), style=i, values={m: getattr(f, part) / f.total for m, f in at.items()})
+        for i, part in enumerate(PARTS)
+        if part != "output" or one.model.decoder
+    ]
+    both = {m: flops.attention_share for m, flops in at.items()}
+    lines.append(Line(name=t("cost.share_attention"), style=4, values=both))
+    if cross is not None:
+        flops = model_flops(one.model, n_tokens=cross)
+        dot = {cross: flops.attention_share}
+        lines.append(Line(name=t("cost.meets_feed_forward"), style=4, points=True, values=dot))
+    fig = growth(
+        lines,
+        size_title=t("cost.n"),
+        value_title=t("cost.share_title"),
+        marks={one.longest: t("cost.longest", n=amount(one.longest))},
+        share=True,
+        height=350,
+    )
+    says = t("cost.overtakes_never" if cross is None else "cost.overtakes_says", model=one.id, n=amount(cross))
+    show(fig, key="share", alt=says)
+    st.markdown(says)
+    st.caption(t("cost.preset_source", source=one.source))
+
+
+def _row(t: Translate, one: Preset, n: int, chosen: str) -> dict[str, str]:
+    flops, cross, spec = model_flops(one.model, n_tokens=n), overtakes(one.model), one.attention
+    cache = (size(model_kv_bytes(one.model, n_tokens=1)), size(model_kv_bytes(one.model, n_tokens=n)))
+    cells = (
+        f"▸ {one.id}" if one.id == chosen else one.id,
+        f"{spec.kind} {spec.H}/{spec.G}",
+        amount(model_parameters(one.model).total),
+        amount(flops.total // n),
+        share(flops.attention_share),
+        t("cost.never") if cross is None else amount(cross),
+        *(cache if one.model.decoder else (t("cost.no_cache"),) * 2),
+    )
+    return dict(zip(COLUMNS, cells, strict=True))
+
+
+def _checks(chosen: Preset, n: int) -> list[Check]:
+    """The chosen model against torch's own modules; the caches of all against tensors of their shapes."""
+    model, counted = chosen.model, COUNTED_TOKENS
+    work = model_flops(model, n_tokens=counted).total - recount.model_flops(model, counted)
+    weights = model_parameters(model).total - recount.model_parameters(model)
+    caches = max(abs(model_kv_bytes(one.model, n_tokens=n) - recount.cache_bytes(one.model, n)) for one in presets())
+    cross, solved = overtakes(model), _overtakes_by_formula(model)
+    off = abs(cross - solved) if cross and solved else float(cross != solved)
+    return [
+        check("cost.check_model_parameters", abs(weights), 0, model=chosen.id),
+        check("cost.check_model_flops", abs(work), 0, model=chosen.id, n=counted),
+        check("cost.check_cache", caches, 0, n=amount(n)),
+        check("cost.check_overtakes", off, 0),
+    ]
+
+
+def _overtakes_by_formula(m: ModelSpec) -> int | None:
+    """The length from which attention takes as much as the feed-forward layers: n L = (F - P) / (2 H d_k), solved.
+
+    Beyond its window a layer takes no more: there W for each of them stands in place of n.
+    """
+    a, near = m.attention, m.windowed_layers
+    projections = a.d_model * (a.H + a.G) * (a.d_k + a.d_v)
+    feed_forward = (3 if m.gated else 2) * a.d_model * m.d_ff
+    missing = Fraction(m.n_layers * (feed_forward - projections), a.H * (a.d_k + a.d_v))
+    inside = max(1, ceil(missing / m.n_layers))
+    if m.window is None or inside <= m.window:
+        return inside
+    return ceil((missing - near * m.window) / (m.n_layers - near)) if near < m.n_layers else None

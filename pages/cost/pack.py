@@ -1,0 +1,32 @@
+"""What the picture of paths between two words is sent: the words, and how each architecture steps between them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from viz.core.cost.architectures import ARCHITECTURES, Sizes
+from viz.figures.palette import BLUE, GREY, ORANGE
+
+DRAWN = {"self_attention": "direct", "window": "even", "convolution": "even", "dilated": "gaps", "recurrence": "chain"}
+"""How ``client/cost/paths.js`` draws a way: at once, in even strides, with growing gaps, from one to the next."""
+
+
+def paths_data(sizes: Sizes, tokens: Sequence[str], t: Callable[..., str]) -> dict[str, Any]:
+    """Everything the picture needs; the numbers of steps are the core's, by distance."""
+    panels = [
+        {
+            "name": one.name,
+            "label": t(f"cost.{one.name}"),
+            "draw": DRAWN[one.name],
+            "reach": sizes.reach,
+            "base": sizes.k,
+            "steps": [one.steps(sizes, distance) for distance in range(len(tokens))],
+        }
+        for one in ARCHITECTURES
+    ]
+    words = ("path_from", "path_to", "path_says", "path_steps", "path_step", "path_none", "path_never", "path_alt")
+    return {
+        "tokens": list(tokens),
+        "panels": panels,
+        "words": {name: t(f"cost.{name}") for name in words},
+        "hues": {"way": ORANGE, "view": BLUE, "rest": GREY},
+    }

@@ -1,0 +1,21 @@
+"""How far two words are apart: the steps between any two words of the visitor's own text, drawn."""
+
+import streamlit as st
+
+from pages.cost.classic_table import steps_off
+from pages.cost.context import CostContext
+from pages.cost.pack import paths_data
+from viz.components.mount import mount
+from viz.core.cost.architectures import named
+from viz.frame.checks import Check, check
+
+
+def draw(context: CostContext) -> list[Check]:
+    """The way between two words in five architectures; the numbers of steps are sent with the picture."""
+    t, s = context.t, context.sizes
+    data = paths_data(s, context.scene.labels, t)
+    mount("cost/paths", key="paths", data=data)
+    st.markdown(t("cost.path_shows", k=s.k))
+    st.caption(t("cost.path_note"))
+    off = max(steps_off(named(panel["name"]), panel["steps"], s.k) for panel in data["panels"])
+    return [check("cost.check_paths", off, 0, n=len(data["tokens"]))]

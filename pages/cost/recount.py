@@ -1,0 +1,193 @@
+"""The numbers of this page found another way: by torch's own counter, by tensors, by a word that spreads.
+
+Layers run on the meta device, where a tensor has a shape and no numbers: nothing is computed, everything is counted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import max_pool1d, pad
+from torch.utils.flop_counter import FlopCounterMode
+
+from viz.core.cost.model import ModelSpec
+from viz.core.cost.timed_layers import CANDIDATES, Plan, naive_attention, sdpa_attention
+
+ATEN = torch.ops.aten
+
+
+def candidate_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
+    """What torch's counter counts in each of the layers that are timed."""
+    plan = Plan(d=d, h=h, k=k, lengths=(n,), seconds=0, device="meta")
+    counted = {}
+    for name, candidate in CANDIDATES.items():
+        run = candidate.make(plan, n)
+        with FlopCounterMode(display=False) as counter:
+            run()
+        counted[name] = counter.get_total_flops()
+    return counted
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerCount:
+    """What torch counts in one layer of self-attention, the weights of all its heads kept at once.
+
+    ``matrices`` and ``pairs`` are multiply-adds: with W_Q, W_K, W_V, W_O, and of QKᵀ and AV.
+    """
+
+    matrices: int
+    pairs: int
+    exponentials: int
+    weight_bytes: int
+    parameters: int
+
+
+def attention_layer(d: int, h: int, d_k: int, n: int) -> LayerCount:
+    """Run self-attention with h heads of width d_k on n tokens of width d, and count."""
+    columns, softmaxes = h * d_k, list[tuple[int, ...]]()
+    x = torch.empty(n, d, device="meta")
+    w = [torch.empty(d, columns, device="meta") for _ in range(3)] + [torch.empty(columns, d, device="meta")]
+
+    def one_for_each(shape: tuple[int, ...], *_: Any, out_shape: tuple[int, ...], **__: Any) -> int:
+        softmaxes.append(out_shape)
+        return torch.Size(shape).numel()
+
+    with FlopCounterMode(display=False, custom_mapping={ATEN._softmax: one_for_each}) as counter:
+        naive_attention(x, w, h)
+    found = counter.get_flop_counts()["Global"]
+    return LayerCount(
+        matrices=found[ATEN.mm] // 2,
+        pairs=found[ATEN.bmm] // 2,
+        exponentials=found[ATEN._softmax],
+        weight_bytes=sum(torch.empty(shape, device="meta").nbytes for shape in softmaxes),
+        parameters=sum(matrix.numel() for matrix in w),
+    )
+
+
+def _everywhere(reached: Tensor, _k: int, _layer: int) -> Tensor:
+    return reached.amax().expand_as(reached)
+
+
+def _to_both_sides(reached: Tensor, k: int, _layer: int) -> Tensor:
+    return max_pool1d(reached, k, stride=1, padding=k // 2)
+
+
+def _with_growing_gaps(reached: Tensor, k: int, layer: int) -> Tensor:
+    gap = k**layer
+    return max_pool1d(pad(reached, (gap * (k - 1), 0)), k, stride=1, dilation=gap)
+
+
+def _to_the_next(reached: Tensor, _k: int, _layer: int) -> Tensor:
+    return reached.maximum(pad(reached, (1, 0))[..., :-1])
+
+
+SPREADS: Mapping[str, Callable[[Tensor, int, int], Tensor]] = MappingProxyType(
+    {
+        "self_attention": _everywhere,
+        "window": _to_both_sides,
+        "convolution": _to_both_sides,
+        "dilated": _with_growing_gaps,
+        "recurrence": _to_the_next,
+    }
+)
+"""What one layer (a recurrence: one hand-over) does to the places that the first word has reached, (1, 1, n)."""
+
+
+def spreading_steps(name: str, n: int, k: int) -> list[int | None]:
+    """Let the first of n words spread layer by layer; when it reaches each word, None where it never does.
+
+    Example:
+        >>> spreading_steps("window", 6, 5), spreading_steps("dilated", 6, 2), spreading_steps("window", 2, 1)
+        ([0, 1, 1, 2, 2, 3], [0, 1, 2, 2, 3, 3], [0, None])
+    """
+    reached, layer = torch.zeros(1, 1, n), 0
+    reached[..., 0] = 1
+    steps: list[int | None] = [0] + [None] * (n - 1)
+    while True:
+        wider = SPREADS[name](reached, k, layer)
+        new = (wider > reached).flatten().nonzero().flatten().tolist()
+        if not new:
+            return steps
+        layer, reached = layer + 1, wider
+        for place in new:
+            steps[place] = layer
+
+
+def cache_bytes(m: ModelSpec, n: int) -> int:
+    """Bytes of the tensors a decoder would keep for n tokens: keys and values of every layer, in float16."""
+    a, total = m.attention, 0
+    for layer in range(m.n_layers):
+        has_window = m.window is not None and layer < m.windowed_layers
+        tokens = min(n, m.window) if has_window and m.window else n
+        for width in (a.d_k, a.d_v):
+            total += torch.empty(a.G, tokens, width, dtype=torch.float16, device="meta").nbytes
+    return total
+
+
+def model_layers(m: ModelSpec) -> dict[str, list[nn.Module]]:
+    """A model as torch's own modules, without numbers: what stands once, and what stands in every layer."""
+    a, d = m.attention, m.attention.d_model
+    qkv, o, ff = (name in m.bias for name in ("qkv", "o", "ff"))
+    into = [nn.Linear(d, m.d_ff, ff) for _ in range(2 if m.gated else 1)]
+    every: list[nn.Module] = [
+        nn.Linear(d, a.H * a.d_k, qkv),
+        nn.Linear(d, a.G * a.d_k, qkv),
+        nn.Linear(d, a.G * a.d_v, qkv),
+        nn.Linear(a.H * a.d_v, a.d_out, o),
+        *into,
+        nn.Linear(m.d_ff, d, ff),
+    ]
+    once: list[nn.Module] = [nn.Embedding(m.vocabulary + m.positions + m.segments, d)]
+    once += [nn.LayerNorm(d, bias=m.norm_bias) for _ in range(m.norms)]
+    once += [nn.Linear(d, m.vocabulary, bias=False)] * (not m.tied) + [nn.Linear(d, d)] * m.pooler
+    return {"once": once, "every": every}
+
+
+def model_parameters(m: ModelSpec) -> int:
+    """The numbers in all of its modules."""
+    with torch.device("meta"):
+        layers = model_layers(m)
+    once, every = (sum(p.numel() for one in layers[name] for p in one.parameters()) for name in ("once", "every"))
+    return once + m.n_layers * every
+
+
+def model_flops(m: ModelSpec, n: int) -> int:
+    """What torch counts in one pass over n tokens; shorter than any window."""
+    a = m.attention
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
+        for linear in model_layers(m)["every"]:
+            assert isinstance(linear, nn.Linear)
+            linear(torch.empty(n, linear.in_features))
+        scores = torch.empty(a.H, n, a.d_k) @ torch.empty(a.H, a.d_k, n)
+        scores @ torch.empty(a.H, n, a.d_v)
+    layers = m.n_layers * counter.get_total_flops()
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
+        if m.decoder:
+            nn.Linear(a.d_model, m.vocabulary, bias=False)(torch.empty(n, a.d_model))
+    return layers + counter.get_total_flops()
+
+
+def attention_error(d: int, h: int, n: int) -> float:
+    """How far the two attentions that are timed are from torch's layer, as a share of its largest number."""
+    with torch.device("meta"):
+        module = nn.MultiheadAttention(d, h, bias=False)
+    module = module.to_empty(device="cpu").eval()
+    noise = torch.Generator().manual_seed(0)
+    x = torch.randn(n, d, generator=noise)
+    w = [torch.randn(d, d, generator=noise) * d**-0.5 for _ in range(4)]
+    with torch.inference_mode():
+        module.in_proj_weight.copy_(torch.cat([matrix.mT for matrix in w[:3]]))
+        module.out_proj.weight.copy_(w[3].mT)
+        wanted, _ = module(x, x, x, need_weights=False)
+        off = max((layer(x, w, h) - wanted).abs().max() for layer in (naive_attention, sdpa_attention))
+        return float(off / wanted.abs().max())
+
+
+def slope(sizes: Sequence[int], values: Sequence[int]) -> float:
+    """The exponent of a power law, by least squares on the logarithms."""
+    x, y = (torch.tensor(each, dtype=torch.float64).log() for each in (sizes, values))
+    line = torch.linalg.lstsq(torch.stack([x, torch.ones_like(x)], dim=1), y[:, None]).solution
+    return float(line[0])

@@ -1,0 +1,1 @@
+"""Every head at once, and one of them closely."""

@@ -1,0 +1,39 @@
+"""Every head as a small map, one of them large; and what is known of that one."""
+
+import streamlit as st
+
+from pages.heads import downloads
+from pages.heads.context import HeadsContext
+from viz.frame import state
+from viz.frame.checks import Check, attention_checks
+from viz.frame.examples import examples
+from viz.frame.head_grid import grid
+from viz.frame.scene import Scene
+from viz.models.head_notes import note
+
+
+def draw(context: HeadsContext) -> list[Check]:
+    """The head grid, and the note on the chosen head."""
+    chosen = grid(context.scene, context.view)
+    head_note(context.scene, chosen.layer, chosen.head)
+    return attention_checks(context.scene.trace)
+
+
+def save(context: HeadsContext) -> None:
+    """What can be taken away: the chosen head, the layer, the lines of torch."""
+    downloads.downloads(context.scene, context.head, context.view)
+
+
+def head_note(scene: Scene, layer: int, head: int) -> None:
+    """What is known of this head and what must not be read into it, with sentences to try."""
+    known = note(scene.choice.source.heads_of, layer, head)
+    if known is None:
+        return
+    with st.container(border=True):
+        st.markdown(f"**{scene.t('heads.note', layer=layer, head=head)}** {known.text[scene.choice.lang]}")
+        sentences = {example.code: example for example in examples()}
+        for code in known.examples:
+            st.button(
+                f"{scene.t('heads.try')} {sentences[code].text}", key=f"try_{code}", on_click=state.put,
+                args=("text", sentences[code].text), type="tertiary",
+            )  # fmt: skip

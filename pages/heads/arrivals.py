@@ -1,0 +1,32 @@
+"""Does a large weight matter? Where a head looks, beside what arrives from there."""
+
+import streamlit as st
+
+from pages.heads.context import HeadsContext
+from viz.core.analysis.checks import largest
+from viz.core.analysis.map_statistics import message_norms
+from viz.core.heads import share_kv
+from viz.figures.bars import bars
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+
+def draw(context: HeadsContext) -> list[Check]:
+    """For each key, its share of the head's weight and its share of what the head delivers."""
+    t, trace, head = context.t, context.scene.trace, context.head
+    labels = context.scene.labels
+    w_o = trace.projections.w_o.unflatten(0, (trace.projections.spec.H, -1))
+    values = share_kv(trace.v, w_o.shape[0])
+    norms = message_norms(values, w_o)[head]
+    weight = trace.weights[head].mean(0)
+    message = (trace.weights[head] * norms).sum(0)
+    message = message / message.sum().clamp(min=1e-30)
+    series = {t("heads.by_weight"): weight, t("heads.by_message"): message}
+    alt = t("heads.arrive_alt", n=len(labels))
+    show(bars(labels, series, title=t("axis.keys"), value_title=t("heads.share")), key="arrive", alt=alt)
+    first, from_first = f"{100 * float(weight[0]):.0f} %", f"{100 * float(message[0]):.0f} %"
+    st.markdown(t("heads.arrive_found", head=head, first=first, first_message=from_first))
+    # Message by message, and not the matrix product the trace was made with.
+    messages = (trace.weights[head].unsqueeze(-1) * (values[head] @ w_o[head])).sum(1)
+    error = (messages - trace.contributions[head]).abs().max()
+    return [check("heads.check_arrive", error, 1e-5 * largest(trace.contributions[head]))]

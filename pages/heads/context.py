@@ -1,0 +1,48 @@
+"""What every section of the Heads page stands on: the scene, the view of its maps, and the chosen head."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import streamlit as st
+
+from viz.frame import compute_head_grid, controls, specs, state
+from viz.frame.scene import Scene
+from viz.frame.view_controls import view_controls
+from viz.text import Translate
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadsContext:
+    """A head of the scene's layer, and how the maps are shown: weights or scores, merged, hidden."""
+
+    scene: Scene
+    view: specs.View
+    head: int
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @cached_property
+    def shown(self) -> compute_head_grid.Shown:
+        """The maps of the scene's layer as the view shows them."""
+        choice = self.scene.choice
+        return compute_head_grid.shown(choice.source, choice.layer, choice.mask, self.view)
+
+
+def open_heads(scene: Scene) -> HeadsContext:
+    """Draw the chips of the head and of the view, and say what was chosen."""
+    t, last = scene.t, scene.trace.projections.spec.H - 1
+    head = state.whole("head", 1, 0, last)
+    if last:
+        with scene.chips.add("head", t("chips.head", head=head)):
+            controls.slider(t("heads.head"), "head", 1, 0, last)
+    return HeadsContext(scene=scene, view=view_controls(scene), head=head)
+
+
+def at_temperature_one(context: HeadsContext) -> None:
+    """Say so where the large map has another temperature: everything else on the page is of T = 1."""
+    temperature = state.real("temperature", 1.0, 0.1, 10.0)
+    if temperature != 1:
+        st.caption(context.t("heads.part_at_one", T=f"{temperature:g}"))

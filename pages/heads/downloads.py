@@ -1,0 +1,139 @@
+"""Numbers leave the app: CSV of what is on screen, every intermediate as .npz, and torch code that finds them again."""
+
+import csv
+import io
+from collections.abc import Sequence
+from functools import partial
+from string import Template
+from typing import Any
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from viz import ASSETS, ROOT
+from viz.core.heads import MultiHeadTrace
+from viz.core.masks import from_code
+from viz.frame import compute, compute_head_grid, specs, state
+from viz.frame.controls import KEEP
+from viz.frame.scene import Scene
+from viz.frame.show import IMAGES
+from viz.models import registry
+from viz.models.tokens import Tokens
+
+SNIPPETS = ASSETS / "snippets"
+
+
+def to_csv(values: Tensor, rows: Sequence[str], columns: Sequence[str]) -> bytes:
+    """A matrix with its labels, at full precision; UTF-8 with a mark, so that spreadsheets read Chinese.
+
+    A label that a spreadsheet would run as a formula is preceded by an apostrophe.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["query \\ key", *map(_cell, columns)])
+    for label, row in zip(rows, values.tolist(), strict=True):
+        writer.writerow([_cell(label), *(repr(value) for value in row)])
+    return file.getvalue().encode("utf-8-sig")
+
+
+def _cell(label: str) -> str:
+    return f"'{label}" if label.startswith(("=", "+", "-", "@", "\t", "\r")) else label
+
+
+def to_npz(trace: MultiHeadTrace, labels: Sequence[str]) -> bytes:
+    """Every intermediate of a layer under the core's names, with W_Q, W_K, W_V, W_O and the tokens."""
+    arrays = {name: value for name, value in vars(trace).items() if name != "projections"} | vars(trace.projections)
+    file = io.BytesIO()
+    tensors: dict[str, Any] = {name: value.numpy() for name, value in arrays.items() if isinstance(value, Tensor)}
+    np.savez_compressed(file, tokens=np.array(labels), scale=np.array(trace.scale), **tensors)
+    return file.getvalue()
+
+
+MASK_CODE = {
+    "own": "torch.ones(n, n, dtype=torch.bool)",
+    "causal": "torch.ones(n, n).tril().bool()",
+    "padding": "{real}.expand(n, n)",
+    "both": "torch.ones(n, n).tril().bool() & {real}",
+    "window": "(torch.arange(n)[:, None] - torch.arange(n)).abs() <= {width}",
+    "dilated": "((d := (torch.arange(n)[:, None] - torch.arange(n)).abs()) <= {reach}) & (d % {gap} == 0)",
+    "prefix": "torch.ones(n, n).tril().bool() | (torch.arange(n) < {width})",
+    "painted": "torch.nn.functional.pad(torch.tensor({cells}).bool(), (0, n - {side}, 0, n - {side}), value=True)",
+}
+
+
+def mask_code(mask: specs.Mask, n: int) -> str:
+    """One line of torch that makes this mask for n tokens: (n, n), True where a query may look."""
+    if mask.kind == "painted" and not mask.painted:
+        return MASK_CODE["own"]
+    square = from_code(mask.painted)[:n, :n].int() if mask.painted else torch.zeros(0, 0)
+    return MASK_CODE[mask.kind].format(
+        width=mask.width, gap=mask.gap, reach=mask.width * mask.gap, cells=square.tolist(), side=len(square),
+        real=f"(torch.arange(n) >= {mask.pad})" if mask.pad_left else f"(torch.arange(n) < n - {mask.pad})",
+    )  # fmt: skip
+
+
+def _name(model: str) -> str:
+    """What a model is called outside: its name on the hub, or its folder, seen from the project's."""
+    entry = next((entry for entry in registry.entries() if entry.id == model), None)
+    if entry is None:
+        return model
+    return entry.hub or (entry.path.relative_to(ROOT).as_posix() if entry.path else model)
+
+
+def _encoder(source: specs.Source) -> str:
+    """The text is read by the encoder alone, where a model has one beside its decoder."""
+    two = source.kind == "model" and compute.model(source.model).model.config.is_encoder_decoder
+    return ".get_encoder()" if two else ""
+
+
+def to_code(source: specs.Source, layer: int, head: int, mask: specs.Mask, tokens: Tokens) -> str:
+    """About 15 lines of torch that compute this head's weights again, without Headlight.
+
+    Args:
+        source: where the numbers come from.
+        layer: of the model.
+        head: of the layer.
+        mask: laid over the head.
+        tokens: of the text.
+    """
+    values = {
+        "text": repr(source.text), "model": repr(_name(source.model)), "encoder": _encoder(source),
+        "layer": layer, "head": head, "seed": source.seed, "d_model": source.d_model, "n_heads": source.n_heads,
+        "n_kv_heads": source.n_kv_heads, "mask": mask_code(mask, len(tokens.ids)),
+        "ids": list(tokens.ids), "names": " ".join(tokens.labels), "n": len(tokens.ids),
+    }  # fmt: skip
+    return Template((SNIPPETS / f"{source.kind}.txt").read_text("utf-8")).substitute(values)
+
+
+def _csv(source: specs.Source, layer: int, mask: specs.Mask, view: specs.View, head: int) -> bytes:
+    shown = compute_head_grid.shown(source, layer, mask, view)
+    return to_csv(shown.values[head], shown.labels, shown.labels)
+
+
+def _npz(source: specs.Source, layer: int, mask: specs.Mask) -> bytes:
+    return to_npz(compute.trace(source, layer, mask), compute.read(source).tokens.labels)
+
+
+def downloads(scene: Scene, head: int, view: specs.View) -> None:
+    """Buttons that save the numbers, and the code; files are built only when asked for."""
+    t, choice = scene.t, scene.choice
+    asked, name = (choice.source, choice.layer, choice.mask), f"headlight-layer{choice.layer}"
+    state.choice("image", "png", IMAGES)
+    st.segmented_control(
+        t("export.image"), IMAGES, key="image", required=True, persist_state=KEEP, format_func=str.upper
+    )
+    left, right = st.columns(2)
+    left.download_button(
+        t("export.csv"), partial(_csv, *asked, view, head), f"{name}-head{head}.csv", "text/csv", on_click="ignore",
+        width="stretch",
+    )  # fmt: skip
+    right.download_button(
+        t("export.npz"), partial(_npz, *asked), f"{name}.npz", "application/octet-stream", on_click="ignore",
+        width="stretch",
+    )  # fmt: skip
+    st.caption(t("export.code"))
+    if choice.source.model and _name(choice.source.model).startswith("assets/"):
+        st.caption(t("export.code_folder"))
+    st.code(to_code(choice.source, choice.layer, head, choice.mask, scene.capture.tokens), language="python")

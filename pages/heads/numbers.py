@@ -1,0 +1,46 @@
+"""Every head of the layer in a few numbers, beside a head that knows nothing."""
+
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.heads.context import HeadsContext
+from viz.core.analysis.head_statistics import Portrait, baseline, portrait
+from viz.frame.checks import Check, check
+from viz.frame.scene import Scene
+
+
+def _masks(scene: Scene) -> tuple[Tensor, Tensor, Tensor]:
+    tokens, trace = scene.capture.tokens, scene.trace
+    n_queries, n_keys = trace.weights.shape[-2:]
+    allowed = trace.masked.isfinite().any(0) if trace.allowed is not None else torch.ones(n_queries, n_keys).bool()
+    return allowed, torch.tensor(tokens.ids), torch.tensor(tokens.special)
+
+
+def draw(context: HeadsContext) -> list[Check]:
+    """Each head in a few numbers, and the same numbers for a head that spreads its weight evenly."""
+    scene, head = context.scene, context.head
+    t, n = scene.t, len(scene.labels)
+    allowed, ids, special = _masks(scene)
+    heads, even = portrait(scene.trace.weights, ids, special), baseline(allowed, ids, special)
+    names = list(vars(heads))
+    rows = [_row(heads, i, f"{'▸ ' if i == head else ''}{i}") for i in range(scene.trace.weights.shape[0])]
+    rows.append(_row(even, 0, t("heads.even")))
+    columns = {"head": st.column_config.TextColumn(t("heads.head"), pinned=True)} | {
+        name: st.column_config.NumberColumn(t(f"heads.n_{name}"), help=t(f"heads.n_{name}_help"), format="%.2f")
+        for name in names
+    }
+    st.dataframe(rows, column_config=columns, hide_index=True, height="content", key="numbers")
+    st.caption(t("heads.numbers_note"))
+    if n < 2:  # one token alone has no previous one
+        return []
+    weights = scene.trace.weights
+    by_hand = torch.stack([weights[:, i, i - 1] for i in range(1, n)]).mean(0)
+    return [check("heads.check_numbers", (heads.previous - by_hand).abs().max(), 1e-6)]
+
+
+def _row(of: Portrait, i: int, name: str) -> dict[str, Any]:
+    numbers = {key: float(values[i]) for key, values in vars(of).items()}
+    return {"head": name} | {key: None if value != value else value for key, value in numbers.items()}  # noqa: PLR0124

@@ -1,0 +1,54 @@
+"""One row of one head: what a single word looks at."""
+
+import streamlit as st
+import torch
+
+from pages.heads.context import HeadsContext, at_temperature_one
+from viz.figures.bars import bars
+from viz.frame import state
+from viz.frame.checks import Check, check
+from viz.frame.controls import KEEP
+from viz.frame.head_grid import axis, opening_query
+from viz.frame.show import show
+
+
+def draw(context: HeadsContext) -> list[Check]:
+    """The chosen row of the chosen head, as bars."""
+    scene, shown, view = context.scene, context.shown, context.view
+    t, query = scene.t, _chosen_row(context)
+    weights, row = view.what == "weights", shown.values[context.head, query]
+    best = int(row.nan_to_num(neginf=-torch.inf).argmax())
+    if bool(row[best] > 0 if weights else row[best].isfinite()):
+        key, value = shown.labels[best], f"{float(row[best]):.4f}"
+        sentence = t(
+            "heads.row_weights" if weights else "heads.row_scores", query=shown.labels[query], key=key, value=value
+        )
+    else:  # with tokens hidden it may still look at those
+        sentence = t("heads.row_hidden" if view.hide else "head_grid.says_blind", q=shown.labels[query])
+    show(
+        bars(
+            shown.labels, {t("heads.row_series"): row}, title=t("axis.keys"), top=1.0 if weights else None, height=230,
+            value_title=t("heads.share" if weights else "view.what_scores"),
+        ),
+        key="row", alt=sentence,
+    )  # fmt: skip
+    st.text(sentence)
+    at_temperature_one(context)
+    trace = scene.trace
+    expected = torch.softmax(trace.masked[context.head].double(), -1).nan_to_num()  # a row with no key left is 0
+    return [check("heads.check_row", (trace.weights[context.head] - expected).abs().max(), 1e-5)]
+
+
+def _chosen_row(context: HeadsContext) -> int:
+    """The row of the view that holds the chosen token: the grid's locked one, or one chosen here."""
+    queries, labels = context.scene.capture.queries, context.scene.capture.queries.labels
+    state.belong_to((labels, context.scene.labels), "query", "key")
+    usual = max(0, opening_query(context.scene))
+    if st.session_state.get("query") == -1:  # nothing is locked in the grid
+        state.put("query", usual)
+    state.pick("query", usual, range(len(labels)))
+    st.selectbox(
+        context.t("heads.row_of"), range(len(labels)), key="query", persist_state=KEEP, width=260,
+        format_func=[f"{i} · {label}" for i, label in enumerate(labels)].__getitem__,
+    )  # fmt: skip
+    return max(0, axis(queries, context.view)["of"][st.session_state["query"]])

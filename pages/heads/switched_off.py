@@ -1,0 +1,51 @@
+"""Heads switched off, and what that changes: in this layer's output, in the end, in the predicted words."""
+
+import streamlit as st
+from torch.nn.functional import linear
+
+from pages.heads.context import HeadsContext
+from viz.core.analysis.checks import largest
+from viz.figures.bars import bars
+from viz.frame import compute, controls
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+
+def draw(context: HeadsContext) -> list[Check]:
+    """Heads switched off, and what that changes: in this layer's output, in the end, in the predicted words."""
+    scene = context.scene
+    t, choice, trace = scene.t, scene.choice, scene.trace
+    H = trace.projections.spec.H
+    off = controls.several(t("heads.off"), "off", H - 1, lambda i: f"{t('heads.head')} {i}")
+    if not off:
+        st.caption(t("heads.off_none"))
+        return []
+    heads_off = frozenset((choice.layer, i) for i in off)
+    without = compute.read(choice.source, heads_off)
+    whole = trace.output.norm(dim=-1)  # 0 where a query may look nowhere and no bias is added: nothing can change there
+    here = trace.contributions[off].sum(0).norm(dim=-1) / whole
+    end = (without.final - scene.capture.final).norm(dim=-1) / scene.capture.final.norm(dim=-1)
+    if choice.mask.kind != "own":
+        st.caption(t("heads.off_mask"))
+    series = {t("heads.off_here"): here, t("heads.off_end"): end}
+    found = t("heads.off_nowhere", end=f"{float(end.mean()):.2f}")
+    if bool((whole > 0).any()):
+        found = t("heads.off_found", here=f"{float(here[whole > 0].mean()):.2f}", end=f"{float(end.mean()):.2f}")
+    show(
+        bars(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found
+    )  # fmt: skip
+    st.markdown(found)
+    for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
+        st.markdown(t("heads.predictions", token=before.at))
+        st.dataframe(
+            {
+                t("heads.predicted_before"): before.labels, t("heads.p_before"): before.probabilities,
+                t("heads.predicted_now"): now.labels, t("heads.p_now"): now.probabilities,
+            },
+            hide_index=True,
+        )  # fmt: skip
+    silenced = trace.concat.clone().unflatten(-1, (H, -1))
+    silenced[:, off] = 0
+    by_torch = linear(silenced.flatten(-2), trace.projections.w_o.T, trace.projections.b_o)
+    error = (trace.output - trace.contributions[off].sum(0) - by_torch).abs().max()
+    return [check("heads.check_off", error, 1e-5 * largest(trace.output))]

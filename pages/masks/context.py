@@ -1,0 +1,140 @@
+"""What every section of the Masks page stands on: one head's scores on the first tokens, and the mask over them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from viz import limits
+from viz.core.attention import AttentionTrace, attend, row_softmax
+from viz.core.heads import share_kv
+from viz.core.masks import combine, to_code
+from viz.figures.palette import BLUE, ORANGE
+from viz.frame import controls, specs, state
+from viz.frame.choice import mask_details
+from viz.frame.first_pair import first_query
+from viz.frame.scene import Scene
+from viz.models.capture import Call
+from viz.text import Translate, sentences
+
+HUES = {"positive": BLUE, "negative": ORANGE}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MasksContext:
+    """What the page stands on: the first tokens of a text, a layer's q, k and v on them, one head, one query, a mask.
+
+    What the model adds to its scores is in ``options``; the mask it has anyway is ``own``, (n, n), for this head.
+    """
+
+    scene: Scene
+    n: int
+    head: int
+    query: int
+    mask: specs.Mask
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    own: Tensor
+    options: Mapping[str, Any]
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What to write for each token."""
+        return self.scene.labels[: self.n]
+
+    @cached_property
+    def every_head(self) -> AttentionTrace:
+        """Every step of every head, with no mask at all, not even the model's own."""
+        return attend(self.q, share_kv(self.k, len(self.q)), share_kv(self.v, len(self.q)), **self.options)
+
+    @property
+    def scores(self) -> Tensor:
+        """The chosen head's, scaled and with what the model adds to them, before any mask."""
+        return self.every_head.masked[self.head]
+
+    @property
+    def laid(self) -> Tensor:
+        """The page's mask, (n, n); nothing is blocked where it adds none."""
+        return self.laid_by(self.mask)
+
+    @property
+    def allowed(self) -> Tensor:
+        """The page's mask and the model's own together."""
+        return self.laid & self.own
+
+    def laid_by(self, mask: specs.Mask) -> Tensor:
+        """Another mask on the same tokens."""
+        made = mask.allowed(self.n, self.n)
+        return torch.ones(self.n, self.n, dtype=torch.bool) if made is None else made
+
+    @cached_property
+    def weights(self) -> Tensor:
+        """The chosen head's, with the mask."""
+        return row_softmax(self.scores.masked_fill(~self.allowed, -torch.inf))
+
+    @property
+    def blind(self) -> list[int]:
+        """Queries that may look nowhere."""
+        return [i for i, sees in enumerate(self.allowed.any(-1).tolist()) if not sees]
+
+
+def words_of(context: MasksContext, view: str) -> dict[str, str]:
+    """A view's own words, to be filled in by the browser: the texts below ``masks.<view>``."""
+    prefix = f"masks.{view}."
+    names = [name.removeprefix(prefix) for name in sentences(context.scene.choice.lang) if name.startswith(prefix)]
+    return {name: context.t(f"masks.{view}.{name}") for name in names}
+
+
+def _first(call: Call, n: int, head: int) -> dict[str, Any]:
+    """A layer's q, k, v on the first n tokens, with its options and, for one head, its own mask."""
+
+    def corner(values: Any) -> Any:
+        return values[..., :n, :n] if isinstance(values, Tensor) else values
+
+    options = {name: corner(value) for name, value in call.options.items()}
+    own = combine(options.pop("allowed", None), torch.ones(n, n, dtype=torch.bool))
+    assert own is not None
+    own = own[head] if own.ndim > 2 else own
+    return {"q": call.q[:, :n], "k": call.k[:, :n], "v": call.v[:, :n], "own": own, "options": options}
+
+
+def open_masks(scene: Scene) -> MasksContext:
+    """Draw the controls all sections share, and say what was chosen."""
+    t, n, H = scene.t, min(len(scene.labels), limits.PAINTED_TOKENS), scene.trace.projections.spec.H
+    head = state.whole("head", 1, 0, H - 1)
+    if H > 1:
+        with scene.chips.add("head", t("chips.head", head=head)):
+            controls.slider(t("masks.head"), "head", 1, 0, H - 1)
+    mask = scene.choice.mask
+    controls.choice(
+        t("choice.mask"), "mask", specs.MASKS, lambda code: t(f"masks.name_{code}"), look="pills",
+        on_change=begin_painting, label_visibility="collapsed",
+    )  # fmt: skip
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        mask_details(t, mask.kind)
+    if n < len(scene.labels):
+        st.caption(t("masks.first", n=n))
+    own = _first(scene.capture.calls[scene.choice.layer], n, head)
+    usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
+    state.belong_to((scene.labels, scene.labels), "query", "key")
+    context = MasksContext(
+        scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask, **own
+    )  # fmt: skip
+    st.session_state["_laid"] = to_code(context.laid)
+    return context
+
+
+def begin_painting() -> None:
+    """Painting starts from the mask that was there."""
+    if st.session_state["mask"] == "painted" and not st.session_state.get("painted"):
+        state.put("painted", st.session_state["_laid"])

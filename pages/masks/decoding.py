@@ -1,0 +1,61 @@
+"""A text that grows token by token: what a cache of keys and values may keep, and why."""
+
+from typing import Any
+
+import streamlit as st
+from torch import Tensor
+
+from pages.masks.context import HUES, MasksContext, words_of
+from pages.masks.pack import pack_growing
+from viz.components.mount import mount
+from viz.core.analysis.checks import largest
+from viz.core.masks import causal
+from viz.core.variants.decoding import decode, newcomers_share, rows_when
+from viz.core.variants.kv_sharing import attend_shared
+from viz.frame.checks import Check, check
+
+
+def _corner(context: MasksContext, n: int) -> dict[str, Any]:
+    """What the model adds to its scores, for the first n tokens."""
+    return {name: each[..., :n, :n] if isinstance(each, Tensor) else each for name, each in context.options.items()}
+
+
+def decode_error(context: MasksContext) -> float:
+    """How far decoding with a growing cache is from the whole text under the causal mask."""
+    whole = attend_shared(
+        context.q, context.k, context.v, allowed=causal(context.n, context.n), **context.options
+    ).output
+    return float((decode(context.q, context.k, context.v, **context.options) - whole).abs().max())
+
+
+def earlier_rows_change(context: MasksContext) -> float:
+    """The most that any earlier row of any head changes when a token arrives, under the causal mask."""
+    changes, before = [0.0], None
+    for n in range(1, context.n + 1):
+        q, k, v = (each[:, :n] for each in (context.q, context.k, context.v))
+        now = attend_shared(q, k, v, allowed=causal(n, n), **_corner(context, n)).weights
+        if before is not None:
+            changes.append(float((now[:, :-1, :-1] - before).abs().max()))
+        before = now
+    return max(changes)
+
+
+def newcomers_error(context: MasksContext) -> float:
+    """Without a mask: how far what the last newcomer takes is from what the earlier rows lose."""
+    before, after = rows_when(context.scores, context.n - 1), rows_when(context.scores, context.n)[:-1]
+    lost = (before - after[:, :-1]).sum(-1)
+    return float((newcomers_share(context.scores)[:-1, -1] - lost).abs().max())
+
+
+def draw(context: MasksContext) -> list[Check]:
+    """The same head while the text arrives, with the causal mask and without."""
+    data = pack_growing(context.scores, labels=context.labels, hues=HUES, words=words_of(context, "growing"))
+    mount("masks/growing", key="growing", data=data)
+    st.markdown(context.t("masks.decoding.shows"))
+    found = [check("masks.check_decode", decode_error(context), 1e-5 * largest(context.v))]
+    if context.n > 1:  # one token alone has no earlier row
+        found += [
+            check("masks.check_unchanged", earlier_rows_change(context), 1e-6),
+            check("masks.check_newcomer", newcomers_error(context), 1e-5),
+        ]
+    return found

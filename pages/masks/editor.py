@@ -1,0 +1,95 @@
+"""Paint a mask, and see beside it what the softmax makes of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from pages.masks.context import HUES, MasksContext, words_of
+from pages.masks.pack import pack_painter
+from viz import limits
+from viz.components.mount import mount
+from viz.core.analysis.checks import largest, rows_error
+from viz.core.attention import attend
+from viz.core.heads import share_kv
+from viz.core.masks import from_code, to_code
+from viz.frame import state
+from viz.frame.checks import Check, check
+
+PAINTER = "painter"
+
+
+def draw(context: MasksContext) -> list[Check]:
+    """The mask, to be painted on, beside what the softmax makes of it."""
+    _painter(context)
+    st.markdown(context.t(f"masks.about_{context.mask.kind}"))
+    _blocked(context)
+    return _checks(context)
+
+
+def _painter(context: MasksContext) -> None:
+    t, before = context.t, st.session_state.get(PAINTER, {}).get("choice") or {}
+    words = {name: text for name, text in words_of(context, PAINTER).items() if name != "weights"}
+    data = pack_painter(
+        context.scores, context.laid, context.own, labels=context.labels, hues=HUES, query=context.query,
+        words={**words, "weights": t("masks.painter.weights", head=context.head)}, sent=before.get("sent", 0),
+    )  # fmt: skip
+    mount("masks/mask_painter", key=PAINTER, data=data, on_choice_change=_take)
+
+
+def _take() -> None:
+    """Take over what was painted in the browser, if it is a mask that is not too large."""
+    code = read_painted(st.session_state[PAINTER].get("choice"))
+    if code is not None:
+        state.put("mask", "painted")
+        state.put("painted", code)
+
+
+def read_painted(sent: Any) -> str | None:
+    """The mask a browser sent, as a link holds it; None for anything else.
+
+    Example:
+        >>> read_painted({"code": "2.8A"}), read_painted({"code": "2.!"}), read_painted("2.8A")
+        ('2.8A', None, None)
+    """
+    code = sent.get("code") if isinstance(sent, Mapping) else None
+    try:
+        return code if isinstance(code, str) and len(from_code(code)) <= limits.PAINTED_TOKENS else None
+    except ValueError:
+        return None
+
+
+def open_diagonal() -> None:
+    """Let every token look at itself, and nothing else."""
+    side = len(from_code(st.session_state["_laid"]))
+    state.put("mask", "painted")
+    state.put("painted", to_code(torch.eye(side, dtype=torch.bool)))
+
+
+def _blocked(context: MasksContext) -> None:
+    """Say so where a mask leaves nothing to look at, and what can be done."""
+    t, blind = context.t, context.blind
+    if len(blind) == context.n:
+        st.warning(t("masks.blocks_all"))
+        st.button(t("masks.open_diagonal"), on_click=open_diagonal)
+    elif blind:
+        st.warning(t("masks.blocks_rows", n=len(blind)))
+    if not bool(context.own.all()):
+        st.caption(t("masks.own", n=int((~context.own).sum())))
+
+
+def _checks(context: MasksContext) -> list[Check]:
+    n_heads = len(context.q)
+    k, v = share_kv(context.k, n_heads), share_kv(context.v, n_heads)
+    trace = attend(context.q, k, v, allowed=context.allowed, **context.options)
+    added = trace.masked - trace.scaled  # the mask, and what the model adds to its scores
+    torchs = scaled_dot_product_attention(context.q, context.k, context.v, added, scale=trace.scale, enable_gqa=True)
+    found = [
+        check("truth.rows", rows_error(trace.weights, trace.masked), 1e-5),
+        check("masks.check_sdpa", (torchs - trace.output).abs().max(), 1e-5 * largest(trace.output)),
+    ]
+    if n := int((~context.allowed).sum()):
+        found.append(check("masks.check_zero", trace.weights[:, ~context.allowed].abs().sum(), 0.0, n=n))
+    return found

@@ -1,0 +1,73 @@
+"""One head's scores under every mask, one scale; what each keeps and costs."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.masks.context import HUES, MasksContext, begin_painting
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.analysis.checks import rows_error
+from viz.core.attention import row_softmax
+from viz.core.cost.attention import attention_flops
+from viz.frame import specs, state
+from viz.frame.checks import Check, check
+
+STRIP = "every_mask"
+
+
+def draw(context: MasksContext) -> list[Check]:
+    """The same scores under every mask, one scale, each a button that opens it; and what each keeps and costs."""
+    t, chosen = context.t, context.mask
+    kinds = {kind: chosen if kind == chosen.kind else _usual(kind) for kind in specs.MASKS}
+    if not kinds["painted"].painted:
+        del kinds["painted"]
+    allowed = {kind: context.laid_by(mask) & context.own for kind, mask in kinds.items()}
+    masked = torch.stack([context.scores.masked_fill(~each, -torch.inf) for each in allowed.values()])
+    weights = row_softmax(masked)
+    panels = [
+        Panel(code=kind, title=t(f"masks.name_{kind}"), alt=t("masks.map_alt", name=t(f"masks.name_{kind}")),
+              labels=context.labels)
+        for kind in allowed
+    ]  # fmt: skip
+    packed = pack_maps(
+        panels, weights, what="weights", limit=1.0, chosen=chosen.kind, hues=HUES,
+        words={"says": t("map.says"), "axes": t("masks.axes")},
+    )  # fmt: skip
+    mount("maps/maps", key=STRIP, data=packed, on_chosen_change=_open)
+    _costs(context, allowed)
+    return [check("truth.rows", rows_error(weights, masked), 1e-5)]
+
+
+def _usual(kind: str) -> specs.Mask:
+    """A kind of mask as it would open: with what the visitor set for it before."""
+    names = ("width", "gap", "pad", "pad_left", "painted")
+    return specs.Mask(kind=kind, **{n: st.session_state[n] for n in names if n in st.session_state})
+
+
+def _open() -> None:
+    kind = st.session_state[STRIP].get("chosen")
+    if kind in specs.MASKS:
+        state.put("mask", kind)
+        begin_painting()
+
+
+def _costs(context: MasksContext, allowed: Mapping[str, Tensor]) -> None:
+    t, spec, n = context.t, context.scene.trace.projections.spec, context.n
+    rows, whole = [], attention_flops(spec, n_queries=n, n_keys=n)
+    for kind, each in allowed.items():
+        kept = int(each.sum())
+        flops = attention_flops(spec, n_queries=n, n_keys=n, n_pairs=kept)
+        rows.append(
+            {
+                t("masks.t_mask"): f"{'→ ' * (kind == context.mask.kind)}{t(f'masks.name_{kind}')}",
+                t("masks.t_kept"): f"{kept} / {n * n}",
+                t("masks.t_share"): f"{100 * kept / n**2:.1f} %",
+                t("masks.t_blind"): int((~each.any(-1)).sum()),
+                t("masks.t_layer"): f"{100 * flops.total / whole.total:.1f} %",
+            }
+        )
+    st.dataframe(rows, hide_index=True)
+    st.caption(t("masks.costs_note"))

@@ -1,0 +1,163 @@
+"""What goes wrong with masks: a row with no key left, a mask that comes after the softmax, the opposite polarity."""
+
+from collections.abc import Callable
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from pages.masks.context import HUES, MasksContext
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.analysis.checks import largest
+from viz.core.attention import attend, row_softmax
+from viz.core.heads import share_kv
+from viz.core.mistakes.masks import (
+    bare_softmax,
+    filled_softmax,
+    masked_after,
+    renormalise,
+    shifted_softmax,
+    through_mha,
+    torchs_weights,
+)
+from viz.frame.checks import Check, check
+from viz.frame.controls import KEEP
+
+Way = Callable[[Tensor, Tensor], Tensor]
+
+
+def _before(scores: Tensor, allowed: Tensor) -> Tensor:
+    """As everywhere in this app."""
+    return row_softmax(scores.masked_fill(~allowed, -torch.inf))
+
+
+def _in_double(scores: Tensor, allowed: Tensor) -> Tensor:
+    return shifted_softmax(scores.double(), allowed).float()
+
+
+WAYS: dict[str, Way] = {
+    "bare": bare_softmax, "filled": filled_softmax, "shifted": shifted_softmax, "double": _in_double,
+    "sdpa": torchs_weights, "ours": _before,
+}  # fmt: skip
+
+
+def empty_row(context: MasksContext) -> list[Check]:
+    """One query that may look nowhere, in the hands of six programs."""
+    t, row, labels = context.t, context.query, context.labels
+    st.selectbox(
+        t("masks.empty_query"), range(context.n), key="query", persist_state=KEEP, width=260,
+        format_func=lambda i: f"{i} · {labels[i]}",
+    )  # fmt: skip
+    emptied = context.allowed.clone()
+    emptied[row] = False
+    values = share_kv(context.v, len(context.q))[context.head]
+    table = []
+    for name, way in WAYS.items():
+        weights = way(context.scores, emptied)[row]
+        length = float((weights @ values).norm())
+        table.append(
+            {
+                t("masks.t_way"): t(f"masks.way_{name}"),
+                t("masks.t_weights"): _range(weights),
+                t("masks.t_sum"): _short(float(weights.sum())),
+                t("masks.t_length"): _short(length),
+            }
+        )
+    st.dataframe(table, hide_index=True)
+    st.markdown("\n".join(f"- {t(f'masks.way_{name}')}: {t(f'masks.means_{name}')}" for name in WAYS))
+    st.caption(
+        t("masks.empty_note", own=_short(float((context.every_head.weights[context.head, row] @ values).norm())))
+    )
+    ours, torchs = (WAYS[name](context.scores, emptied) for name in ("ours", "sdpa"))
+    return [
+        check("masks.check_empty", ours[row].abs().sum(), 0.0),
+        check("masks.check_ways", (ours - torchs).abs().max(), 1e-5),
+    ]
+
+
+def _short(value: float) -> str:
+    return "NaN" if value != value else f"{value:.4f}"  # noqa: PLR0124
+
+
+def _range(weights: Tensor) -> str:
+    low, high = _short(float(weights.min())), _short(float(weights.max()))
+    return low if low == high else f"{low} – {high}"
+
+
+def too_late(context: MasksContext) -> list[Check]:
+    """Break it: the mask after the softmax."""
+    t = context.t
+    if bool(context.allowed.all()):
+        st.info(t("masks.late_nothing"))
+        return []
+    sees = context.allowed.any(-1)
+    if not sees.any():
+        st.info(t("masks.late_blind"))
+        return []
+    wrong = masked_after(context.scores, context.allowed)
+    titles = [t("masks.late_right"), t("masks.late_wrong")]
+    _pair(context, titles, torch.stack([context.weights, wrong]), "late", t("masks.axes"))
+    sums = wrong.sum(-1).where(sees, torch.inf)  # a row with nothing to see sums to 0 either way
+    low = int(sums.argmin())
+    if n := int((sums < 0.99).sum()):
+        st.text(t("masks.late_row", query=context.labels[low], lost=f"{100 * (1 - float(sums[low])):.1f} %"))
+        st.warning(t("masks.late_found", low=f"{float(sums[low]):.4f}", n=n, all=int(sees.sum())))
+    else:  # summed over what is blocked: 1 minus the sum would be rounding
+        lost = float((context.every_head.weights[context.head] * ~context.allowed)[sees].sum(-1).max())
+        st.info(t("masks.late_little", lost=f"{lost:.1e}"))
+    off = (renormalise(wrong) - context.weights).abs().max()
+    st.markdown(t("masks.late_mended", off=f"{float(off):.1e}"))
+    return [check("masks.check_mended", off, 1e-5)]
+
+
+def polarity(context: MasksContext) -> list[Check]:
+    """One mask in two conventions: what is coloured is True."""
+    t, allowed = context.t, context.allowed
+    titles = [t("masks.polarity_sdpa", n=int(allowed.sum())), t("masks.polarity_mha", n=int((~allowed).sum()))]
+    _pair(context, titles, torch.stack([allowed, ~allowed]).float(), "polarity", t("masks.axes_true"))
+    if context.v.shape[-1] != context.k.shape[-1]:
+        return []
+    right, turned = through(context, allowed), through(context, ~allowed)
+    if right:
+        st.markdown(t("masks.polarity_right", off=f"{right[0]:.1e}"))
+    if turned and max(turned) <= 1e-5 * largest(context.v):
+        st.info(t("masks.polarity_alike", off=f"{max(turned):.1e}"))
+    elif turned:
+        st.markdown(t("masks.polarity_turned", mha=f"{turned[0]:.2f}", sdpa=f"{turned[1]:.2f}"))
+    else:
+        st.info(t("masks.polarity_no_row"))
+    st.caption(t("masks.polarity_note"))
+    tolerance = 1e-5 * largest(context.every_head.output)
+    return [check("masks.check_polarity", max(right), tolerance)] if right else []
+
+
+def through(context: MasksContext, allowed: Tensor) -> tuple[float, float] | None:
+    """How far ``nn.MultiheadAttention`` and SDPA are from our heads if they are told that ``allowed`` is the mask.
+
+    On the same q, k and v, without what the model adds to its scores; rows that may look nowhere, here or there, are
+    left out: the module makes NaN of them. None, if that leaves no row to compare.
+    """
+    n_heads, scale = len(context.q), context.every_head.scale
+    q, k, v = context.q, share_kv(context.k, n_heads), share_kv(context.v, n_heads)
+    rows = context.allowed.any(-1) & allowed.any(-1)
+    if not rows.any():
+        return None
+    ours = attend(q, k, v, allowed=context.allowed, scale=scale).output
+
+    def off(output: Tensor) -> float:
+        return float((output - ours)[:, rows].abs().max())
+
+    module = through_mha(q, k, v, blocked=~allowed, scale=scale)
+    return off(module), off(scaled_dot_product_attention(q, k, v, attn_mask=allowed, scale=scale))
+
+
+def _pair(context: MasksContext, titles: list[str], maps: Tensor, key: str, axes: str) -> None:
+    """Two maps of the same tokens side by side."""
+    panels = [Panel(code=str(i), title=title, alt=title, labels=context.labels) for i, title in enumerate(titles)]
+    packed = pack_maps(
+        panels, maps, what="weights", limit=1.0, hues=HUES, gutter=True,
+        words={"says": context.t("map.says"), "axes": axes},
+    )  # fmt: skip
+    mount("maps/maps", key=key, data=packed)

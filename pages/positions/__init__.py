@@ -1,0 +1,1 @@
+"""Where is a word? Why attention must be told, and how."""

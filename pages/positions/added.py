@@ -1,0 +1,81 @@
+"""Positions added to the words: X, P and X + P under one scale, and how long their rows are."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.positions import compute
+from pages.positions.checks import sinusoids_error
+from pages.positions.context import PositionsContext, thinned
+from viz.core.analysis.checks import largest
+from viz.core.variants.encodings import no_table
+from viz.figures.bars import bars
+from viz.figures.matrix import matrix
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.scene import say_error
+from viz.frame.show import show
+
+PARTS = {"X": "words", "P": "places", "X + P": "sum"}
+"""The texts that name the tables."""
+LABELS = 25
+"""Rows that have room for a label each."""
+
+
+def draw(context: PositionsContext) -> list[Check]:
+    """Three tables of the same size, and the lengths of their rows."""
+    t = context.t
+    codes = [code for code, encoding in context.encodings.items() if encoding.table is not no_table]
+    label = t("positions.added.which")
+    code = controls.choice(label, "added", codes, lambda code: t(f"positions.name_{code}"), default=codes[-1])
+    try:
+        table = context.encodings[code].table(*context.vectors.shape)
+    except ValueError as error:
+        say_error(t, error)
+        return []
+    parts = {"X": context.vectors, "P": table, "X + P": context.vectors + table}
+    _tables(context, parts)
+    norms = {f"‖{name}‖": values.norm(dim=-1) for name, values in parts.items()}
+    means = [f"{float(norm.mean()):.2f}" for norm in norms.values()]
+    found = t("positions.norms", x=means[0], p=means[1], sum=means[2])
+    st.markdown(found)
+    context.say_gain(code)
+    fig = bars(context.tokens.labels, norms, title=t("axis.tokens"), value_title=t("positions.length"), height=230)
+    show(fig, key="norms", alt=found)
+    return _checks(context, code, parts)
+
+
+def _tables(context: PositionsContext, parts: dict[str, Tensor]) -> None:
+    t, width = context.t, context.vectors.shape[1]
+    limit = float(torch.cat([values.abs().flatten() for values in parts.values()]).quantile(0.995))
+    columns = [str(i) if i % max(1, width // 4) == 0 else "" for i in range(width)]
+    for place, (name, values) in zip(st.columns([10, 10, 11]), parts.items(), strict=True):
+        fig = matrix(
+            values, thinned(context.tokens.labels, LABELS), columns, kind="signed", limit=limit,
+            row_title=t("axis.tokens"), column_title=t("positions.dimension"),
+        )  # fmt: skip
+        fig["layout"]["height"] = min(420, 110 + 12 * context.n)
+        fig["data"][0]["showscale"] = name == "X + P"  # one scale for all three
+        with place:
+            st.markdown(f"**{t(f'positions.added.{PARTS[name]}')}**")
+            show(fig, key=f"added_{name}", alt=t("positions.added_alt", name=name, n=context.n, d=width))
+
+
+def _checks(context: PositionsContext, code: str, parts: dict[str, Tensor]) -> list[Check]:
+    """P is its formula; and what the first layer is given is made of the sum shown, by the source's own program."""
+    source, base, found = context.scene.choice.source, context.placing.base, []
+    if code == "sinusoidal":
+        off = sinusoids_error(parts["P"] / context.gain, base)
+        found.append(check("positions.check_sinusoids", off, 1e-6))
+    if source.kind != "model":
+        given = compute.placed(source, context.placed(code)).calls[0].x
+        expected = parts["X + P"].double()
+        if source.kind == "embeddings":  # each row is normalised: mean 0, variance 1
+            centred = expected - expected.mean(-1, keepdim=True)
+            expected = centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+        found.append(check("positions.check_given", (given - expected).abs().max(), 1e-5 * largest(expected)))
+    elif code == "learned":
+        given, whole = compute.placed(source, context.placed(code)).calls[0].x, context.scene.capture.calls[0].x
+        expected = whole[: context.n]
+        found.append(check("positions.check_given_model", (given - expected).abs().max(), 1e-5 * largest(expected)))
+    return found

@@ -1,0 +1,70 @@
+"""What must be true of positions, computed another way: by complex numbers, and by each paper's formula written out."""
+
+import math
+from bisect import bisect_right
+
+import torch
+from torch import Tensor
+
+from viz.core.positions import Pairing
+from viz.frame.specs import Placing
+
+T5_BORDERS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91)
+"""Distances at which T5's next bucket begins: each one up to 8, then 8 * 2**(j/2), rounded up."""
+
+
+def clock_hands(places: Tensor, width: int, base: float) -> Tensor:
+    """Every pair's hand as a complex number of length 1, turned by place / base^(2j/D); (places, D/2)."""
+    speeds = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(base) / width))
+    angles = places[:, None].double() * speeds
+    return torch.polar(torch.ones_like(angles), angles)
+
+
+def sinusoids_error(rows: Tensor, base: float) -> float:
+    """How far a table of sinusoids (T, D) is from its formula."""
+    hands = clock_hands(torch.arange(len(rows)), rows.shape[1], base)
+    expected = torch.stack([hands.imag, hands.real], dim=-1).flatten(-2)
+    return float((rows - expected).abs().max())
+
+
+def rope_scores(q: Tensor, k: Tensor, offset: Tensor, *, base: float, pairing: Pairing) -> Tensor:
+    """What RoPE makes of queries (*B, d_k) and keys (*B, d_k) that stand ``offset`` apart (*B), not scaled.
+
+    Pairs as complex numbers: the real part of q_j times the conjugate of k_j, turned by minus the offset.
+    """
+
+    def pairs(x: Tensor) -> Tensor:
+        if pairing == "adjacent":
+            return torch.complex(x[..., 0::2].double(), x[..., 1::2].double())
+        return torch.complex(*x.double().chunk(2, dim=-1))
+
+    hands = clock_hands(-offset.flatten(), q.shape[-1], base).view(*offset.shape, -1)
+    return (pairs(q) * pairs(k).conj() * hands).real.sum(-1)
+
+
+def alibi_slope(head: int, n_heads: int) -> float:
+    """The slope m of a head, counted from 0: 2^(-8h/H) with h from 1.
+
+    Beyond a power of two, every second slope of the next one.
+    """
+    lower = 2 ** (n_heads.bit_length() - 1)
+    return 2 ** (-8 * (head + 1) / lower) if head < lower else 2 ** (-4 * (2 * (head - lower) + 1) / lower)
+
+
+def t5_bucket(offset: int) -> int:
+    """The bucket of an offset, out of 32: 0 to 15 for the key's own place and before it, 16 to 31 for places after."""
+    return bisect_right(T5_BORDERS, abs(offset)) + (16 if offset > 0 else 0)
+
+
+def bias_of(code: str, offset: Tensor, placing: Placing, *, head: int, n_heads: int, seed: int) -> Tensor:
+    """What a bias says at each offset (key minus query): ALiBi's, T5's drawn one, the quadratic one."""
+    if code == "alibi":
+        return -alibi_slope(head, n_heads) * offset.abs().float()
+    if code == "quadratic":
+        return -placing.alpha * (offset - placing.delta).float() ** 2
+    drawn = torch.randn(32, n_heads, generator=torch.Generator().manual_seed(seed))[:, head]
+    return torch.tensor([float(drawn[t5_bucket(each)]) for each in offset.flatten().tolist()]).view(offset.shape)
+
+
+BIASES = ("alibi", "t5", "quadratic")
+"""The encodings that only add to the scores."""

@@ -1,0 +1,49 @@
+"""What the Positions page computes and keeps: a text read with other positions, or in another order."""
+
+import torch
+from torch import Tensor
+
+from viz import limits
+from viz.core.heads import MultiHeadTrace
+from viz.core.variants.encodings import encode, no_table
+from viz.frame.compute import bare, kept, model, on_seeded_heads
+from viz.frame.compute_positions import every_encoding
+from viz.frame.specs import Placing, Source
+from viz.models import positions
+from viz.models.capture import Capture
+
+
+@kept
+def placed(source: Source, placing: Placing) -> Capture:
+    """The first tokens of a text, read with other positions, or in another order.
+
+    Only the encoding's table has been added; turns and biases are up to :func:`viz.core.variants.encodings.encode`.
+    """
+    tokens, vectors = bare(source)
+    tokens, vectors = positions.first(tokens, limits.PLACED_TOKENS), vectors[: limits.PLACED_TOKENS]
+    if placing.order:
+        tokens, vectors = positions.reorder(tokens, placing.order), vectors[list(placing.order)]
+    table = every_encoding(source, placing)[placing.code].table(*vectors.shape)
+    if source.kind != "model":
+        return on_seeded_heads(source, tokens, vectors + table)
+    return positions.capture_placed(model(source.model), tokens, table)
+
+
+def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
+    """The first layer of heads told where its words are, no mask.
+
+    Raises:
+        ValueError: if the encoding does not fit the heads' sizes.
+    """
+    how = every_encoding(source, placing)[placing.code]
+    added = Placing(order=placing.order) if how.table is no_table else placing
+    call = placed(source, added).calls[0]
+    with torch.inference_mode():
+        options = {name: call.options[name] for name in ("scale", "score_mod") if name in call.options}
+        return encode(call.x, call.projections, how, **options)
+
+
+@kept
+def encoded(source: Source, placing: Placing) -> Tensor:
+    """The scaled scores of :func:`first_layer` with the encoding's bias, (H, T, T)."""
+    return first_layer(source, placing).masked

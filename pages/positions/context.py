@@ -1,0 +1,188 @@
+"""What every section of the Positions page stands on: a text's first tokens, a head of the first layer, settings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.positions import compute as own_compute
+from viz import limits
+from viz.core.masks import combine
+from viz.core.spec import AttentionSpec
+from viz.core.variants.encodings import Encoding
+from viz.figures.palette import BLUE, HEADS, ORANGE
+from viz.frame import compute, compute_positions, controls, state
+from viz.frame.scene import Scene, mask_added, provenance
+from viz.frame.specs import Placing
+from viz.models import positions
+from viz.models.capture import Capture
+from viz.models.tokens import Tokens
+from viz.text import Translate
+
+COLOURS = {"positive": BLUE, "negative": ORANGE, "series": (BLUE, ORANGE, *HEADS[2:4])}
+"""The palette, for what is drawn in the browser."""
+
+FOUR_ABREAST = 800
+"""Width in pixels at which a strip of small maps has four in a row."""
+
+BASE, LOWEST_BASE, HIGHEST_BASE = 10_000.0, 2.0, 1e6
+ALPHA = ("near_alpha", 0.5, 0.0, 5.0)
+"""Of the quadratic bias, how sharp it is: the parameter's name, its usual value and its range."""
+DELTA = ("near_delta", -1, -8, 8)
+"""Of the quadratic bias, the offset it looks at: likewise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionsContext:
+    """A text's first tokens, one head of the first layer, and what was chosen for all encodings.
+
+    What a section needs of the rest (the text read without positions, the encodings) is computed when it asks.
+    """
+
+    scene: Scene
+    tokens: Tokens
+    head: int
+    placing: Placing
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def n(self) -> int:
+        """Tokens."""
+        return len(self.tokens.ids)
+
+    @property
+    def spec(self) -> AttentionSpec:
+        """The sizes of the first layer."""
+        return self.scene.trace.projections.spec
+
+    @cached_property
+    def vectors(self) -> Tensor:
+        """The tokens' vectors before any position is added, (T, d_model)."""
+        return compute.bare(self.scene.choice.source)[1][: self.n]
+
+    @cached_property
+    def rows(self) -> Tensor | None:
+        """The model's own table of positions, if it has one."""
+        return compute_positions.own_rows(self.scene.choice.source)
+
+    @cached_property
+    def encodings(self) -> Mapping[str, Encoding]:
+        """Every way to tell these heads where a word is, by its code."""
+        return compute_positions.every_encoding(self.scene.choice.source, self.placing)
+
+    @cached_property
+    def unplaced(self) -> Capture:
+        """The text read without any position."""
+        return own_compute.placed(self.scene.choice.source, Placing())
+
+    @cached_property
+    def allowed(self) -> Tensor | None:
+        """The mask of the model and the visitor's together, for the chosen head; None where both leave all open."""
+        own = self.unplaced.calls[0].options.get("allowed")
+        allowed = combine(own, self.scene.choice.mask.allowed(self.n, self.n))
+        return allowed[self.head] if allowed is not None and allowed.ndim > 2 else allowed
+
+    def name(self, code: str) -> str:
+        """What an encoding is called on the screen."""
+        return self.t(f"positions.name_{code}")
+
+    def map_words(self) -> dict[str, str]:
+        """What a strip of maps says about tokens."""
+        return {"says": self.t("map.says"), "axes": self.t("positions.axes")}
+
+    def placed(self, code: str, order: tuple[int, ...] = ()) -> Placing:
+        """The page's settings with one encoding, and the words in an order."""
+        return replace(self.placing, code=code, order=order)
+
+    def scores(self, code: str, order: tuple[int, ...] = ()) -> Tensor:
+        """The chosen head's scaled scores under an encoding, with its bias and no mask, (T, T).
+
+        Args:
+            code: of the encoding.
+            order: place i holds token ``order[i]``.
+
+        Raises:
+            ValueError: if the encoding does not fit these sizes.
+        """
+        return own_compute.encoded(self.scene.choice.source, self.placed(code, order))[self.head]
+
+    def masked(self, scores: Tensor) -> Tensor:
+        """Scores with the masks of the model and of the visitor."""
+        return scores if self.allowed is None else scores.masked_fill(~self.allowed, -torch.inf)
+
+    def fits(self, code: str) -> bool:
+        """Whether an encoding suits these sizes; the comparison says why not."""
+        try:
+            self.scores(code)
+        except ValueError:
+            return False
+        return True
+
+    @property
+    def gain(self) -> float:
+        """By how much a formula's rows are scaled to suit a model's tokens."""
+        return compute_positions.row_gain(self.scene.choice.source)
+
+    def say_base(self) -> None:
+        """The base is chosen in another section."""
+        st.caption(self.t("positions.base_says", base=f"{self.placing.base:,g}"))
+
+    def say_gain(self, code: str) -> None:
+        """Say so where a formula's rows were scaled."""
+        if code == "sinusoidal" and self.gain != 1.0:
+            st.caption(self.t("positions.gain", gain=f"{self.gain:.3g}"))
+
+
+def thinned(labels: Sequence[str], most: int) -> list[str]:
+    """Of many labels some, and nothing between them, so that they do not overlap.
+
+    Example:
+        >>> thinned(["a", "b", "c", "d", "e"], 3)
+        ['a', '', 'c', '', 'e']
+    """
+    step = -(-len(labels) // most)
+    return [label if i % step == 0 else "" for i, label in enumerate(labels)]
+
+
+def about(scene: Scene) -> None:
+    """Where the numbers come from: the heads may be a model's own while the positions are not."""
+    t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
+    if source.kind == "words":
+        provenance(scene)
+        return
+    line = t(
+        f"positions.{source.kind}_line", model=source.model, layer=scene.choice.layer, last=scene.capture.n_layers - 1,
+        seed=source.seed, H=spec.H, G=spec.G, kind=spec.kind, d_model=spec.d_model, d_k=spec.d_k, n=len(scene.labels),
+    )  # fmt: skip
+    if source.kind == "model":
+        turns = "turns" if scene.capture.calls[0].rotary else "other"
+        own = "table" if compute_positions.own_rows(source) is not None else turns
+        line = f"{line} {t(f'positions.model_{own}')}"
+    st.caption(line)
+    mask_added(scene)
+
+
+def open_positions(scene: Scene) -> PositionsContext:
+    """Draw the chip of the head, and say what was chosen for all sections."""
+    t, last = scene.t, scene.trace.projections.spec.H - 1
+    head = state.whole("place_head", 2, 0, last)
+    if last > 0:
+        with scene.chips.add("head", t("chips.head", head=head)):
+            controls.slider(t("positions.head"), "place_head", 2, 0, last)
+            st.caption(t("positions.first_layer"))
+    tokens = positions.first(scene.capture.tokens, limits.PLACED_TOKENS)
+    if len(tokens.ids) < len(scene.labels):
+        st.caption(t("positions.first", n=len(tokens.ids)))
+    placing = Placing(
+        base=state.real("base", BASE, LOWEST_BASE, HIGHEST_BASE),
+        alpha=state.real(*ALPHA),
+        delta=float(state.whole(*DELTA)),
+    )
+    return PositionsContext(scene=scene, tokens=tokens, head=head, placing=placing)

@@ -1,0 +1,233 @@
+"""Every encoding in the same head of the same text, side by side."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.positions.checks import BIASES, bias_of
+from pages.positions.context import ALPHA, COLOURS, DELTA, FOUR_ABREAST, PositionsContext, thinned
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.analysis.checks import largest
+from viz.core.attention import row_softmax
+from viz.core.mistakes.masks import torchs_weights
+from viz.core.positions import offsets
+from viz.core.variants.encodings import OffsetProfile, offset_profile
+from viz.figures.matrix import matrix
+from viz.figures.offsets import Curve, offset_curves
+from viz.frame import controls, state
+from viz.frame.checks import Check, check
+from viz.frame.scene import say_error
+from viz.frame.show import show
+
+STRIP = "encodings"
+LOOKS = ("weights", "scores")
+SAME = 1e-4
+"""Up to this difference of a weight, a rotation is the model's own: angles are rounded where they are computed."""
+SENTENCES = 48
+"""Tokens up to which the pointer reads out a sentence for every cell of the open map."""
+ROW_LABELS, COLUMN_LABELS = 34, 24
+"""Rows and columns of the open map that have room for a label each."""
+HIGHEST = 600
+"""Of the open map, in pixels."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One head's scores under every encoding that fits, with its bias and no mask; and how they are shown."""
+
+    context: PositionsContext
+    look: str
+    scores: Mapping[str, Tensor]
+
+    @cached_property
+    def masked(self) -> dict[str, Tensor]:
+        """With the masks of the model and of the visitor."""
+        return {code: self.context.masked(scores) for code, scores in self.scores.items()}
+
+    @cached_property
+    def weights(self) -> dict[str, Tensor]:
+        """What the softmax makes of them."""
+        return {code: row_softmax(scores) for code, scores in self.masked.items()}
+
+    @property
+    def maps(self) -> dict[str, Tensor]:
+        """What is drawn."""
+        return self.weights if self.look == "weights" else self.masked
+
+    @cached_property
+    def profiles(self) -> dict[str, OffsetProfile]:
+        """The mean score of each offset."""
+        return {code: offset_profile(scores) for code, scores in self.scores.items()}
+
+    @property
+    def limit(self) -> float:
+        """Where the colours end: the largest mean but one. A bias grows with the text and would leave no colour."""
+        return max(1.0, sorted(float(profile.mean.abs().max()) for profile in self.profiles.values())[-2])
+
+
+def draw(context: PositionsContext) -> list[Check]:
+    """One text, one head, every encoding: the maps, and the mean score of each offset below them."""
+    t = context.t
+    look = controls.choice(
+        t("positions.look"), "look_at", LOOKS, lambda code: t(f"positions.{code}"), label_visibility="collapsed"
+    )
+    compared = Compared(context=context, look=look, scores=_scores(context))
+    chosen = _strip(compared)
+    st.markdown(f"**{context.name(chosen)}** · {t(f'positions.about_{chosen}')}")
+    if chosen == "quadratic":
+        _quadratic_controls(context)
+    context.say_gain(chosen)
+    left, right = st.columns(2)
+    with left:
+        _opened_map(compared, chosen)
+    with right:
+        _opened_profile(compared, chosen)
+    return [*_checks(compared), *_same_as_the_model(context)]
+
+
+def _scores(context: PositionsContext) -> dict[str, Tensor]:
+    """The chosen head's scores under each encoding; of those that do not fit, why not."""
+    scores, reasons = {}, dict[str, tuple[ValueError, list[str]]]()
+    for code in context.encodings:
+        try:
+            scores[code] = context.scores(code)
+        except ValueError as error:
+            reasons.setdefault(str(error), (error, []))[1].append(context.name(code))
+    for reason, names in reasons.values():
+        st.warning(context.t("positions.unavailable", names=" · ".join(names)))
+        say_error(context.t, reason)
+    return scores
+
+
+def _quadratic_controls(context: PositionsContext) -> None:
+    left, right = st.columns(2)
+    with left:
+        controls.real_slider(context.t("positions.alpha"), *ALPHA, step=0.05)
+    with right:
+        controls.slider(context.t("positions.delta"), *DELTA)
+
+
+def _strip(compared: Compared) -> str:
+    """Every map small; the code of the one that is open."""
+    context, codes = compared.context, list(compared.maps)
+    usual = "learned" if "learned" in codes else "sinusoidal" if "sinusoidal" in codes else "none"
+    chosen = state.choice("encoding", usual, codes)
+    alts = {code: context.t("positions.map_alt", name=context.name(code)) for code in codes}
+    labels = context.tokens.labels
+    panels = [Panel(code=code, title=context.name(code), alt=alt, labels=labels) for code, alt in alts.items()]
+    packed = pack_maps(
+        panels, torch.stack(list(compared.maps.values())), what=compared.look, limit=compared.limit, chosen=chosen,
+        words=context.map_words(), profiles=torch.stack([compared.profiles[code].mean for code in codes]),
+        profile_limit=compared.limit, hues=COLOURS,
+    )  # fmt: skip
+    with st.container(width=FOUR_ABREAST):
+        mount("maps/maps", key=STRIP, data=packed, on_chosen_change=_open)
+    st.caption(context.t("positions.strip_says", limit=f"{compared.limit:.1f}"))
+    if context.rows is None:
+        st.caption(context.t("positions.no_learned"))
+    return chosen
+
+
+def _open() -> None:
+    code = st.session_state[STRIP].get("chosen")
+    if isinstance(code, str):
+        state.put("encoding", code)
+
+
+def _opened_map(compared: Compared, code: str) -> None:
+    context, labels = compared.context, compared.context.tokens.labels
+    t, values = context.t, compared.maps[code]
+    hover = _sentences(context, compared.look, values) if context.n <= SENTENCES else None
+    fig = matrix(
+        values,
+        thinned(labels, ROW_LABELS),
+        thinned(labels, COLUMN_LABELS),
+        kind="weights" if compared.look == "weights" else "signed",
+        limit=compared.limit,
+        hover=hover,
+        row_title=t("axis.queries"),
+        column_title=t("axis.keys"),
+    )
+    fig["layout"]["height"] = min(HIGHEST, fig["layout"]["height"])
+    show(fig, key="opened", alt=t("positions.map_alt", name=context.name(code)))
+
+
+def _sentences(context: PositionsContext, look: str, values: Tensor) -> list[list[str]]:
+    sentence, labels = context.t(f"positions.hover_{look}"), context.tokens.labels
+    return [
+        [
+            sentence.format(query=q, key=k, value=f"{v:.4f}", offset=j - i)
+            for j, (k, v) in enumerate(zip(labels, row, strict=True))
+        ]
+        for i, (q, row) in enumerate(zip(labels, values.tolist(), strict=True))
+    ]
+
+
+def _opened_profile(compared: Compared, code: str) -> None:
+    context = compared.context
+    t, curves = context.t, {}
+    for each in dict.fromkeys((code, "none")):
+        profile = compared.profiles[each]
+        spread = profile.spread if each == code else None
+        curves[context.name(each)] = Curve(x=profile.offset, y=profile.mean, spread=spread)
+    fig = offset_curves(curves, x_title=t("positions.offset"), y_title=t("positions.score"), marks=(0,), height=400)
+    show(fig, key="profile", alt=t("positions.profile_alt", name=context.name(code)))
+    st.caption(t("positions.profile_says"))
+
+
+def _checks(compared: Compared) -> list[Check]:
+    """The weights are torch's own, and each bias is its paper's formula."""
+    context, scores = compared.context, compared.scores
+    everywhere = torch.ones(context.n, context.n, dtype=torch.bool)
+    allowed = everywhere if context.allowed is None else context.allowed
+    torchs = max(
+        float((torchs_weights(scores[code], allowed) - weights).abs().max())
+        for code, weights in compared.weights.items()
+    )
+    return [
+        check("positions.check_torch", torchs, 1e-5),
+        check("positions.check_bias", bias_error(context, scores), 1e-5 * largest(torch.stack([*scores.values()]))),
+    ]
+
+
+def bias_error(context: PositionsContext, scores: Mapping[str, Tensor]) -> float:
+    """How far what ALiBi, T5 and the quadratic bias add to the scores is from their formulas."""
+    offset, seed = offsets(context.n, context.n), context.scene.choice.source.seed
+    off = []
+    for code in BIASES:
+        expected = bias_of(code, offset, context.placing, head=context.head, n_heads=context.spec.H, seed=seed)
+        off.append(float((scores[code] - scores["none"] - expected).abs().max()))
+    return max(off)
+
+
+def _same_as_the_model(context: PositionsContext) -> list[Check]:
+    """With its own table given back, or its own rotation, the first layer must be the model's own."""
+    scene = context.scene
+    if not scene.choice.source.heads_of or context.n != len(scene.labels):
+        return []
+    own = scene.capture.layer(0, allowed=scene.choice.mask.allowed(context.n, context.n)).weights[context.head]
+
+    def off(code: str) -> float:
+        return float((own - row_softmax(context.masked(context.scores(code)))).abs().max())
+
+    if context.rows is not None:
+        return [check("positions.check_own", off("learned"), 1e-5)]
+    if scene.capture.calls[0].rotary and off("none") > SAME:  # else no map could be told from another
+        turned = [code for code in ("rope_adjacent", "rope_halves") if context.fits(code)]
+        _which_turns(context, {code: off(code) for code in turned})
+    return []
+
+
+def _which_turns(context: PositionsContext, off: dict[str, float]) -> None:
+    """A model's own rotation is one of the two only at its own base, and if nothing else is special about it."""
+    t, base = context.t, f"{context.placing.base:g}"
+    same = {code: error for code, error in off.items() if error <= SAME}
+    for code, error in same.items():
+        st.caption(t("positions.own_map", name=context.name(code), base=base, off=f"{error:.1e}"))
+    if not same:
+        st.caption(t("positions.own_no_map", base=base))

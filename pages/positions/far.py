@@ -1,0 +1,131 @@
+"""Far offsets: what each encoding says about a key k places back, past the length a model was trained on."""
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from pages.positions.checks import BIASES, bias_of, clock_hands
+from pages.positions.context import PositionsContext
+from viz.core.analysis.checks import largest
+from viz.core.positions import frequencies, kernel, t5_buckets
+from viz.core.variants.encodings import offset_profile
+from viz.figures.offsets import Curve, offset_curves
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.scene import say_error
+from viz.frame.show import show
+
+ABREAST = 3
+
+
+def draw(context: PositionsContext) -> list[Check]:
+    """One curve for each encoding, from k = 0 to twice the trained length."""
+    t = context.t
+    usual = 64 if context.rows is None else len(context.rows)
+    trained = controls.slider(t("positions.trained"), "trained", usual, 8, 1024)
+    curves = _curves(context, trained)
+    codes = list(curves)
+    for row in (codes[:ABREAST], codes[ABREAST:]):
+        for column, code in zip(st.columns(max(1, len(row))), row, strict=False):
+            with column:
+                _curve(context, code, curves[code], trained)
+    context.say_base()
+    return _checks(context, curves)
+
+
+def _curve(context: PositionsContext, code: str, values: Tensor, trained: int) -> None:
+    t, name = context.t, context.name(code)
+    st.markdown(f"**{name}**")
+    fig = offset_curves(
+        {name: Curve(x=torch.arange(len(values)), y=values)}, height=190, marks=(trained,),
+        x_title=t("positions.back"), y_title=t("positions.position_score"),
+    )  # fmt: skip
+    show(fig, key=f"far_{code}", alt=t("positions.far_alt", name=name, n=trained))
+    st.caption(_says(context, code, values, trained))
+
+
+def _curves(context: PositionsContext, trained: int) -> dict[str, Tensor]:
+    """What position alone says about a key k places back, from 0 to twice the trained length."""
+    far, spec, base = 2 * trained, context.spec, context.placing.base
+    makers: dict[str, Callable[[], Tensor]] = {
+        "sinusoidal": lambda: kernel(far, spec.d_model, base=base),
+        "rope_halves": lambda: kernel(far, spec.d_k, base=base),
+    }
+    for code in BIASES:
+        makers[code] = partial(_bias_back, context, code, far)
+    if context.rows is not None:
+        rows = normalize(context.rows[:trained], dim=-1)
+        makers["learned"] = lambda: _only_trained(rows, far)
+    curves = {}
+    for code in context.encodings:
+        if code in makers:
+            try:
+                curves[code] = makers[code]()
+            except ValueError as error:
+                say_error(context.t, error)
+    return curves
+
+
+def _bias_back(context: PositionsContext, code: str, far: int) -> Tensor:
+    """A bias's own numbers for the chosen head, from the query's place backwards."""
+    bias = context.encodings[code].bias(context.spec.H, 1, far)
+    assert bias is not None
+    return bias[context.head, 0].flip(0)
+
+
+def _only_trained(rows: Tensor, far: int) -> Tensor:
+    """The mean cosine of trained rows k apart; NaN where there is no row."""
+    profile = offset_profile(rows @ rows.T)
+    known = profile.mean[profile.offset >= 0]
+    return torch.cat([known, torch.full((far - len(known),), torch.nan)])
+
+
+def _says(context: PositionsContext, code: str, values: Tensor, trained: int) -> str:
+    """What to read off a curve, in its own numbers."""
+    end, case = len(values) - 1, ""
+    numbers = {"n": str(trained), "end": _short(values[-1]), "at": _short(values[trained])}
+    if code in ("sinusoidal", "rope_halves"):
+        width = context.spec.d_model if code == "sinusoidal" else context.spec.d_k
+        waves = 2 * math.pi / frequencies(width, base=context.placing.base)
+        slow = int((waves > trained).sum())
+        numbers |= {"slow": str(slow), "pairs": str(len(waves))}
+        case = "" if slow else "_all"
+    elif code == "learned":
+        assert context.rows is not None
+        numbers["known"] = str(min(trained, len(context.rows)))
+        case = "_cut" if trained < len(context.rows) else ""
+    elif code == "t5":
+        flat = int(t5_buckets(-torch.arange(1024)).diff().nonzero().max()) + 1
+        numbers |= {"flat": str(flat), "last": _short(_bias_back(context, code, flat + 1)[-1])}
+        case = "" if flat <= end else "_short"
+    elif code == "quadratic":
+        case = "" if context.placing.alpha else "_zero"
+    return context.t(f"positions.far_{code}{case}", **numbers)
+
+
+def _short(value: Tensor) -> str:
+    """Two digits behind the point, none of a large number; a zero has no sign."""
+    number = float(value)
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{round(number, 2) + 0.0:.2f}"
+
+
+def _checks(context: PositionsContext, curves: Mapping[str, Tensor]) -> list[Check]:
+    """The curves of both rotations by complex numbers; those of the biases by their papers' formulas."""
+    widths = {"sinusoidal": context.spec.d_model, "rope_halves": context.spec.d_k}
+    seed, turned, found = context.scene.choice.source.seed, [], []
+    for code in widths.keys() & curves.keys():
+        hands = clock_hands(torch.arange(len(curves[code])), widths[code], context.placing.base)
+        turned.append(float((curves[code] - hands.real.mean(-1)).abs().max()))
+    if turned:
+        found.append(check("positions.check_far_turned", max(turned), 1e-6))
+    for code in BIASES:
+        back = -torch.arange(len(curves[code]))
+        expected = bias_of(code, back, context.placing, head=context.head, n_heads=context.spec.H, seed=seed)
+        off = (curves[code] - expected).abs().max()
+        found.append(check(f"positions.check_far_{code}", off, 1e-5 * largest(expected)))
+    return found

@@ -1,0 +1,41 @@
+"""The words in another order: shuffled by a number in the link, or backwards; special tokens stay where they are."""
+
+import streamlit as st
+
+from viz.core.variants.encodings import shuffled
+from viz.frame import state
+from viz.models.tokens import Tokens
+
+SHUFFLES = 1000
+
+
+def shuffle_number() -> int:
+    """Which shuffle of the words is shown."""
+    return state.whole("shuffle", 0, 0, SHUFFLES - 1)
+
+
+def shuffled_order(tokens: Tokens) -> tuple[int, ...]:
+    """Place i holds token ``order[i]``; nothing moves where there are not two tokens to exchange."""
+    fixed = frozenset(i for i, special in enumerate(tokens.special) if special)
+    return tuple(shuffled(len(tokens.ids), shuffle_number(), fixed).tolist())
+
+
+def backward_order(tokens: Tokens) -> tuple[int, ...]:
+    """The last word first."""
+    free = [i for i, special in enumerate(tokens.special) if not special]
+    back = dict(zip(free, reversed(free), strict=True))
+    return tuple(back.get(i, i) for i in range(len(tokens.ids)))
+
+
+def reads_the_same(tokens: Tokens, order: tuple[int, ...]) -> bool:
+    """Whether only equal words changed places."""
+    return tuple(tokens.ids[i] for i in order) == tokens.ids
+
+
+def shuffle_again(label: str, *, key: str, disabled: bool = False) -> None:
+    """A button for another order. The number stands in the link, so two sections may have a button each."""
+    st.button(label, key=key, on_click=_next_shuffle, disabled=disabled)
+
+
+def _next_shuffle() -> None:
+    state.put("shuffle", (st.session_state["shuffle"] + 1) % SHUFFLES)

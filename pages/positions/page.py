@@ -1,0 +1,57 @@
+"""Where a word is: why attention needs to be told, and the ways to tell it."""
+
+from pages.positions import added, encodings, far, real_head, rope, shuffle, sinusoids, step
+from pages.positions.context import about, open_positions
+from viz.core import positions
+from viz.core.analysis.map_statistics import on_offset
+from viz.core.variants.encodings import encode, offset_profile, put_back
+from viz.core.variants.relative import quadratic_scores
+from viz.frame.choice import Controls
+from viz.frame.page import Page, Section
+
+SINUSOIDS = (
+    r"\begin{aligned} p_{i,2j} &= \sin\big(i / b^{2j/D}\big) \\ p_{i,2j+1} &= \cos\big(i / b^{2j/D}\big) \end{aligned}"
+)
+TURNED = r"(\rho_i\, q) \cdot (\rho_j\, k) = q \cdot (\rho_{j-i}\, k)"
+ENCODED = r"\operatorname{softmax}\big(\rho(X W_Q)\, \rho(X W_K)^\top / \sqrt{d_k} + b\big)\, X W_V"
+
+PAGE = Page(
+    name="positions",
+    context=open_positions,
+    controls=Controls(layer=False),
+    about=about,
+    sections=(
+        Section("shuffle", shuffle.draw, code=(encode, put_back)),
+        Section("real_head", real_head.draw, code=(on_offset,)),
+        Section(
+            "sinusoids",
+            sinusoids.draw,
+            code=(positions.frequencies, positions.sinusoidal),
+            formula=SINUSOIDS,
+            parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
+        ),
+        Section("added", added.draw, code=(positions.sinusoidal,), parameters=("added",)),
+        Section(
+            "step",
+            step.draw,
+            code=(positions.rotation, offset_profile),
+            formula=step.formula,
+            parameters=("pe_k", "pe_pair"),
+        ),
+        Section(
+            "encodings",
+            encodings.draw,
+            code=(encode, positions.alibi, positions.t5_buckets, quadratic_scores),
+            formula=ENCODED,
+            parameters=("look_at", "encoding"),
+        ),
+        Section(
+            "rope",
+            rope.draw,
+            code=(positions.rope,),
+            formula=TURNED,
+            parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
+        ),
+        Section("far", far.draw, code=(positions.kernel, positions.alibi), parameters=("trained",)),
+    ),
+)

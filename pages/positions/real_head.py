@@ -1,0 +1,117 @@
+"""A head of a real model that looks at the previous token, and no longer does once its positions are taken away."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from pages.positions import compute as own_compute
+from pages.positions import orders
+from pages.positions.context import COLOURS, FOUR_ABREAST, PositionsContext
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.analysis.map_statistics import on_offset, uniform
+from viz.core.attention import AttentionTrace
+from viz.core.heads import share_kv
+from viz.frame import compute, compute_positions, specs
+from viz.frame.checks import Check, check
+from viz.frame.scene import say_error
+from viz.models.capture import Capture
+from viz.models.registry import ModelError
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreviousTokenHead:
+    """The head of a model that looks most at the previous token, in the four ways the model reads the text."""
+
+    layer: int
+    head: int
+    n_heads: int
+    cases: Mapping[str, AttentionTrace]
+
+    def weights(self, case: str) -> Tensor:
+        """Its map, (T, T)."""
+        return self.cases[case].weights[self.head]
+
+
+def draw(context: PositionsContext) -> list[Check]:
+    """The head's four maps, and how much of them goes to the previous token."""
+    t, source = context.t, context.scene.choice.source
+    source = replace(source, kind="model", model=source.model or compute.DEFAULT_MODEL)
+    try:
+        tokens = own_compute.placed(source, specs.Placing()).tokens
+        rows = compute_positions.own_rows(source)
+    except ModelError as error:
+        say_error(t, error)
+        return []
+    if rows is None:
+        st.info(t("positions.evidence_none", model=source.model))
+        return []
+    orders.shuffle_again(t("positions.shuffle_again"), key="shuffle_model")
+    order = orders.shuffled_order(tokens)
+    if orders.reads_the_same(tokens, order):  # nothing was shuffled, so nothing would be shown
+        st.info(t("positions.evidence_one" if order == tuple(range(len(order))) else "positions.same_words"))
+        return []
+    found = _find(source, order)
+    _maps(context, found)
+    where = {"layer": found.layer, "head": found.head, "n": found.n_heads}
+    st.markdown(t("positions.evidence_head", model=source.model, **where))
+    means = {case: float(on_offset(found.weights(case), -1).mean()) for case in found.cases}
+    _table(context, means)
+    even = on_offset(uniform(found.cases["own"].masked[found.head].isfinite()), -1).mean()
+    st.markdown(t("positions.evidence_says", even=f"{float(even):.2f}"))
+    off = max(abs(mean - previous_by_torch(found, case)) for case, mean in means.items())
+    return [check("positions.check_previous", off, 1e-5)]
+
+
+def _find(source: specs.Source, order: tuple[int, ...]) -> PreviousTokenHead:
+    def read(code: str, order: tuple[int, ...] = ()) -> Capture:
+        return own_compute.placed(source, specs.Placing(code=code, order=order))
+
+    own = read("learned")
+    means = torch.stack([on_offset(own.layer(i).weights, -1).mean(-1) for i in range(own.n_layers)])
+    layer, head = divmod(int(means.argmax()), means.shape[1])
+    read_as = {"own": own, "own_moved": read("learned", order), "zero": read("none"), "zero_moved": read("none", order)}
+    cases = {case: capture.layer(layer) for case, capture in read_as.items()}
+    return PreviousTokenHead(layer=layer, head=head, n_heads=means.numel(), cases=cases)
+
+
+def previous_by_torch(found: PreviousTokenHead, case: str) -> float:
+    """The mean weight on the previous token, as torch's own attention has it: with the identity for values."""
+    trace = found.cases[case]
+    q, k = trace.q[found.head], share_kv(trace.k, len(trace.q))[found.head]
+    allowed = None if trace.allowed is None else trace.allowed.expand(len(trace.q), -1, -1)[found.head]
+    identity = torch.eye(len(k), dtype=k.dtype)
+    weights = scaled_dot_product_attention(q[None], k[None], identity[None], attn_mask=allowed, scale=trace.scale)[0]
+    return sum(float(weights[i, i - 1]) for i in range(1, len(weights))) / (len(weights) - 1)
+
+
+def _maps(context: PositionsContext, found: PreviousTokenHead) -> None:
+    t = context.t
+    places = tuple(map(str, range(len(found.weights("own")))))  # other words stand there in each map
+    titles = {case: t(f"positions.case_{case}") for case in found.cases}
+    panels = [Panel(code=case, title=title, alt=title, labels=places) for case, title in titles.items()]
+    packed = pack_maps(
+        panels, torch.stack([found.weights(case) for case in found.cases]), what="weights", limit=1.0, hues=COLOURS,
+        words={"says": t("positions.places_say"), "axes": t("positions.places_axes")},
+    )  # fmt: skip
+    with st.container(width=FOUR_ABREAST):
+        mount("maps/maps", key="evidence_maps", data=packed)
+
+
+def _table(context: PositionsContext, means: Mapping[str, float]) -> None:
+    t = context.t
+    st.dataframe(
+        [{"case": t(f"positions.case_{case}"), "weight": mean} for case, mean in means.items()],
+        column_config={
+            "case": st.column_config.TextColumn(t("positions.case")),
+            "weight": st.column_config.ProgressColumn(
+                t("positions.previous_weight"), format="%.2f", min_value=0, max_value=1
+            ),
+        },
+        hide_index=True,
+        key="evidence",
+    )

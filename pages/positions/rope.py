@@ -1,0 +1,107 @@
+"""RoPE on the plane of one pair of dimensions: query and key are turned, and only their offset is left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.positions import compute
+from pages.positions.checks import rope_scores
+from pages.positions.context import PositionsContext
+from viz.core.heads import share_kv
+from viz.core.positions import Pairing, frequencies, rope
+from viz.figures.palette import BLUE, ORANGE
+from viz.figures.plane import Arrow, plane
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.scene import say_error
+from viz.frame.show import show
+
+FARTHEST = 200
+"""How far both tokens can be moved on together."""
+
+PAIRINGS: tuple[Pairing, ...] = ("adjacent", "halves")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A query and a key token, a pair of dimensions, and how far both are moved on."""
+
+    pairing: Pairing
+    query: int
+    key: int
+    pair: int
+    moved: int
+
+    def dimensions(self, n_pairs: int) -> tuple[int, int]:
+        """The two dimensions of the pair."""
+        return (2 * self.pair, 2 * self.pair + 1) if self.pairing == "adjacent" else (self.pair, self.pair + n_pairs)
+
+
+def draw(context: PositionsContext) -> list[Check]:
+    """One pair of one query and one key, before and after RoPE turns them; only the offset matters to their product."""
+    t, base = context.t, context.placing.base
+    trace = compute.first_layer(context.scene.choice.source, context.placed("none"))
+    try:
+        omega = frequencies(trace.q.shape[-1], base=base)
+    except ValueError as error:
+        say_error(t, error)
+        return []
+    pairing = controls.choice(t("positions.pairing"), "pairing", PAIRINGS, lambda code: t(f"positions.pairing_{code}"))
+    left, right = st.columns(2)
+    with right:
+        chosen = _controls(context, PAIRINGS[PAIRINGS.index(pairing)], len(omega))
+    q, k = trace.q[context.head, chosen.query], share_kv(trace.k, len(trace.q))[context.head, chosen.key]
+    turned_q, turned_k = (
+        turned(x, start, base=base, pairing=chosen.pairing) for x, start in ((q, chosen.query), (k, chosen.key))
+    )
+    with left:
+        vectors = {"query": (q, turned_q[chosen.moved]), "key": (k, turned_k[chosen.moved])}
+        _plane(context, vectors, *chosen.dimensions(len(omega)))
+    scores = (turned_q * turned_k).sum(-1) * trace.scale
+    with right:
+        _say(context, chosen, float(omega[chosen.pair]), float(scores[chosen.moved]), float(q @ k) * trace.scale)
+    size = max(1.0, float(q.norm() * k.norm()) * trace.scale)
+    expected = rope_scores(q, k, torch.tensor(chosen.key - chosen.query), base=base, pairing=chosen.pairing)
+    return [
+        check("positions.check_rope", (scores - scores[0]).abs().max(), 1e-5 * size),
+        check("positions.check_rope_complex", (scores[0] - expected * trace.scale).abs(), 1e-5 * size),
+    ]
+
+
+def turned(x: Tensor, start: int, *, base: float, pairing: Pairing) -> Tensor:
+    """A vector turned at its own place, and at every place up to FARTHEST further on, (places, d_k)."""
+    places = torch.arange(FARTHEST + 1)
+    return rope(x.expand(len(places), -1), base=base, pairing=pairing, positions=places + start)
+
+
+def _controls(context: PositionsContext, pairing: Pairing, n_pairs: int) -> Chosen:
+    t, last = context.t, context.n - 1
+    usual = {"rope_query": (3, last), "rope_key": (1, last), "rope_pair": (0, n_pairs - 1), "rope_shift": (0, FARTHEST)}
+    query, key, pair, moved = (
+        controls.slider(t(f"positions.{name}"), name, default, 0, most) for name, (default, most) in usual.items()
+    )
+    return Chosen(pairing=pairing, query=query, key=key, pair=pair, moved=moved)
+
+
+def _plane(context: PositionsContext, vectors: Mapping[str, tuple[Tensor, Tensor]], a: int, b: int) -> None:
+    t, arrows = context.t, []
+    for (who, (before, after)), hue in zip(vectors.items(), (BLUE, ORANGE), strict=True):
+        tips = [(float(vector[a]), float(vector[b])) for vector in (before, after)]
+        arrows.append(Arrow(name=t(f"positions.arrow_{who}_before"), hue=hue, faint=True, tip=tips[0]))
+        arrows.append(Arrow(name=t(f"positions.arrow_{who}"), hue=hue, tip=tips[1]))
+    fig = plane(arrows, x_title=t("positions.axis_dimension", i=a), y_title=t("positions.axis_dimension", i=b))
+    show(fig, key="plane", alt=t("positions.plane_alt", a=a, b=b))
+
+
+def _say(context: PositionsContext, chosen: Chosen, omega: float, score: float, bare: float) -> None:
+    """Who stands where, by which angles both were turned, and what is left of it."""
+    t, labels = context.t, context.tokens.labels
+    i, j = chosen.query + chosen.moved, chosen.key + chosen.moved
+    query, key = labels[chosen.query], labels[chosen.key]
+    st.text(t("positions.rope_who", query=query, i=i, key=key, j=j, offset=j - i))
+    numbers = {"score": score, "bare": bare, "angle_i": i * omega, "angle_j": j * omega}
+    st.markdown(t("positions.rope_found", **{name: f"{number:.3g}" for name, number in numbers.items()}))
+    context.say_base()

@@ -1,0 +1,96 @@
+"""Why positions are needed: the words in another order, with positions and without."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.positions import compute, orders
+from pages.positions.context import COLOURS, PositionsContext
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.attention import row_softmax
+from viz.core.variants.encodings import put_back
+from viz.frame import controls, specs
+from viz.frame.checks import Check, check
+
+ORDERS = ("shuffled", "reversed")
+WIDTH = 720
+"""Of the four maps, in pixels: two abreast, and the first two on the first screen."""
+
+
+def draw(context: PositionsContext) -> list[Check]:
+    """Without positions the weights only follow the words around; with positions they change."""
+    t, tokens = context.t, context.tokens
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        order = _chosen_order(context)
+        if orders.reads_the_same(tokens, order):
+            st.info(t("positions.one_word" if order == tuple(range(context.n)) else "positions.same_words"))
+            return []
+        code = _compared(context)
+    before, after = _both(context, "none", order)
+    told, moved = _both(context, code, order)
+    _maps(context, code, torch.stack([before, after, told, moved]))
+    without, changed = (float((a - b).abs().max()) for a, b in ((before, after), (told, moved)))
+    st.markdown(t("positions.need_found", none=f"{without:.1e}", code=context.name(code), changed=f"{changed:.2f}"))
+    if code == "alibi" and order == tuple(reversed(range(context.n))):
+        st.caption(t("positions.need_mirror"))
+    st.text(t("positions.as_written", text=" ".join(tokens.labels)))
+    st.text(t("positions.as_shuffled", text=" ".join(tokens.labels[i] for i in order)))
+    return [check("positions.check_need", without, 1e-5), *_whole_model(context, order)]
+
+
+def _chosen_order(context: PositionsContext) -> tuple[int, ...]:
+    """How the visitor wants the words to stand."""
+    t = context.t
+    how = controls.choice(t("positions.order"), "order", ORDERS, lambda code: t(f"positions.order_{code}"))
+    orders.shuffle_number()  # it stands in the link, whatever the order
+    orders.shuffle_again(t("positions.shuffle_again"), key="shuffle_words", disabled=how == "reversed")
+    return orders.shuffled_order(context.tokens) if how == "shuffled" else orders.backward_order(context.tokens)
+
+
+def _compared(context: PositionsContext) -> str:
+    """The encoding beside which "no positions" is shown."""
+    t = context.t
+    codes = [code for code in context.encodings if code != "none" and context.fits(code)]
+    usual = next(code for code in ("learned", "sinusoidal", "alibi") if code in codes)
+    label = t("positions.with")
+    return controls.choice(
+        label, "need", codes, lambda code: t(f"positions.name_{code}"), default=usual, look="list", width=300
+    )
+
+
+def _both(context: PositionsContext, code: str, order: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """The weights of the words as written, and in the new order with every cell put back to where its words stood."""
+    before, after = row_softmax(context.scores(code)), row_softmax(context.scores(code, order))
+    return before, put_back(after, torch.tensor(order))
+
+
+def _maps(context: PositionsContext, code: str, maps: Tensor) -> None:
+    t, labels = context.t, context.tokens.labels
+    titles = [
+        t(f"positions.map_{which}", name=context.name(each))
+        for each in ("none", code)
+        for which in ("as_written", "put_back")
+    ]
+    panels = [Panel(code=str(i), title=title, alt=title, labels=labels) for i, title in enumerate(titles)]
+    words = context.map_words()
+    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True, words=words, hues=COLOURS)
+    with st.container(width=WIDTH):
+        mount("maps/maps", key="need_maps", data=packed)
+
+
+def _whole_model(context: PositionsContext, order: tuple[int, ...]) -> list[Check]:
+    """The same for every layer of a real model whose positions can be taken away and that has no mask."""
+    source, plain = context.scene.choice.source, context.unplaced
+    if not source.heads_of or context.rows is None:
+        return []
+    masks = [call.options.get("allowed") for call in plain.calls]
+    if any(mask is not None and not mask.all() for mask in masks):
+        st.caption(context.t("positions.causal"))
+        return []
+    moved, places = compute.placed(source, specs.Placing(order=order)), torch.tensor(order)
+    off = max(
+        float((plain.layer(i).weights - put_back(moved.layer(i).weights, places)).abs().max())
+        for i in range(plain.n_layers)
+    )
+    return [check("positions.check_model", off, 1e-4, layers=plain.n_layers)]

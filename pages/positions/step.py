@@ -1,0 +1,187 @@
+"""Why sinusoids work: a step of k positions is one rotation, so what two rows share depends on their distance alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from pages.positions.context import COLOURS, PositionsContext
+from pages.positions.sinusoids import Table, at_parameter, chosen_table
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.positions import frequencies, rotation, sinusoidal
+from viz.core.variants.encodings import OffsetProfile, offset_profile
+from viz.figures.offsets import Curve, offset_curves
+from viz.figures.palette import BLUE, ORANGE
+from viz.figures.plane import Arrow, plane
+from viz.frame import compute, controls, state
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+from viz.models.registry import ModelError
+
+SHOWN_ROWS = 128
+"""Positions whose products with each other are drawn; the curve beside takes all."""
+FARTHEST = 32
+STEPS = ("pe_k", 5, -FARTHEST, FARTHEST)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """From a position i, k positions on, seen in one pair of dimensions."""
+
+    table: Table
+    base: float
+    at: int
+    k: int
+    pair: int
+
+    @property
+    def matrix(self) -> Tensor:
+        """R_k, (D, D)."""
+        return rotation(self.k, self.table.width, base=self.base)
+
+    @property
+    def block(self) -> Tensor:
+        """R_k's part for the pair, (2, 2)."""
+        at = slice(2 * self.pair, 2 * self.pair + 2)
+        return self.matrix[at, at]
+
+    def hand(self, at: int) -> Tensor:
+        """The pair's sine and cosine at a position."""
+        return sinusoidal(at + 1, self.table.width, base=self.base)[at, 2 * self.pair : 2 * self.pair + 2]
+
+
+def pair_parameter(table: Table) -> tuple[str, int, int, int]:
+    """The pair that is shown: its parameter's name, usual value and range."""
+    return "pe_pair", 1, 0, table.width // 2 - 1
+
+
+def chosen_step(context: PositionsContext) -> Step | None:
+    """What was chosen; None if the width is odd, so that its dimensions cannot be paired."""
+    table = chosen_table()
+    if table.width % 2:
+        return None
+    at, k, pair = (state.whole(*parameter) for parameter in (at_parameter(table), STEPS, pair_parameter(table)))
+    return Step(table=table, base=context.placing.base, at=at, k=k, pair=pair)
+
+
+def draw(context: PositionsContext) -> list[Check]:
+    """Two hands that turn by the same angle, and what follows: the cosine of two rows against their distance."""
+    t, step = context.t, chosen_step(context)
+    if step is None:
+        st.info(t("positions.odd"))
+        return []
+    labels = (t("positions.step.at"), t("positions.step.k"), t("positions.step.pair"))
+    parameters = (at_parameter(step.table), STEPS, pair_parameter(step.table))
+    for column, label, parameter in zip(st.columns(3), labels, parameters, strict=True):
+        with column:
+            controls.slider(label, *parameter)
+    learned = _learned_rows(context)
+    cosines = _cosines(context, step, learned)
+    profiles = {name: offset_profile(cosine) for name, cosine in cosines.items()}
+    left, right = st.columns(2)
+    with left:
+        _hands(context, step)
+    with right:
+        _distance(context, profiles)
+    spreads = [float(profile.spread.max()) for profile in profiles.values()]
+    st.markdown(t("positions.spread", sinusoidal=f"{spreads[0]:.1e}"))
+    if learned is not None:
+        st.markdown(t("positions.spread_learned", learned=f"{spreads[1]:.2f}", model=learned[0]))
+    _products(context, cosines)
+    return [
+        check("positions.check_shift", shift_error(step), 1e-5, k=step.k),
+        check("positions.check_distance", spreads[0], 1e-5),
+    ]
+
+
+def shift_error(step: Step) -> float:
+    """How far R_k p(i) is from p(i + k), for every position of the table."""
+    n = step.table.n
+    rows = sinusoidal(n + 2 * FARTHEST, step.table.width, base=step.base)  # from FARTHEST on there is room for every k
+    start = slice(FARTHEST, FARTHEST + n)
+    end = slice(FARTHEST + step.k, FARTHEST + step.k + n)
+    return float((rows[start] @ step.matrix.T - rows[end]).abs().max())
+
+
+def _hands(context: PositionsContext, step: Step) -> None:
+    """The pair's hand at two positions, before and after the step: the angle between is the same."""
+    t, arrows = context.t, []
+    other = 0 if step.at else step.table.n // 2
+    for at, hue in ((step.at, BLUE), (other, ORANGE)):
+        before = step.hand(at)
+        after = step.block @ before
+        tips = [(float(values[0]), float(values[1])) for values in (before, after)]
+        arrows.append(Arrow(name=f"p({at})", hue=hue, faint=True, tip=tips[0]))
+        arrows.append(Arrow(name=f"p({at + step.k})", hue=hue, tip=tips[1]))
+    fig = plane(arrows, x_title=t("positions.step.sine"), y_title=t("positions.step.cosine"))
+    show(fig, key="step", alt=t("positions.step.alt", pair=step.pair, k=step.k))
+    angle = step.k * float(frequencies(step.table.width, base=step.base)[step.pair])
+    st.caption(t("positions.step.turned", pair=step.pair, angle=f"{angle:.3g}"))
+
+
+def _learned_rows(context: PositionsContext) -> tuple[str, Tensor] | None:
+    """A trained table to compare with: the source's own, else the default model's, if it is here."""
+    if context.rows is not None:
+        return context.scene.choice.source.model, context.rows
+    try:
+        rows = compute.model(compute.DEFAULT_MODEL).positions()
+    except ModelError:
+        return None
+    return None if rows is None else (compute.DEFAULT_MODEL, rows)
+
+
+def _cosines(context: PositionsContext, step: Step, learned: tuple[str, Tensor] | None) -> dict[str, Tensor]:
+    """Cosines of all pairs of rows, for the sinusoids and for a trained table."""
+    tables = {context.name("sinusoidal"): sinusoidal(step.table.n, step.table.width, base=step.base)}
+    if learned is not None:
+        tables[context.t("positions.learned_of", model=learned[0])] = learned[1][: step.table.n]
+    return {name: normalize(rows, dim=-1) @ normalize(rows, dim=-1).T for name, rows in tables.items()}
+
+
+def _distance(context: PositionsContext, profiles: Mapping[str, OffsetProfile]) -> None:
+    t, curves = context.t, {}
+    for name, profile in profiles.items():
+        ahead = profile.offset >= 0
+        curves[name] = Curve(x=profile.offset[ahead], y=profile.mean[ahead], spread=profile.spread[ahead])
+    fig = offset_curves(
+        curves, x_title=t("positions.distance"), y_title=t("positions.cosine"), limits=(-1.05, 1.05), height=380
+    )
+    show(fig, key="distance", alt=t("positions.distance_alt"))
+    st.caption(t("positions.band_says"))
+
+
+def _products(context: PositionsContext, cosines: Mapping[str, Tensor]) -> None:
+    t, n = context.t, min(SHOWN_ROWS, *(len(cosine) for cosine in cosines.values()))
+    labels = tuple(map(str, range(n)))
+    titles = {name: t("positions.products", name=name) for name in cosines}
+    panels = [Panel(code=name, title=title, alt=title, labels=labels) for name, title in titles.items()]
+    values = torch.stack([cosine[:n, :n] for cosine in cosines.values()])
+    words = {"says": t("positions.rows_say"), "axes": t("positions.rows_axes", last=n - 1)}
+    packed = pack_maps(panels, values, what="scores", limit=1.0, gutter=True, words=words, hues=COLOURS)
+    mount("maps/maps", key="products", data=packed)
+
+
+def formula(context: PositionsContext) -> None:
+    """The rotation in letters, and in the numbers of the chosen pair."""
+    st.latex(r"\begin{aligned} p_{i+k} &= R_k\, p_i \\ p_i \cdot p_{i+k} &= \sum_j \cos k\omega_j \end{aligned}")
+    if (step := chosen_step(context)) is not None:
+        st.latex(_numbers(step))
+
+
+def _numbers(step: Step) -> str:
+    start, pair, k = step.hand(step.at), step.pair, step.k
+    omega = float(frequencies(step.table.width, base=step.base)[pair])
+    letters = r"\begin{pmatrix}\cos k\omega&\sin k\omega\\-\sin k\omega&\cos k\omega\end{pmatrix}"
+    return (
+        rf"\begin{{aligned}} R_k&={letters}\\&={_matrix(step.block)}\\ \omega_{{{pair}}}&={omega:.4g},\quad k={k}\\"
+        rf"R_k\,p({step.at})&=R_k\,{_matrix(start)}\\&={_matrix(step.block @ start)}=p({step.at + k}) \end{{aligned}}"
+    )
+
+
+def _matrix(values: Tensor) -> str:
+    rows = values.reshape(len(values), -1).tolist()
+    return r"\begin{pmatrix}" + r"\\".join("&".join(f"{v:.4f}" for v in row) for row in rows) + r"\end{pmatrix}"

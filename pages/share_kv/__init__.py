@@ -1,0 +1,1 @@
+"""Sharing keys and values: MHA, GQA, MQA."""

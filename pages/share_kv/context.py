@@ -1,0 +1,126 @@
+"""What every section of the page stands on: G, the number of key/value heads, and the layer that has so many."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import streamlit as st
+from torch import Tensor
+
+from pages.share_kv import compute
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.heads import MultiHeadTrace
+from viz.core.spec import AttentionSpec
+from viz.core.variants.kv_sharing import divisors
+from viz.figures.palette import BLUE, HEADS, ORANGE
+from viz.frame import controls
+from viz.frame.scene import Scene, blocks_more
+from viz.models.capture import Call
+from viz.text import Translate, sentences
+
+HUES = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
+
+
+def spec_with(spec: AttentionSpec, n_kv_heads: int) -> AttentionSpec:
+    """The same layer with another G."""
+    return replace(spec, n_kv_heads=n_kv_heads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareKvContext:
+    """A layer of heads, and G, the number of key/value heads it is given.
+
+    Seeded heads are drawn with so many; a model's own are pooled into so many.
+    """
+
+    scene: Scene
+    n_kv_heads: int
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def call(self) -> Call:
+        """The layer as the source has it: what goes in, and the options of its attention."""
+        return self.scene.capture.calls[self.scene.choice.layer]
+
+    @property
+    def is_model(self) -> bool:
+        """Whether these are a model's own heads, which have to be pooled for another G."""
+        return self.scene.choice.source.kind == "model"
+
+    @property
+    def kv_heads_before(self) -> int:
+        """Key/value heads of the layer before any were pooled."""
+        return len(self.scene.trace.k)
+
+    @property
+    def spec(self) -> AttentionSpec:
+        """The sizes of the layer, with G as chosen."""
+        return spec_with(self.scene.trace.projections.spec, self.n_kv_heads)
+
+    @cached_property
+    def layer(self) -> MultiHeadTrace:
+        """Every step of the layer with G key/value heads."""
+        return self.with_kv_heads(self.n_kv_heads)
+
+    def with_kv_heads(self, n_kv_heads: int, *, mistake: bool = False) -> MultiHeadTrace:
+        """The layer with another G; ``mistake`` shares its key/value heads out in the wrong order."""
+        choice = self.scene.choice
+        return compute.shared(choice.source, choice.layer, choice.mask, n_kv_heads, mistake)
+
+
+def open_share_kv(scene: Scene) -> ShareKvContext:
+    """Draw the control of the page, G, and say beside it what was chosen."""
+    t, H, before = scene.t, scene.trace.projections.spec.H, len(scene.trace.k)
+    is_model = scene.choice.source.kind == "model"
+    groups = divisors(before if is_model else H)
+    sliders, says = st.columns([3, 2], gap="small", vertical_alignment="center")
+    with sliders:
+        n_kv_heads = controls.select_slider(
+            t("share_kv.groups"),
+            "n_kv_heads",
+            groups[len(groups) // 2],
+            groups,
+            help=t("choice.n_kv_heads_help"),
+            format_func=lambda G: t(f"share_kv.g_{_kind(H, G)}", G=G),
+        )
+    with says:
+        if len(groups) > 1:
+            st.markdown(t(f"share_kv.says_{_kind(H, n_kv_heads)}", H=H, G=n_kv_heads, each=H // n_kv_heads))
+        else:
+            st.caption(t("share_kv.own_one", H=H))
+        if is_model and 1 < before < H:
+            st.caption(t("share_kv.own", own=before, H=H))
+    return ShareKvContext(scene=scene, n_kv_heads=n_kv_heads)
+
+
+def _kind(n_heads: int, n_kv_heads: int) -> str:
+    return "mha" if n_kv_heads == n_heads else "mqa" if n_kv_heads == 1 else "gqa"
+
+
+def say_whose_numbers(context: ShareKvContext) -> None:
+    """Say whether the keys and values shown are a model's own, or means of them."""
+    t, before = context.t, context.kv_heads_before
+    if context.is_model and before > context.n_kv_heads:
+        st.caption(t("share_kv.pooled", own=before, G=context.n_kv_heads))
+    elif context.is_model and not blocks_more(context.scene):
+        st.caption(t("source.model_own"))
+
+
+def words_of(context: ShareKvContext, view: str) -> dict[str, str]:
+    """A view's own words, to be filled in by the browser: the texts below ``share_kv.<view>``."""
+    prefix = f"share_kv.{view}."
+    names = [name.removeprefix(prefix) for name in sentences(context.scene.choice.lang) if name.startswith(prefix)]
+    return {name: context.t(f"share_kv.{view}.{name}") for name in names}
+
+
+def map_pair(t: Translate, titles: Sequence[str], maps: Tensor, labels: Sequence[str], *, key: str) -> None:
+    """Two maps of weights (or one) on the same tokens, side by side."""
+    panels = [Panel(code=str(i), title=title, alt=title, labels=tuple(labels)) for i, title in enumerate(titles)]
+    words = {"says": t("map.says"), "axes": t("share_kv.axes")}
+    packed = pack_maps(panels, maps, what="weights", limit=1.0, words=words, hues=HUES, gutter=True)
+    mount("maps/maps", key=key, data=packed)

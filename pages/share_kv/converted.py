@@ -1,0 +1,122 @@
+"""A trained layer given fewer key/value heads by averaging, and how far its attention moves."""
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.share_kv.context import ShareKvContext, map_pair
+from viz import limits
+from viz.core.analysis.map_statistics import total_variation, uniform
+from viz.core.heads import MultiHeadTrace
+from viz.core.variants.kv_sharing import divisors
+from viz.figures.bars import bars
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """One head before and after, then how far all of them moved."""
+    t, before = context.t, context.scene.trace
+    if not context.is_model or context.kv_heads_before == 1:
+        st.info(t("share_kv.convert_model"))
+        return []
+    if int(before.masked.isfinite().any(0).sum(-1).max()) <= 1:
+        st.info(t("share_kv.convert_nothing"))
+        return []
+    head = controls.slider(t("share_kv.head"), "head", 1, 0, context.spec.H - 1)
+    _before_after(context, head)
+    moved = moved_by_group(context)
+    _say_how_far(context, moved)
+    _bars(context, moved)
+    return _checks(context, head, moved[context.n_kv_heads])
+
+
+def moved_by_group(context: ShareKvContext) -> dict[int, Tensor]:
+    """How far each head's rows are from what they were, for every G: the mean total variation, (H,)."""
+    before = context.scene.trace.weights
+    pooled = {g: context.with_kv_heads(g) for g in divisors(context.kv_heads_before)}
+    return {g: total_variation(trace.weights, before).mean(-1) for g, trace in pooled.items()}
+
+
+def _before_after(context: ShareKvContext, head: int) -> None:
+    t, scene = context.t, context.scene
+    n = min(len(scene.labels), limits.SHARED_TOKENS)
+    titles = [
+        t("share_kv.before", head=head, own=context.kv_heads_before),
+        t("share_kv.after", head=head, G=context.n_kv_heads),
+    ]
+    maps = torch.stack([scene.trace.weights[head], context.layer.weights[head]])[:, :n, :n]
+    map_pair(t, titles, maps, scene.labels[:n], key="converted")
+
+
+def _say_how_far(context: ShareKvContext, moved: dict[int, Tensor]) -> None:
+    """The weight that moved, and two numbers to judge it by."""
+    t, G, before = context.t, context.n_kv_heads, context.kv_heads_before
+    found = t("share_kv.convert_own", own=before)
+    if before > G:
+        found = t("share_kv.convert_found", G=G, own=before, far=f"{float(moved[G].mean()):.2f}")
+    st.markdown(found)
+    pairs, even = _yardsticks(context.scene.trace)
+    st.caption(t("share_kv.convert_scale", pairs=f"{pairs:.2f}", even=f"{even:.2f}"))
+
+
+def _yardsticks(before: MultiHeadTrace) -> tuple[float, float]:
+    """Mean distances: between two heads of the layer, and from a head to an even spread."""
+    weights, H = before.weights, len(before.weights)
+    between = sum(float(total_variation(weights, other.expand(H, -1, -1)).mean()) for other in weights)
+    pairs = between / (H - 1) if H > 1 else 0.0
+    even = uniform(before.masked.isfinite().any(0))
+    return pairs, float(total_variation(weights, even.expand(H, -1, -1)).mean())
+
+
+def _bars(context: ShareKvContext, moved: dict[int, Tensor]) -> None:
+    """For every G, all heads together; for the chosen G, each head."""
+    t, G = context.t, context.n_kv_heads
+    by_group, by_head = st.columns(2)
+    with by_group:
+        means = torch.stack([each.mean() for each in moved.values()])
+        fig = bars(
+            [f"G = {g}" for g in moved],
+            {t("share_kv.far"): means},
+            title=t("share_kv.groups"),
+            value_title=t("share_kv.far"),
+            top=1.0,
+        )
+        show(fig, key="far_g", alt=t("share_kv.far_group"))
+    with by_head:
+        heads = [str(i) for i in range(context.spec.H)]
+        fig = bars(
+            heads, {t("share_kv.far"): moved[G]}, title=t("share_kv.head"), value_title=t("share_kv.far"), top=1.0
+        )
+        show(fig, key="far_head", alt=t("share_kv.far_head", G=G))
+
+
+def by_numpy(context: ShareKvContext, head: int) -> tuple[np.ndarray, np.ndarray]:
+    """One head's weights as trained, and with the mean key of its group, in float64 from the source's q and k."""
+    before, after = context.scene.trace, context.layer
+    q = before.q[head].double().numpy()
+    keys = before.k.double().numpy()
+    H, G, before_g = context.spec.H, context.n_kv_heads, len(keys)
+    group = head * G // H
+    mean_key = keys[group * before_g // G : (group + 1) * before_g // G].mean(0)
+
+    def weights(key: np.ndarray, trace: MultiHeadTrace) -> np.ndarray:
+        added = (trace.masked - trace.scaled)[head].double().numpy()
+        scores = q @ key.T * trace.scale + added
+        top = scores.max(-1, keepdims=True)
+        shares = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
+        return shares / np.maximum(shares.sum(-1, keepdims=True), 1e-300)
+
+    return weights(keys[head * before_g // H], before), weights(mean_key, after)
+
+
+def _checks(context: ShareKvContext, head: int, moved: Tensor) -> list[Check]:
+    was, now = by_numpy(context, head)
+    off = np.abs(now - context.layer.weights[head].numpy()).max()
+    distance = np.abs(was - now).sum(-1).mean() / 2
+    return [
+        check("share_kv.check_converted", off, 1e-4, head=head),
+        check("share_kv.check_moved", abs(distance - float(moved[head])), 1e-4, head=head),
+    ]

@@ -1,0 +1,151 @@
+"""Which heads the small decoders copy with, on the visitor's words: what they expect next, and without those heads."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.share_kv.context import ShareKvContext, map_pair
+from viz import limits
+from viz.core.analysis.checks import largest, sdpa_error
+from viz.core.analysis.map_statistics import on_offset
+from viz.core.variants.kv_sharing import induction
+from viz.frame import compute, controls, specs, state
+from viz.frame.checks import SDPA, Check, check
+from viz.frame.controls import KEEP
+from viz.frame.scene import say_error
+from viz.models.capture import Capture, Head
+from viz.models.trained.twins import GROUPS, Recipe, twin_id, unknown
+from viz.models.trained.twins import words as known_words
+from viz.text import Translate
+
+TEXT = "the cat saw a red bird and the dog ran home . the cat saw a red"
+HEADS = Recipe.n_layers * Recipe.n_heads
+NAMED = 20
+"""Unknown words that are listed."""
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """The heads that copy, and what all three decoders expect next with and without them."""
+    t, text = context.t, _text(context.t)
+    sources = {g: specs.Source(kind="model", text=text, model=twin_id(g)) for g in GROUPS}
+    try:
+        whole = {g: compute.read(source) for g, source in sources.items()}
+    except ValueError as error:
+        say_error(t, error)
+        return []
+    codes = [str(g) for g in GROUPS]
+    twin = int(controls.choice(t("share_kv.twin"), "twin", codes, lambda g: f"G = {g}", default="2"))
+    _maps(t, whole[twin], twin)
+    expected = st.container()
+    off = _switched_off(t)
+    with expected:
+        _expected(t, whole, {g: compute.read(source, off) for g, source in sources.items()} if off else {})
+    with st.expander(t("share_kv.known", n=len(known_words()))):
+        st.text(" ".join(sorted(known_words())))
+    return _checks(whole[twin])
+
+
+def _text(t: Translate) -> str:
+    """The visitor's words, and those of them that the decoders do not know."""
+    text = state.text("words", TEXT, limits.CHARACTERS)
+    st.text_input(
+        t("share_kv.words"), key="words", persist_state=KEEP, max_chars=limits.CHARACTERS, help=t("share_kv.words_help")
+    )
+    if strange := unknown(text):
+        more = " …" if len(strange) > NAMED else ""
+        st.text(t("share_kv.unknown", words=" ".join(strange[:NAMED]) + more))
+    return text
+
+
+def _switched_off(t: Translate) -> frozenset[Head]:
+    """Heads whose output is replaced by zero in all three."""
+    label, help_text = t("share_kv.off"), t("share_kv.off_help")
+    numbers = controls.several(label, "twin_off", HEADS - 1, _name_of, help=help_text)
+    return frozenset(divmod(number, Recipe.n_heads) for number in numbers)
+
+
+def _name_of(number: int) -> str:
+    return "·".join(map(str, divmod(number, Recipe.n_heads)))
+
+
+def best_heads(seen: Capture) -> dict[str, tuple[Head, float]]:
+    """The head that looks most at the previous token, and the one that looks most at what came next last time.
+
+    Each with its mean weight; left out where there is nothing of the kind to look at.
+    """
+    ids = torch.tensor(seen.tokens.ids)
+    maps = torch.stack([seen.layer(i).weights for i in range(seen.n_layers)])
+    previous = on_offset(maps, -1).mean(-1) if len(ids) > 1 else torch.zeros(maps.shape[:2])
+    copying = torch.stack([induction(weights, ids) for weights in maps]).nan_to_num(0.0)
+    found = {"previous": _best(previous), "induction": _best(copying)}
+    return {name: best for name, best in found.items() if best[1] > 0}
+
+
+def _best(values: Tensor) -> tuple[Head, float]:
+    layer, head = divmod(int(values.argmax()), values.shape[1])
+    return (layer, head), float(values[layer, head])
+
+
+def _maps(t: Translate, seen: Capture, twin: int) -> None:
+    """The two heads of one decoder."""
+    n, best = min(len(seen.tokens.ids), limits.SHARED_TOKENS), best_heads(seen)
+    if n < len(seen.tokens.ids):
+        st.caption(t("share_kv.first", n=n))
+    if len(seen.tokens.ids) > Recipe.length:
+        st.caption(t("share_kv.long", n=len(seen.tokens.ids), length=Recipe.length))
+    if not best:
+        return
+    titles = [t(f"share_kv.{name}_map", layer=layer, head=head, G=twin) for name, ((layer, head), _) in best.items()]
+    maps = torch.stack([seen.layer(layer).weights[head] for (layer, head), _ in best.values()])
+    map_pair(t, titles, maps[:, :n, :n], seen.tokens.labels[:n], key="twin_maps")
+
+
+def _expected(t: Translate, whole: Mapping[int, Capture], without: Mapping[int, Capture]) -> None:
+    """The next word, and the two heads, of every decoder; ``without`` is empty if no head is switched off."""
+    table: dict[str, Sequence[str | int]] = {"G": list(whole)}
+    for suffix, seen in (("", whole), ("_off", without)):
+        if seen:
+            guesses = [each.predictions[0] for each in seen.values()]
+            table[t(f"share_kv.x_next{suffix}")] = [guess.labels[0] for guess in guesses]
+            table[t(f"share_kv.x_p{suffix}")] = [f"{guess.probabilities[0]:.3f}" for guess in guesses]
+    best = [best_heads(seen) for seen in whole.values()]
+    for name in ("previous", "induction"):
+        table[t(f"share_kv.x_{name}")] = [_written(found[name]) if name in found else "—" for found in best]
+    st.dataframe(table, hide_index=True)
+    st.caption(t("share_kv.expected_note"))
+
+
+def _written(best: tuple[Head, float]) -> str:
+    (layer, head), weight = best
+    return f"{layer}·{head}: {weight:.2f}"
+
+
+def counted_by_hand(weights: list[list[float]], ids: tuple[int, ...], name: str) -> float:
+    """A head's mean weight on the previous token, or on what followed earlier mentions, pair by pair.
+
+    Args:
+        weights: one head's, rows = queries.
+        ids: the tokens.
+        name: "previous" or "induction".
+    """
+    if name == "previous":
+        rows = [weights[i][i - 1] for i in range(1, len(ids))]
+    else:
+        followers = [[j + 1 for j in range(i) if ids[j] == token] for i, token in enumerate(ids)]
+        rows = [sum(weights[i][j] for j in found) for i, found in enumerate(followers) if found]
+    return sum(rows) / len(rows)
+
+
+def _checks(seen: Capture) -> list[Check]:
+    """Of the heads whose maps are shown."""
+    found = []
+    for name, ((layer, head), weight) in best_heads(seen).items():
+        trace = seen.multi_head(layer)
+        by_hand = counted_by_hand(trace.weights[head].tolist(), seen.tokens.ids, name)
+        found += [
+            check("share_kv.check_twin", sdpa_error(trace), SDPA * largest(trace.head_outputs), layer=layer),
+            check(f"share_kv.check_{name}", abs(by_hand - weight), 1e-5, layer=layer, head=head),
+        ]
+    return found

@@ -1,0 +1,75 @@
+"""The cache of keys and values, as a model that writes fills it token by token."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from pages.share_kv.context import HUES, ShareKvContext, say_whose_numbers, spec_with, words_of
+from pages.share_kv.pack import pack_cache
+from viz import limits
+from viz.components.mount import mount
+from viz.core.analysis.checks import largest
+from viz.core.cost.attention import kv_cache_bytes
+from viz.core.variants.decoding import decode
+from viz.core.variants.kv_sharing import attend_shared
+from viz.frame.checks import Check, check
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """One column for each token and key/value head, and what that comes to in bytes."""
+    t, layer, spec, L = context.t, context.layer, context.spec, context.scene.capture.n_layers
+    n = min(len(context.scene.labels), limits.SHARED_TOKENS)
+    data = pack_cache(
+        layer.k[:, :n],
+        layer.v[:, :n],
+        labels=context.scene.labels[:n],
+        words=words_of(context, "cache"),
+        hues=HUES,
+        token_bytes=kv_cache_bytes(spec, n_tokens=1, n_layers=L),
+        mha_token_bytes=kv_cache_bytes(spec_with(spec, spec.H), n_tokens=1, n_layers=L),
+    )
+    mount("share_kv/kv_cache", key="kv_growing", data=data)
+    st.caption(t("share_kv.growing_note", L=L, G=spec.G, d_k=spec.d_k, d_v=spec.d_v))
+    _say_what_differs(context)
+    say_whose_numbers(context)
+    return _checks(context, n)
+
+
+def _say_what_differs(context: ShareKvContext) -> None:
+    """Say where these heads do not look as a decoder's do: at every token so far, and at none after it."""
+    looks = context.layer.masked.isfinite().any(0)
+    if context.is_model and bool(looks.triu(1).any()):
+        st.caption(context.t("share_kv.not_causal"))
+    if not bool(looks[torch.ones_like(looks).tril()].all()):
+        st.caption(context.t("share_kv.not_all"))
+
+
+def causal_reference(q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any]) -> Tensor:
+    """Torch's own attention on the whole text at once, each token looking at those so far, (H, T, d_v)."""
+    open_scores = attend_shared(q, k, v, **options)
+    added = open_scores.masked - open_scores.scaled  # what a model adds to its scores: a bias, a soft cap
+    later = torch.ones(added.shape[-2:], dtype=torch.bool).triu(1)
+    return scaled_dot_product_attention(
+        q, k, v, added.masked_fill(later, -torch.inf), scale=options.get("scale"), enable_gqa=True
+    )
+
+
+def _checks(context: ShareKvContext, n: int) -> list[Check]:
+    layer, L = context.layer, context.scene.capture.n_layers
+    q, k, v = (x[:, :n] for x in (layer.q, layer.k, layer.v))
+    options: dict[str, Any] = {
+        name: value[..., :n, :n] if isinstance(value, Tensor) else value
+        for name, value in context.call.options.items()
+        if name != "allowed"
+    }
+    off = (decode(q, k, v, **options) - causal_reference(q, k, v, options)).abs().max()
+    held = sum(torch.empty_like(x, dtype=torch.float16, device="meta").nbytes for x in (k, v))
+    counted = kv_cache_bytes(context.spec, n_tokens=n, n_layers=L)
+    return [
+        check("share_kv.check_decode", off, 1e-5 * largest(v)),
+        check("share_kv.check_cache", abs(counted - L * held), 0.0, n=f"{counted:,}"),
+    ]

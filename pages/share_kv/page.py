@@ -1,0 +1,53 @@
+"""Query heads that share keys and values: who with whom, what it saves, what it costs."""
+
+from pages.share_kv import converted, copying, growing_cache, published, savings, speed, trained, who_shares
+from pages.share_kv.context import open_share_kv
+from viz.core.cost.attention import kv_cache_bytes, parameters
+from viz.core.cost.decode_timing import decode_seconds
+from viz.core.heads import HeadWeights
+from viz.core.heads import share_kv as share_out
+from viz.core.variants.decoding import decode
+from viz.core.variants.kv_sharing import attend_shared, decode_step, induction, pool_heads, repeat_kv
+from viz.frame.choice import Controls
+from viz.frame.page import Page, Section
+from viz.frame.scene import provenance_pooled
+from viz.models.trained.twins import predictable, repeated
+
+SHARED_HEAD = r"""\operatorname{head}_i = \operatorname{attend}\big(X W_Q^i,\; X W_K^{g(i)},\; X W_V^{g(i)}\big),
+\qquad g(i) = \lfloor i\, G / H \rfloor"""
+CACHE = r"C = 2\, L\, G\, d_k\, n\, b"
+PARAMETERS = r"P = 2\, d_{model} H d_k + 2\, d_{model}\, G\, d_k \qquad C_{token} = 2\, G\, d_k\, b"
+POOLED = r"""\bar K^{\,g} = \frac{G}{G_0} \sum_{j \,\in\, \mathrm{group}\ g} K^{\,j},
+\qquad \bar V^{\,g} = \frac{G}{G_0} \sum_{j \,\in\, \mathrm{group}\ g} V^{\,j}"""
+
+
+PAGE = Page(
+    name="share_kv",
+    context=open_share_kv,
+    controls=Controls(n_kv_heads=False),
+    about=provenance_pooled,
+    sections=(
+        Section(
+            "who_shares",
+            who_shares.draw,
+            formula=SHARED_HEAD,
+            code=(share_out, attend_shared, repeat_kv),
+            parameters=("mistake",),
+        ),
+        Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
+        Section("savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes)),
+        Section(
+            "published",
+            published.draw,
+            formula=published.formula,
+            code=(kv_cache_bytes,),
+            parameters=("preset", "n", "batch", "layers", "number"),
+        ),
+        Section("speed", speed.draw, code=(decode_step, decode_seconds)),
+        Section(
+            "converted", converted.draw, formula=POOLED, code=(pool_heads, HeadWeights.from_mha), parameters=("head",)
+        ),
+        Section("trained", trained.draw, code=(repeated, predictable)),
+        Section("copying", copying.draw, code=(induction,), parameters=("words", "twin", "twin_off")),
+    ),
+)

@@ -1,0 +1,167 @@
+"""The cache of models people use: what it takes, what it would take unshared, and where memory ends."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+import torch
+
+from pages.share_kv.context import ShareKvContext, spec_with
+from viz.core.cost.attention import kv_cache_bytes, parameters
+from viz.core.spec import AttentionSpec
+from viz.figures.sharing import cache_growth
+from viz.frame import controls, state
+from viz.frame.checks import Check, check
+from viz.frame.format import size
+from viz.frame.show import show
+from viz.models.presets import Preset, preset, presets
+from viz.text import Translate
+
+FORMATS = {"float32": torch.float32, "float16": torch.float16, "int8": torch.int8}
+MEMORIES_GB = (8, 24, 80, 141)
+"""Of accelerators in use: a laptop's, a gaming card's, an A100 or H100, an H200."""
+
+LONGEST, BATCH, LAYERS = 1_000_000, 1024, 256
+LENGTHS = (*(2**i for i in range(7, 20)), LONGEST)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """A published model, and how much it is to keep: of how long a text, how many at once, in how many layers."""
+
+    model: Preset
+    n_tokens: int
+    batch: int
+    n_layers: int
+    number: str
+
+    @property
+    def attention(self) -> AttentionSpec:
+        """One of the model's attention layers."""
+        return self.model.attention
+
+    @property
+    def bytes_per_value(self) -> int:
+        """Bytes of one number."""
+        return FORMATS[self.number].itemsize
+
+    def cache(self, n_kv_heads: int, n_tokens: int) -> int:
+        """Bytes of the cache if the model had so many key/value heads, after so many tokens."""
+        spec = spec_with(self.attention, n_kv_heads)
+        return kv_cache_bytes(
+            spec, n_tokens=n_tokens, n_layers=self.n_layers, batch=self.batch, bytes_per_value=self.bytes_per_value
+        )
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """The cache against the length of the text, beside what it is at the length chosen."""
+    t, sizes = context.t, _choose(context.t)
+    spec = sizes.attention
+    kept, unshared = (sizes.cache(g, sizes.n_tokens) for g in (spec.G, spec.H))
+    growth, numbers = st.columns([5, 2], gap="medium")
+    with growth:
+        alt = t("share_kv.growth_alt", mine=size(kept), mha=size(unshared))
+        show(_growth(t, sizes, page_g=context.n_kv_heads), key="growth", alt=alt)
+    with numbers:
+        st.metric(t("share_kv.m_cache"), size(kept), help=f"{kept:,} B")
+        st.metric(t("share_kv.m_mha", H=spec.H), size(unshared), help=f"{unshared:,} B")
+        if sizes.model.model.decoder:
+            st.metric(t("share_kv.m_read"), size(kept), help=t("share_kv.m_read_help"))
+    _notes(t, sizes)
+    counted = check("share_kv.check_published", abs(kept - torchs_bytes(sizes)), 0.0, n=f"{kept:,}")
+    return [counted]
+
+
+def _choose(t: Translate) -> Sizes:
+    """Which model, how long a text, how many at once, how many layers, which format of numbers."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = [one.id for one in presets()]
+        controls.choice(
+            t("share_kv.preset"),
+            "preset",
+            names,
+            str,
+            default="Llama-3-8B",
+            look="list",
+            width=200,
+            on_change=_bring_layers,
+        )
+        usual = preset(st.session_state["preset"]).n_layers
+        controls.number_input(t("share_kv.n"), "n", 8192, 1, LONGEST, width=160, help=t("share_kv.n_help"))
+        controls.number_input(t("share_kv.batch"), "batch", 1, 1, BATCH, width=150)
+        controls.number_input(t("share_kv.layers"), "layers", usual, 1, LAYERS, width=130)
+        controls.choice(t("share_kv.number"), "number", tuple(FORMATS), str, default="float16", look="list", width=130)
+    return _chosen()
+
+
+def _chosen() -> Sizes:
+    """What the controls say, once they have been drawn."""
+    values = st.session_state
+    return Sizes(
+        model=preset(values["preset"]),
+        n_tokens=values["n"],
+        batch=values["batch"],
+        n_layers=values["layers"],
+        number=values["number"],
+    )
+
+
+def _bring_layers() -> None:
+    """A model brings its own number of layers along."""
+    state.put("layers", preset(st.session_state["preset"]).n_layers)
+
+
+def _growth(t: Translate, sizes: Sizes, page_g: int) -> dict[str, Any]:
+    """A line for no sharing, the model's own G, the page's G where it divides its heads, and one set for all."""
+    spec = sizes.attention
+    fitting = (page_g,) if spec.H % page_g == 0 else ()
+    groups = sorted({spec.H, spec.G, *fitting, 1}, reverse=True)
+    curves = {_curve_name(t, spec, g): [sizes.cache(g, n) for n in LENGTHS] for g in groups}
+    return cache_growth(
+        LENGTHS,
+        curves,
+        {f"{gb} GB": gb * 10**9 for gb in MEMORIES_GB},
+        at=sizes.n_tokens,
+        x_title=t("share_kv.tokens"),
+        y_title=t("share_kv.cache_gb"),
+    )
+
+
+def _curve_name(t: Translate, spec: AttentionSpec, g: int) -> str:
+    name = f"G = {g} · {spec_with(spec, g).kind}"
+    return t("share_kv.as_published", name=name) if g == spec.G else name
+
+
+def _notes(t: Translate, sizes: Sizes) -> None:
+    """Where the sizes come from, and what the count leaves out."""
+    spec, model = sizes.attention, sizes.model
+    st.caption(
+        t("share_kv.published_sizes", H=spec.H, G=spec.G, d_k=spec.d_k, d_model=spec.d_model, source=model.source)
+    )
+    if not model.model.decoder:
+        st.caption(t("share_kv.encoder"))
+    if model.model.window:
+        layers = {"w": model.model.windowed_layers, "L": model.n_layers}
+        st.caption(t("share_kv.window", window=model.model.window, **layers))
+    st.caption(t("share_kv.growth_note"))
+    if sizes.n_layers > 1:  # another way of sharing: one set of weights for all layers
+        once = parameters(spec).total
+        st.caption(t("share_kv.across", L=sizes.n_layers, all=f"{once * sizes.n_layers:,}", once=f"{once:,}"))
+
+
+def formula(_: ShareKvContext) -> None:
+    """The bytes of the cache: the letters, and the numbers chosen."""
+    sizes = _chosen()
+    spec = sizes.attention
+    st.latex(r"C = 2\, L\, G\, d_k\, n\, B\, b")
+    numbers = (2, sizes.n_layers, spec.G, spec.d_k, sizes.n_tokens, sizes.batch, sizes.bytes_per_value)
+    factors = r" \cdot ".join(f"{number:,}".replace(",", "{,}") for number in numbers)
+    kept = f"{sizes.cache(spec.G, sizes.n_tokens):,}".replace(",", "{,}")
+    st.latex(rf"{factors} = {kept}\ \text{{B}}")
+
+
+def torchs_bytes(sizes: Sizes) -> int:
+    """Bytes that torch would allocate for these keys and values; nothing is allocated to find out."""
+    spec = sizes.attention
+    shape = (2, sizes.n_layers, sizes.batch, spec.G, sizes.n_tokens, spec.d_k)
+    return torch.empty(shape, dtype=FORMATS[sizes.number], device="meta").nbytes

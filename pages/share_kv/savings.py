@@ -1,0 +1,96 @@
+"""What sharing saves in the layer shown: parameters of its matrices, bytes of its cache; for every G."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+import torch
+from torch.nn import Linear
+
+from pages.share_kv.context import ShareKvContext, spec_with
+from viz.core.cost.attention import kv_cache_bytes, parameters
+from viz.core.spec import AttentionSpec
+from viz.core.variants.kv_sharing import divisors
+from viz.figures.bars import bars
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+from viz.text import Translate
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """Parameters and cache as shares of what they are without sharing, then the numbers themselves."""
+    t, spec = context.t, context.spec
+    every = [spec_with(spec, g) for g in reversed(divisors(spec.H))]
+    names = [f"{'→ ' * (row.G == spec.G)}G = {row.G}" for row in every]
+    counts, cache = [parameters(row).total for row in every], [_token_bytes(row) for row in every]
+    shares = torch.tensor(counts) / counts[0]
+    at = next(i for i, row in enumerate(every) if row.G == spec.G)
+    found = t("share_kv.saves_nothing")
+    if spec.G < spec.H:
+        found = t("share_kv.saves_found", H=spec.H, G=spec.G, all=f"{float(shares[at]):.2f}")
+    fig = bars(
+        names,
+        {t("share_kv.t_all"): shares, t("share_kv.t_cache_bar"): torch.tensor(cache) / cache[0]},
+        title=t("share_kv.groups"),
+        value_title=t("share_kv.t_share"),
+        top=1.0,
+        height=320,
+    )
+    show(fig, key="savings", alt=found)
+    st.markdown(found)
+    _table(t, names, every)
+    st.caption(t("share_kv.table_note"))
+    return _checks(context, every)
+
+
+def _table(t: Translate, names: Sequence[str], every: Sequence[AttentionSpec]) -> None:
+    """MHA, GQA and MQA of this layer's sizes, a row for each G."""
+    counts = [parameters(row) for row in every]
+    right, grouped = st.column_config.Column(alignment="right"), st.column_config.NumberColumn(format="localized")
+    table = {
+        t("share_kv.t_g"): [f"{name} · {row.kind}" for name, row in zip(names, every, strict=True)],
+        t("share_kv.t_readers"): [row.H // row.G for row in every],
+        t("share_kv.t_kv"): [count.w_k + count.w_v for count in counts],
+        t("share_kv.t_all"): [count.total for count in counts],
+        t("share_kv.t_share"): [f"{count.total / counts[0].total:.3f}" for count in counts],
+        t("share_kv.t_cache"): [_token_bytes(row) for row in every],
+        t("share_kv.t_cache_share"): [f"{row.G}/{row.H}" for row in every],
+    }
+    looks = (st.column_config.Column(), grouped, grouped, grouped, right, grouped, right)
+    columns = dict(zip(table, looks, strict=True))
+    st.dataframe(table, hide_index=True, column_config=columns)
+
+
+def _token_bytes(spec: AttentionSpec) -> int:
+    """What one token takes in the cache of one layer, at 16 bits a number."""
+    return kv_cache_bytes(spec, n_tokens=1, n_layers=1)
+
+
+def torchs_parameters(spec: AttentionSpec) -> int:
+    """The numbers in torch's own linear layers of these sizes."""
+    widths = (
+        (spec.d_model, spec.H * spec.d_k),
+        (spec.d_mem, spec.G * spec.d_k),
+        (spec.d_mem, spec.G * spec.d_v),
+        (spec.H * spec.d_v, spec.d_out),
+    )
+    return sum(Linear(*width, bias=False, device="meta").weight.numel() for width in widths)
+
+
+def _checks(context: ShareKvContext, every: list[AttentionSpec]) -> list[Check]:
+    weights = context.layer.projections
+    counted = parameters(weights.spec, bias=weights.b_k is not None).total
+    if weights.b_k is not None and weights.b_o is None:  # Qwen: W_O has no bias
+        counted -= weights.spec.d_out
+    off_table = max(abs(parameters(spec).total - torchs_parameters(spec)) for spec in every)
+    off_cache = max(abs(_token_bytes(spec) - _torchs_bytes(spec)) for spec in every)
+    return [
+        check("share_kv.check_parameters", abs(counted - weights.n_parameters()), 0.0, n=f"{counted:,}"),
+        check("share_kv.check_table", off_table, 0.0),
+        check("share_kv.check_token", off_cache, 0.0),
+    ]
+
+
+def _torchs_bytes(spec: AttentionSpec) -> int:
+    """Bytes that torch would allocate for one token's keys and values."""
+    shapes = (spec.G, 1, spec.d_k), (spec.G, 1, spec.d_v)
+    return sum(torch.empty(shape, dtype=torch.float16, device="meta").nbytes for shape in shapes)

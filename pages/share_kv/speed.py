@@ -1,0 +1,114 @@
+"""One step of decoding: what it reads for every G, and how long it takes on this machine."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from pages.share_kv import compute
+from pages.share_kv.context import ShareKvContext
+from viz.core.analysis.checks import largest
+from viz.core.cost.decode_timing import DecodePlan
+from viz.core.variants.kv_sharing import decode_step, divisors
+from viz.figures.bars import bars
+from viz.frame.checks import Check, check
+from viz.frame.format import size
+from viz.frame.show import show
+from viz.text import Translate
+
+PLAN = DecodePlan()
+CHECKED_TOKENS = 16
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """The bytes a step reads; once measured, the time it takes, beside what the bytes predict."""
+    t, groups = context.t, divisors(PLAN.n_heads)[::-1]
+    picture = st.container()
+    st.markdown(t("share_kv.measure_plan", H=PLAN.n_heads, d_k=PLAN.d_head, n=f"{PLAN.n_tokens:,}"))
+    if st.button(t("share_kv.measure"), key="measure_decode"):
+        st.session_state["_decode_measured"] = True
+    if st.session_state.get("_decode_measured"):
+        with picture:
+            times = _measure(t, groups)
+            _times(t, times)
+        _numbers(t, times)
+    else:
+        with picture:
+            _bytes_read(t, groups)
+    return [check("share_kv.check_step", steps_error(groups), 1e-5)]
+
+
+def _bytes_read(t: Translate, groups: Sequence[int]) -> None:
+    """Before anything is measured: the bytes."""
+    mebibytes = torch.tensor([PLAN.cache_bytes(g) / 2**20 for g in groups])
+    fig = bars(
+        [f"G = {g}" for g in groups],
+        {t("share_kv.read"): mebibytes},
+        title=t("share_kv.groups"),
+        value_title=t("share_kv.read_mib"),
+        height=320,
+    )
+    show(fig, key="decode_bytes", alt=t("share_kv.read"))
+
+
+def _measure(t: Translate, groups: Sequence[int]) -> dict[int, float]:
+    """Seconds for every G."""
+    bar = st.progress(0.0, t("share_kv.measuring", G=groups[0]))
+    times = {}
+    for done, g in enumerate(groups):
+        bar.progress(done / len(groups), t("share_kv.measuring", G=g))
+        times[g] = compute.decode_time(PLAN, g)
+    bar.empty()
+    return times
+
+
+def predicted_seconds(times: Mapping[int, float]) -> dict[int, float]:
+    """The times that follow from the bytes, at the speed of the first G."""
+    first = next(iter(times))
+    return {g: times[first] * PLAN.cache_bytes(g) / PLAN.cache_bytes(first) for g in times}
+
+
+def _times(t: Translate, times: Mapping[int, float]) -> None:
+    """The times measured, beside those predicted."""
+    series = {"took": times, "foretold": predicted_seconds(times)}
+    shown = {t(f"share_kv.{name}"): torch.tensor(list(each.values())) * 1000 for name, each in series.items()}
+    groups = [f"G = {g}" for g in times]
+    fig = bars(groups, shown, title=t("share_kv.groups"), value_title=t("share_kv.ms"), height=320)
+    show(fig, key="decode", alt=_found(t, times))
+
+
+def _found(t: Translate, times: Mapping[int, float]) -> str:
+    """What was measured, in a sentence."""
+    first, *_, last = times
+    slow, fast, rate = times[first] * 1000, times[last] * 1000, PLAN.cache_bytes(first) / times[first] / 1e9
+    numbers = {"slow": slow, "fast": fast, "ratio": slow / fast, "rate": rate}
+    return t("share_kv.measured", H=first, **{name: f"{number:.3g}" for name, number in numbers.items()})
+
+
+def _numbers(t: Translate, times: Mapping[int, float]) -> None:
+    """The sentence, and a row for each G."""
+    st.markdown(_found(t, times))
+    predicted = predicted_seconds(times)
+    st.dataframe(
+        {
+            "G": list(times),
+            t("share_kv.read"): [size(PLAN.cache_bytes(g)) for g in times],
+            t("share_kv.took"): [f"{1000 * seconds:.3f}" for seconds in times.values()],
+            t("share_kv.foretold"): [f"{1000 * seconds:.3f}" for seconds in predicted.values()],
+            t("share_kv.rate"): [f"{PLAN.cache_bytes(g) / seconds / 1e9:.1f}" for g, seconds in times.items()],
+        },
+        hide_index=True,
+    )
+    st.caption(t("share_kv.measured_note"))
+
+
+def steps_error(groups: Sequence[int]) -> float:
+    """How far the step that is timed is from torch's own attention, for any G, as a share of its largest number."""
+    generator, off = torch.Generator().manual_seed(1), 0.0
+    for g in groups:
+        q = torch.randn(PLAN.n_heads, PLAN.d_head, generator=generator)
+        keys, values = (torch.randn(g, CHECKED_TOKENS, PLAN.d_head, generator=generator) for _ in "kv")
+        torchs = scaled_dot_product_attention(q[:, None], keys, values, enable_gqa=True)[:, 0]
+        off = max(off, float((decode_step(q, keys, values) - torchs).abs().max()) / largest(torchs))
+    return off

@@ -1,0 +1,63 @@
+"""Three small decoders that differ in G alone, trained from scratch: how fast and how well they learned."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+import streamlit as st
+
+from pages.share_kv import compute
+from pages.share_kv.context import ShareKvContext
+from viz.figures.sharing import learning
+from viz.frame.checks import Check, check
+from viz.frame.compute import model
+from viz.frame.show import show
+from viz.models.trained.twins import GROUPS, Recipe, Run, runs, twin_id
+
+REPEATED = 0.005
+"""How far an accuracy measured again may be off: another processor rounds otherwise, and a few words tip over."""
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """Loss and accuracy while they were trained, every seed tried."""
+    t, recipe = context.t, Recipe()
+    by_group = {g: [run for run in runs() if run.n_kv_heads == g] for g in GROUPS}
+    seeds, half = len(by_group[GROUPS[0]]), recipe.steps // 2
+    columns = st.columns(2)
+    for column, what, top in zip(columns, ("loss", "accuracy"), (None, 1.0), strict=True):
+        curves = {f"G = {g}": [getattr(run, what) for run in found] for g, found in by_group.items()}
+        title = t(f"share_kv.{what}")
+        with column:
+            steps = by_group[GROUPS[0]][0].steps
+            fig = learning(steps, curves, x_title=t("share_kv.steps"), y_title=title, top=top)
+            show(fig, key=f"twins_{what}", alt=t("share_kv.learned_alt", what=title, seeds=seeds))
+    st.caption(t("share_kv.learned_note", seeds=seeds, steps=recipe.steps))
+    st.dataframe(
+        {
+            "G": list(GROUPS),
+            t("share_kv.t_all_model"): [_parameters(g) for g in GROUPS],
+            t("share_kv.at_half", steps=half): [_spread(found, half) for found in by_group.values()],
+            t("share_kv.at_end", steps=recipe.steps): [_spread(found, recipe.steps) for found in by_group.values()],
+        },
+        hide_index=True,
+        column_config={t("share_kv.t_all_model"): st.column_config.NumberColumn(format="localized")},
+    )
+    for g, found in by_group.items():
+        if late := sum(run.accuracy[-1] < 0.5 for run in found):
+            st.markdown(t("share_kv.learned_late", G=g, n=late, seeds=len(found)))
+    return [check("share_kv.check_learned", _repeated_error(by_group), REPEATED)]
+
+
+def _parameters(g: int) -> int:
+    return sum(tensor.numel() for tensor in model(twin_id(g)).model.parameters())
+
+
+def _spread(found: Sequence[Run], step: int) -> str:
+    """Median, lowest and highest accuracy of several trainings after so many steps."""
+    at = [run.accuracy[run.steps.index(step)] for run in found]
+    return f"{median(at):.3f} ({min(at):.3f} – {max(at):.3f})"
+
+
+def _repeated_error(by_group: Mapping[int, Sequence[Run]]) -> float:
+    """How far the accuracy that was recorded is from what the weights kept, those of seed 0, reach now."""
+    recorded = {g: next(run.accuracy[-1] for run in found if run.seed == 0) for g, found in by_group.items()}
+    return max(abs(compute.twin_accuracy(g) - accuracy) for g, accuracy in recorded.items())

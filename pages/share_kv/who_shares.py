@@ -1,0 +1,101 @@
+"""Who shares keys and values with whom, and the classic mistake: sharing them out in the wrong order."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from pages.share_kv.context import HUES, ShareKvContext, say_whose_numbers, words_of
+from pages.share_kv.pack import pack_sharing
+from viz import limits
+from viz.components.mount import mount
+from viz.core.analysis.checks import largest, sdpa_error
+from viz.core.heads import MultiHeadTrace, share_kv, split_heads
+from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
+from viz.frame import controls
+from viz.frame.checks import SDPA, Check, attention_checks, check
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """The brackets; below them a switch that shares keys and values out in the wrong order."""
+    t, picture = context.t, st.container()
+    mistake = controls.toggle(t("share_kv.mistake"), "mistake", help=t("share_kv.mistake_help"))
+    shown = context.with_kv_heads(context.n_kv_heads, mistake=True) if mistake else context.layer
+    reads = kv_head_of(context.spec.H, context.n_kv_heads, repeat_kv if mistake else share_kv)
+    with picture:
+        _brackets(context, shown, reads)
+    if mistake:
+        _say_mistake(context, shown, reads)
+    return _checks(context, shown)
+
+
+def _brackets(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int]) -> None:
+    """A bracket for each key/value head: its K and V, and the attention of the query heads that use them."""
+    t, scene, spec = context.t, context.scene, context.spec
+    n = min(len(scene.labels), limits.SHARED_TOKENS)
+    data = pack_sharing(
+        shown.k[:, :n],
+        shown.v[:, :n],
+        shown.weights[:, :n, :n],
+        reads=reads,
+        labels=scene.labels[:n],
+        words=words_of(context, "picture"),
+        hues=HUES,
+    )
+    mount("share_kv/sharing", key="share_picture", data=data)
+    if n < len(scene.labels):
+        st.caption(t("share_kv.first", n=n))
+    st.text(t("share_kv.shapes", H=spec.H, G=spec.G, n=len(scene.labels), d_k=spec.d_k, d_v=spec.d_v))
+    say_whose_numbers(context)
+
+
+def _say_mistake(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int]) -> None:
+    """What the mistake did: to how many heads, to the output, and whether the checks noticed."""
+    t, H, G = context.t, context.spec.H, context.n_kv_heads
+    wrong = sum(read != i * G // H for i, read in enumerate(reads))
+    off = float((shown.output - context.layer.output).abs().max())
+    if not wrong:
+        st.caption(t("share_kv.mistake_none"))
+    elif sdpa_error(shown) > SDPA * largest(shown.head_outputs):
+        st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=f"{off:.3g}"))
+    else:
+        st.info(t("share_kv.mistake_quiet", wrong=wrong, H=H))
+
+
+def head_by_head(shown: MultiHeadTrace, scale: float | None) -> Tensor:
+    """The layer's output as multi-head attention is written in a loop: each head by itself, by torch's own function.
+
+    Args:
+        shown: a layer with as many key/value heads as query heads.
+        scale: the source's own; None lets torch choose, 1/sqrt(d_k).
+    """
+    added = _added(shown).expand_as(shown.masked)
+    outputs = [
+        scaled_dot_product_attention(q[None], k[None], v[None], mask[None], scale=scale)[0]
+        for q, k, v, mask in zip(shown.q, shown.k, shown.v, added, strict=True)
+    ]
+    merged = torch.cat(outputs, -1) @ shown.projections.w_o
+    return merged if shown.projections.b_o is None else merged + shown.projections.b_o
+
+
+def _added(trace: MultiHeadTrace) -> Tensor:
+    """What lies between the scaled scores and the softmax: mask, bias, soft cap."""
+    added = trace.masked - trace.scaled
+    return added if trace.allowed is None else added.masked_fill(~trace.allowed, -torch.inf)
+
+
+def _checks(context: ShareKvContext, shown: MultiHeadTrace) -> list[Check]:
+    """Of the layer as shown: with the mistake switched on they must fail."""
+    found, G, H = attention_checks(shown), context.n_kv_heads, context.spec.H
+    if G == H:
+        off = (head_by_head(shown, context.call.options.get("scale")) - shown.output).abs().max()
+        found.append(check("share_kv.check_mha", off, 1e-5 * largest(shown.output)))
+    if G == 1 and bool(torch.isfinite(shown.masked).any(-1).all()):
+        alone = attend_mqa(shown.q, shown.k[0], shown.v[0], masked_by=_added(shown), scale=shown.scale)
+        off = (alone - shown.head_outputs).abs().max()
+        found.append(check("share_kv.check_mqa", off, 1e-5 * largest(shown.head_outputs)))
+    if not context.call.rotary:  # RoPE turns k after its projection, so that k is not X W_K
+        weights = shown.projections
+        k = split_heads(shown.memory @ weights.w_k + (0 if weights.b_k is None else weights.b_k), G)
+        found.append(check("share_kv.check_pool", (k - shown.k).abs().max(), 1e-4 * largest(k), G=G))
+    return found

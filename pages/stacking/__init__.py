@@ -1,0 +1,1 @@
+"""Stacking layers: where words come from, and what depth does."""

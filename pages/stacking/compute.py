@@ -1,0 +1,247 @@
+"""What the Stacking page keeps: what follows from the blocks of ``compute_blocks.py``, for a whole stack at once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from viz.core.analysis.head_statistics import Portrait, baseline, portrait
+from viz.core.analysis.receptive_field import cone, moved_by, sensitivity, step
+from viz.core.analysis.rollout import flow, rollout, with_residual
+from viz.core.analysis.token_similarity import mean_cosine, residual_share
+from viz.core.block import stack, stack_parameters
+from viz.core.variants.layer_sharing import layers_used
+from viz.frame import compute
+from viz.frame.block_plan import BlockPlan
+from viz.frame.compute_blocks import blocks, first_stack, reading
+from viz.frame.specs import Mask, Source
+from viz.models.blocks import Blocks, model_blocks
+
+T = TypeVar("T")
+
+
+def attention_maps(source: Source, plan: BlockPlan, mask: Mask) -> Tensor:
+    """Every layer's weights, (L, H, T, T)."""
+    return torch.stack([trace.attention.weights for trace in blocks(source, plan, mask)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollouts:
+    """The last layer's ``weights``, mean over its heads, (T, T); and the rollout through 1, 2 … L layers, (L, T, T)."""
+
+    weights: Tensor
+    through: Tensor
+
+
+@compute.kept
+def rollouts(source: Source, plan: BlockPlan, mask: Mask) -> Rollouts:
+    """Rollout through the layers of a stack."""
+    with torch.inference_mode():
+        maps = attention_maps(source, plan, mask)
+        return Rollouts(weights=maps[-1].mean(0), through=rollout(with_residual(maps)))
+
+
+@compute.kept
+def flows(source: Source, plan: BlockPlan, mask: Mask) -> Tensor:
+    """Flow through all layers of a stack, (T, T), for up to ``limits.FLOW_TOKENS`` tokens."""
+    with torch.inference_mode():
+        mixed = with_residual(attention_maps(source, plan, mask))
+        return torch.stack([flow(mixed, query) for query in range(mixed.shape[-1])])
+
+
+@compute.kept
+def flow_growth(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Tensor:
+    """One token's flow through the lowest 1, 2 … L layers, (L, T)."""
+    with torch.inference_mode():
+        mixed = with_residual(attention_maps(source, plan, mask))
+        return torch.stack([flow(mixed[:n], query) for n in range(1, len(mixed) + 1)])
+
+
+def _each_tensor(value: T, change: Callable[[Tensor], Tensor]) -> T:
+    """The same with every tensor in it changed, however deep."""
+    made: Any = value
+    if isinstance(value, Tensor):
+        made = change(value)
+    elif isinstance(value, Mapping):
+        made = {name: _each_tensor(part, change) for name, part in value.items()}
+    elif isinstance(value, tuple):
+        made = tuple(_each_tensor(part, change) for part in value)
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: _each_tensor(getattr(value, field.name), change) for field in fields(value)}
+        made = replace(value, **parts)
+    return made
+
+
+def ordinary(value: T) -> T:
+    """The same without tensors of inference mode, of which autograd would know nothing: those are copied."""
+    return _each_tensor(value, lambda tensor: tensor.clone() if tensor.is_inference() else tensor)
+
+
+def double(value: T) -> T:
+    """The same in float64, in which a very small change can be measured."""
+    return _each_tensor(value, lambda tensor: tensor.double() if tensor.is_floating_point() else tensor)
+
+
+def _differentiable(source: Source, plan: BlockPlan, mask: Mask, change: Callable[[Any], Any] = ordinary) -> Blocks:
+    """As :func:`viz.frame.compute_blocks.first_stack`, of tensors that autograd can follow."""
+    with torch.inference_mode(False):
+        if source.kind == "model":
+            seen = change(reading(source, plan.positions))
+            stacked = model_blocks(compute.model(source.model), seen).choose(plan.layers)
+            return replace(stacked, weights=change(stacked.weights))
+        traces = blocks(source, plan, mask)
+        weights = tuple(change(trace.weights) for trace in traces)
+        return Blocks(x=change(traces[0].x), weights=weights, design=traces[0].design)
+
+
+def _levels(stacked: Blocks, plan: BlockPlan, mask: Mask) -> Callable[[Tensor], tuple[Tensor, ...]]:
+    """The stack as a function of the words: they themselves, and every layer's output."""
+    n = len(stacked.x)
+    allowed, design = mask.allowed(n, n), plan.design(stacked.design)
+
+    def levels(x: Tensor) -> tuple[Tensor, ...]:
+        run = stack(x, stacked.weights, attentions=stacked.attentions, allowed=allowed, design=design)
+        return (x, *(trace.output for trace in run))
+
+    return levels
+
+
+@compute.kept
+def gradients(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Tensor:
+    """How much one token of the last layer reacts to each token of each level, (levels, T), level 0 being the words."""
+    stacked = _differentiable(source, plan, mask)
+    return sensitivity(_levels(stacked, plan, mask), stacked.x, query)
+
+
+STEP = 1e-8
+"""How far a word is moved to measure a slope, as a share of its length: within a larger step a ReLU may bend."""
+
+
+@compute.kept
+def measured_slopes(source: Source, plan: BlockPlan, mask: Mask, query: int, word: int) -> tuple[float, float]:
+    """What :func:`gradients` says of one word, measured: how fast the output changes where the word is moved.
+
+    The word is moved a little along its gradient, the steepest way there is, and a little back, in float64. The two
+    slopes differ only if a ReLU bends in between.
+    """
+    stacked = _differentiable(source, plan, mask, double)
+    levels, x = _levels(stacked, plan, mask), stacked.x
+    direction = torch.randn(x.shape[1], generator=torch.Generator().manual_seed(0))
+    direction = (direction / direction.norm()).double()
+
+    def output(words: Tensor) -> Tensor:
+        return levels(words)[-1][query] @ direction
+
+    with torch.inference_mode(False), torch.enable_grad():
+        words = x.clone().requires_grad_()
+        (steepest,) = torch.autograd.grad(output(words), words)
+    move = torch.zeros_like(x)
+    move[word] = torch.nn.functional.normalize(steepest[word], dim=0)
+    size = STEP * max(1.0, float(x[word].norm()))
+    ahead, here, back = (float(output(x + away * move)) for away in (size, 0.0, -size))
+    return (ahead - here) / size, (here - back) / size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """A receptive field, (levels, T): what the masks let through. ``leak`` is how far noise on every word outside moves
+    the token.
+    """
+
+    open: Tensor
+    leak: float
+
+
+@compute.kept
+def field(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Field:
+    """What one token of the last layer can depend on."""
+    traces = blocks(source, plan, mask)
+    n, residual = len(traces[0].x), traces[0].design.residual
+    open_ = cone(torch.stack([step(looks(trace.attention.masked), n, residual=residual) for trace in traces]), query)
+    stacked = _differentiable(source, plan, mask)
+    levels = _levels(stacked, plan, mask)
+    with torch.inference_mode():
+        moved = moved_by(lambda x: levels(x)[-1], stacked.x, ~open_[0])
+    return Field(open=open_, leak=float(moved[query]))
+
+
+def looks(masked: Tensor) -> Tensor:
+    """True where any head may look; a model's own mask may be the lowest number there is in place of -inf."""
+    return (masked > torch.finfo(masked.dtype).min / 2).any(0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity:
+    """How alike a stack's tokens are and how long, level by level, (levels,); level 0 is what goes in."""
+
+    cosine: Tensor
+    residual: Tensor
+    length: Tensor
+
+
+def _similarity(stacked: Blocks, allowed: Tensor | None, plan: BlockPlan) -> Similarity:
+    traces = stacked.run(allowed=allowed, design=plan.design(stacked.design))
+    with torch.inference_mode():
+        levels = torch.stack([stacked.x, *(trace.output for trace in traces)])
+        return Similarity(
+            cosine=mean_cosine(levels), residual=residual_share(levels), length=levels.norm(dim=-1).mean(-1)
+        )
+
+
+DESIGNS = ((True, True), (True, False), (False, True), (False, False))
+"""With residuals or not, with norms or not."""
+
+
+@compute.kept
+def similarity(source: Source, plan: BlockPlan, mask: Mask) -> tuple[Similarity, ...]:
+    """How alike the tokens of each level are, for each of :data:`DESIGNS`."""
+    stacked = first_stack(source, plan)
+    allowed = mask.allowed(len(stacked.x), len(stacked.x))
+    plans = [replace(plan, residual=residual, normalize=normalize) for residual, normalize in DESIGNS]
+    return tuple(_similarity(stacked, allowed, each) for each in plans)
+
+
+@compute.kept
+def portraits(source: Source, plan: BlockPlan, mask: Mask) -> tuple[tuple[Portrait, ...], Portrait]:
+    """Every layer's heads in numbers, and what an even spread over the same keys would score."""
+    tokens = reading(source, plan.positions).tokens
+    ids, special = torch.tensor(tokens.ids), torch.tensor(tokens.special)
+    with torch.inference_mode():
+        traces = blocks(source, plan, mask)
+        even = baseline(looks(traces[0].attention.masked), ids, special)
+        return tuple(portrait(trace.attention.weights, ids, special) for trace in traces), even
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharing:
+    """A stack with ``n_sets`` sets of weights: its ``parameters``, counted from the tensors, a shared one once; its
+    ``flops``, by torch's own counter; and what its activations do.
+    """
+
+    n_sets: int
+    parameters: int
+    flops: int
+    similarity: Similarity
+
+
+@compute.kept
+def sharing(source: Source, plan: BlockPlan, mask: Mask, n_sets: int) -> Sharing:
+    """The same stack with so many sets of weights."""
+    independent = first_stack(source, plan)
+    n, shared = len(independent.x), independent.choose(layers_used(len(plan.layers), n_sets))
+    with FlopCounterMode(display=False) as counter:
+        similar = _similarity(shared, mask.allowed(n, n), plan)
+    parameters, flops = stack_parameters(shared.weights), counter.get_total_flops()
+    return Sharing(n_sets=n_sets, parameters=parameters, flops=flops, similarity=similar)
+
+
+def state_error(source: Source, plan: BlockPlan) -> tuple[float, float]:
+    """How far a model's own hidden states are from these blocks', no mask added, and how large they are."""
+    stacked, n = first_stack(source, plan), len(plan.layers)
+    whole = n == len(stacked.states) - 1
+    stacked = replace(stacked, states=stacked.states[: n + 1], final=stacked.final if whole else None)
+    error = stacked.state_error(blocks(source, plan, Mask()))
+    return error, max(float(states.abs().max()) for states in stacked.states)

@@ -1,0 +1,36 @@
+"""How much could come through from each word if weights were the widths of pipes: attention flow."""
+
+import streamlit as st
+
+from pages.stacking import compute
+from pages.stacking.context import StackingContext, show_maps
+from pages.stacking.rollout import show_growth
+from viz import limits
+from viz.core.analysis.rollout import with_residual
+from viz.frame.checks import Check, check
+
+FULL = 0.5
+"""A row of flow whose least value is above this one tells the words hardly apart."""
+
+
+def draw(context: StackingContext) -> list[Check]:
+    """The chosen token's flow through more and more layers; and the whole map beside the rollout."""
+    t, n = context.t, len(context.labels)
+    if n > limits.FLOW_TOKENS:
+        st.info(t("stacking.flow.long", n=n, limit=limits.FLOW_TOKENS))
+        return []
+    context.token_control()
+    asked = context.source, context.plan, context.mask
+    growth, flows = compute.flow_growth(*asked, context.query), compute.flows(*asked)
+    show_growth(context, growth, key="flow")
+    low = float(flows[context.query].min())
+    st.markdown(t("stacking.flow.full" if low > FULL else "stacking.flow.shows", low=f"{low:.2f}"))
+    show_maps(context, {"rollout": context.rollouts.through[-1], "flow": flows}, key="flow")
+    mixed = with_residual(compute.attention_maps(*asked))
+    below = (context.rollouts.through[-1] - flows).max().clamp(min=0)
+    beyond = (flows - mixed[0].sum(0)).max().clamp(min=0)  # the lowest layer's pipes, the only ones at each word
+    return [
+        check("stacking.check_flow", below, 1e-5),
+        check("stacking.check_capacity", beyond, 1e-5),
+        check("stacking.check_one_layer", (growth[0] - mixed[0, context.query]).abs().max(), 1e-5),
+    ]

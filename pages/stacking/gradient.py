@@ -1,0 +1,50 @@
+"""What the output really reacts to, beside the pictures that are drawn from weights alone."""
+
+import streamlit as st
+from torch import Tensor
+
+from pages.stacking import compute
+from pages.stacking.context import NEAREST, StackingContext
+from viz import limits
+from viz.figures.bars import bars
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+
+def draw(context: StackingContext) -> list[Check]:
+    """The chosen token's row of the weights, of the rollout, and of the gradient; and which words each puts first."""
+    t, found, query = context.t, context.rollouts, context.query
+    context.token_control()
+    reacts = compute.gradients(context.source, context.plan, context.mask, query)[0]
+    rows = {"weights": found.weights[query], "rollout": found.through[-1, query], "gradient": reacts / reacts.sum()}
+    title = t("stacking.gradient.picture", token=context.labels[query], layers=context.layers(context.depth))
+    st.text(title)
+    series = {_name(context, code): values for code, values in rows.items()}
+    fig = bars(context.labels, series, title=t("stacking.words"), value_title=t("stacking.gradient.share"), height=340)
+    show(fig, key="origin_row", alt=title)
+    if len(context.labels) > 2 * NEAREST:  # of a few words any three are the right ones
+        _compare(context, rows)
+    st.markdown(t("stacking.gradient.shows"))
+    word = int(reacts.argmax())
+    slopes = compute.measured_slopes(context.source, context.plan, context.mask, query, word)
+    error = min(abs(slope - float(reacts[word])) for slope in slopes)
+    return [check("stacking.check_slope", error, 2e-3 * float(reacts[word]))]
+
+
+def _name(context: StackingContext, code: str) -> str:
+    return context.t(f"stacking.gradient.name_{code}", last=context.depth - 1)
+
+
+def _compare(context: StackingContext, rows: dict[str, Tensor]) -> None:
+    """Which words count most by each picture, and how many of them the gradient names too."""
+    t, wanted = context.t, context.most(rows["gradient"])
+    lines = [t("stacking.gradient.most", words=context.names(wanted))]
+    pictures = {code: values for code, values in rows.items() if code != "gradient"}
+    if len(context.labels) <= limits.FLOW_TOKENS:
+        pictures["flow"] = compute.flows(context.source, context.plan, context.mask)[context.query]
+    for code, values in pictures.items():
+        found = context.most(values)
+        same = len(set(found) & set(wanted))
+        said = {"name": _name(context, code), "words": context.names(found), "same": same, "n": NEAREST}
+        lines.append(t("stacking.gradient.compared", **said))
+    st.text("\n".join(lines))

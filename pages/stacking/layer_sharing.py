@@ -1,0 +1,110 @@
+"""Layers that share their weights: what it saves, what it does not, and what it does to the tokens."""
+
+import math
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.stacking import compute
+from pages.stacking.compute import Sharing
+from pages.stacking.context import WIDTH, StackingContext
+from viz.core.variants.layer_sharing import layers_used
+from viz.figures.bars import bars
+from viz.figures.depth import Curve, depth
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.compute_blocks import blocks
+from viz.frame.show import show
+
+
+def draw(context: StackingContext) -> list[Check]:
+    """The same depth with fewer sets of weights: parameters, work and activations."""
+    t, n = context.t, context.depth
+    help_text = t("stacking.layer_sharing.sets_help")
+    sets = controls.slider(t("stacking.layer_sharing.sets"), "sets", max(1, n // 2), 1, n, help=help_text, width=WIDTH)
+    asked = sorted({n, sets, 1}, reverse=True)
+    found = [compute.sharing(context.source, context.plan, context.mask, n_sets) for n_sets in asked]
+    _cost_picture(context, found)
+    _table(context, found)
+    st.markdown(t("stacking.layer_sharing.shows"))
+    _activations(context, found)
+    st.caption(t(f"stacking.layer_sharing.{'trained' if context.source.kind == 'model' else 'seeded'}"))
+    return _checks(context, found)
+
+
+def _name(context: StackingContext, sharing: Sharing) -> str:
+    code = "none" if sharing.n_sets == context.depth else "all" if sharing.n_sets == 1 else "groups"
+    return context.t(f"stacking.layer_sharing.name_{code}", n=sharing.n_sets)
+
+
+def _cost_picture(context: StackingContext, found: list[Sharing]) -> None:
+    t, names = context.t, [_name(context, sharing) for sharing in found]
+    series = {
+        t(f"stacking.layer_sharing.{code}"): torch.tensor([100.0 * cost / costs[0] for cost in costs])
+        for code, costs in {
+            "parameters": [sharing.parameters for sharing in found],
+            "work": [sharing.flops for sharing in found],
+        }.items()
+    }
+    title, share = t("stacking.layer_sharing.sets"), t("stacking.layer_sharing.share")
+    fig = bars(names, series, title=title, value_title=share, top=105.0, height=320)
+    show(fig, key="sharing_costs", alt=share)
+
+
+def _table(context: StackingContext, found: list[Sharing]) -> None:
+    t = context.t
+    columns = {
+        "sets": [_name(context, sharing) for sharing in found],
+        "layers": [" ".join(map(str, layers_used(context.depth, sharing.n_sets))) for sharing in found],
+        "parameters": [sharing.parameters for sharing in found],
+        "flops": [sharing.flops for sharing in found],
+        "cosine": [_last_cosine(sharing) for sharing in found],
+        "length": [f"{sharing.similarity.length[-1]:.3g}" for sharing in found],
+    }
+    grouped = st.column_config.NumberColumn(format="localized")
+    st.dataframe(
+        {t(f"stacking.layer_sharing.t_{code}"): values for code, values in columns.items()},
+        column_config={t(f"stacking.layer_sharing.t_{code}"): grouped for code in ("parameters", "flops")},
+        hide_index=True,
+    )
+
+
+def _last_cosine(sharing: Sharing) -> str:
+    """Of the last layer; a lone token has nothing to be compared with."""
+    last = float(sharing.similarity.cosine[-1])
+    return "–" if math.isnan(last) else f"{last:.2f}"
+
+
+def _activations(context: StackingContext, found: list[Sharing]) -> None:
+    t = context.t
+    codes = ("cosine", "length") if len(context.labels) > 1 else ("length",)  # one token resembles no other
+    for column, code in zip(st.columns(len(codes)), codes, strict=True):
+        curves = [Curve(name=_name(context, each), values=getattr(each.similarity, code)) for each in found]
+        title = t(f"stacking.{code}")
+        with column:
+            fig = depth(curves, x_title=t("stacking.after_layer"), y_title=title)
+            alt = t("stacking.depth_alt", what=title, layers=context.layers(context.depth))
+            show(fig, key=f"sharing_{code}", alt=alt)
+
+
+def flops_by_formula(context: StackingContext) -> int:
+    """Two for each number of each matrix and each token, and for QKᵀ and AV two for each pair of tokens and column."""
+    total = 0
+    for trace in blocks(context.source, context.plan, context.mask):
+        heads, feed_forward, n = trace.weights.attention, trace.weights.feed_forward, len(trace.x)
+        learned = [*vars(heads).values(), *vars(feed_forward).values()]
+        total += 2 * n * sum(value.numel() for value in learned if isinstance(value, Tensor) and value.ndim == 2)
+        total += 2 * n * n * heads.spec.H * (heads.spec.d_k + heads.spec.d_v)
+    return total
+
+
+def _checks(context: StackingContext, found: list[Sharing]) -> list[Check]:
+    checks = [check("stacking.check_counted", abs(found[0].flops - flops_by_formula(context)), 0.0)]
+    if len(found) > 1:
+        single = found[-1].parameters
+        checks += [
+            check("stacking.check_flops", max(abs(sharing.flops - found[0].flops) for sharing in found), 0.0),
+            check("stacking.check_sets", max(abs(each.parameters - each.n_sets * single) for each in found), 0.0),
+        ]
+    return checks

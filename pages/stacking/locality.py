@@ -1,0 +1,95 @@
+"""Do early layers look near and late ones far? Entropy and mean distance of the heads, layer by layer."""
+
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.stacking import compute
+from pages.stacking.context import StackingContext
+from viz.core.analysis.head_statistics import Portrait
+from viz.figures.depth import Curve, depth
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+
+def draw(context: StackingContext) -> list[Check]:
+    """Entropy and mean distance of the heads, layer by layer, beside an even spread."""
+    t, special = context.t, any(context.tokens.special)
+    portraits, even = compute.portraits(context.source, context.plan, context.mask)
+    curves = {"entropy": _entropy(context, portraits, even), "distance": _distance(context, portraits, even)}
+    for column, (code, lines) in zip(st.columns(2), curves.items(), strict=True):
+        title = t(f"stacking.locality.{code}")
+        with column:
+            fig = depth(lines, x_title=t("stacking.layer"), y_title=title)
+            show(fig, key=f"broad_{code}", alt=t("stacking.locality.alt", what=title))
+    distance = "plain_distance" if special else "distance"
+    _verdict(context, {"entropy": curves["entropy"][0], distance: curves["distance"][int(special)]})
+    st.caption(t("stacking.locality.note") + (" " + t("stacking.locality.special") if special else ""))
+    return _checks(context, portraits)
+
+
+def _entropy(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Curve]:
+    t = context.t
+    heads = _band(t("stacking.locality.heads"), portraits, lambda portrait: portrait.entropy)
+    return [heads, _flat(t("stacking.locality.even"), even.entropy, context.depth)]
+
+
+def _distance(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Curve]:
+    """With special tokens, if there are any, and without."""
+    t, special = context.t, any(context.tokens.special)
+    name = t("stacking.locality.all_tokens" if special else "stacking.locality.heads")
+    lines = [_band(name, portraits, lambda portrait: portrait.distance)]
+    flat = [_flat(t("stacking.locality.even"), even.distance, context.depth)]
+    if special:
+        plain = t("stacking.locality.plain_tokens")
+        lines.append(_band(plain, portraits, lambda portrait: portrait.distance_plain))
+        flat.append(_flat(t("stacking.locality.even_plain"), even.distance_plain, context.depth))
+    return lines + flat
+
+
+def _band(name: str, portraits: tuple[Portrait, ...], measure: Callable[[Portrait], Tensor]) -> Curve:
+    heads = torch.stack([measure(portrait) for portrait in portraits])
+    return Curve(name=name, values=heads.mean(-1), low=heads.amin(-1), high=heads.amax(-1))
+
+
+def _flat(name: str, value: Tensor, n_layers: int) -> Curve:
+    return Curve(name=name, values=value.flatten()[:1].expand(n_layers), baseline=True)
+
+
+def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
+    """Counted, not claimed: how often the mean rises and falls, and how far apart the heads of one layer are."""
+    t, n_heads = context.t, context.scene.trace.projections.spec.H
+    if context.depth < 2 or n_heads < 2 or context.tokens.special.count(False) < 2:
+        return
+    for code, curve in curves.items():
+        steps, change = curve.values.diff(), curve.values.max() - curve.values.min()
+        assert curve.low is not None
+        assert curve.high is not None
+        st.markdown(
+            t(
+                "stacking.locality.counted",
+                what=t(f"stacking.locality.{code}_word"),
+                up=int((steps > 0).sum()),
+                down=int((steps < 0).sum()),
+                change=f"{change:.2g}",
+                spread=f"{(curve.high - curve.low).mean():.2g}",
+            )
+        )
+    st.markdown(t(f"stacking.locality.{'trained' if context.source.kind == 'model' else 'seeded'}"))
+
+
+def _checks(context: StackingContext, portraits: tuple[Portrait, ...]) -> list[Check]:
+    """Both measures once more, by numpy from the heads' weights."""
+    maps = compute.attention_maps(context.source, context.plan, context.mask).double().numpy()
+    places = np.arange(maps.shape[-1])
+    logarithms = np.log(np.where(maps > 0, maps, 1.0))
+    entropy = -(maps * logarithms).sum(-1).mean(-1)
+    distance = (maps * np.abs(places - places[:, None])).sum(-1).mean(-1)
+    shown = {code: torch.stack([getattr(portrait, code) for portrait in portraits]) for code in ("entropy", "distance")}
+    return [
+        check("stacking.check_entropy", np.abs(entropy - shown["entropy"].numpy()).max(), 1e-4),
+        check("stacking.check_distance", np.abs(distance - shown["distance"].numpy()).max(), 1e-4 * len(places)),
+    ]

@@ -1,0 +1,59 @@
+"""Blocks upon blocks: where a word of the last layer comes from, how far it sees, and what depth does to tokens."""
+
+from pages.stacking import (
+    flow,
+    gradient,
+    layer_sharing,
+    locality,
+    oversmoothing,
+    receptive_field,
+    rollout,
+    trained_sharing,
+)
+from pages.stacking.context import about, open_stacking
+from viz.core.analysis import receptive_field as fields
+from viz.core.analysis import rollout as paths
+from viz.core.analysis.map_statistics import distance, entropy
+from viz.core.analysis.token_similarity import mean_cosine, residual_share
+from viz.core.block import stack
+from viz.core.variants.layer_sharing import layers_used
+from viz.frame.choice import Controls
+from viz.frame.page import Page, Section
+from viz.models.trained.layer_sharing import look, tied
+
+ROLLOUT = r"\hat A_l = \tfrac12 \bar A_l + \tfrac12 I \qquad R_l = \hat A_l\, R_{l-1} \qquad R_0 = I"
+FLOW = r"F_{ij} = \operatorname{maxflow}\big((L, i) \to (0, j)\big), \qquad (l, q) \to (l - 1, k) \ \le\ \hat A_{l,qk}"
+GRADIENT = (
+    r"g_j = \Big\lVert \frac{\partial\, (r \cdot x^{(L)}_i)}{\partial x^{(0)}_j} \Big\rVert"
+    r"\qquad \lVert r \rVert = 1"
+)
+FIELD = r"S_l = M_l \lor I \qquad R_l = S_l\, R_{l-1} > 0"
+ALIKE = (
+    r"\frac{1}{T(T-1)} \sum_{i \ne j} \frac{x_i \cdot x_j}{\lVert x_i \rVert\, \lVert x_j \rVert}"
+    r"\qquad \frac{\lVert X - \mathbf 1 \bar x^\top \rVert}{\lVert X \rVert}"
+)
+LOCALITY = r"-\sum_j A_{ij} \ln A_{ij} \qquad \sum_j A_{ij}\, |j - i|"
+SHARING = r"\theta_l = \theta_{g(l)} \qquad g(l) = \min\, \{ m : \lfloor m S / L \rfloor = \lfloor l S / L \rfloor \}"
+
+PAGE = Page(
+    name="stacking",
+    context=open_stacking,
+    controls=Controls(layer=False),
+    about=about,
+    sections=(
+        Section("rollout", rollout.draw, code=(stack, paths.with_residual, paths.rollout), formula=ROLLOUT),
+        Section("flow", flow.draw, code=(paths.flow,), formula=FLOW),
+        Section("gradient", gradient.draw, code=(fields.sensitivity,), formula=GRADIENT),
+        Section(
+            "receptive_field",
+            receptive_field.draw,
+            code=(fields.step, fields.cone, fields.moved_by),
+            formula=FIELD,
+            parameters=("field", "field_width", "field_gap"),
+        ),
+        Section("oversmoothing", oversmoothing.draw, code=(mean_cosine, residual_share), formula=ALIKE),
+        Section("locality", locality.draw, code=(entropy, distance), formula=LOCALITY),
+        Section("layer_sharing", layer_sharing.draw, code=(layers_used,), formula=SHARING, parameters=("sets",)),
+        Section("trained_sharing", trained_sharing.draw, code=(tied, look)),
+    ),
+)

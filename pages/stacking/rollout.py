@@ -1,0 +1,99 @@
+"""Where a token of the last layer has its words from, if weights alone decided: attention rollout, layer by layer."""
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.stacking.compute import attention_maps
+from pages.stacking.context import StackingContext, show_maps, state_checks
+from viz.core.analysis.checks import rows_error
+from viz.figures.matrix import matrix
+from viz.frame.checks import Check, check
+from viz.frame.format import share
+from viz.frame.show import show
+
+PRINTED_COLUMNS = 20
+"""Of more words than these the numbers would be too small to read."""
+
+
+def draw(context: StackingContext) -> list[Check]:
+    """The chosen token's rollout through more and more layers; and the whole map beside the last layer's weights."""
+    t, found = context.t, context.rollouts
+    context.token_control()
+    show_growth(context, found.through[:, context.query], key="rollout")
+    by_rollout, by_weights = (_shares(context, rows) for rows in (found.through[-1], found.weights))
+    most = t("stacking.rollout.most", layers=context.layers(context.depth), words=by_rollout)
+    most_last = t("stacking.rollout.most_last", last=context.depth - 1, words=by_weights)
+    st.text(f"{most}\n{most_last}")
+    shows = t("stacking.rollout.shows")
+    st.markdown(shows if len(context.labels) == 1 or context.depth == 1 else f"{shows} {_alike(context)}")
+    show_maps(context, {"weights": found.weights, "rollout": found.through[-1]}, key="rollout")
+    if blind := int((found.weights.amax(-1) == 0).sum()):
+        st.caption(t("stacking.rollout.blind", n=blind))
+    layers = context.layers(context.depth)
+    return [
+        check("stacking.check_rollout", rows_error(found.through), 1e-5, layers=layers),
+        check("stacking.check_by_hand", by_hand_error(context), 1e-5),
+        *state_checks(context),
+    ]
+
+
+def show_growth(context: StackingContext, rows: Tensor, *, key: str) -> None:
+    """What one token has from each word after 1, 2 … L layers, (L, T): a row for each number of layers."""
+    t, token = context.t, context.labels[context.query]
+    names = [context.layers(n) for n in range(1, len(rows) + 1)]
+
+    def says(word: str, layers: str, value: Tensor) -> str:
+        return t(f"stacking.{key}.cell", token=token, word=word, layers=layers, share=f"{float(value):.4f}")
+
+    hover = [
+        [says(word, name, value) for word, value in zip(context.labels, row, strict=True)]
+        for name, row in zip(names, rows, strict=True)
+    ]
+    fig = matrix(
+        rows,
+        names,
+        context.labels,
+        kind="weights",
+        row_title=t("stacking.passed"),
+        column_title=t("stacking.words"),
+        hover=hover,
+        numbers=rows.shape[1] <= PRINTED_COLUMNS,
+    )
+    title = t(f"stacking.{key}.picture", token=token)
+    st.text(title)
+    with st.container(key=f"dense_{key}"):
+        show(fig, key=f"{key}_growth", alt=title)
+
+
+def _alike(context: StackingContext) -> str:
+    """How much two tokens' rows have in common, counted after the first layer and after the last."""
+    first, last = (share(common(rows)) for rows in context.rollouts.through[[0, -1]])
+    return context.t("stacking.rollout.alike", first=first, last=last, layers=context.layers(context.depth))
+
+
+def common(rows: Tensor) -> float:
+    """The share that two rows of a map have in common, averaged over all pairs of different rows, from 0 to 1."""
+    pairs = torch.stack([torch.minimum(row, rows).sum(-1) for row in rows])
+    return float(pairs[~torch.eye(len(rows), dtype=torch.bool)].mean())
+
+
+def _shares(context: StackingContext, rows: Tensor) -> str:
+    """The words that count most for the chosen token, with their shares."""
+    row = rows[context.query]
+    return ", ".join(f"{context.labels[i]} {float(row[i]):.2f}" for i in context.most(row))
+
+
+def by_hand_error(context: StackingContext) -> float:
+    """How far the rollout is from the same done anew by numpy, from the heads' weights on."""
+    maps = attention_maps(context.source, context.plan, context.mask).double().numpy()
+    below = identity = np.eye(maps.shape[-1])
+    errors = []
+    for layer, through in zip(maps, context.rollouts.through.numpy(), strict=True):
+        step = 0.5 * layer.mean(axis=0) + 0.5 * identity
+        blind = layer.sum(axis=(0, 2)) == 0
+        step[blind] = identity[blind]  # a token that may look nowhere stays what it is
+        below = step @ below
+        errors.append(float(np.abs(below - through).max()))
+    return max(errors)

@@ -1,0 +1,137 @@
+"""What sharing a layer's weights costs on a task: small decoders trained for this page."""
+
+from collections.abc import Mapping
+from statistics import median
+
+import streamlit as st
+import torch
+
+from pages.stacking.context import StackingContext
+from viz.figures.sharing import learning
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+from viz.models.trained import twins
+from viz.models.trained.layer_sharing import N_KV_HEADS, STEPS, VARIANTS, Trained, trainings
+from viz.text import Translate
+
+EARLY, LEARNED = STEPS // 3, 0.9
+"""Steps after which it is looked at first, the twins' own; and the accuracy from which the task counts as learned."""
+USED = 0.2
+"""Mean weight on a word from which a head counts as looking at it."""
+
+ByVariant = Mapping[str, list[Trained]]
+
+
+def draw(context: StackingContext) -> list[Check]:
+    """Two layers with weights of their own, one layer used twice, one layer used once: how they learned."""
+    t = context.t
+    by_variant = {code: [one for one in trainings() if one.variant == code] for code in VARIANTS}
+    by_variant = {code: found for code, found in by_variant.items() if found}
+    _curves(t, by_variant)
+    _verdict(t, by_variant)
+    _table(t, by_variant)
+    st.caption(t("stacking.trained_sharing.note", n=min(map(len, by_variant.values()))))
+    _passes(t, by_variant["tied"][0])
+    return _checks(by_variant)
+
+
+def _curves(t: Translate, by_variant: ByVariant) -> None:
+    steps = next(iter(by_variant.values()))[0].run.steps
+    for column, what, top in zip(st.columns(2), ("accuracy", "loss"), (1.0, None), strict=True):
+        curves = {
+            t(f"stacking.trained_sharing.name_{code}"): [getattr(one.run, what) for one in found]
+            for code, found in by_variant.items()
+        }
+        title = t(f"stacking.trained_sharing.{what}")
+        with column:
+            fig = learning(steps, curves, x_title=t("stacking.trained_sharing.steps"), y_title=title, top=top)
+            show(fig, key=f"tied_{what}", alt=t("stacking.trained_sharing.alt", what=title))
+
+
+def _table(t: Translate, by_variant: ByVariant) -> None:
+    columns = {
+        "variant": [t(f"stacking.trained_sharing.name_{code}") for code in by_variant],
+        "parameters": [found[0].parameters for found in by_variant.values()],
+        "passes": [len(found[0].look.previous) for found in by_variant.values()],
+    }
+    table = {t(f"stacking.trained_sharing.t_{code}"): values for code, values in columns.items()}
+    for step in (EARLY, STEPS):
+        spreads = [_spread(found, step) for found in by_variant.values()]
+        table[t("stacking.trained_sharing.t_at", n=step)] = spreads
+    table[t("stacking.trained_sharing.t_seeds")] = [len(found) for found in by_variant.values()]
+    grouped = {t("stacking.trained_sharing.t_parameters"): st.column_config.NumberColumn(format="localized")}
+    st.dataframe(table, column_config=grouped, hide_index=True)
+
+
+def _verdict(t: Translate, by_variant: ByVariant) -> None:
+    """What the trainings say, counted."""
+    independent, tied, single = (by_variant[code] for code in ("independent", "tied", "single"))
+
+    def learned(found: list[Trained], step: int) -> int:
+        return sum(_accuracy(one, step) > LEARNED for one in found)
+
+    best = max(max(one.run.accuracy) for one in single)
+    share = round(100 * tied[0].parameters / independent[0].parameters)
+    counts = {
+        "n_own": len(independent),
+        "own_early": learned(independent, EARLY),
+        "own_late": learned(independent, STEPS),
+        "n_tied": len(tied),
+        "tied_early": learned(tied, EARLY),
+        "tied_late": learned(tied, STEPS),
+    }
+    sizes = {"early": EARLY, "steps": STEPS, "right": LEARNED, "share": share, "single": f"{best:.2f}"}
+    st.markdown(t("stacking.trained_sharing.shows", **counts, **sizes))
+
+
+def _accuracy(one: Trained, step: int) -> float:
+    return one.run.accuracy[one.run.steps.index(step)]
+
+
+def _spread(found: list[Trained], step: int) -> str:
+    at = [_accuracy(one, step) for one in found]
+    return f"{median(at):.2f} ({min(at):.2f} – {max(at):.2f})"
+
+
+def _passes(t: Translate, one: Trained) -> None:
+    """What the same heads do in each pass through the one layer."""
+    look = one.look
+    columns: dict[str, list[float]] = {t("stacking.trained_sharing.head"): list(range(len(look.previous[0])))}
+    for i, (previous, following) in enumerate(zip(look.previous, look.next, strict=True), 1):
+        columns[t("stacking.trained_sharing.pass_previous", n=i)] = [round(value, 2) for value in previous]
+        columns[t("stacking.trained_sharing.pass_next", n=i)] = [round(value, 2) for value in following]
+    both = (torch.tensor(look.previous[0]) > USED) & (torch.tensor(look.next[-1]) > USED)
+    heads = [str(i) for i in both.nonzero().flatten().tolist()]
+    st.markdown(t("stacking.trained_sharing.passes", seed=one.run.seed))
+    st.dataframe(columns, hide_index=True)
+    if heads:
+        st.markdown(t("stacking.trained_sharing.both", heads=", ".join(heads)))
+    else:
+        st.markdown(t("stacking.trained_sharing.apart"))
+
+
+def parameters_by_formula(variant: str) -> int:
+    """Two tables of words, the last norm, and for each set of weights W_Q, W_K, W_V, W_O, three of the feed-forward
+    part, and two norms.
+    """
+    recipe = twins.Recipe()
+    d, sets = recipe.d_model, recipe.n_layers if variant == "independent" else 1
+    narrow = d * N_KV_HEADS // recipe.n_heads
+    layer = 2 * d * d + 2 * d * narrow + 3 * d * recipe.d_ff + 2 * d
+    return 2 * (len(twins.words()) + 1) * d + sets * layer + d
+
+
+def _checks(by_variant: ByVariant) -> list[Check]:
+    """The record against what can be known without it: sizes by a formula, and the twins' own, shorter training."""
+    sizes = [abs(one.parameters - parameters_by_formula(code)) for code, found in by_variant.items() for one in found]
+    recorded = {run.seed: run for run in twins.runs() if run.n_kv_heads == N_KV_HEADS}
+    apart = [
+        abs(a - b)
+        for one in by_variant["independent"]
+        if one.run.seed in recorded
+        for a, b in zip(recorded[one.run.seed].loss, one.run.loss, strict=False)
+    ]
+    return [
+        check("stacking.check_sizes", max(sizes), 0.0),
+        check("stacking.check_twins", max(apart, default=float("nan")), 1e-6, steps=EARLY),
+    ]

@@ -1,0 +1,117 @@
+"""Break it: the same head with a part of the formula missing, beside the correct one."""
+
+import math
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.step_by_step import matrices, reference
+from pages.step_by_step.context import StepByStepContext
+from viz.core.attention import AttentionTrace
+from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, measure_rows
+from viz.figures.marks import few_ticks, named_cells
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+SWITCHES = ("no_scale", "no_mask", "wrong_axis")
+TEMPERATURES = (0.1, 10.0)
+MEASURES = ("entropy", "largest", "jacobian", "total")
+
+
+def draw(context: StepByStepContext) -> list[Check]:
+    """The correct map and the broken one, under one scale, with what has become of the rows."""
+    faults = _switches(context)
+    correct, broken = context.trace.weights[context.head], attend_with(context, faults).weights
+    for column, (name, weights) in zip(st.columns(2), (("correct", correct), ("broken", broken)), strict=True):
+        with column:
+            st.markdown(context.t(f"step_by_step.shows_{name}", what=_named(context, faults)))
+            _map(context, name, weights)
+    _say(context, faults, correct, broken)
+    if not faults.none:
+        _table(context, measure_rows(correct), measure_rows(broken))
+    return _checks(context, faults, broken)
+
+
+def _switches(context: StepByStepContext) -> Faults:
+    """What the visitor has broken."""
+    t = context.t
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        on = {
+            name: controls.toggle(t(f"step_by_step.{name}"), name, help=t(f"step_by_step.{name}_help"))
+            for name in SWITCHES
+        }
+        label, help_text = t("step_by_step.temperature"), t("step_by_step.temperature_help")
+        temperature = controls.real_slider(
+            label, "temperature", 1.0, *TEMPERATURES, step=0.1, help=help_text, width=260
+        )
+    return Faults(**on, temperature=temperature)
+
+
+def attend_with(context: StepByStepContext, faults: Faults) -> AttentionTrace:
+    """The chosen head on the same q, k, v, with these faults."""
+    trace = context.trace
+    q, k, v = trace.q[context.head], trace.k[context.group], trace.v[context.group]
+    allowed = context.of_head(trace.allowed)
+    return attend_wrongly(q, k, v, faults, scale=trace.scale, allowed=allowed, **context.options)
+
+
+def _named(context: StepByStepContext, faults: Faults) -> str:
+    named = [context.t(f"step_by_step.{name}") for name in SWITCHES if getattr(faults, name)]
+    if faults.temperature != 1:
+        named.append(f"t = {faults.temperature:g}")
+    return ", ".join(named) or context.t("step_by_step.nothing_yet")
+
+
+def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:
+    fig = named_cells(few_ticks(matrices.pair_figure(context, weights, "weights", beside=2), 32))
+    rows, columns = matrices.queries(context), matrices.keys(context)
+    alt = matrices.describe(context, context.t(f"step_by_step.{name}"), weights, rows, columns)
+    with matrices.place(name, weights):
+        show(fig, key=f"break_{name}", alt=alt)
+
+
+def _say(context: StepByStepContext, faults: Faults, correct: Tensor, broken: Tensor) -> None:
+    if faults.none:
+        return
+    if torch.equal(correct, broken):
+        st.info(context.t("step_by_step.break_same"))
+    elif faults.wrong_axis:
+        low, high = (f"{float(end):.2f}" for end in broken.sum(-1).aminmax())
+        st.markdown(context.t("step_by_step.break_axis", low=low, high=high))
+
+
+def _table(context: StepByStepContext, correct: RowMeasures, broken: RowMeasures) -> None:
+    """Entropy, largest weight, Jacobian and sum: of the chosen row, and the median over all rows."""
+    t, rows = context.t, {"row": context.query, "median": None}
+    table: dict[str, list[str]] = {
+        t(f"step_by_step.{place}_{name}", i=context.query): [_written(getattr(of, one), at) for one in MEASURES]
+        for place, at in rows.items()
+        for name, of in (("correct", correct), ("broken", broken))
+    }
+    names = [t(f"step_by_step.measure_{one}") for one in MEASURES]
+    st.table({t("step_by_step.measure"): names} | table, hide_index=True)
+
+
+def _written(values: Tensor, at: int | None) -> str:
+    value = float(values.nanquantile(0.5) if at is None else values[at])
+    return "—" if math.isnan(value) else f"{value:.4f}"
+
+
+def _checks(context: StepByStepContext, faults: Faults, broken: Tensor) -> list[Check]:
+    """Both maps in plain torch, and the Jacobian of the chosen row by torch's autograd."""
+    trace, head, i = context.trace, context.head, context.query
+    correct = trace.weights[head]
+    errors = reference.weights_error(context, correct), reference.weights_error(context, broken, faults)
+    found = [
+        check("step_by_step.check_correct", errors[0], reference.tolerance(context)),
+        check("step_by_step.check_broken", errors[1], reference.tolerance(context, faults)),
+    ]
+    jacobian = float(measure_rows(correct).jacobian[i])
+    if not math.isnan(jacobian):  # a row that may look nowhere has none
+        derived = float(reference.jacobian_norms(trace.masked[head, i][None]))
+        found.append(
+            check("step_by_step.check_jacobian_row", abs(derived**2 - jacobian**2), reference.SQUARED_NORM, i=i)
+        )
+    return found

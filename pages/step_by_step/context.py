@@ -1,0 +1,122 @@
+"""What every section of the Step by step page stands on: one head of the layer, one query and one key."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import streamlit as st
+from torch import Tensor
+
+from viz.core.analysis.one_head import Cell, alone, by_hand, group_of
+from viz.core.heads import HeadWeights, MultiHeadTrace
+from viz.core.spec import AttentionSpec
+from viz.frame import controls, state
+from viz.frame.controls import KEEP
+from viz.frame.first_pair import first_key, first_query
+from viz.frame.scene import Scene
+from viz.models.capture import Call
+from viz.text import Translate
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepByStepContext:
+    """One head of the scene's layer, one query (the word that looks) and one key (the word it looks at)."""
+
+    scene: Scene
+    head: int
+    query: int
+    key: int
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def trace(self) -> MultiHeadTrace:
+        """Every intermediate of the layer."""
+        return self.scene.trace
+
+    @property
+    def call(self) -> Call:
+        """What went into the layer's attention, and its options, before the visitor's mask."""
+        return self.scene.capture.calls[self.scene.choice.layer]
+
+    @property
+    def spec(self) -> AttentionSpec:
+        """The sizes of the layer."""
+        return self.trace.projections.spec
+
+    @property
+    def group(self) -> int:
+        """The key/value head this head uses."""
+        return group_of(self.spec, self.head)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What to write for each token."""
+        return self.scene.labels
+
+    @cached_property
+    def head_weights(self) -> HeadWeights:
+        """The head's part of the layer's weights."""
+        return alone(self.trace.projections, self.head)
+
+    @property
+    def projections(self) -> dict[str, tuple[int, Tensor, Tensor | None]]:
+        """For Q, K and V: the number of the head it belongs to, its matrix, its bias if there is one."""
+        w = self.head_weights
+        return {"Q": (self.head, w.w_q, w.b_q), "K": (self.group, w.w_k, w.b_k), "V": (self.group, w.w_v, w.b_v)}
+
+    @cached_property
+    def cell(self) -> Cell:
+        """The chosen cell, by hand."""
+        return by_hand(self.trace, self.head, self.query, self.key)
+
+    @property
+    def rotary(self) -> bool:
+        """The model turns q and k by their position (RoPE) after projecting."""
+        return self.call.rotary
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The bias and the soft cap between the scaled scores and the softmax, if any, as this head has them."""
+        given: Mapping[str, Any] = self.call.options
+        return {"bias": self.of_head(given.get("bias")), "score_mod": given.get("score_mod")}
+
+    def of_head(self, per_head: Tensor | None) -> Tensor | None:
+        """The head's (Q, K) part of a mask or bias, which may be the same for all heads."""
+        return per_head if per_head is None or per_head.ndim == 2 else per_head[self.head]
+
+
+def open_step_by_step(scene: Scene) -> StepByStepContext:
+    """Draw the chip of the head and the row of the pair, and say what was chosen."""
+    t, last = scene.t, scene.trace.projections.spec.H - 1
+    head = state.whole("head", 1, 0, last)
+    if last:
+        with scene.chips.add("head", t("chips.head", head=head)):
+            controls.slider(t("step_by_step.head"), "head", 1, 0, last)
+    special, weights, places = scene.capture.tokens.special, scene.trace.weights[head], range(len(scene.labels))
+    state.belong_to((scene.labels, scene.labels), "query", "key")
+    query = state.pick("query", first_query(scene.labels, special, weights), places)
+    key = state.pick("key", first_key(scene.labels, special, weights, query), places)
+    _pair(t, scene.labels)
+    return StepByStepContext(scene=scene, head=head, query=query, key=key)
+
+
+def _pair(t: Translate, labels: tuple[str, ...]) -> None:
+    """Which word looks at which, read as a sentence; one line of a phone."""
+    with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
+        for name in ("query", "key"):
+            st.selectbox(
+                t(f"step_by_step.{name}"),
+                range(len(labels)),
+                key=name,
+                persist_state=KEEP,
+                width=138,
+                label_visibility="collapsed",
+                format_func=lambda i: f"{i} · {labels[i]}",
+            )
+            if name == "query":
+                st.markdown(t("step_by_step.looks_at"), width="content")

@@ -1,0 +1,36 @@
+"""One head in nine steps, one cell and one row of it by hand, why the root, and what happens without a part."""
+
+from pages.step_by_step import ablation, saturation, steps, weighted_sum, worked_example
+from pages.step_by_step.context import open_step_by_step
+from viz.core.analysis.map_statistics import jacobian_norm
+from viz.core.analysis.one_head import by_hand
+from viz.core.analysis.saturation import random_scores
+from viz.core.attention import attend, row_softmax
+from viz.core.heads import merge_heads, project, share_kv
+from viz.core.mistakes.attention import attend_wrongly, column_softmax
+from viz.frame.page import Page, Section
+
+WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S_{ij} = q_i \cdot k_j"
+SUM = r"z_i = \sum_m A_{im}\, v_m"
+VARIANCE = (
+    r"\operatorname{Var}\Bigl(\sum_{c=1}^{d} q_c k_c\Bigr) = d, \qquad \operatorname{Var}(q \cdot k / \sqrt d) = 1"
+)
+JACOBIAN = r"\frac{\partial\, \operatorname{softmax}(s)}{\partial s} = \operatorname{diag}(p) - p\, p^{\top}"
+
+PAGE = Page(
+    name="step_by_step",
+    context=open_step_by_step,
+    sections=(
+        Section("steps", steps.draw, code=(project, attend, row_softmax, share_kv, merge_heads), formula=steps.formula),
+        Section("worked_example", worked_example.draw, code=(by_hand,), formula=WEIGHT),
+        Section("weighted_sum", weighted_sum.draw, code=(by_hand,), formula=SUM, parameters=("place",)),
+        Section("saturation", saturation.draw, code=(random_scores, jacobian_norm), formula=VARIANCE),
+        Section(
+            "ablation",
+            ablation.draw,
+            code=(attend_wrongly, column_softmax),
+            formula=JACOBIAN,
+            parameters=("no_scale", "no_mask", "wrong_axis", "temperature"),
+        ),
+    ),
+)

@@ -1,0 +1,75 @@
+"""Why the root of d: random scores grow with the width of the vectors, and the softmax of large ones picks one key."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.step_by_step import formulas, reference
+from pages.step_by_step.ablation import attend_with
+from pages.step_by_step.context import StepByStepContext
+from viz.core.analysis.saturation import Saturation, random_scores, saturation
+from viz.core.mistakes.attention import Faults
+from viz.figures.curves import curves
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+
+WIDTHS, ROWS, KEYS = (1, 4, 16, 64, 256), 400, 10
+"""Of the random vectors: 400 queries of each width with 10 keys each take about 15 ms."""
+
+VARIANCE = 0.25
+"""How far 4,000 drawn scores of each width, divided by its root, may be from the variance 1 of the law."""
+
+
+def draw(context: StepByStepContext) -> list[Check]:
+    """Variance, largest weight and derivative at growing width, divided by the root and not; then this head's row."""
+    scores = random_scores(WIDTHS, n_rows=ROWS, n_keys=KEYS, seed=0)
+    divided = scores / torch.tensor(WIDTHS).sqrt()[:, None, None]
+    measured = saturation(scores), saturation(divided)
+    _curves(context, *measured)
+    st.markdown(context.t("step_by_step.random", n=ROWS, keys=KEYS))
+    _row(context)
+    return _checks((scores, divided), measured)
+
+
+def _curves(context: StepByStepContext, unscaled: Saturation, scaled: Saturation) -> None:
+    t = context.t
+    plots = (("variance", True), ("largest", False), ("jacobian", False))
+    for column, (measure, log) in zip(st.columns(3), plots, strict=True):
+        series = {
+            t("step_by_step.without"): getattr(unscaled, measure),
+            t("step_by_step.with"): getattr(scaled, measure),
+        }
+        title = t(f"step_by_step.random_{measure}")
+        ends = [f"{float(values[-1]):.3g}" for values in series.values()]
+        alt = t("step_by_step.random_alt", title=title, d=WIDTHS[-1], without=ends[0], scaled=ends[1])
+        fig = curves(WIDTHS, series, size_title=t("step_by_step.axis_width"), value_title=title, log_values=log)
+        with column:
+            st.markdown(f"**{title}**")
+            show(fig, key=f"random_{measure}", alt=alt)
+
+
+def _row(context: StepByStepContext) -> None:
+    """What the division does to the chosen row of the chosen head."""
+    raw = float(attend_with(context, Faults(no_scale=True)).weights[context.query].max())
+    scaled = float(context.trace.weights[context.head, context.query].max())
+    how = "root" if formulas.by_root(context) else "other"
+    sizes = {"d_k": context.spec.d_k, "scale": f"{context.trace.scale:.3g}"}
+    said = {"i": context.query, "head": context.head, "raw": f"{raw:.2f}", "scaled": f"{scaled:.2f}"}
+    st.markdown(context.t(f"step_by_step.row_{how}", **said, **sizes))
+
+
+def _checks(scores: tuple[Tensor, Tensor], measured: tuple[Saturation, Saturation]) -> list[Check]:
+    """The law by the drawn numbers, and the derivative by torch's autograd."""
+    norms = [(_median_norms(each), found.jacobian) for each, found in zip(scores, measured, strict=True)]
+    off = max(float((derived.square() - found.square()).abs().max()) for derived, found in norms)
+    variance = scores[1].double().flatten(1).var(1)
+    return [
+        check("step_by_step.check_variance", (variance - 1).abs().max(), VARIANCE, n=f"{ROWS * KEYS:,}"),
+        check("step_by_step.check_jacobian", off, reference.SQUARED_NORM),
+    ]
+
+
+def _median_norms(scores: Tensor) -> Tensor:
+    """For each width, the median over its rows of the norm of the derivative."""
+    norms = reference.jacobian_norms(scores.flatten(0, 1)).view(len(WIDTHS), ROWS)
+    return norms.quantile(0.5, dim=1)

@@ -1,0 +1,238 @@
+"""The nine steps of one head, each with its words and its matrix; Back and Next go through them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+import torch
+
+from pages.step_by_step import formulas, matrices, reference, worked_example
+from pages.step_by_step.context import StepByStepContext
+from viz.core.analysis.checks import largest
+from viz.core.heads import project
+from viz.figures.bars import bars
+from viz.figures.palette import HEADS
+from viz.frame import state
+from viz.frame.checks import Check, attention_checks, check
+from viz.frame.show import show
+from viz.text import Translate, has_text
+
+ALL = 0
+ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
+"""The steps as the buttons go through them; the last place is all of them at once."""
+FIRST_OF_A_PAIR = 4
+"""The first step in which a query and a key come together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A step's texts (``says_<name>``, and below the picture ``more_<name>``), its formula and its picture.
+
+    ``lines`` are the steps whose calculation for the chosen cell is written below the picture.
+    """
+
+    name: str
+    formula: Callable[[StepByStepContext], str]
+    draw: Callable[[StepByStepContext], None]
+    lines: tuple[int, ...] = ()
+
+
+def draw(context: StepByStepContext) -> list[Check]:
+    """The chosen step, or all of them."""
+    step = chosen_step()
+    _stepper(context.t, step)
+    for n in _shown(step):
+        _one_step(context, n, with_pair=step != ALL or n == FIRST_OF_A_PAIR)
+    return _checks(context)
+
+
+def formula(context: StepByStepContext) -> None:
+    """The formula of the chosen step, or of all of them."""
+    for n in _shown(chosen_step()):
+        st.latex(STEPS[n].formula(context))
+
+
+def chosen_step() -> int:
+    """The step the visitor is at; 0 is all of them."""
+    return state.pick("step", 1, ORDER)
+
+
+def _shown(step: int) -> tuple[int, ...]:
+    return ORDER[:-1] if step == ALL else (step,)
+
+
+def _go(places: int) -> None:
+    state.put("step", ORDER[ORDER.index(st.session_state["step"]) + places])
+
+
+def _stepper(t: Translate, step: int) -> None:
+    """Back and Next, also on the arrow keys, and a button for each step."""
+    first, last = step == ORDER[0], step == ORDER[-1]
+    with st.container(horizontal=True, gap="small", key="stepper"):
+        st.button(t("step_by_step.back"), key="back", shortcut="Left", on_click=_go, args=(-1,), disabled=first)
+        st.button(
+            t("step_by_step.next"), key="next", shortcut="Right", on_click=_go, args=(1,), disabled=last, type="primary"
+        )
+        for n in ORDER:
+            st.button(
+                t(f"step_by_step.short_{n}"),
+                key=f"to_{n}",
+                on_click=state.put,
+                args=("step", n),
+                type="secondary" if n == step else "tertiary",
+            )
+
+
+def _one_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
+    t, step = context.t, STEPS[n]
+    st.header(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False)
+    st.markdown(t(f"step_by_step.says_{step.name}"))
+    step.draw(context)
+    if has_text(more := f"step_by_step.more_{step.name}"):
+        st.markdown(t(more))
+    if step.lines:
+        if with_pair:
+            worked_example.pair(context)
+        worked_example.chain(context, step.lines)
+
+
+def _tokens(context: StepByStepContext) -> None:
+    width = matrices.dimensions(context, "d_model", context.spec.d_model)
+    matrices.picture(context, "X", "X", context.trace.x, matrices.tokens(context), width)
+
+
+def _learned(context: StepByStepContext) -> None:
+    t, spec = context.t, context.spec
+    for column, (letter, (index, weights, bias)) in zip(st.columns(3), context.projections.items(), strict=True):
+        rows = matrices.dimensions(context, "d_model", weights.shape[0])
+        columns = matrices.dimensions(context, "d_v" if letter == "V" else "d_k", weights.shape[1])
+        name, b = f"W_{letter}", f"b_{letter}"
+        with column:
+            matrices.picture(context, name, formulas.weight(name, index), weights, rows, columns, beside=3)
+            if bias is not None:
+                row = matrices.Axis([b], "")
+                matrices.picture(context, b, formulas.weight(b, index), bias[None], row, columns, beside=3)
+    if spec.kind != "MHA":
+        size = spec.H // spec.G
+        first, last = context.group * size, context.group * size + size - 1
+        st.markdown(t("step_by_step.shared", group=context.group, first=first, last=last, size=size))
+    biased = any(bias is not None for _, _, bias in context.projections.values())
+    st.markdown(t("step_by_step.bias" if biased else "step_by_step.no_bias"))
+
+
+def _projected(context: StepByStepContext) -> None:
+    trace, head, group = context.trace, context.head, context.group
+    query_rows, key_rows = (matrices.queries(context), context.query), (matrices.keys(context), context.key)
+    parts = {"Q": (trace.q[head], *query_rows), "K": (trace.k[group], *key_rows), "V": (trace.v[group], *key_rows)}
+    for column, (letter, (values, rows, row)) in zip(st.columns(3), parts.items(), strict=True):
+        columns = matrices.dimensions(context, "d_v" if letter == "V" else "d_k", values.shape[1])
+        with column:
+            matrices.picture(context, letter, letter, values, rows, columns, beside=3, row=row)
+    if context.rotary:
+        before, after = project(trace.x, *context.projections["Q"][1:])[context.query], context.cell.q
+        lengths = {"before": before, "after": after, "change": after - before}
+        written = {name: f"{float(vector.norm()):.3g}" for name, vector in lengths.items()}
+        st.markdown(context.t("step_by_step.rotary", i=context.query, **written))
+
+
+def _scores(context: StepByStepContext) -> None:
+    matrices.pair_map(context, "S", context.trace.scores[context.head], "signed")
+
+
+def _scaled(context: StepByStepContext) -> None:
+    scores, scaled = context.trace.scores[context.head], context.trace.scaled[context.head]
+    matrices.pair_map(context, "S_scaled", scaled, "signed", limit=_limit(context))
+    kind = "root" if formulas.by_root(context) else ("one" if context.trace.scale == 1 else "other")
+    kind = "single" if scores.numel() == 1 and kind == "root" else kind
+    before, after = (f"{float(each.std(correction=0)):.3g}" for each in (scores, scaled))
+    sizes = {"scale": f"{context.trace.scale:.3g}", "d_k": context.spec.d_k}
+    st.markdown(context.t(f"step_by_step.scale_{kind}", before=before, after=after, **sizes))
+
+
+def _limit(context: StepByStepContext) -> float:
+    """The scale of colours of steps 5 and 6, the same for both."""
+    return largest(context.trace.scaled[context.head])
+
+
+def _masked(context: StepByStepContext) -> None:
+    masked, t = context.trace.masked[context.head], context.t
+    matrices.pair_map(context, "S_masked", masked, "signed", limit=_limit(context))
+    closed = masked == -torch.inf
+    blocked, blind = int(closed.sum()), int(closed.all(-1).sum())
+    none = "none_blocked" if context.scene.choice.mask.kind == "own" else "none_blocked_mask"
+    st.markdown(t(f"step_by_step.{'blocked' if blocked else none}", n=blocked, of=masked.numel()))
+    if blind:
+        st.warning(t("step_by_step.blind", n=blind))
+    for name in ("score_mod", "bias"):
+        if context.options[name] is not None:
+            st.markdown(t(f"step_by_step.has_{name}"))
+
+
+def _weights(context: StepByStepContext) -> None:
+    matrices.pair_map(context, "A", context.trace.weights[context.head], "weights")
+
+
+def _output(context: StepByStepContext) -> None:
+    values = context.trace.head_outputs[context.head]
+    columns = matrices.dimensions(context, "d_v", context.spec.d_v)
+    matrices.picture(context, "Z", "Z", values, matrices.queries(context), columns, row=context.query)
+
+
+def _leaves(context: StepByStepContext) -> None:
+    t, trace, i, head, spec = context.t, context.trace, context.query, context.head, context.spec
+    columns = matrices.dimensions(context, "d_out", spec.d_out)
+    matrices.picture(context, "contribution", "C", trace.contributions[head], matrices.tokens(context), columns, row=i)
+    lengths = trace.contributions[:, i].norm(dim=-1)
+    written = {"added": f"{float(lengths[head]):.3g}", "whole": f"{float(trace.output[i].norm()):.3g}"}
+    sentence = t("step_by_step.lengths", i=i, head=head, H=spec.H, **written)
+    st.markdown(sentence)
+    left, right = st.columns(2)
+    with left:
+        rows = matrices.dimensions(context, "d_v", spec.d_v)
+        w_o, symbol = context.head_weights.w_o, formulas.weight("W_O", head)
+        matrices.picture(context, "W_O", symbol, w_o, rows, columns, beside=2)
+    with right:
+        title = t("step_by_step.all_heads", i=i)
+        colours = [HEADS[0] if other == head else HEADS[10] for other in range(spec.H)]
+        names = [str(other) for other in range(spec.H)]
+        fig = bars(
+            names,
+            {title: lengths},
+            title=t("step_by_step.head"),
+            value_title=t("step_by_step.axis_length"),
+            top=1.05 * float(lengths.max()),
+            colours=colours,
+            height=matrices.HALF_HEIGHT,
+        )
+        show(fig, key="lengths", alt=sentence)
+        st.caption(title)
+
+
+def _checks(context: StepByStepContext) -> list[Check]:
+    """What must hold of any head, that Q, K, V are what the formula says, and the weights in plain torch."""
+    trace, head, group = context.trace, context.head, context.group
+    rows = {"Q": trace.x, "K": trace.memory, "V": trace.memory}
+    found = {"Q": trace.q[head], "K": trace.k[group], "V": trace.v[group]}
+    compared = ("V",) if context.rotary else ("Q", "K", "V")
+    made = {letter: project(rows[letter], *context.projections[letter][1:]) for letter in compared}
+    error = max(float((made[letter] - found[letter]).abs().max()) for letter in compared)
+    tolerance = 1e-5 * max(largest(found[letter]) for letter in compared)
+    weights_off = reference.weights_error(context, trace.weights[head])
+    return [
+        *attention_checks(trace),
+        check("step_by_step.check_v" if context.rotary else "step_by_step.check_qkv", error, tolerance),
+        check("step_by_step.check_weights", weights_off, reference.tolerance(context)),
+    ]
+
+
+STEPS = {
+    1: Step(name="x", formula=formulas.tokens, draw=_tokens),
+    2: Step(name="w", formula=formulas.learned, draw=_learned),
+    3: Step(name="qkv", formula=formulas.projected, draw=_projected),
+    4: Step(name="scores", formula=formulas.scores, draw=_scores, lines=(4,)),
+    5: Step(name="scaled", formula=formulas.scaled, draw=_scaled, lines=(4, 5)),
+    6: Step(name="masked", formula=formulas.masked, draw=_masked, lines=(5, 6)),
+    7: Step(name="weights", formula=formulas.weights, draw=_weights, lines=(7,)),
+    8: Step(name="output", formula=formulas.output, draw=_output, lines=(8,)),
+    9: Step(name="leaves", formula=formulas.leaves, draw=_leaves),
+}

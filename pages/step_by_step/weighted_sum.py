@@ -1,0 +1,28 @@
+"""One row of the head's output: what each key puts into it, and one place of it with every term."""
+
+import streamlit as st
+import torch
+
+from pages.step_by_step import matrices, worked_example
+from pages.step_by_step.context import StepByStepContext
+from viz.core.analysis.checks import largest
+from viz.frame import controls
+from viz.frame.checks import Check, check
+
+OUTPUT_STEP = 8
+
+
+def draw(context: StepByStepContext) -> list[Check]:
+    """Each key's part in row i of the output; their sum, which is the row; one place of it written out."""
+    t, cell, n = context.t, context.cell, context.spec.d_v
+    rows = matrices.Axis([*context.labels, f"Σ = z {context.query}"], t("axis.keys"))
+    columns = matrices.dimensions(context, "d_v", n)
+    values = torch.cat([cell.parts, cell.output.double()[None]]).float()
+    matrices.picture(context, "parts", rf"A_{{{context.query},m}}\, v_m", values, rows, columns)
+    st.markdown(t("step_by_step.parts", i=context.query))
+    worked_example.chain(context, {OUTPUT_STEP})
+    place = controls.number_input(t("step_by_step.place"), "place", 0, 0, n - 1, width=190)
+    name, factors = f"z{context.query},{place}", (cell.weights.tolist(), cell.values[:, place].tolist())
+    worked_example.write_sum(name, *factors, float(cell.output[place]))
+    tolerance = 1e-5 * largest(cell.values)
+    return [check("step_by_step.check_output", cell.output_error, tolerance, i=context.query)]

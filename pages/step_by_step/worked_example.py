@@ -1,0 +1,138 @@
+"""One cell of the map worked out by hand, from the trace's numbers: from the dot product to its share of the row."""
+
+from collections.abc import Container, Iterator, Sequence
+
+import streamlit as st
+import torch
+
+from pages.step_by_step import formulas, matrices
+from pages.step_by_step.context import StepByStepContext
+from pages.step_by_step.formulas import number, signed
+from viz.figures.bars import bars
+from viz.figures.marks import few_ticks
+from viz.figures.matrix import matrix
+from viz.figures.palette import BLUE, ORANGE
+from viz.frame.checks import Check, check
+from viz.frame.format import share
+from viz.frame.show import show
+
+LONG = 800
+"""A written sum of more characters than this gets a box that scrolls."""
+WEIGHT_STEPS = range(4, 8)
+"""The steps between a query and a key and their weight."""
+
+
+def draw(context: StepByStepContext) -> list[Check]:
+    """The map with the chosen cell, its calculation beside it; then the terms of its dot product, and its row."""
+    left, right = st.columns(2)
+    with left:
+        matrices.pair_map(context, "cell", context.trace.weights[context.head], "weights", beside=2)
+    with right:
+        pair(context)
+        chain(context, WEIGHT_STEPS)
+    _dot_product(context)
+    _softmax_row(context)
+    cell, named = context.cell, {"i": context.query, "j": context.key}
+    terms = max(1.0, float(cell.terms.abs().sum()))
+    return [
+        check("step_by_step.check_score", cell.score_error, 1e-5 * terms, **named),
+        check("step_by_step.check_weight", cell.weight_error, 1e-5, **named),
+    ]
+
+
+def chain(context: StepByStepContext, steps: Container[int]) -> None:
+    """Write down what these steps make of the chosen cell, line by line."""
+    with st.container(gap="xsmall"):
+        for step, words, formula in _lines(context):
+            if step in steps:
+                with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                    st.caption(context.t(f"step_by_step.{words}", i=context.query), width=120)
+                    st.latex(formula, width="content")
+
+
+def pair(context: StepByStepContext) -> None:
+    """Say which cell it is."""
+    named = {"query": context.labels[context.query], "key": context.labels[context.key]}
+    weight = share(context.cell.weight)
+    st.text(context.t("step_by_step.pair", value=weight, i=context.query, j=context.key, **named))
+
+
+def _lines(context: StepByStepContext) -> Iterator[tuple[int, str, str]]:
+    """The step each line belongs to, the key of its words, its formula."""
+    cell, i, j = context.cell, context.query, context.key
+    s = rf"\tilde S_{{{i},{j}}}"
+    yield 4, "line_dot", rf"S_{{{i},{j}}} = q_{{{i}}} \cdot k_{{{j}}} = {number(cell.score)}"
+    result = formulas.scaling(context, number(cell.score) if formulas.by_root(context) else signed(cell.score))
+    yield 5, "line_scale", rf"S'_{{{i},{j}}} = {result} = {number(cell.scaled)}"
+    yield from _before_the_mask(context)
+    blocked = cell.masked == -torch.inf
+    yield 6, "line_blocked" if blocked else "line_allowed", rf"{s} = {number(cell.masked)}"
+    if cell.blind:
+        yield 7, "line_blind", rf"A_{{{i},{j}}} = 0"
+    else:
+        exp, peak = number(float(cell.exps[j])), rf"\max_m \tilde S_{{{i},m}}"
+        yield 7, "line_peak", rf"{peak} = {number(cell.peak)}"
+        yield 7, "line_exp", rf"e^{{{number(cell.masked)} - {signed(cell.peak)}}} = {exp}"
+        total = rf"\textstyle\sum_m e^{{\tilde S_{{{i},m}} - {signed(cell.peak)}}}"
+        yield 7, "line_sum", rf"{total} = {number(cell.total)}"
+        yield 7, "line_weight", rf"A_{{{i},{j}}} = {exp} / {number(cell.total)} = {number(cell.weight)}"
+    length = number(float(cell.output.norm()))
+    yield 8, "line_output", rf"z_{{{i}}} = \sum_m A_{{{i},m}}\, v_m, \quad \lVert z_{{{i}}} \rVert = {length}"
+
+
+def _before_the_mask(context: StepByStepContext) -> Iterator[tuple[int, str, str]]:
+    """A soft cap and a bias, where the model has them."""
+    value, cell = torch.tensor(context.cell.scaled), f"{context.query},{context.key}"
+    cap, bias = context.options["score_mod"], context.options["bias"]
+    if cap is not None:
+        value = cap(value)
+        yield 6, "line_cap", rf"c \tanh(S'_{{{cell}}} / c) = {number(float(value))}"
+    if bias is not None:
+        added = float(bias[context.query, context.key])
+        yield 6, "line_bias", rf"{number(float(value))} + {signed(added)} = {number(float(value) + added)}"
+
+
+def _dot_product(context: StepByStepContext) -> None:
+    """q_i, k_j and their products, place by place, and the sum with every term."""
+    t, cell = context.t, context.cell
+    i, j, labels = context.query, context.key, context.labels
+    rows = [f"q {i}: {labels[i]}", f"k {j}: {labels[j]}", "q × k"]
+    columns = matrices.dimensions(context, "d_k", context.spec.d_k)
+    values = torch.stack([cell.q, cell.k, cell.terms.float()])
+    st.markdown(t("step_by_step.terms", d_k=context.spec.d_k))
+    numbers = matrices.fits(values)
+    fig = matrix(values, rows, columns.labels, kind="signed", row_title="", column_title=columns.title, numbers=numbers)
+    alt = matrices.describe(context, "q, k, q × k", values, matrices.Axis(rows, ""), columns)
+    with matrices.place("q_k", values):
+        show(few_ticks(fig, matrices.DIMENSIONS_NAMED), key="terms", alt=alt)
+    write_sum(f"q{i}·k{j}", cell.q.tolist(), cell.k.tolist(), cell.score)
+
+
+def write_sum(name: str, left: Sequence[float], right: Sequence[float], result: float) -> None:
+    """A sum of products with every term, as plain text that can be copied."""
+    factors = " + ".join(f"{_brackets(a)}×{_brackets(b)}" for a, b in zip(left, right, strict=True))
+    terms = " + ".join(_brackets(a * b) for a, b in zip(left, right, strict=True))
+    written = f"{name} = {factors}\n = {terms}\n = {result:.4f}"
+    st.code(written, language=None, wrap_lines=True, height=200 if len(written) > LONG else "content")
+
+
+def _brackets(value: float) -> str:
+    return f"({value:.4f})" if value < 0 else f"{value:.4f}"
+
+
+def _softmax_row(context: StepByStepContext) -> None:
+    """The chosen row before the softmax and after."""
+    t, cell = context.t, context.cell
+    colours = [ORANGE if j == context.key else BLUE for j in range(len(context.labels))]
+    panels = (("before", cell.row, None), ("after", cell.weights, 1.0))
+    for column, (when, values, top) in zip(st.columns(2), panels, strict=True):
+        title = t(f"step_by_step.row_{when}", i=context.query)
+        best = int(values.argmax())
+        alt = t("step_by_step.row_alt", title=title, key=context.labels[best], value=f"{float(values[best]):.3g}")
+        with column:
+            st.markdown(title)
+            value_title = t(f"step_by_step.axis_{when}")
+            fig = bars(
+                context.labels, {title: values}, title=t("axis.keys"), value_title=value_title, top=top, colours=colours
+            )
+            show(fig, key=f"row_{when}", alt=alt)

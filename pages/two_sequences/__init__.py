@@ -1,0 +1,1 @@
+"""Two sequences: the words of one text look at the words of another."""

@@ -1,0 +1,117 @@
+"""What every section of the page stands on: two texts, and one layer of heads between them and on each alone."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import streamlit as st
+
+from viz import limits
+from viz.figures.palette import BLUE, ORANGE
+from viz.frame import compute, controls, specs, state
+from viz.frame.controls import KEEP
+from viz.frame.examples import pairs
+from viz.frame.scene import Scene
+from viz.text import Translate
+
+HUES = {"positive": BLUE, "negative": ORANGE}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoSequencesContext:
+    """Two texts, and one layer of heads.
+
+    ``source`` is the text of every page, read by itself; ``cross`` has the target's words look at the source's.
+    ``head`` is a number that both have.
+    """
+
+    source: Scene
+    cross: Scene
+    target_text: str
+    head: int
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.source.t
+
+    @cached_property
+    def target(self) -> Scene:
+        """The target read by itself: its words look at its own."""
+        choice = self.source.choice
+        return see(self.source, replace(choice.source, text=self.target_text), choice.mask)
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether the heads between the two texts were trained for this: an encoder-decoder's own."""
+        return "decoder" in self.cross.capture.stacks
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a text is longer than what is scored pair by pair."""
+        return max(self.cross.trace.weights.shape[-2:]) > limits.SCORED_TOKENS
+
+
+def see(scene: Scene, source: specs.Source, mask: specs.Mask) -> Scene:
+    """The page's layer of heads on other texts."""
+    capture = compute.read(source)
+    layer = min(scene.choice.layer, capture.n_layers - 1)  # a decoder may have fewer layers than its encoder
+    choice = replace(scene.choice, source=source, layer=layer, mask=mask)
+    return replace(scene, choice=choice, capture=capture, trace=compute.trace(source, layer, mask))
+
+
+def open_two_sequences(scene: Scene) -> TwoSequencesContext:
+    """Draw the box of the second text and the chip of the head, and say what was chosen.
+
+    Raises:
+        ModelError: if the second text has no word.
+    """
+    t, target = scene.t, _target_text(scene)
+    # A mask is about the places of one text: between two it means nothing.
+    cross = see(scene, replace(scene.choice.source, target=target), specs.Mask())
+    if dropped := cross.capture.queries.dropped:
+        st.warning(t("two_sequences.dropped", n=dropped, kept=len(cross.capture.queries.ids)))
+    last = min(cross.capture.n_heads, scene.capture.n_heads) - 1
+    head = state.whole("head", 1, 0, last)
+    if last:
+        with scene.chips.add("head", t("chips.head", head=head)):
+            controls.slider(t("two_sequences.head"), "head", 1, 0, last)
+    return TwoSequencesContext(source=scene, cross=cross, target_text=target, head=head)
+
+
+def _target_text(scene: Scene) -> str:
+    """The text whose words look at the other's, in a box of its own; the other is the text of every page."""
+    t, lang, by_code = scene.t, scene.choice.lang, {pair.code: pair for pair in pairs()}
+    text = state.text("target", pairs()[0].target, limits.CHARACTERS)
+    with st.container(key="target_row", horizontal=True, gap="small", vertical_alignment="bottom"):
+        st.text_area(t("two_sequences.target"), key="target", height="content", persist_state=KEEP)
+        with st.container(horizontal=True, gap="small", width="content", vertical_alignment="center"):
+            st.selectbox(
+                t("two_sequences.pairs"),
+                list(by_code),
+                index=None,
+                key="_pair",
+                on_change=_take_pair,
+                width=150,
+                placeholder=t("two_sequences.pairs"),
+                label_visibility="collapsed",
+                format_func=lambda code: f"{by_code[code].target} · {by_code[code].why[lang]}",
+            )
+            st.button(t("two_sequences.swap"), on_click=_swap, type="tertiary", icon=":material/swap_vert:")
+    if len(text) > limits.CHARACTERS:
+        st.warning(t("note.dropped_characters", n=len(text) - limits.CHARACTERS))
+    return text[: limits.CHARACTERS]
+
+
+def _take_pair() -> None:
+    chosen = st.session_state["_pair"]
+    if chosen is not None:
+        pair = next(pair for pair in pairs() if pair.code == chosen)
+        state.put("text", pair.text)
+        state.put("target", pair.target)
+        st.session_state["_pair"] = None
+
+
+def _swap() -> None:
+    text, target = st.session_state["text"], st.session_state["target"]
+    state.put("text", target)
+    state.put("target", text)

@@ -1,0 +1,68 @@
+"""Every head between two texts, and the same heads on each text by itself."""
+
+import streamlit as st
+import torch
+
+from pages.two_sequences.context import TwoSequencesContext
+from viz.core.analysis.checks import largest
+from viz.core.heads import project, split_heads
+from viz.frame import controls
+from viz.frame.checks import Check, attention_checks, check
+from viz.frame.head_grid import grid
+from viz.frame.scene import Scene
+from viz.frame.view_controls import view_controls
+
+BETWEEN = ("target", "cross", "source")
+"""Whose map is shown: the target's on itself, the target's on the source, the source's on itself."""
+
+CROSS_ATTENTION = (
+    r"A = \operatorname{softmax}\!\left(\frac{(X W_Q)(M W_K)^\top}{\sqrt{d_k}}\right) \qquad Y = A\,(M W_V)\,W_O"
+)
+
+
+def draw(context: TwoSequencesContext) -> list[Check]:
+    """The head grid of one of the three, and whether its heads have ever done this before."""
+    t = context.t
+    code = controls.choice(
+        t("two_sequences.between"),
+        "between",
+        BETWEEN,
+        lambda code: t(f"two_sequences.between_{code}"),
+        default="cross",
+        label_visibility="collapsed",
+    )
+    shown: Scene = getattr(context, code)
+    grid(shown, view_controls(shown))
+    rows, columns = shown.trace.weights.shape[-2:]
+    st.markdown(t(f"two_sequences.map_{'cross' if shown.capture.is_cross else 'self'}", rows=rows, columns=columns))
+    st.caption(" ".join(whose_heads(context, shown)))
+    return _checks(shown)
+
+
+def whose_heads(context: TwoSequencesContext, shown: Scene) -> list[str]:
+    """Sentences that say where the heads come from, and what that means between two texts."""
+    t, source, sentences = context.t, shown.choice.source, []
+    if shown.capture.is_cross:
+        kind = "trained" if context.is_trained else source.kind
+        values = {"model": source.model, "layer": shown.choice.layer, "seed": source.seed}
+        sentences.append(t(f"two_sequences.heads_{kind}", **values))
+        if any(call.rotary for call in shown.capture.calls):
+            sentences.append(t("two_sequences.rotary"))
+        if context.source.choice.mask.kind != "own":
+            sentences.append(t("two_sequences.mask"))
+    return [*sentences, t(f"two_sequences.switch_{'trained' if context.is_trained else 'same'}")]
+
+
+def _checks(shown: Scene) -> list[Check]:
+    """What must hold of a map, whatever the heads, and whichever text is looked at."""
+    trace, weights = shown.trace, shown.trace.projections
+    rows, columns = len(shown.capture.queries.ids), len(shown.capture.tokens.ids)
+    off = abs(rows - trace.weights.shape[-2]) + abs(columns - trace.weights.shape[-1])
+    with torch.inference_mode():
+        values = split_heads(project(trace.memory, weights.w_v, weights.b_v), weights.spec.G)
+        values_off = (values - trace.v).abs().max()
+    return [
+        *attention_checks(trace),
+        check("two_sequences.check_shape", off, 0, rows=rows, columns=columns),
+        check("two_sequences.check_values", values_off, 1e-5 * largest(trace.v)),
+    ]

@@ -1,0 +1,86 @@
+"""Self-attention beside cross-attention: what changes and what does not, in the numbers of these two texts."""
+
+from typing import Any
+
+import streamlit as st
+
+from pages.two_sequences.compute import self_attention_error
+from pages.two_sequences.context import HUES, TwoSequencesContext
+from viz import limits
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.cost.attention import attention_flops, parameters
+from viz.core.heads import HeadWeights
+from viz.frame.checks import Check, check
+from viz.frame.scene import Scene
+
+ROWS = ("looks", "seen", "q", "kv", "map", "sum", "out", "parameters", "flops", "mask", "for", "where")
+
+
+def draw(context: TwoSequencesContext) -> list[Check]:
+    """A square and a rectangle of the same head, and a table of what differs."""
+    t = context.t
+    n_queries, n_keys = context.cross.trace.weights.shape[-2:]
+    share = min(2.0, max(n_queries, n_keys) / n_queries)  # as wide as lets a cell be as large in both maps
+    for column, name in zip(st.columns([1, share]), ("target", "cross"), strict=True):
+        with column:
+            _map(context, name)
+    if context.is_cut:
+        st.caption(t("two_sequences.first", n=limits.SCORED_TOKENS))
+    st.markdown(_table(context))
+    layer, rotary = context.source.choice.layer, context.source.capture.calls[context.source.choice.layer].rotary
+    projections = (context.target.trace.projections, context.cross.trace.projections)
+    found = [check("two_sequences.check_parameters", max(map(miscounted, projections)), 0)]
+    if not rotary:  # queries and keys turned by position are not X W_Q and M W_K
+        error = self_attention_error(context.source.choice.source, layer)
+        found.append(check("two_sequences.check_self", error, 1e-5))
+    return found
+
+
+def miscounted(weights: HeadWeights) -> int:
+    """How far the formula for the parameters is from the entries of the four matrices."""
+    matrices = (weights.w_q, weights.w_k, weights.w_v, weights.w_o)
+    return abs(parameters(weights.spec).total - sum(matrix.numel() for matrix in matrices))
+
+
+def _map(context: TwoSequencesContext, name: str) -> None:
+    """The chosen head's map: of the target on itself, or on the source."""
+    t, scene, n = context.t, getattr(context, name), limits.SCORED_TOKENS
+    title = t(f"two_sequences.title_{name}", layer=scene.choice.layer, head=context.head)
+    panel = Panel(
+        code=name,
+        title=title,
+        alt=title,
+        labels=scene.capture.queries.labels[:n],
+        columns=scene.capture.tokens.labels[:n],
+    )
+    words = {"says": t("two_sequences.says"), "axes": ""}
+    weights = scene.trace.weights[context.head, :n, :n]
+    packed = pack_maps([panel], weights[None], what="weights", limit=1.0, gutter=True, words=words, hues=HUES)
+    mount("maps/maps", key=f"map_{name}", data=packed)
+
+
+def _table(context: TwoSequencesContext) -> str:
+    t, alone, cross = context.t, _sizes(context.target), _sizes(context.cross)
+    lines = [f"| | {t('two_sequences.row_self')} | {t('two_sequences.row_cross')} |", "|---|---|---|"]
+    for row in ROWS:
+        states = "_trained" if row == "q" and context.is_trained else ""
+        cells = (t(f"two_sequences.self_{row}", **alone), t(f"two_sequences.cross_{row}{states}", **cross))
+        lines.append(f"| **{t(f'two_sequences.row_{row}')}** | {cells[0]} | {cells[1]} |")
+    return "\n".join(lines)
+
+
+def _sizes(scene: Scene) -> dict[str, Any]:
+    trace = scene.trace
+    spec, (n_queries, n_keys) = trace.projections.spec, trace.weights.shape[-2:]
+    return {
+        "Q": n_queries,
+        "K": n_keys,
+        "q": " × ".join(map(str, trace.q.shape)),
+        "k": " × ".join(map(str, trace.k.shape)),
+        "v": " × ".join(map(str, trace.v.shape)),
+        "out": " × ".join(map(str, trace.output.shape)),
+        "cells": f"{n_queries * n_keys:,}",
+        "parameters": f"{parameters(spec).total:,}",
+        "flops": f"{attention_flops(spec, n_queries=n_queries, n_keys=n_keys).total:,}",
+    }

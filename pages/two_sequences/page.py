@@ -1,0 +1,36 @@
+"""Two texts: the words of the one look at the words of the other, with the same heads or a translator's."""
+
+from pages.two_sequences import cross_attention, differences, scoring, translation, widths
+from pages.two_sequences.context import open_two_sequences
+from viz.core.heads import multi_head
+from viz.core.variants.scoring import additive, dot, scaled_dot
+from viz.frame.page import Page, Section
+from viz.frame.scene import provenance_pooled
+from viz.models.cross import pair, self_error, trained_cross
+from viz.models.generation import write
+
+PAGE = Page(
+    name="two_sequences",
+    context=open_two_sequences,
+    about=provenance_pooled,  # between two texts a model's own heads are not what the model was trained for
+    sections=(
+        Section(
+            "cross_attention", cross_attention.draw, code=(pair, trained_cross), formula=cross_attention.CROSS_ATTENTION
+        ),
+        Section("differences", differences.draw, code=(self_error,)),
+        Section("translation", translation.draw, code=(write,), parameters=("write=1", "write_stack")),
+        Section(
+            "scoring",
+            scoring.draw,
+            code=(dot, scaled_dot, additive),
+            formula=scoring.draw_formulas,
+            parameters=("hidden", "score_seed"),
+        ),
+        Section(
+            "widths",
+            widths.draw,
+            code=(multi_head,),
+            parameters=("two_d_model", "two_d_memory", "two_d_head", "two_d_value", "two_d_output", "two_heads"),
+        ),
+    ),
+)

@@ -1,0 +1,103 @@
+"""Three functions that score a pair of query and key, on the same queries and keys."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.two_sequences.context import HUES, TwoSequencesContext
+from viz import limits
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.analysis.checks import largest
+from viz.core.analysis.map_statistics import entropy
+from viz.core.attention import row_softmax
+from viz.core.heads import share_kv
+from viz.core.variants.scoring import AdditiveWeights, Scoring, scorings
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.text import Translate
+
+FORMULAS = {
+    "dot": r"s_{ij} = q_i \cdot k_j",
+    "scaled_dot": r"s_{ij} = q_i \cdot k_j / \sqrt{d_k}",
+    "additive": r"s_{ij} = w_v^\top \tanh(W_q^\top q_i + W_k^\top k_j)",
+}
+HIDDEN = (1, 2, 4, 8, 16, 32, 64)
+
+
+def draw(context: TwoSequencesContext) -> list[Check]:
+    """A map for each function, all on one scale, and what each one takes."""
+    t, trace, n, head = context.t, context.cross.trace, limits.SCORED_TOKENS, context.head
+    pictures = st.container()
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        d_hidden = controls.select_slider(t("two_sequences.hidden"), "hidden", 16, HIDDEN, width=320)
+        seed = controls.number_input(t("two_sequences.score_seed"), "score_seed", 0, 0, 999, width=240)
+    q, k = trace.q[head, :n], share_kv(trace.k, trace.q.shape[0])[head, :n]
+    weights = AdditiveWeights.random(q.shape[-1], k.shape[-1], d_hidden, seed=seed)
+    ways = scorings(d_q=q.shape[-1], d_k=k.shape[-1], n_queries=len(q), n_keys=len(k), weights=weights)
+    with torch.inference_mode():
+        scores = {name: way.score(q, k) for name, way in ways.items()}
+    with pictures:
+        _maps(context, scores)
+        if context.is_cut:
+            st.caption(t("two_sequences.first", n=n))
+    rows = [_costs(name, way, scores[name], t) for name, way in ways.items()]
+    titles = {key: st.column_config.Column(t(f"two_sequences.column_{key}")) for key in rows[0]}
+    st.dataframe(rows, column_config=titles, hide_index=True, height="content", key="scores")
+    sizes = {"layer": context.cross.choice.layer, "head": head, "d": q.shape[-1], "a": d_hidden, "Q": len(q)}
+    st.caption(t("two_sequences.scores_note", **sizes, K=len(k), scale=f"{trace.scale:.3g}"))
+    own_off = (scores["dot"] - trace.scores[head, :n, :n]).abs().max()
+    return [
+        check("two_sequences.check_dot", own_off, 1e-5 * largest(trace.scores)),
+        check("two_sequences.check_formulas", formulas_error(q, k, weights, scores), 1e-5),
+    ]
+
+
+def formulas_error(q: Tensor, k: Tensor, weights: AdditiveWeights, scores: Mapping[str, Tensor]) -> float:
+    """How far the scores are from the three formulas in numpy's float64, beside the largest of each function's."""
+    queries, keys = q.double().numpy(), k.double().numpy()
+    w_q, w_k, w_v = (matrix.double().numpy() for matrix in (weights.w_q, weights.w_k, weights.w_v))
+    dots = np.einsum("id,jd->ij", queries, keys)
+    mixed = np.tanh(np.einsum("id,da->ia", queries, w_q)[:, None] + np.einsum("jd,da->ja", keys, w_k)[None])
+    wanted = {
+        "dot": dots,
+        "scaled_dot": dots / np.sqrt(queries.shape[1]),
+        "additive": np.einsum("ija,a->ij", mixed, w_v),
+    }
+    return max(
+        float(np.abs(values - scores[name].double().numpy()).max() / largest(scores[name]))
+        for name, values in wanted.items()
+    )
+
+
+def draw_formulas(context: TwoSequencesContext) -> None:
+    """The three functions, each with its name."""
+    for name, formula in FORMULAS.items():
+        st.latex(rf"\text{{{context.t(f'two_sequences.score_{name}')}:}}\quad {formula}")
+
+
+def _costs(name: str, way: Scoring, scores: Tensor, t: Translate) -> dict[str, Any]:
+    return {
+        "function": t(f"two_sequences.score_{name}"),
+        "parameters": way.parameters,
+        "flops": way.flops.total,
+        "tanhs": way.tanhs,
+        "held": way.held,
+        "range": f"{float(scores.min()):.2f} … {float(scores.max()):.2f}",
+        "entropy": round(float(entropy(row_softmax(scores)).mean()), 3),
+    }
+
+
+def _maps(context: TwoSequencesContext, scores: Mapping[str, Tensor]) -> None:
+    t, n, capture = context.t, limits.SCORED_TOKENS, context.cross.capture
+    titles = {name: t(f"two_sequences.score_{name}") for name in scores}
+    queries, keys = capture.queries.labels[:n], capture.tokens.labels[:n]
+    panels = [Panel(code=name, title=title, alt=title, labels=queries, columns=keys) for name, title in titles.items()]
+    words = {"says": t("two_sequences.says"), "axes": t("two_sequences.axes")}
+    weights = row_softmax(torch.stack(list(scores.values())))
+    packed = pack_maps(panels, weights, what="weights", limit=1.0, gutter=True, words=words, hues=HUES)
+    mount("maps/maps", key="score_maps", data=packed)

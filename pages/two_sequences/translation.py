@@ -1,0 +1,164 @@
+"""An encoder-decoder writes a translation word by word, and looks at the source anew for every word."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+import torch
+
+from pages.two_sequences.compute import written
+from pages.two_sequences.context import TwoSequencesContext
+from viz import limits
+from viz.core.analysis.checks import largest
+from viz.figures.matrix import matrix
+from viz.frame import compute, controls, specs, state
+from viz.frame.checks import Check, check
+from viz.frame.examples import Example, pairs
+from viz.frame.show import show
+from viz.models.capture import Capture
+from viz.models.generation import Writing
+
+OUR_TRANSLATOR, LARGER = "animals-en-zh", "t5-small"
+"""The encoder-decoders of the registry that are proposed: this project's, and one from the hub."""
+
+FAMOUS_LAYER, FAMOUS_HEAD = 1, 0
+"""The head of this project's translator that finds the word to be translated next."""
+
+STACKS = ("cross", "decoder")
+
+
+def draw(context: TwoSequencesContext) -> list[Check]:
+    """The rows of every step under each other; where the page shows other heads, the small translator's."""
+    if context.is_trained:
+        return _draw_writing(context, context.source.choice.source, context.cross.choice.layer, context.head)
+    may_show = not limits.MODELS or OUR_TRANSLATOR in limits.MODELS
+    found = _draw_example(context) if may_show else []
+    _say_what_to_do(context)
+    return found
+
+
+def _draw_example(context: TwoSequencesContext) -> list[Check]:
+    """The small translator at work on a sentence it knows, and a button that takes both."""
+    t, text = context.t, _sentence().text
+    st.markdown(t("two_sequences.example"))
+    source = specs.Source(kind="model", model=OUR_TRANSLATOR, text=text)
+    found = _draw_writing(context, source, FAMOUS_LAYER, FAMOUS_HEAD)
+    st.button(t("two_sequences.take_model"), on_click=_take_translator, type="primary")
+    return found
+
+
+def _say_what_to_do(context: TwoSequencesContext) -> None:
+    """How to see other encoder-decoders."""
+    t, model = context.t, context.source.choice.source.model
+    if model and any(layer.layout.stack == "cross" for layer in compute.model(model).layers):
+        st.info(t("two_sequences.own_heads", model=model))
+        return
+    st.caption(t("two_sequences.no_model", model=LARGER))
+    st.code("streamlit run app.py -- --model FOLDER", language="sh")
+
+
+def _sentence() -> Example:
+    """A sentence that the small translator knows."""
+    return next(pair for pair in pairs() if pair.code == "animals")
+
+
+def _take_translator() -> None:
+    sentence = _sentence()
+    chosen = {"source": "model", "model": OUR_TRANSLATOR, "text": sentence.text, "target": sentence.target}
+    for name, value in {**chosen, "layer": FAMOUS_LAYER, "head": FAMOUS_HEAD}.items():
+        state.put(name, value)
+
+
+def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int, head: int) -> list[Check]:
+    writing, in_one_pass = written(source)
+    _say_unknown(context, source, writing)
+    with st.container(horizontal=True, gap="small"):
+        for text in (source.text, "→", writing.text):
+            st.text(text, width="content")
+    _rows(context, writing, in_one_pass, layer, head)
+    if context.is_trained:
+        use, args = context.t("two_sequences.use"), ("target", writing.text)
+        st.button(use, on_click=state.put, args=args, disabled=not writing.text)
+    _candidates(context, writing)
+    return checks(writing, in_one_pass)
+
+
+def _say_unknown(context: TwoSequencesContext, source: specs.Source, writing: Writing) -> None:
+    """A model reads a word that it does not know as one token for all of them, and writes on as if nothing were."""
+    tokenizer, tokens = compute.model(source.model).tokenizer, writing.tokens
+    read = zip(tokens.ids, tokens.special, strict=True)
+    if n := sum(token == tokenizer.unk_token_id and not special for token, special in read):
+        unknown = {"n": n, "all": len(tokens.ids), "token": tokenizer.unk_token}
+        st.warning(context.t("two_sequences.unknown", **unknown))
+
+
+def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, layer: int, head: int) -> None:
+    """The weights of one head, a row for each step up to the chosen one."""
+    t, n = context.t, len(writing.steps)
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        stack = controls.choice(
+            t("two_sequences.write_stack"), "write_stack", STACKS, lambda code: t(f"two_sequences.write_{code}")
+        )
+        step = controls.slider(t("two_sequences.step"), "step", n, 1, n, width=320)
+    layer = min(layer, len(writing.rows[stack]) - 1)
+    rows = writing.rows[stack][layer][head].clone()
+    rows[step:] = -torch.inf  # not written yet
+    if stack == "decoder":
+        rows[torch.ones_like(rows).triu(1).bool()] = -torch.inf
+    assert in_one_pass.target is not None
+    read, made = in_one_pass.target.labels, writing.target.labels
+    looking = [f"{token} → {after}" for token, after in zip(read, made, strict=True)]
+    keys = writing.tokens.labels if stack == "cross" else read
+    fig = matrix(
+        rows,
+        looking,
+        keys,
+        kind="weights",
+        hover=[_sentences(context, i, looking[i], keys, row) for i, row in enumerate(rows.tolist())],
+        row_title=t("two_sequences.write_rows"),
+        column_title=t(f"two_sequences.write_columns_{stack}"),
+        numbers=rows.numel() <= 400,
+    )
+    caption = t("two_sequences.write_alt", layer=layer, head=head, step=step, n=n, columns=len(keys))
+    show(fig, key="written", alt=caption)
+    st.caption(caption)
+
+
+def _sentences(
+    context: TwoSequencesContext, i: int, looking: str, keys: Sequence[str], row: Sequence[float]
+) -> list[str]:
+    """What to say of each cell of a row under the pointer."""
+    return [
+        context.t("two_sequences.write_hover", row=i + 1, looking=looking, key=key, value=f"{value:.4f}")
+        for key, value in zip(keys, row, strict=True)
+    ]
+
+
+def _candidates(context: TwoSequencesContext, writing: Writing) -> None:
+    """What the model was choosing between, at each step."""
+    t = context.t
+    rows = [
+        {"at": step.at + 1}
+        | {
+            f"c{i}": f"{label} {p:.4f}"
+            for i, (label, p) in enumerate(zip(step.labels, step.probabilities, strict=True))
+        }
+        for step in writing.steps
+    ]
+    titles = {"at": t("two_sequences.step"), "c0": t("two_sequences.taken")}
+    titles |= {f"c{i}": t("two_sequences.runner_up", n=i + 1) for i in range(1, len(rows[0]) - 1)}
+    columns = {key: st.column_config.Column(title) for key, title in titles.items()}
+    height = min(300, 38 * (len(rows) + 1))
+    st.dataframe(rows, column_config=columns, hide_index=True, height=height, key="candidates")
+
+
+def checks(writing: Writing, in_one_pass: Capture) -> list[Check]:
+    """Row by row with a cache, and all rows in one pass behind a causal mask: the same maps."""
+    found = []
+    for stack in STACKS:
+        together = [in_one_pass.layer(i, stack=stack) for i in range(len(writing.rows[stack]))]
+        off = max(
+            float((rows - layer.weights).abs().max()) for rows, layer in zip(writing.rows[stack], together, strict=True)
+        )
+        size = max(largest(layer.masked) for layer in together)
+        found.append(check(f"two_sequences.check_{stack}", off, 1e-5 * size, layers=len(together)))
+    return found

@@ -1,0 +1,156 @@
+"""Two texts whose vectors differ in width: which sizes have to agree, and what shape everything has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.two_sequences.context import TwoSequencesContext
+from viz import limits
+from viz.components.mount import mount
+from viz.core.analysis.checks import largest, sdpa_error
+from viz.core.cost.attention import attention_flops, parameters
+from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
+from viz.core.spec import AttentionSpec
+from viz.core.variants.scoring import AdditiveWeights, additive, dot
+from viz.frame import controls
+from viz.frame.checks import SDPA, Check, check
+from viz.models.positions import first
+from viz.models.tokens import seeded_embeddings
+
+USUAL = {"d_model": 10, "d_memory": 7, "d_head": 4, "d_value": 5, "d_output": 3}
+MEANS = {
+    "X": "x",
+    "M": "memory",
+    "W_Q": "w_q",
+    "W_K": "w_k",
+    "W_V": "w_v",
+    "W_O": "w_o",
+    "Q": "q",
+    "K": "k",
+    "V": "v",
+    "A": "weights",
+    "Z": "head_outputs",
+    "Y": "output",
+}
+"""How a formula calls what a trace, or its projections, has under another name."""
+
+PRODUCTS = (
+    ("X", "W_Q", "Q"),
+    ("M", "W_K", "K"),
+    ("M", "W_V", "V"),
+    ("Q", "K", "A"),
+    ("A", "V", "Z"),
+    ("Z", "W_O", "Y"),
+)
+"""The matrix products of a layer, in the order of computation: two factors and what they make."""
+
+OF = {
+    "X": "target",
+    "Q": "target",
+    "M": "source",
+    "K": "source",
+    "V": "source",
+    "A": "both",
+    "Z": "both",
+    "Y": "both",
+} | dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), "learned")
+"""What a matrix is made of; it is coloured so."""
+
+
+def draw(context: TwoSequencesContext) -> list[Check]:
+    """Every matrix to scale, and the shapes read off what was computed."""
+    t, n, capture = context.t, limits.SCORED_TOKENS, context.cross.capture
+    spec = _chosen_widths(context)
+    queries, keys = (first(tokens, n) for tokens in (capture.queries, capture.tokens))
+    x, memory = seeded_embeddings(queries.ids, spec.d_model, 0), seeded_embeddings(keys.ids, spec.d_mem, 0)
+    weights = HeadWeights.random(spec, seed=0)
+    with torch.inference_mode():
+        trace = multi_head(x, memory, weights)
+    shapes = {name: tuple(matrix.shape) for name, matrix in named(trace).items()}
+    _picture(context, shapes)
+    if context.is_cut:
+        st.caption(t("two_sequences.first", n=n))
+    _without_projections(context, x, memory)
+    _table(context, shapes)
+    cost = parameters(spec).total
+    flops = attention_flops(spec, n_queries=len(x), n_keys=len(memory)).total
+    st.caption(t("two_sequences.widths_cost", parameters=f"{cost:,}", flops=f"{flops:,}"))
+    return [
+        check("two_sequences.check_parameters", abs(cost - weights.n_parameters()), 0),
+        check("truth.sdpa", sdpa_error(trace), SDPA * largest(trace.head_outputs)),
+    ]
+
+
+def _chosen_widths(context: TwoSequencesContext) -> AttentionSpec:
+    t = context.t
+    with st.container(horizontal=True, gap="small"):
+        sizes = {
+            name: controls.number_input(t(f"two_sequences.width_{name}"), f"two_{name}", usual, 1, 64, width=136)
+            for name, usual in USUAL.items()
+        }
+        heads = controls.number_input(t("two_sequences.width_heads"), "two_heads", 2, 1, 16, width=136)
+    return AttentionSpec(n_heads=heads, **sizes)
+
+
+def named(trace: MultiHeadTrace) -> dict[str, Tensor]:
+    """What a layer computed from, and made, by the letter of the formula."""
+    return {name: getattr(trace.projections if name.startswith("W_") else trace, code) for name, code in MEANS.items()}
+
+
+def product_boxes(product: Sequence[str], shapes: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:
+    """The two factors of a product and what they make, as the browser draws them.
+
+    Where a learned matrix is a factor, it serves all heads: they lie side by side. Elsewhere one head is drawn.
+
+    Example:
+        >>> boxes = product_boxes(("X", "W_Q", "Q"), {"X": (13, 10), "W_Q": (10, 8), "Q": (2, 13, 4)})
+        >>> [(box["rows"], box["columns"], box["side_by_side"]) for box in boxes]
+        [(13, 10, 1), (10, 8, 1), (13, 4, 2)]
+    """
+    every_head = any(name.startswith("W_") for name in product)
+    boxes = []
+    for name in product:
+        *heads, rows, columns = shapes[name]
+        if name == "K" and not every_head:
+            box = {"name": "Kᵀ", "rows": columns, "columns": rows}
+        else:
+            box = {"name": name, "rows": rows, "columns": columns}
+        boxes.append({**box, "of": OF[name], "side_by_side": heads[0] if heads and every_head else 1})
+    return boxes
+
+
+def _picture(context: TwoSequencesContext, shapes: Mapping[str, Sequence[int]]) -> None:
+    t, n_heads = context.t, shapes["A"][0]
+    products = [
+        {"boxes": product_boxes(product, shapes), "softmax": product[-1] == "A", "n_heads": n_heads}
+        for product in PRODUCTS
+    ]
+    words = {name: t(f"two_sequences.shapes.{name}") for name in ("split", "joined", "softmax", "alt")}
+    mount("two_sequences/shapes", key="shapes_drawn", data={"products": products, "words": words})
+    st.caption(t("two_sequences.shapes.legend"))
+
+
+def _table(context: TwoSequencesContext, shapes: Mapping[str, Sequence[int]]) -> None:
+    t = context.t
+    rows = [
+        {"name": name, "means": t(f"two_sequences.shape_{code}"), "shape": " × ".join(map(str, shapes[name]))}
+        for name, code in MEANS.items()
+    ]
+    titles = {key: st.column_config.Column(t(f"two_sequences.column_{key}")) for key in rows[0]}
+    st.dataframe(rows, column_config=titles, hide_index=True, height="content", key="shapes")
+
+
+def _without_projections(context: TwoSequencesContext, x: Tensor, memory: Tensor) -> None:
+    """X and M as they are, without W_Q and W_K: a dot product may be impossible, the additive score never is."""
+    t, widths = context.t, {"q": x.shape[-1], "k": memory.shape[-1]}
+    try:
+        shape = tuple(dot(x, memory).shape)
+        st.markdown(t("two_sequences.bare_dot", shape=" × ".join(map(str, shape))))
+    except ValueError:
+        st.markdown(t("two_sequences.bare_no_dot", **widths))
+    hidden = AdditiveWeights.random(x.shape[-1], memory.shape[-1], 4, seed=0)
+    shape = tuple(additive(x, memory, hidden).shape)
+    st.markdown(t("two_sequences.bare_additive", shape=" × ".join(map(str, shape)), **widths))

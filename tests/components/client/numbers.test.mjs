@@ -1,0 +1,47 @@
+// The browser's numbers against torch's, which tests/components/test_client.py writes into the file CASES names.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { unpack } from "../../../viz/components/client/lib/bytes.js";
+import { decodeScores, maskedCells, poolMax, regroup, softmax } from "../../../viz/components/client/lib/numbers.js";
+import { between, places, toCode } from "../../../viz/components/client/masks/painted.js";
+
+const cases = JSON.parse(readFileSync(process.env.CASES, "utf8"));
+const numbers = (values) => Float32Array.from(values, (value) => value ?? -Infinity);
+
+function near(found, expected, tolerance) {
+  assert.equal(found.length, expected.length);
+  found.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) <= tolerance, `${i}: ${value} is not ${expected[i]}`));
+}
+
+test("softmax at any temperature, rows that may look nowhere included", () => {
+  const { rows, columns, scores, temperatures, weights } = cases.softmax;
+  temperatures.forEach((temperature, i) => {
+    near(softmax(numbers(scores), rows, columns, temperature, new Float64Array(rows * columns)), weights[i], 1e-6);
+  });
+});
+
+test("words merged and tokens hidden", () => {
+  const { weights, queries, keys, merged } = cases.regroup;
+  near(regroup(numbers(weights), queries, keys, true), merged, 1e-6);
+});
+
+test("a packed head is unpacked and decoded", () => {
+  const head = unpack(Uint8Array.from(Buffer.from(cases.head.bytes, "base64")));
+  near(decodeScores(head), numbers(cases.head.scores), cases.head.tolerance);
+});
+
+test("what is masked, and the largest of each block", () => {
+  const all = { of: [0, 1, 2], count: 3 };
+  assert.equal(maskedCells(numbers([1, 2, 3, 4, 5, 6, 7, 8, 9]), all, all), null);
+  assert.deepEqual([...maskedCells(numbers([1, null, 3, 4, 5, 6, 7, 8, 9]), all, all)], [0, 1, 0, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual([...poolMax(Float32Array.of(1, 2, 3, 4, 5, 6), 2, 3, 2).values], [5, 6]);
+});
+
+test("a painted mask is written as the link holds it", () => {
+  for (const { n, cells, code } of cases.masks) assert.equal(toCode(Uint8Array.from(cells), n), code);
+  assert.deepEqual(between({ query: 0, key: 0 }, { query: 0, key: 2 }).map(({ key }) => key), [0, 1, 2]);
+  assert.deepEqual(places({ query: null, key: 1 }, 3), [1, 4, 7]);
+});

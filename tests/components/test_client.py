@@ -1,0 +1,64 @@
+"""The browser's pure modules, run by node against torch: ``node --test tests/components/client``."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+import torch
+
+from viz import ROOT
+from viz.components.head_grid import pack_head
+from viz.core.analysis.map_statistics import hide, merge_words
+from viz.core.attention import row_softmax
+from viz.core.masks import to_code
+
+NODE = shutil.which("node")
+SCORES = torch.randn(7, 11, generator=torch.Generator().manual_seed(0)) * 3
+WORDS = torch.tensor([0, 1, 1, 2, 3, 3, 3])
+SPECIAL = torch.tensor([True, False, False, False])
+
+
+def listed(values: torch.Tensor) -> list[float | None]:
+    """Numbers as JSON holds them: -inf is null."""
+    return [None if value == -torch.inf else value for value in values.flatten().tolist()]
+
+
+def softmax_case() -> dict[str, object]:
+    scores = SCORES.masked_fill(SCORES < -2, -torch.inf)
+    scores[3] = -torch.inf
+    temperatures = [0.3, 1.0, 7.0]
+    weights = [listed(row_softmax(scores / temperature)) for temperature in temperatures]
+    return {"rows": 7, "columns": 11, "scores": listed(scores), "temperatures": temperatures, "weights": weights}
+
+
+def regroup_case() -> dict[str, object]:
+    weights = torch.softmax(SCORES[:, :7], -1)
+    merged = hide(merge_words(weights, WORDS, WORDS), ~SPECIAL, ~SPECIAL)
+    axis = {"of": [-1, 0, 0, 1, 2, 2, 2], "count": 3}
+    return {"weights": listed(weights), "queries": axis, "keys": axis, "merged": listed(merged)}
+
+
+def head_case() -> dict[str, object]:
+    packed = pack_head(SCORES, layer=2, head=5, channel="grid")
+    return {"bytes": base64.b64encode(packed.data).decode(), "scores": listed(SCORES), "tolerance": 1e-6}
+
+
+def masks_case() -> list[dict[str, object]]:
+    masks = [torch.eye(3).bool(), torch.arange(25).view(5, 5) % 3 == 0, torch.ones(11, 11).tril().bool()]
+    return [{"n": len(mask), "cells": mask.int().flatten().tolist(), "code": to_code(mask)} for mask in masks]
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests compare the same numbers")
+def test_the_browsers_numbers_are_torchs(tmp_path):
+    cases = {"softmax": softmax_case(), "regroup": regroup_case(), "head": head_case(), "masks": masks_case()}
+    file = tmp_path / "cases.json"
+    file.write_text(json.dumps(cases), "utf8")
+    command = [str(NODE), "--test", "--test-reporter=tap", *map(str, (ROOT / "tests/components/client").glob("*.mjs"))]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"CASES": str(file)}
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert "# pass 5" in done.stdout

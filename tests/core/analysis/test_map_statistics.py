@@ -1,0 +1,222 @@
+"""One number from a map: by hand, at its extremes, and by another way of computing it."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from viz.core.analysis import map_statistics
+from viz.core.attention import attend
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.masks import causal
+from viz.core.spec import AttentionSpec
+
+
+def a_map(*batch: int, n_queries: int = 5, n_keys: int = 7, seed: int = 0) -> Tensor:
+    scores = torch.randn(*batch, n_queries, n_keys, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return scores.softmax(-1)
+
+
+class TestEntropy:
+    def test_by_hand(self):
+        weights = torch.tensor([[1.0, 0.0, 0.0, 0.0], [0.25] * 4, [0.5, 0.25, 0.25, 0.0]])
+        assert_close(map_statistics.entropy(weights), torch.tensor([0.0, math.log(4), 1.5 * math.log(2)]))
+
+    def test_between_one_key_and_all(self):
+        entropy = map_statistics.entropy(a_map(2, 3))
+        assert entropy.shape == (2, 3, 5)
+        assert (entropy > 0).all() and (entropy < math.log(7)).all()
+
+    def test_against_torch(self):
+        weights = a_map(2)
+        assert_close(map_statistics.entropy(weights), torch.distributions.Categorical(weights).entropy())
+
+    def test_a_blind_row_has_none(self):
+        assert map_statistics.entropy(torch.zeros(1, 7)).item() == 0
+
+
+class TestDistance:
+    def test_by_hand(self):
+        weights = torch.tensor([[0.5, 0.0, 0.5], [0.25, 0.5, 0.25], [1.0, 0.0, 0.0]])
+        assert_close(map_statistics.distance(weights), torch.tensor([1.0, 0.5, 2.0]))
+
+    def test_by_a_loop(self):
+        weights = a_map(3)
+        expected = torch.stack(
+            [sum(weights[:, i, j] * abs(j - i) for j in range(7)) for i in range(5)], dim=-1
+        )  # fmt: skip
+        assert_close(map_statistics.distance(weights), expected)
+
+    def test_an_even_spread_over_a_square(self):
+        n = 11
+        mean = map_statistics.distance(torch.full((n, n), 1 / n, dtype=torch.float64)).mean()
+        assert_close(float(mean), (n * n - 1) / (3 * n))
+
+
+class TestOnOffsetAndKeys:
+    @pytest.mark.parametrize("offset", [-2, -1, 0, 1, 3])
+    def test_offset_by_a_loop(self, offset):
+        weights = a_map(2)
+        expected = [weights[:, i, i + offset] for i in range(5) if 0 <= i + offset < 7]
+        assert_close(map_statistics.on_offset(weights, offset), torch.stack(expected, -1))
+
+    def test_offsets_share_out_a_row(self):
+        weights = a_map()
+        total = sum(map_statistics.on_offset(weights, offset).sum() for offset in range(-4, 7))
+        assert_close(float(total), 5.0)
+
+    def test_keys(self):
+        weights = a_map(2)
+        keys = torch.tensor([True, False, False, True, False, False, True])
+        assert_close(map_statistics.on_keys(weights, keys), weights[..., [0, 3, 6]].sum(-1))
+        assert_close(
+            map_statistics.on_keys(weights, keys) + map_statistics.on_keys(weights, ~keys),
+            torch.ones_like(weights[..., 0]),
+        )
+
+    def test_keys_of_each_query_its_own(self):
+        weights = a_map(2)
+        keys = causal(5, 7)
+        assert_close(map_statistics.on_keys(weights, keys), (weights * keys).sum(-1))
+        assert (map_statistics.on_keys(weights, keys)[:, 0] < 1).all()
+
+
+class TestUniform:
+    def test_by_hand(self):
+        expected = [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]]
+        assert_close(map_statistics.uniform(causal(3, 3)), torch.tensor(expected))
+
+    def test_is_what_a_query_that_matches_nothing_gives(self):
+        allowed = causal(5, 7) & (torch.arange(7) != 2)
+        trace = attend(torch.zeros(5, 3), torch.ones(7, 3), torch.ones(7, 1), allowed=allowed)
+        assert_close(map_statistics.uniform(allowed), trace.weights)
+
+    def test_a_blind_row_stays_empty(self):
+        assert map_statistics.uniform(torch.tensor([[False, False]])).tolist() == [[0, 0]]
+
+
+class TestTotalVariation:
+    def test_by_hand(self):
+        a, b = torch.tensor([[0.5, 0.5, 0.0]]), torch.tensor([[0.25, 0.25, 0.5]])
+        assert_close(map_statistics.total_variation(a, b), torch.tensor([0.5]))
+
+    def test_is_a_distance(self):
+        a, b, c = (a_map(3, seed=seed) for seed in range(3))
+        apart = map_statistics.total_variation
+        assert_close(apart(a, a), torch.zeros(3, 5, dtype=torch.float64))
+        assert_close(apart(a, b), apart(b, a))
+        assert (apart(a, c) <= apart(a, b) + apart(b, c) + 1e-12).all()
+        assert (apart(a, b) <= 1).all()
+
+    def test_is_the_weight_that_would_have_to_move(self):
+        a, b = a_map(seed=0), a_map(seed=1)
+        assert_close(map_statistics.total_variation(a, b), (a - b).clamp(min=0).sum(-1))
+
+
+class TestJacobianNorm:
+    def test_by_hand(self):
+        weights = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
+        assert_close(
+            map_statistics.jacobian_norm(weights), torch.tensor([0.0, 0.5, math.sqrt(2) / 3]), atol=2e-4, rtol=0
+        )
+
+    def test_against_the_matrix_and_against_autograd(self):
+        scores = torch.randn(7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+        p = scores.softmax(-1)
+        norm = map_statistics.jacobian_norm(p[None])[0]
+        assert_close(norm, (torch.diag(p) - torch.outer(p, p)).norm())
+        by_autograd = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores)
+        assert_close(norm, by_autograd.norm())
+
+    def test_saturation(self):
+        """Medians over random vectors and 10 keys, pinned: unscaled it dies as d_k grows, scaled it does not."""
+        generator = torch.Generator().manual_seed(0)
+        for d_k, expected in ((4, 0.359), (64, 0.071), (256, 0.0029)):
+            q, k = (torch.randn(4_000, n, d_k, generator=generator) for n in (1, 10))
+            v = torch.zeros(4_000, 10, 1)
+            bare = map_statistics.jacobian_norm(attend(q, k, v, scale=1.0).weights).median()
+            scaled = map_statistics.jacobian_norm(attend(q, k, v).weights).median()
+            assert_close(float(bare), expected, atol=0.0015, rtol=0.15)
+            assert_close(float(scaled), 0.347, atol=0.015, rtol=0)
+
+
+class TestMessageNorms:
+    def test_by_a_loop(self):
+        generator = torch.Generator().manual_seed(0)
+        v = torch.randn(2, 3, 5, 7, generator=generator, dtype=torch.float64)
+        w_o = torch.randn(3, 7, 11, generator=generator, dtype=torch.float64)
+        norms = map_statistics.message_norms(v, w_o)
+        assert norms.shape == (2, 3, 5)
+        assert_close(norms[1, 2, 4], (v[1, 2, 4] @ w_o[2]).square().sum().sqrt())
+
+    def test_bounds_what_arrives(self):
+        """A row of the weights times the norms is at least as long as the head's contribution."""
+        spec = AttentionSpec(d_model=35, n_heads=5)
+        x = torch.randn(7, 35, generator=torch.Generator().manual_seed(0))
+        trace = multi_head(x, x, HeadWeights.random(spec, seed=0))
+        w_o = trace.projections.w_o.unflatten(0, (5, -1))
+        arriving = (trace.weights * map_statistics.message_norms(trace.v, w_o)[:, None]).sum(-1)
+        assert (arriving >= trace.contributions.norm(dim=-1) - 1e-5).all()
+
+
+class TestMergeWords:
+    WORDS = torch.tensor([0, 1, 1, 2, 2])
+    KEYS = torch.tensor([0, 1, 1, 1, 2, 3, 3])
+
+    def test_by_a_loop(self):
+        weights = a_map(2)
+        merged = map_statistics.merge_words(weights, self.WORDS, self.KEYS)
+        assert merged.shape == (2, 3, 4)
+        for i in range(3):
+            for j in range(4):
+                cells = weights[:, i == self.WORDS][..., j == self.KEYS]
+                assert_close(merged[:, i, j], cells.sum(-1).mean(-1))
+
+    def test_rows_keep_their_sums(self):
+        merged = map_statistics.merge_words(a_map(2), self.WORDS, self.KEYS)
+        assert_close(merged.sum(-1), torch.ones(2, 3, dtype=torch.float64))
+
+    def test_one_token_a_word_changes_nothing(self):
+        weights = a_map()
+        assert_close(map_statistics.merge_words(weights, torch.arange(5), torch.arange(7)), weights)
+
+    def test_scores_are_averaged_and_masked_pairs_left_out(self):
+        scores = a_map(2).log().masked_fill(~causal(5, 7)[:, torch.arange(7)], -torch.inf)
+        scores[:, 0] = -torch.inf
+        merged = map_statistics.mean_words(scores, self.WORDS, self.KEYS)
+        for i in range(3):
+            for j in range(4):
+                cells = scores[:, i == self.WORDS][..., j == self.KEYS].flatten(1)
+                for b in range(2):
+                    open_cells = cells[b][cells[b].isfinite()]
+                    expected = open_cells.mean() if len(open_cells) else torch.tensor(-torch.inf, dtype=cells.dtype)
+                    assert_close(merged[b, i, j], expected)
+        assert (merged[:, 0] == -torch.inf).all()
+
+
+class TestHide:
+    KEEP = torch.tensor([False, True, True, True, False])
+    KEEP_KEYS = torch.tensor([False, True, True, True, True, True, False])
+
+    def test_by_hand(self):
+        weights = torch.tensor([[0.5, 0.3, 0.2], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0]])
+        left = map_statistics.hide(weights, torch.tensor([True, False, True]), torch.tensor([False, True, True]))
+        assert_close(left, torch.tensor([[0.6, 0.4], [0.0, 0.0]]))
+
+    def test_is_attention_without_those_keys(self):
+        """Softmax over fewer keys is the same shares, renormalised."""
+        generator = torch.Generator().manual_seed(0)
+        q, k, v = (torch.randn(n, 3, generator=generator, dtype=torch.float64) for n in (5, 7, 7))
+        hidden = map_statistics.hide(attend(q, k, v).weights, self.KEEP, self.KEEP_KEYS)
+        assert_close(hidden, attend(q[1:4], k[1:6], v[1:6]).weights)
+
+    def test_rows_sum_to_one(self):
+        left = map_statistics.hide(a_map(2), self.KEEP, self.KEEP_KEYS)
+        assert left.shape == (2, 3, 5)
+        assert_close(left.sum(-1), torch.ones(2, 3, dtype=torch.float64))
+
+    def test_hiding_nothing_changes_nothing(self):
+        everything = torch.ones(5, dtype=torch.bool), torch.ones(7, dtype=torch.bool)
+        assert_close(map_statistics.hide(a_map(2), *everything), a_map(2))

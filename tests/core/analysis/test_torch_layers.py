@@ -1,0 +1,41 @@
+"""torch's layers filled with a block's weights: they find a block right, and a wrong one wrong."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.nn.functional import gelu
+
+from viz.core.analysis.torch_layers import torch_layer, torch_layer_error
+from viz.core.block import BlockDesign, BlockWeights, decoder_block, encoder_block
+from viz.core.masks import causal
+from viz.core.norm import no_norm, rms_norm
+from viz.core.spec import AttentionSpec
+
+SPEC = AttentionSpec(d_model=18, n_heads=6, n_kv_heads=2)
+DESIGNS = (
+    BlockDesign(), BlockDesign(norm="pre", activation=gelu), BlockDesign(normalize=no_norm),
+)  # fmt: skip
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=["post", "pre", "no_norm"])
+def test_a_right_block_is_found_right_and_a_wrong_one_wrong(design):
+    weights = BlockWeights.random(SPEC, 29, seed=0)
+    trace = encoder_block(draw(7, 18), weights, allowed=causal(7, 7), design=design)
+    assert torch_layer_error(trace) < 1e-6 * max(1.0, float(trace.output.abs().max()))
+    other = BlockWeights.random(SPEC, 29, seed=1)
+    assert torch_layer_error(replace(trace, weights=other)) > 0.1
+    crossed = BlockWeights.random(SPEC, 29, seed=0, d_memory=18)
+    trace = decoder_block(draw(7, 18), draw(11, 18, seed=1), crossed, allowed=causal(7, 7), design=design)
+    assert torch_layer_error(trace) < 1e-6 * max(1.0, float(trace.output.abs().max()))
+    assert torch_layer_error(replace(trace, design=replace(design, activation=torch.tanh))) > 0.01
+
+
+@pytest.mark.parametrize("design", [BlockDesign(residual=False), BlockDesign(normalize=rms_norm)])
+def test_what_torch_has_no_layer_for_is_refused(design):
+    with pytest.raises(ValueError, match="torch has no such layer"):
+        torch_layer(BlockWeights.random(SPEC, 29, seed=0), design)

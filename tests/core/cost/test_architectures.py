@@ -1,0 +1,148 @@
+"""The table: golden paths, counts by loops, paths by spreading from word to word, the crossings."""
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from viz.core import masks
+from viz.core.cost.architectures import (
+    ARCHITECTURES,
+    Sizes,
+    convolution,
+    crossing,
+    gru,
+    lstm,
+    named,
+    recurrence,
+    self_attention,
+    window_pairs,
+    windowed_attention,
+)
+
+GOLDEN_PATHS = [((10, 3), 9, 3), ((64, 3), 63, 4), ((512, 3), 511, 6), ((512, 7), 171, 4)]
+
+
+@pytest.mark.parametrize(("sizes", "contiguous", "gaps"), GOLDEN_PATHS)
+def test_golden_paths(sizes, contiguous, gaps):
+    n, k = sizes
+    found = {one.name: one.longest_path(Sizes(n=n, d=2, k=k)) for one in ARCHITECTURES}
+    assert found == {
+        "self_attention": 1, "window": contiguous, "convolution": contiguous, "dilated": gaps, "recurrence": n - 1
+    }  # fmt: skip
+
+
+def spread(reaches, distance):
+    """How many layers until a word is reached, trying every place a layer can look at."""
+    seen, layers = {0}, 0
+    while distance not in seen:
+        seen |= {place + reach for place in seen for reach in reaches(layers)}
+        layers += 1
+    return layers
+
+
+@pytest.mark.parametrize("k", [3, 5, 7])
+@pytest.mark.parametrize("distance", [0, 1, 2, 5, 6, 8, 9, 24, 26, 27])
+def test_steps_are_what_spreading_finds(k, distance):
+    s, both_sides = Sizes(n=29, d=1, k=k), range(-(k // 2), k // 2 + 1)
+    for name in ("window", "convolution"):
+        assert named(name).steps(s, distance) == spread(lambda _: both_sides, distance)
+    gaps = spread(lambda layer: [tap * k**layer for tap in range(k)], distance)
+    assert named("dilated").steps(s, distance) == gaps
+    assert named("recurrence").steps(s, distance) == spread(lambda _: [0, 1], distance)
+    assert named("self_attention").steps(s, distance) == spread(lambda _: range(-28, 29), distance)
+
+
+@pytest.mark.parametrize("name", ["window", "convolution", "dilated"])
+def test_a_kernel_of_one_never_meets_another_word(name):
+    one = named(name)
+    assert one.longest_path(Sizes(n=5, d=1, k=1)) is None
+    assert one.longest_path(Sizes(n=1, d=1, k=1)) == 0
+
+
+@pytest.mark.parametrize(("n", "reach"), [(1, 0), (1, 3), (7, 0), (7, 2), (7, 6), (7, 7), (7, 50)])
+def test_pairs_in_a_window_are_what_the_mask_allows(n, reach):
+    assert window_pairs(n, reach) == int(masks.window(n, n, reach).sum())
+
+
+def test_a_window_as_wide_as_the_text_is_full_attention():
+    s = Sizes(n=7, d=6, k=13, h=2)
+    assert windowed_attention(s) == self_attention(s)
+
+
+def test_convolution_by_loops_and_by_torch():
+    n, d, k = 7, 5, 3
+    count = 0
+    for _ in range(n):
+        for _ in range(k):
+            for _ in range(d):
+                for _ in range(d):
+                    count += 1
+    assert convolution(Sizes(n=n, d=d, k=k)) == {"kernel": count}
+    with FlopCounterMode(display=False) as counter:
+        nn.Conv1d(d, d, k, padding=k // 2, device="meta")(torch.empty(1, d, n, device="meta"))
+    assert counter.get_total_flops() == 2 * count
+
+
+@pytest.mark.parametrize(
+    ("counted", "layer"), [(gru, nn.GRU), (lstm, nn.LSTM), (recurrence, nn.RNN)], ids=["gru", "lstm", "rnn"]
+)
+def test_recurrences_by_torch(counted, layer):
+    n, d = 7, 5
+    module = layer(d, d, batch_first=True, device="meta")
+    with FlopCounterMode(display=False) as counter:
+        module(torch.empty(1, n, d, device="meta"))
+    assert counter.get_total_flops() == 2 * sum(counted(Sizes(n=n, d=d)).values())
+    matrices = sum(weight.numel() for weight in module.parameters() if weight.dim() == 2)
+    assert sum(counted(Sizes(n=n, d=d)).values()) == n * matrices, "every weight is used once for every word"
+
+
+def test_golden_counts_at_n_equal_d():
+    s = Sizes(n=512, d=512)
+    assert sum(self_attention(s).values()) == 805_306_368
+    assert sum(recurrence(s).values()) == 268_435_456
+    assert named("self_attention").order(s) == named("recurrence").order(s) == 512**3
+
+
+@pytest.mark.parametrize("d", [1, 31, 512])
+@pytest.mark.parametrize("k", [1, 3, 7])
+def test_crossings_of_the_table(d, k):
+    order = {one.name: one.order for one in ARCHITECTURES}
+    assert crossing(order["self_attention"], order["recurrence"], Sizes(n=1, d=d)) == d
+    assert crossing(order["self_attention"], order["convolution"], Sizes(n=1, d=d, k=k)) == k * d
+
+
+def test_crossings_of_the_exact_counts():
+    count = named("self_attention").count
+    at = Sizes(n=1, d=512, k=7, h=8)
+    assert crossing(count, named("recurrence").count, at) == 1, "4nd² is more than 2nd² from the first word on"
+    assert crossing(count, lambda s: sum(gru(s).values()), at) == 512
+    assert crossing(count, lambda s: sum(lstm(s).values()), at) == 1024
+    assert crossing(count, named("convolution").count, at) == (7 - 4) * 512 // 2
+    assert crossing(named("window").count, named("convolution").count, at) is None, "4nd² + 2knd stays below 7nd²"
+
+
+@pytest.mark.parametrize("one", ARCHITECTURES, ids=lambda one: one.name)
+def test_counts_grow_like_their_order(one):
+    """At absurd sizes the leading term is all that counts: doubling n, with the window fixed, or d."""
+    n = 10**9
+    at = Sizes(n=n, d=8, k=3)
+    power = 2 if one.name == "self_attention" else 1
+    assert one.count(Sizes(n=2 * n, d=8, k=3)) / one.count(at) == pytest.approx(2**power, rel=1e-6)
+    assert one.order(Sizes(n=2 * n, d=8, k=3)) / one.order(at) == 2**power
+    assert one.longest_path(at) is not None
+    assert one.waits(at) == (n if one.name == "recurrence" else 1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        ({"n": 0, "d": 4}, "n=0 must be at least 1"),
+        ({"n": 4, "d": -3}, "d=-3 must be at least 1"),
+        ({"n": 4, "d": 4, "k": 2}, "k=2 must be odd: an even kernel has no middle"),
+        ({"n": 4, "d": 30, "h": 8}, "d=30 is not a multiple of h=8"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(sizes, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        Sizes(**sizes)

@@ -1,0 +1,165 @@
+"""Counts of one layer against hand values, a loop that counts every operation, the tensors, and torch's own counter."""
+
+import subprocess
+import sys
+from itertools import product
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from viz.core.cost.attention import (
+    attention_flops,
+    kv_cache_bytes,
+    parameters,
+    shortest,
+    softmax_exponentials,
+    streaming_numbers,
+)
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.spec import AttentionSpec
+
+CLASSIC = AttentionSpec(d_model=512, n_heads=8)
+ODD = AttentionSpec(d_model=7, n_heads=6, n_kv_heads=2, d_head=5, d_value=3, d_memory=11, d_output=13)
+
+
+def shared(n_kv_heads):
+    return AttentionSpec(d_model=512, n_heads=8, n_kv_heads=n_kv_heads)
+
+
+@pytest.mark.parametrize(
+    ("n_kv_heads", "plain", "biased"),
+    [(8, 1_048_576, 1_050_624), (4, 786_432, 787_968), (2, 655_360, 656_640), (1, 589_824, 590_976)],
+)
+def test_golden_parameters(n_kv_heads, plain, biased):
+    assert parameters(shared(n_kv_heads)).total == plain
+    assert parameters(shared(n_kv_heads), bias=True).total == biased
+
+
+def test_parameters_are_the_tensors_numel():
+    weights = HeadWeights.random(ODD, seed=0)
+    counted = parameters(ODD, bias=True)
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        assert counted.parts()[name] == getattr(weights, name).numel()
+    biases = {name: torch.zeros(getattr(weights, f"w_{name[-1]}").shape[1]) for name in ("b_q", "b_k", "b_v", "b_o")}
+    assert counted.biases == sum(bias.numel() for bias in biases.values())
+    with_biases = HeadWeights(**(vars(weights) | biases))
+    assert counted.total == with_biases.n_parameters()
+
+
+@pytest.mark.parametrize("n_heads", [1, 2, 4, 8, 16, 64, 512])
+def test_golden_flops_do_not_depend_on_the_number_of_heads(n_heads):
+    spec = AttentionSpec(d_model=512, n_heads=n_heads)
+    flops = attention_flops(spec, n_queries=10, n_keys=10)
+    assert flops.q == flops.k == flops.v == flops.output == 2 * 2_621_440
+    assert flops.scores == flops.mixing == 2 * 51_200
+    assert (flops.multiply_adds, flops.total) == (10_588_160, 21_176_320)
+    assert attention_flops(spec, n_queries=1000, n_keys=1000).multiply_adds == 2_072_576_000
+    assert parameters(spec).total == 1_048_576
+    assert softmax_exponentials(spec, n_queries=10, n_keys=10) == 100 * n_heads
+
+
+@pytest.mark.parametrize(("n_kv_heads", "count"), [(4, 7_966_720), (2, 6_656_000), (1, 6_000_640)])
+def test_golden_flops_of_shared_keys_and_values(n_kv_heads, count):
+    assert attention_flops(shared(n_kv_heads), n_queries=10, n_keys=10).multiply_adds == count
+
+
+def test_a_lone_head_without_w_o_is_what_the_notes_compare_with():
+    flops = attention_flops(AttentionSpec(d_model=512, n_heads=1), n_queries=10, n_keys=10)
+    assert (flops.total - flops.output) // 2 == 7_966_720
+
+
+def test_full_width_heads_cost_h_times_as_much():
+    wide = AttentionSpec(d_model=512, n_heads=8, d_head=512)
+    assert attention_flops(wide, n_queries=10, n_keys=10).multiply_adds == 84_705_280 == 8 * 10_588_160
+
+
+def by_loops(s: AttentionSpec, n_queries: int, n_keys: int) -> dict[str, int]:
+    """Every multiplication with its addition, one at a time, as the definition says."""
+
+    def one_by_one(*ranges: int) -> int:
+        return sum(1 for _ in product(*map(range, ranges)))
+
+    return {
+        "q": one_by_one(n_queries, s.H, s.d_k, s.d_model),
+        "k": one_by_one(n_keys, s.G, s.d_k, s.d_mem),
+        "v": one_by_one(n_keys, s.G, s.d_v, s.d_mem),
+        "scores": one_by_one(s.H, n_queries, n_keys, s.d_k),
+        "mixing": one_by_one(s.H, n_queries, n_keys, s.d_v),
+        "output": one_by_one(n_queries, s.d_out, s.H, s.d_v),
+    }
+
+
+def test_each_part_is_what_a_loop_counts():
+    flops = attention_flops(ODD, n_queries=5, n_keys=3)
+    assert flops.parts() == {name: 2 * count for name, count in by_loops(ODD, 5, 3).items()}
+
+
+def test_the_total_is_what_torch_counts_while_our_own_layer_runs():
+    x, memory = torch.randn(5, 7), torch.randn(3, 11)
+    weights = HeadWeights.random(ODD, seed=0)
+    with FlopCounterMode(display=False) as counter:
+        multi_head(x, memory, weights)
+    assert counter.get_total_flops() == attention_flops(ODD, n_queries=5, n_keys=3).total
+
+
+def test_fewer_pairs_save_the_pairs_and_nothing_else():
+    full, half = (attention_flops(ODD, n_queries=5, n_keys=5, n_pairs=pairs) for pairs in (25, 15))
+    assert (full.q, full.k, full.v, full.output) == (half.q, half.k, half.v, half.output)
+    assert half.scores == 2 * 15 * ODD.H * ODD.d_k
+
+
+def test_a_streaming_softmax_keeps_a_line_where_the_weights_are_a_square():
+    small = streaming_numbers(CLASSIC, n_queries=10, n_keys=10)
+    assert small == 8 * (20 + 100), "a text shorter than a tile is one tile"
+    at = {n: streaming_numbers(CLASSIC, n_queries=n, n_keys=n) for n in (4096, 8192)}
+    assert at[8192] - at[4096] == 8 * 2 * 4096
+
+
+def test_the_golden_cache():
+    spec = AttentionSpec(d_model=4096, n_heads=32, n_kv_heads=8)
+    assert kv_cache_bytes(spec, n_tokens=8192, n_layers=32) == 2**30
+    assert kv_cache_bytes(spec, n_tokens=1, n_layers=32, batch=3, bytes_per_value=4) == 3 * 2 * 131_072
+
+
+def test_the_cache_is_the_bytes_of_the_keys_and_values():
+    k, v = torch.zeros(7, ODD.G, 5, ODD.d_k, dtype=torch.half), torch.zeros(7, ODD.G, 5, ODD.d_v, dtype=torch.half)
+    assert kv_cache_bytes(ODD, n_tokens=5, n_layers=1, batch=7) == k.nbytes + v.nbytes
+
+
+@pytest.mark.parametrize("size", ["n_queries", "n_keys"])
+def test_no_tokens_is_a_sentence(size):
+    sizes = {"n_queries": 5, "n_keys": 3} | {size: 0}
+    for count in (attention_flops, softmax_exponentials, streaming_numbers):
+        with pytest.raises(ValueError, match=rf"^{size}=0 must be at least 1$"):
+            count(CLASSIC, **sizes)
+    with pytest.raises(ValueError, match=r"^n_layers=-1 must be at least 1$"):
+        kv_cache_bytes(CLASSIC, n_tokens=1, n_layers=-1)
+
+
+def test_absurd_numbers_are_exact():
+    n = 10**9
+    assert attention_flops(CLASSIC, n_queries=n, n_keys=n).multiply_adds == 4 * n * 512**2 + 2 * n * n * 512
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3, 64, 65, 2**61 + 7])
+def test_shortest_finds_the_first(wanted):
+    assert shortest(lambda n: n >= wanted) == wanted
+
+
+def test_shortest_gives_up():
+    assert shortest(lambda _: False) is None
+
+
+@pytest.mark.parametrize(("options", "expected"), [(["--tokens", "10"], "10,588,160"), (["--tokens", "0"], "n=0 must")])
+def test_the_command(options, expected):
+    done = subprocess.run(
+        [sys.executable, "-m", "viz.core.cost", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert expected in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert (done.returncode == 0) == ("," in expected)

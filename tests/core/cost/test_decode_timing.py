@@ -1,0 +1,40 @@
+"""The measured step of decoding: what it reads is counted right, and it measures what it says."""
+
+import pytest
+
+from viz.core.cost import decode_timing
+from viz.core.cost.decode_timing import DecodePlan, decode_seconds
+
+
+def test_bytes_by_hand():
+    plan = DecodePlan(n_heads=6, d_head=5, n_tokens=7)
+    assert [plan.cache_bytes(g) for g in (1, 2, 3, 6)] == [g * 2 * 7 * 5 * 4 for g in (1, 2, 3, 6)]
+
+
+def test_default_plan_is_134_mb_for_mha():
+    assert DecodePlan().cache_bytes(32) == 2**27
+
+
+@pytest.mark.parametrize("G", [1, 2, 3, 6])
+def test_every_number_of_groups_is_timed_on_its_own_cache(G, monkeypatch):
+    seen = []
+
+    def step(q, keys, values):
+        seen.append((tuple(q.shape), tuple(keys.shape), tuple(values.shape)))
+
+    monkeypatch.setattr(decode_timing, "decode_step", step)
+    monkeypatch.setattr(decode_timing, "SETTLED", 0.0)
+    assert decode_seconds(DecodePlan(n_heads=6, d_head=5, n_tokens=7), G) > 0
+    assert set(seen) == {((6, 5), (G, 7, 5), (G, 7, 5))}
+    assert len(seen) == decode_timing.REPEATS + 1
+
+
+@pytest.mark.parametrize("G", [0, 4])
+def test_groups_that_do_not_divide(G):
+    with pytest.raises(ValueError, match="n_kv_heads"):
+        decode_seconds(DecodePlan(n_heads=6, d_head=5, n_tokens=7), G)
+
+
+def test_an_empty_cache():
+    with pytest.raises(ValueError, match="n_tokens=0 must be at least 1"):
+        DecodePlan(n_tokens=0)

@@ -1,0 +1,96 @@
+"""Broken attention: each fault alone changes what it says and nothing else."""
+
+import math
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from viz.core.attention import attend
+from viz.core.mistakes.attention import Faults, attend_wrongly, column_softmax, measure_rows
+
+HEADS, QUERIES, KEYS, D_K, D_V = 2, 5, 7, 11, 3
+SCALE = 0.2
+
+
+def cap(scaled):
+    return 3 * torch.tanh(scaled / 3)
+
+
+@pytest.fixture
+def given():
+    generator = torch.Generator().manual_seed(0)
+    shapes = {"q": (HEADS, QUERIES, D_K), "k": (HEADS, KEYS, D_K), "v": (HEADS, KEYS, D_V)}
+    tensors = {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
+    return tensors | {
+        "allowed": torch.rand(QUERIES, KEYS, generator=generator) > 0.3,
+        "bias": torch.randn(QUERIES, KEYS, generator=generator),
+        "score_mod": cap, "scale": SCALE,
+    }  # fmt: skip
+
+
+def wrongly(given, **faults):
+    return attend_wrongly(*(given[name] for name in "qkv"), Faults(**faults), **options(given))
+
+
+def options(given):
+    return {name: given[name] for name in ("scale", "allowed", "bias", "score_mod")}
+
+
+def test_without_faults_it_is_attend_bit_for_bit(given):
+    right = attend(*(given[name] for name in "qkv"), **options(given))
+    for name, value in vars(wrongly(given)).items():
+        assert torch.equal(value, getattr(right, name)) if isinstance(value, torch.Tensor) else value == right.scale
+
+
+def test_no_scale_is_scale_one(given):
+    expected = attend(*(given[name] for name in "qkv"), **options(given) | {"scale": 1.0})
+    torch.testing.assert_close(wrongly(given, no_scale=True).weights, expected.weights)
+    free = attend_wrongly(*(given[name] for name in "qkv"), Faults(no_scale=True), scale=SCALE)
+    reference = scaled_dot_product_attention(*(given[name] for name in "qkv"), scale=1.0)
+    torch.testing.assert_close(free.output, reference)
+
+
+def test_no_mask_lets_everybody_look_everywhere(given):
+    assert (wrongly(given).weights == 0).any()
+    assert (wrongly(given, no_mask=True).weights > 0).all()
+
+
+@pytest.mark.parametrize("temperature", [0.1, 0.7, 4.0])
+def test_a_temperature_divides_all_that_the_softmax_sees(given, temperature):
+    right, tempered = wrongly(given), wrongly(given, temperature=temperature)
+    torch.testing.assert_close(tempered.weights, (right.masked / temperature).softmax(-1))
+    torch.testing.assert_close(tempered.output, (right.masked / temperature).softmax(-1) @ given["v"])
+
+
+def test_the_wrong_axis_makes_columns_sum_to_one(given):
+    broken = wrongly(given, wrong_axis=True)
+    seen = given["allowed"].any(0).float()
+    torch.testing.assert_close(broken.weights.sum(-2), seen.expand(HEADS, KEYS))
+    assert (broken.weights.sum(-1) - 1).abs().max() > 0.1
+    torch.testing.assert_close(broken.output, broken.weights @ given["v"])
+
+
+def test_a_column_nobody_may_look_at_is_zero():
+    masked = torch.tensor([[0.0, -math.inf], [0.0, -math.inf]])
+    assert column_softmax(masked).tolist() == [[0.5, 0.0], [0.5, 0.0]]
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan])
+def test_a_temperature_is_above_zero(temperature):
+    with pytest.raises(ValueError, match="must be above 0"):
+        Faults(temperature=temperature)
+
+
+def test_faults_know_when_there_are_none():
+    assert Faults().none
+    assert not Faults(temperature=0.9).none and not Faults(wrong_axis=True).none
+
+
+def test_rows_are_measured_by_hand_and_a_row_that_is_no_distribution_has_no_entropy():
+    seen = measure_rows(torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [1.0, 0.5, 0.1], [0.0, 0.0, 0.0]]))
+    assert seen.total.tolist() == pytest.approx([1, 1, 1.6, 0])
+    assert seen.largest.tolist() == [0.5, 1, 1, 0]
+    assert seen.entropy[:2].tolist() == pytest.approx([math.log(2), 0])
+    assert seen.jacobian[:2].tolist() == pytest.approx([0.5, 0])
+    assert seen.entropy[2:].isnan().all() and seen.jacobian[2:].isnan().all()

@@ -1,0 +1,102 @@
+"""Masks in other hands: what each of the ways makes of a row that may look nowhere, and of one that may."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from viz.core.attention import attend, row_softmax
+from viz.core.masks import causal
+from viz.core.mistakes.masks import (
+    bare_softmax,
+    filled_softmax,
+    masked_after,
+    renormalise,
+    shifted_softmax,
+    through_mha,
+    torchs_weights,
+)
+
+H, Q, K, D = 2, 5, 7, 3
+WAYS = (bare_softmax, filled_softmax, shifted_softmax, torchs_weights)
+
+
+def drawn(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.fixture
+def allowed():
+    mask = torch.rand(Q, K, generator=torch.Generator().manual_seed(3)) < 0.5
+    mask[2] = False
+    assert mask.any(-1).tolist() == [True, True, False, True, True]
+    return mask
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_where_a_key_is_left_all_agree(way, dtype, allowed):
+    scores = drawn(H, Q, K).to(dtype)
+    expected = row_softmax(scores.masked_fill(~allowed, -torch.inf))
+    sees = allowed.any(-1)
+    assert_close(way(scores, allowed)[:, sees], expected[:, sees])
+
+
+def test_where_none_is_left_none_agree(allowed):
+    scores = drawn(H, Q, K)
+    assert bare_softmax(scores, allowed)[:, 2].isnan().all()
+    assert_close(filled_softmax(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
+    assert_close(shifted_softmax(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
+    unmasked = scores.double().softmax(-1)
+    assert_close(shifted_softmax(scores.double(), allowed)[:, 2], unmasked[:, 2], atol=1e-6, rtol=0)
+    for zero in (torchs_weights, masked_after):
+        assert not zero(scores, allowed)[:, 2].any()
+
+
+class TestMaskedAfter:
+    def test_by_hand(self):
+        scores = torch.tensor([[0.0, math.log(3)], [0.0, 0.0]])
+        late = masked_after(scores, causal(2, 2))
+        assert_close(late, torch.tensor([[0.25, 0.0], [0.5, 0.5]]))
+        assert_close(renormalise(late), torch.eye(2)[:1].repeat(2, 1) + torch.tensor([[0.0, 0.0], [-0.5, 0.5]]))
+
+    def test_what_is_lost_is_what_the_blocked_keys_had(self, allowed):
+        scores = drawn(H, Q, K)
+        blocked = (scores.softmax(-1) * ~allowed).sum(-1)
+        assert_close(masked_after(scores, allowed).sum(-1), 1 - blocked)
+
+    def test_renormalising_gives_the_right_weights_back(self, allowed):
+        scores = drawn(H, Q, K).double()
+        assert_close(renormalise(masked_after(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf)))
+
+    def test_blocked_keys_have_a_say_only_if_the_mask_is_late(self):
+        scores = drawn(5, 5)
+        later = scores.clone()
+        later[0, 4] += 3.0
+        for way, moves in ((masked_after, True), (filled_softmax, False)):
+            before, after = way(scores, causal(5, 5)), way(later, causal(5, 5))
+            assert bool((before[0, 0] - after[0, 0]).abs() > 1e-3) == moves
+
+
+class TestThroughMha:
+    @pytest.mark.parametrize("scale", [None, 1.0, 0.3])
+    def test_true_blocks(self, allowed, scale):
+        q, k, v = drawn(H, Q, D), drawn(H, K, D, seed=1), drawn(H, K, D, seed=2)
+        sees = allowed.any(-1)
+        found = through_mha(q, k, v, blocked=~allowed, scale=scale)
+        assert_close(found[:, sees], attend(q, k, v, allowed=allowed, scale=scale).output[:, sees])
+        assert found[:, ~sees].isnan().all()  # asked for its weights, as it is by default, it takes the bare softmax
+        turned = scaled_dot_product_attention(q, k, v, attn_mask=~allowed, scale=scale)
+        assert_close(through_mha(q, k, v, blocked=allowed, scale=scale), turned)
+
+    def test_it_is_the_module_with_its_own_weights_too(self):
+        module = nn.MultiheadAttention(H * D, H, bias=False, batch_first=True).eval()
+        x = drawn(Q, H * D)
+        w_q, w_k, w_v = module.in_proj_weight.chunk(3)
+        q, k, v = (nn.functional.linear(x, w).unflatten(-1, (H, D)).transpose(0, 1) for w in (w_q, w_k, w_v))
+        heads = through_mha(q, k, v, blocked=~causal(Q, Q)).transpose(0, 1).flatten(1)
+        expected, _ = module(x[None], x[None], x[None], attn_mask=~causal(Q, Q))
+        assert_close(heads @ module.out_proj.weight.T, expected[0])

@@ -1,0 +1,58 @@
+"""Decoding token by token: equal to the whole text under a causal mask; without one, every row makes room."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from viz.core.analysis.map_statistics import total_variation
+from viz.core.attention import attend, row_softmax
+from viz.core.heads import share_kv
+from viz.core.masks import causal
+from viz.core.positions import alibi
+from viz.core.variants.decoding import decode, newcomers_share, rows_when
+
+H, T, D_K, D_V = 6, 11, 5, 3
+
+
+def drawn(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+class TestDecode:
+    @pytest.mark.parametrize("G", [1, 2, 3, 6])
+    @pytest.mark.parametrize("options", [{}, {"scale": 0.7, "score_mod": torch.tanh}])
+    @pytest.mark.parametrize("bias", [None, alibi(H, T, T).double(), drawn(T, T, seed=4)], ids=["-", "heads", "one"])
+    def test_is_the_whole_text_at_once(self, G, options, bias):
+        q, k, v = drawn(H, T, D_K), drawn(G, T, D_K, seed=1), drawn(G, T, D_V, seed=2)
+        whole = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), bias=bias, **options).output
+        assert_close(decode(q, k, v, bias=bias, **options), whole)
+
+    def test_what_comes_later_changes_nothing(self):
+        q, k, v = drawn(H, T, D_K), drawn(2, T, D_K, seed=1), drawn(2, T, D_V, seed=2)
+        before = decode(q, k, v)
+        k[:, 7:], v[:, 7:] = 100.0, -100.0
+        after = decode(q, k, v)
+        assert torch.equal(after[:, :7], before[:, :7])
+        assert not torch.isclose(after[:, 7:], before[:, 7:]).any()
+
+
+class TestNewcomersShare:
+    def test_by_hand(self):
+        scores = torch.tensor([[0.0, 1.0, 2.0], [5.0, 5.0, 5.0], [9.0, 9.0, 9.0]]).log1p()  # e^s = 1 2 3, 6 6 6, ...
+        expected = torch.tensor([[0, 2 / 3, 3 / 6], [0, 0, 1 / 3], [0, 0, 0]])
+        assert_close(newcomers_share(scores), expected)
+
+    def test_is_how_far_each_row_moves(self):
+        scores = 3 * drawn(2, T, T)
+        found = newcomers_share(scores)
+        for t in range(1, T):
+            before = row_softmax(scores[:, :t, :t])
+            after = rows_when(scores, t + 1)[:, :t]
+            moved = total_variation(after, torch.nn.functional.pad(before, (0, 1)))
+            assert_close(found[:, :t, t], moved)
+        assert not found.tril().any()
+
+    def test_a_newcomer_nobody_may_look_at(self):
+        scores = torch.zeros(3, 3)
+        scores[0, :2] = -torch.inf
+        assert newcomers_share(scores)[0].tolist() == [0.0, 0.0, 1.0]

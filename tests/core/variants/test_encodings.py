@@ -1,0 +1,131 @@
+"""Every encoding handed to the same heads: what depends on order, on distance, and on nothing."""
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.positions import alibi, offsets, rope, sinusoidal
+from viz.core.spec import AttentionSpec
+from viz.core.variants.encodings import Encoding, encode, encodings, learned, offset_profile, put_back, shuffled, window
+
+T, SPEC = 13, AttentionSpec(d_model=22, n_heads=3, n_kv_heads=1, d_head=14, d_value=5)
+WEIGHTS = HeadWeights.random(SPEC, seed=0)
+ROWS = torch.randn(31, 22, generator=torch.Generator().manual_seed(3))
+
+
+def every(rows=ROWS):
+    return encodings(base=50.0, alpha=0.7, delta=-1.0, seed=0, rows=rows)
+
+
+def tokens(n=T, seed=1):
+    return torch.randn(n, SPEC.d_model, generator=torch.Generator().manual_seed(seed))
+
+
+def run(encoding, x):
+    return encode(x + encoding.table(*x.shape), WEIGHTS, encoding)
+
+
+def test_without_an_encoding_it_is_multi_head_attention():
+    x = tokens()
+    assert_close(run(every()["none"], x).output, multi_head(x, x, WEIGHTS).output)
+
+
+def test_without_an_encoding_the_weights_permute_with_the_words():
+    x, order = tokens(), shuffled(T, 5)
+    before, after = run(every()["none"], x).weights, run(every()["none"], x[order]).weights
+    assert_close(after, before[:, order][..., order], atol=1e-6, rtol=0)
+    assert_close(put_back(after, order), before, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("code", [code for code in every() if code != "none"])
+def test_every_encoding_breaks_that(code):
+    x, order = tokens(), shuffled(T, 5)
+    before, after = run(every()[code], x).weights, run(every()[code], x[order]).weights
+    assert (put_back(after, order) - before).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("code", ["rope_adjacent", "rope_halves", "alibi", "t5", "quadratic"])
+def test_relative_encodings_know_the_offset_alone(code):
+    """Of equal words nothing but the place differs: every diagonal is constant, unless the table is absolute."""
+    scores = run(every()[code], tokens(1).expand(T, -1)).masked
+    profile = offset_profile(scores)
+    assert_close(profile.spread, torch.zeros_like(profile.spread), atol=2e-5, rtol=0)
+    assert profile.mean.std() > 0.01
+    absolute = offset_profile(run(every()["learned"], tokens(1).expand(T, -1)).masked)
+    assert absolute.spread.max() > 0.1
+
+
+def test_quadratic_is_the_same_window_in_every_head():
+    bias = window(0.7, -1.0, 3, 4, 6)
+    assert_close(bias, (-0.7 * (offsets(4, 6) + 1.0).square()).expand(3, -1, -1))
+
+
+def test_each_encoding_enters_where_it_says():
+    x, found = tokens(), every()
+    q, k, v = (
+        (x @ w).unflatten(-1, (h, -1)).transpose(0, 1)
+        for w, h in ((WEIGHTS.w_q, 3), (WEIGHTS.w_k, 1), (WEIGHTS.w_v, 1))
+    )
+    turned = {name: rope(part, base=50.0, pairing="halves") for name, part in (("q", q), ("k", k))}
+    expected = scaled_dot_product_attention(turned["q"], turned["k"], v, enable_gqa=True)
+    assert_close(run(found["rope_halves"], x).head_outputs, expected)
+    expected = scaled_dot_product_attention(q, k, v, attn_mask=alibi(3, T, T), enable_gqa=True)
+    assert_close(run(found["alibi"], x).head_outputs, expected)
+    added = x + sinusoidal(T, 22, base=50.0)
+    assert_close(run(found["sinusoidal"], x).output, multi_head(added, added, WEIGHTS).output)
+    assert_close(run(found["learned"], x).output, multi_head(x + ROWS[:T], x + ROWS[:T], WEIGHTS).output)
+
+
+def test_a_table_can_be_scaled():
+    scaled = every()["sinusoidal"].scale_table(0.25)
+    assert_close(scaled.table(7, 22), 0.25 * sinusoidal(7, 22, base=50.0))
+    assert scaled.bias is every()["none"].bias
+    assert Encoding(bias=alibi).scale_table(2.0).bias is alibi
+
+
+def test_a_learned_table_ends():
+    assert_close(learned(ROWS, 31, 22), ROWS)
+    with pytest.raises(ValueError, match="n_positions=32 is beyond"):
+        learned(ROWS, 32, 22)
+    with pytest.raises(ValueError, match="d_model=23"):
+        learned(ROWS, 7, 23)
+    assert "learned" not in every(rows=None)
+
+
+def test_t5_numbers_come_from_the_seed():
+    first, again = every()["t5"].bias(3, 5, 5), every()["t5"].bias(3, 5, 5)
+    other = encodings(base=50.0, alpha=0.7, delta=-1.0, seed=1, rows=None)["t5"].bias(3, 5, 5)
+    assert first is not None
+    assert other is not None
+    assert_close(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_offset_profile_of_a_rectangle():
+    scores = torch.randn(2, 5, 7, generator=torch.Generator().manual_seed(0))
+    profile = offset_profile(scores)
+    assert profile.offset.tolist() == list(range(-4, 7))
+    where = torch.arange(7) - torch.arange(5)[:, None]
+    for i, k in enumerate(profile.offset.tolist()):
+        cells = scores[:, where == k]
+        assert_close(profile.mean[:, i], cells.mean(-1))
+        assert_close(profile.spread[:, i], (cells - cells.mean(-1, keepdim=True)).square().mean(-1).sqrt())
+
+
+@pytest.mark.parametrize("seed", range(7))
+def test_a_shuffle_keeps_what_is_fixed_and_moves_something(seed):
+    order = shuffled(11, seed, frozenset({0, 10}))
+    assert sorted(order.tolist()) == list(range(11))
+    assert order[0] == 0
+    assert order[10] == 10
+    assert not torch.equal(order, torch.arange(11))
+    assert shuffled(2, seed).tolist() == [1, 0]
+    assert shuffled(1, seed).tolist() == [0]
+    assert shuffled(3, seed, frozenset({0, 1, 2})).tolist() == [0, 1, 2]
+
+
+def test_put_back_undoes_a_shuffle():
+    maps, order = torch.randn(2, 3, 7, 7, generator=torch.Generator().manual_seed(0)), shuffled(7, 1)
+    assert_close(put_back(maps[..., order, :][..., order], order), maps)

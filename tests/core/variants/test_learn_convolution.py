@@ -1,0 +1,109 @@
+"""The student learns the hidden convolution, and the same lesson gives the same run."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+import torch
+from jaxtyping import config
+from torch.nn.functional import conv2d, pad
+
+from viz.core.variants.learn_convolution import STARTS, Lesson, effective_kernel, learn, teacher
+from viz.core.variants.relative import heads_from_kernel, value_heads
+
+GOOD = 1e-4
+
+
+@pytest.fixture
+def quick() -> Iterator[None]:
+    """Thousands of small steps: shapes are checked in the shorter tests, and threads would wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.usefixtures("quick")
+def test_ten_seeds_reach_a_ten_thousandth():
+    losses = {seed: [shot.loss for shot in learn(Lesson(seed=seed), every=600)] for seed in range(10)}
+    assert all(first > 0.1 for first, _ in losses.values()), losses
+    missed = {seed: last for seed, (_, last) in losses.items() if last >= GOOD}
+    assert not missed
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_centres_settle_between_the_cells_and_the_heads_still_are_the_kernel():
+    lesson = Lesson(seed=0)
+    *_, last = learn(lesson)
+    away = (last.heads.offset - last.heads.offset.round()).abs().amax(-1)
+    assert away.max() > 0.2
+    found = effective_kernel(last.heads, 2)
+    torch.testing.assert_close(found, pad(teacher(lesson).kernel, (1, 1, 1, 1)), rtol=0, atol=0.05)
+
+
+def test_a_teacher_is_torchs_own_convolution():
+    goal = teacher(Lesson(seed=3))
+    layer = torch.nn.Conv2d(1, 1, 3, padding=1, padding_mode="replicate", bias=False)
+    layer.weight.data = goal.kernel
+    torch.testing.assert_close(layer(goal.image[None])[0], goal.target)
+
+
+@pytest.mark.usefixtures("quick")
+def test_fewer_heads_lose_something_and_fixed_alpha_stays():
+    *_, three = learn(Lesson(seed=0, n_heads=3))
+    assert three.loss > 10 * GOOD
+    *_, fixed = learn(Lesson(seed=0, free_alpha=False, alpha=7.0, steps=30))
+    assert torch.allclose(fixed.heads.alpha, torch.full((9,), 7.0))
+
+
+@pytest.mark.usefixtures("quick")
+def test_windows_of_free_width_do_with_fewer_than_nine_heads():
+    """What the page says: fixed widths leave a part of the loss."""
+    *_, free = learn(Lesson(seed=0, n_heads=6))
+    *_, fixed = learn(Lesson(seed=0, n_heads=6, free_alpha=False))
+    assert free.loss < GOOD < 0.01 < fixed.loss
+
+
+@pytest.mark.parametrize("start", list(STARTS))
+def test_a_run_left_and_taken_up_again_is_the_same_run(start: str):
+    lesson = Lesson(seed=5, start=start, steps=13)
+    whole = list(learn(lesson, every=5))
+    run = learn(lesson, every=5)
+    first = list(islice(run, 2))
+    torch.randn(3)  # whatever happens in between
+    rest = list(run)
+    assert [shot.step for shot in whole] == [0, 5, 10, 13]
+    for one, other in zip(whole, first + rest, strict=True):
+        assert one.loss == other.loss
+        assert torch.equal(one.heads.offset, other.heads.offset)
+
+
+def test_a_snapshot_does_not_change_afterwards():
+    run = learn(Lesson(seed=0, steps=40), every=20)
+    first = next(run)
+    before = first.heads.offset.clone(), first.heads.weights.w_o.clone()
+    list(run)
+    assert torch.equal(first.heads.offset, before[0])
+    assert torch.equal(first.heads.weights.w_o, before[1])
+    assert not first.heads.offset.requires_grad
+
+
+def test_the_effective_kernel_is_what_the_layer_does_inside():
+    generator = torch.Generator().manual_seed(0)
+    heads = value_heads(
+        torch.randn(5, 2, generator=generator), torch.full((5,), 2.0), torch.randn(5, 3, 2, generator=generator)
+    )
+    image = torch.randn(3, 19, 17, generator=generator)
+    expected = conv2d(image[None], effective_kernel(heads, 5))[0]
+    torch.testing.assert_close(heads.layer(image)[:, 5:-5, 5:-5], expected, rtol=1e-4, atol=1e-4)
+    kernel = torch.randn(2, 3, 3, 3, generator=generator)
+    torch.testing.assert_close(effective_kernel(heads_from_kernel(kernel, alpha=46.0), 1), kernel)
+
+
+def test_what_cannot_be_learned_is_refused():
+    with pytest.raises(ValueError, match="start='nowhere' is none of scattered, middle, cells"):
+        Lesson(seed=0, start="nowhere")
+    with pytest.raises(ValueError, match="n_heads=0 must be above 0"):
+        Lesson(seed=0, n_heads=0)

@@ -1,0 +1,190 @@
+"""Quadratic heads: the identity behind them, the windows they make, and the convolutions they are."""
+
+import pytest
+import torch
+from torch.nn.functional import conv1d, conv2d, pad
+
+from viz.core.attention import row_softmax
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.spec import AttentionSpec
+from viz.core.variants.relative import (
+    QuadraticHeads,
+    axial_layer,
+    factored_scores,
+    heads_from_kernel,
+    kernel_offsets,
+    positions,
+    quadratic_scores,
+    shifts,
+    value_heads,
+    window_heads,
+)
+
+SHARP = 46.0
+
+
+def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def test_a_shift_is_key_minus_query_and_constant_along_diagonals():
+    delta = shifts((7,))[..., 0]
+    assert delta[2, 5] == 3
+    assert all(delta.diagonal(i).unique().tolist() == [i] for i in range(-6, 7))
+    query, key = 1 * 5 + 4, 3 * 5 + 2  # (1, 4) asks (3, 2)
+    assert shifts((4, 5))[query, key].tolist() == [2.0, -2.0]
+    torch.testing.assert_close(shifts((4, 5)), -shifts((4, 5)).transpose(0, 1), rtol=0, atol=0)
+
+
+def test_chosen_queries_are_rows_of_all():
+    rows = torch.tensor([5, 0, 11])
+    torch.testing.assert_close(shifts((3, 5), rows), shifts((3, 5))[rows], rtol=0, atol=0)
+    offset, alpha = draw(2, 2), torch.tensor([0.7])
+    torch.testing.assert_close(
+        quadratic_scores(offset, alpha, (3, 5), rows), quadratic_scores(offset, alpha, (3, 5))[:, rows], rtol=0, atol=0
+    )
+
+
+@pytest.mark.parametrize("grid", [(13,), (3, 5)])
+def test_the_product_of_two_vectors_is_the_square_but_for_a_constant(grid: tuple[int, ...]):
+    for seed in range(20):
+        offset = 3 * draw(5, len(grid), seed=seed, dtype=torch.float64)
+        alpha = draw(5, seed=seed + 100, dtype=torch.float64).exp()
+        square, product = quadratic_scores(offset, alpha, grid), factored_scores(offset, alpha, grid)
+        constant = alpha * offset.square().sum(-1)
+        torch.testing.assert_close(product, square + constant[:, None, None])
+        torch.testing.assert_close(row_softmax(product), row_softmax(square))
+
+
+def test_the_notes_sign_attends_to_the_farthest_key():
+    """Erratum: with -2δ for -2Δ the product is +αδ², and the weight runs away from the centre."""
+    delta = torch.arange(-6.0, 7)
+    noted = -(delta**2 - 2 * delta * delta)
+    assert delta[noted.argmax()].abs() == 6
+    right = factored_scores(torch.tensor([[2.0]]), torch.ones(1), (13,))[0, 6]
+    assert delta[right.argmax()] == 2
+
+
+@pytest.mark.parametrize(
+    ("alpha", "centre", "beside"),
+    [(0.5, 0.3989, 0.2420), (1, 0.5641, 0.2075), (2, 0.7866, 0.1065), (3, 0.9094, 0.0453), (5, 0.9867, 0.0066)],
+)
+def test_how_much_the_centre_gets(alpha: float, centre: float, beside: float):
+    row = row_softmax(quadratic_scores(torch.tensor([[1.0]]), torch.tensor([float(alpha)]), (41,)))[0, 20]
+    torch.testing.assert_close(row[20:23], torch.tensor([beside, centre, beside]), rtol=0, atol=5e-5)
+
+
+def test_a_row_worked_by_hand():
+    row = row_softmax(quadratic_scores(torch.tensor([[1.0]]), torch.ones(1), (7,)))[0, 3]
+    expected = torch.tensor([6.3e-8, 7.0e-5, 0.01033, 0.20755, 0.56417, 0.20755, 0.01033])
+    torch.testing.assert_close(row, expected, rtol=1e-2, atol=0)
+
+
+def test_alpha_zero_looks_everywhere_and_half_an_offset_ties_for_ever():
+    even = row_softmax(quadratic_scores(torch.tensor([[2.0]]), torch.zeros(1), (11,)))
+    torch.testing.assert_close(even, torch.full_like(even, 1 / 11))
+    tie = row_softmax(quadratic_scores(torch.tensor([[0.5]]), torch.tensor([1000.0]), (11,)))[0, 4]
+    torch.testing.assert_close(tie[4:6], torch.tensor([0.5, 0.5]))
+
+
+def test_the_window_moves_with_the_query_and_is_as_wide_as_promised():
+    weights = row_softmax(quadratic_scores(torch.tensor([[3.0]]), torch.tensor([0.05]), (201,)))[0]
+    torch.testing.assert_close(weights[101, 60:160], weights[100, 59:159])
+    delta = torch.arange(201.0) - 103
+    torch.testing.assert_close((weights[100] * delta.square()).sum().sqrt(), torch.tensor((1 / 0.1) ** 0.5))
+
+
+def test_content_changes_nothing():
+    heads = heads_from_kernel(draw(2, 3, 3, 3), alpha=2.0)
+    first, second = heads.trace(draw(3, 5, 7, seed=1)), heads.trace(draw(3, 5, 7, seed=2))
+    assert torch.equal(first.weights, second.weights)
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_one_dimension_is_conv1d_borders_included(k: int):
+    signal, kernel = draw(3, 23), draw(2, 3, k, seed=1)
+    expected = conv1d(pad(signal[None], (k // 2, k // 2), mode="replicate"), kernel)[0]
+    torch.testing.assert_close(heads_from_kernel(kernel, alpha=SHARP).layer(signal), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_two_dimensions_are_conv2d_borders_included(k: int):
+    image, kernel = draw(3, 7, 11), draw(5, 3, k, k, seed=1)
+    layer = torch.nn.Conv2d(3, 5, k, padding=k // 2, padding_mode="replicate", bias=False)
+    with torch.no_grad():
+        layer.weight.copy_(kernel)
+        expected = layer(image[None])[0]
+    found = heads_from_kernel(kernel, alpha=SHARP).layer(image)
+    # float32: up to 75 terms of size about 1 are added in another order
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+
+
+def test_the_error_falls_as_the_design_says():
+    image, kernel = draw(1, 12, 12), draw(1, 1, 3, 3, seed=1)
+    expected = conv2d(pad(image[None], (1, 1, 1, 1), mode="replicate"), kernel)[0]
+    errors = [
+        float((heads_from_kernel(kernel, alpha=a).layer(image) - expected).abs().max()) for a in (5.0, 10.0, 30.0)
+    ]
+    assert errors[0] > 30 * errors[1] > 30 * 30 * errors[2]
+    assert errors[2] < 2e-6
+
+
+def test_zero_padding_agrees_inside_and_never_at_the_border_unless_zeros_are_put_there():
+    image, kernel = draw(3, 8, 8), draw(4, 3, 3, 3, seed=1)
+    heads, zero = heads_from_kernel(kernel, alpha=SHARP), conv2d(image[None], kernel, padding=1)[0]
+    off = (heads.layer(image) - zero).abs()
+    assert off[:, 1:-1, 1:-1].max() < 1e-5
+    assert off.max() > 0.1
+    ring = heads.layer(pad(image, (1, 1, 1, 1)))[:, 1:-1, 1:-1]
+    torch.testing.assert_close(ring, zero, rtol=0, atol=1e-5)
+
+
+def test_the_sign_of_the_shift_decides_between_kernel_and_flipped_kernel():
+    image, kernel = draw(1, 9, 9), draw(1, 1, 3, 3, seed=1)
+    heads = heads_from_kernel(kernel, alpha=SHARP)
+    flipped = value_heads(-heads.offset, heads.alpha, heads.weights.w_o.unflatten(0, (9, 1)))
+    expected = heads_from_kernel(kernel.flip(2, 3), alpha=SHARP).layer(image)
+    torch.testing.assert_close(flipped.layer(image), expected, rtol=0, atol=1e-5)
+
+
+def test_an_even_kernel_is_refused_with_its_size():
+    with pytest.raises(ValueError, match=r"\(3, 4\) must be odd"):
+        kernel_offsets((3, 4))
+
+
+def test_a_layer_a_few_queries_at_a_time_is_the_layer_at_once(monkeypatch: pytest.MonkeyPatch):
+    heads, image = heads_from_kernel(draw(2, 3, 3, 3), alpha=1.0), draw(3, 5, 7)
+    whole = heads.trace(image).output.T.reshape(2, 5, 7)
+    monkeypatch.setattr("viz.core.variants.relative.CHUNK_BYTES", 9 * 35 * 4 * 4)  # 4 of 35 queries
+    torch.testing.assert_close(heads.layer(image), whole)
+
+
+def test_the_cheaper_way_is_the_same_for_any_centres_and_sharpness():
+    heads = value_heads(2 * draw(7, 2), draw(7, seed=1).exp(), draw(7, 3, 2, seed=2))
+    image = draw(3, 5, 11, seed=3)
+    torch.testing.assert_close(axial_layer(heads, image), heads.layer(image), rtol=1e-5, atol=1e-5)
+
+
+def test_sharpened_changes_the_sharpness_alone():
+    heads = heads_from_kernel(draw(1, 1, 3), alpha=1.0)
+    sharper = heads.sharpened(9.0)
+    assert sharper.alpha.tolist() == [9.0] * 3
+    assert sharper.weights is heads.weights
+    assert isinstance(sharper, QuadraticHeads)
+
+
+def test_a_window_on_real_heads_ends_at_content_and_at_position():
+    x = draw(13, 8)
+    trace = multi_head(x, x, HeadWeights.random(AttentionSpec(d_model=8, n_heads=2), seed=0))
+    offset, alpha = torch.tensor([[-1.0], [2.0]]), torch.tensor([3.0, 0.5])
+    only_content = window_heads(offset, torch.zeros(1), trace, mix=1.0)
+    torch.testing.assert_close(only_content.output, trace.output)
+    only_position = window_heads(offset, alpha, trace, mix=0.0)
+    torch.testing.assert_close(only_position.weights, row_softmax(quadratic_scores(offset, alpha, (13,))))
+    both = window_heads(offset, alpha, trace, mix=0.5)
+    torch.testing.assert_close(both.masked, 0.5 * trace.scaled + quadratic_scores(offset, alpha, (13,)))
+
+
+def test_positions_are_in_reading_order():
+    assert positions((2, 3)).tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
+    assert positions((3,)).tolist() == [[0], [1], [2]]

@@ -1,0 +1,105 @@
+"""Scoring functions: values by hand, loops and nn.Linear as references, and their costs as counted by torch."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+from torch.utils.flop_counter import FlopCounterMode
+
+from viz.core.attention import row_softmax
+from viz.core.variants.scoring import AdditiveWeights, additive, dot, scaled_dot, scorings
+
+H, Q, K, D_Q, D_K, HIDDEN = 2, 3, 5, 7, 11, 13
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def weights() -> AdditiveWeights:
+    return AdditiveWeights(w_q=draw(D_Q, HIDDEN, seed=1), w_k=draw(D_K, HIDDEN, seed=2), w_v=draw(HIDDEN, seed=3))
+
+
+def test_values_by_hand():
+    q, k = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.0, 0.5]])
+    assert dot(q, k).tolist() == [[1.0, 1.0]]
+    assert_close(scaled_dot(q, k), torch.full((1, 2), 1 / math.sqrt(2)))
+    own = AdditiveWeights(
+        w_q=torch.tensor([[1.0], [0.0]]), w_k=torch.tensor([[0.0], [2.0]]), w_v=torch.tensor([3.0])
+    )  # fmt: skip
+    # 3 tanh(1 + 2 * -1) and 3 tanh(1 + 2 * 0.5)
+    assert_close(additive(q, k, own), torch.tensor([[3 * math.tanh(-1), 3 * math.tanh(2)]]))
+
+
+def test_additive_is_the_loop_over_pairs_and_nn_linears():
+    q, k, w = draw(H, Q, D_Q), draw(H, K, D_K, seed=4), weights()
+    found = additive(q, k, w)
+    assert found.shape == (H, Q, K)
+    for h in range(H):
+        for i in range(Q):
+            for j in range(K):
+                hidden = [
+                    math.tanh(
+                        sum(float(q[h, i, c] * w.w_q[c, u]) for c in range(D_Q))
+                        + sum(float(k[h, j, c] * w.w_k[c, u]) for c in range(D_K))
+                    )
+                    for u in range(HIDDEN)
+                ]
+                want = sum(float(w.w_v[u]) * hidden[u] for u in range(HIDDEN))
+                assert_close(float(found[h, i, j]), want, atol=1e-12, rtol=1e-12)
+    layers = {"w_q": nn.Linear(D_Q, HIDDEN, bias=False), "w_k": nn.Linear(D_K, HIDDEN, bias=False)}
+    last = nn.Linear(HIDDEN, 1, bias=False)
+    with torch.no_grad():
+        for name, layer in layers.items():
+            layer.double().weight.copy_(getattr(w, name).T)
+        last.double().weight.copy_(w.w_v[None])
+        # d2l's way: every query beside every key, through one tanh
+        reference = last(torch.tanh(layers["w_q"](q).unsqueeze(2) + layers["w_k"](k).unsqueeze(1))).squeeze(-1)
+    assert_close(found, reference)
+
+
+def test_the_scaled_dot_product_is_torchs():
+    q, k, v = draw(H, Q, D_Q), draw(H, K, D_Q, seed=4), draw(H, K, D_K, seed=5)
+    assert_close(row_softmax(scaled_dot(q, k)) @ v, scaled_dot_product_attention(q, k, v))
+    assert_close(dot(q, k), torch.einsum("hid,hjd->hij", q, k))
+
+
+def test_a_dot_product_needs_equal_widths_and_additive_does_not():
+    for score in (dot, scaled_dot):
+        with pytest.raises(ValueError, match="equal widths, and here d_q=7, d_k=11"):
+            score(draw(Q, D_Q), draw(K, D_K))
+    assert additive(draw(Q, D_Q), draw(K, D_K), weights()).shape == (Q, K)
+
+
+def test_additive_scores_are_bounded_and_the_others_are_not():
+    w = weights()
+    for size in (1.0, 1e3):
+        assert additive(size * draw(Q, D_Q), draw(K, D_K), w).abs().max() <= w.w_v.abs().sum()
+    q, k = draw(Q, D_Q), draw(K, D_Q, seed=4)
+    assert_close(dot(1e3 * q, k), 1e3 * dot(q, k))
+
+
+@pytest.mark.parametrize("name", ["dot", "scaled_dot", "additive"])
+def test_the_costs_are_what_is_there_and_what_torch_counts(name):
+    d_k = D_K if name == "additive" else D_Q
+    w = AdditiveWeights.random(D_Q, d_k, HIDDEN, seed=0)
+    cost = scorings(d_q=D_Q, d_k=d_k, n_queries=Q, n_keys=K, weights=w)[name]
+    q, k = torch.randn(Q, D_Q), torch.randn(K, d_k)
+    with FlopCounterMode(display=False) as counter:
+        scores = cost.score(q, k)
+    assert scores.shape == (Q, K)
+    # torch counts products of matrices, and w_v is a vector: by hand, two for each pair and hidden number
+    by_hand = 2 * Q * K * HIDDEN if name == "additive" else 0
+    assert cost.flops.total == counter.get_total_flops() + by_hand
+    assert cost.parameters == (sum(t.numel() for t in vars(w).values()) if name == "additive" else 0)
+    assert cost.tanhs == cost.held == (Q * K * HIDDEN if name == "additive" else 0)
+
+
+def test_seeds_decide():
+    one, again, other = (AdditiveWeights.random(D_Q, D_K, HIDDEN, seed=s) for s in (0, 0, 1))
+    assert torch.equal(one.w_q, again.w_q) and not torch.equal(one.w_q, other.w_q)
+    assert not torch.equal(one.w_q[:3, :3], one.w_k[:3, :3])
+    assert abs(float(AdditiveWeights.random(400, 3, 50, seed=0).w_q.std()) - 1 / 20) < 0.002

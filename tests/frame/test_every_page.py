@@ -1,0 +1,362 @@
+"""The frame, run without a browser: every page, both languages, all three sources; links; bad input; bad models."""
+
+import gc
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from plotly.graph_objects import Figure
+from plotly.io import to_json
+from streamlit.testing.v1 import AppTest
+
+from pages import PAGES
+from tests.running import checked, everything
+from tests.sections import SECTIONS
+from viz import limits
+from viz.figures.unchecked import unchecked
+from viz.frame import choice, compute
+from viz.frame.examples import examples
+from viz.frame.scene import Scene
+from viz.frame.sidebar import file_of
+from viz.models.registry import ModelError
+from viz.text import LANGUAGES, sentences, translator
+
+SMALL = {"source": "words", "d_model": 8, "n_heads": 2}
+DEFAULT_TEXT = examples()[0].text
+
+
+@pytest.fixture(autouse=True)
+def no_exception(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every run of the app in this file ends without an exception."""
+    run = AppTest.run
+
+    def checked(self: AppTest, **options: Any) -> AppTest:
+        after = run(self, **options)
+        assert not after.exception, [one.message for one in after.exception]
+        return after
+
+    monkeypatch.setattr(AppTest, "run", checked)
+    yield
+
+
+def state(app: AppTest, *names: str) -> dict[str, Any]:
+    return {name: app.session_state[name] for name in names}
+
+
+def link(app: AppTest) -> dict[str, str]:
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+def as_if_checked(fig: dict[str, Any]) -> Figure:
+    """The figure, with every property checked; what visitors are sent says the same."""
+    checked = Figure(fig)
+    sent, expected = (json.loads(to_json(one.to_dict(), validate=False)) for one in (unchecked(fig), checked))
+    no_shapes: dict[str, Any] = {"shapes": []}  # Figure leaves an empty list out
+    assert sent | {"layout": no_shapes | sent["layout"]} == expected | {"layout": no_shapes | expected["layout"]}
+    return checked
+
+
+OWN_SIZES = ("cost",)
+"""Pages whose sizes are the visitor's: they say nothing of where numbers come from."""
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize(("page", "section"), SECTIONS)
+def test_every_section_from_every_source_in_every_language(open_app, monkeypatch, page, section, source, lang):
+    monkeypatch.setattr("viz.frame.show.unchecked", as_if_checked)
+    app = open_app(page, section=section, source=source, lang=lang)
+    t = translator(lang)
+    assert app.title[0].value == t(f"{page}.title")
+    assert app.session_state["section"] == section
+    assert t(f"{page}.{section}.lead") in [one.value for one in app.markdown]
+    assert not app.error
+    passed, n = checked(app, section)
+    assert passed == n
+    gc.collect()
+    held = [one for one in gc.get_objects() if isinstance(one, Scene)]
+    assert not held, "the page is over, and some callback or label keeps its tensors as long as the visitor stays"
+
+
+@pytest.mark.parametrize(("page", "section"), SECTIONS)
+def test_every_section_checks_what_it_shows(open_app, page, section):
+    link = {"n_kv_heads": 2, "mask": "causal", "off": "1"}  # something is shared, blocked, switched off
+    assert checked(open_app(page, section=section, **link), section)[1] > 0
+
+
+@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in OWN_SIZES])
+def test_every_page_says_where_its_numbers_come_from(open_app, page, source):
+    t = translator("en")
+    keys = {f"source.{source}_line", f"{page}.{source}_line", f"{page}.heads_{source}"} & set(sentences("en"))
+    said = {max(re.split(r"\{[^}]*\}", t(key)), key=len) for key in keys}
+    assert any(one in caption.value for one in said for caption in open_app(page, source=source).caption)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_whole_page_is_every_section_one_below_the_other(open_app, page):
+    app, t = open_app(page, section="all"), translator("en")
+    names = [section for owner, section in SECTIONS if owner == page]
+    titles = [t(f"{page}.{name}.title") for name in names] * (len(names) > 1)
+    assert [one.value for one in app.header if one.value in titles] == titles
+    assert link(app) == {"section": "all"}
+
+
+@pytest.mark.parametrize(("page", "section"), SECTIONS)
+def test_a_section_is_in_the_link_unless_it_is_the_first(open_app, page, section):
+    first = next(name for owner, name in SECTIONS if owner == page)
+    assert link(open_app(page, section=section)) == ({} if section == first else {"section": section})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_section_that_is_not_there_opens_the_first_and_says_so(open_app, page):
+    app = open_app(page, section="nowhere")
+    assert app.session_state["section"] == next(name for owner, name in SECTIONS if owner == page)
+    assert translator("en")("note.refused", names="section") in [one.value for one in app.info]
+
+
+def test_a_section_belongs_to_its_page(open_app):
+    app = open_app("masks", section="decoding")
+    app.switch_page(file_of("heads")).run()
+    assert app.session_state["section"] == "all_heads"
+    assert link(app) == {}
+
+
+@pytest.mark.parametrize(
+    ("locale", "lang"), [("zh-CN", "zh"), ("zh-TW", "zh"), ("en-GB", "en"), ("fr-FR", "en"), (None, "en")]
+)
+def test_the_language_is_at_first_the_browsers(open_app, locale, lang):
+    app = open_app(locale=locale)
+    assert app.title[0].value == translator(lang)("heads.title")
+
+
+def test_a_links_language_beats_the_browsers(open_app):
+    assert open_app(locale="zh-CN", lang="en").title[0].value == translator("en")("heads.title")
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"source": "words", "text": "one two three four five", "d_model": 24, "n_heads": 6, "n_kv_heads": 2, "seed": 77,
+         "mask": "window", "width": 5, "lang": "zh"},
+        {"source": "model", "text": "Ünïcödé & friends? #1 +2 100%", "layer": 5, "mask": "causal"},
+        {"source": "embeddings", "n_heads": 3, "n_kv_heads": 1, "seed": 9999, "mask": "prefix", "width": 0},
+    ],
+)  # fmt: skip
+def test_a_link_restores_the_state_and_is_written_back(open_app, page, wanted):
+    app = open_app(page, **wanted)
+    assert state(app, *wanted) == wanted
+    refused = translator(wanted.get("lang", "en"))("note.refused").partition("{")[0]
+    assert not any(box.value.startswith(refused) for box in app.info)
+    usual = {"source": "model", "lang": "en"}
+    assert link(app) == {name: str(value) for name, value in wanted.items() if usual.get(name) != value}
+
+
+def test_a_control_that_is_changed_is_in_the_link_and_one_set_back_is_not(open_app):
+    app = open_app()
+    app.slider(key="layer").set_value(5).run()
+    assert link(app) == {"layer": "5"}
+    app.slider(key="layer").set_value(3).run()
+    assert link(app) == {}
+
+
+def test_the_state_survives_a_change_of_page(open_app):
+    app = open_app(**SMALL, seed=5, text="a b c")
+    app.switch_page(file_of("step_by_step")).run()
+    app.switch_page(file_of("heads")).run()
+    assert state(app, "source", "d_model", "n_heads", "seed", "text") == {**SMALL, "seed": 5, "text": "a b c"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "blocks"),
+    [
+        ({"mask": "causal"}, True),
+        ({"mask": "causal", "model": "twin-g2", "text": "the cat saw"}, False),
+        ({"mask": "padding", "pad": 0}, False),
+        ({"mask": "window", "width": 32}, False),
+        ({"mask": "window", "width": 1, "source": "words"}, True),
+    ],
+)
+def test_a_mask_is_said_to_be_added_only_where_it_blocks_something(open_app, wanted, blocks):
+    t, app = translator("en"), open_app(**wanted)
+    said = [line.value for line in app.caption]
+    name = t(f"mask.{wanted['mask']}")
+    note = t(f"note.mask_{'seeded' if 'source' in wanted else 'model'}", mask=name)
+    assert (note in said) is blocks
+    assert any(t("source.model_own") in line for line in said) is ("source" not in wanted and not blocks)
+    for page, note in (("block", "block.masked"), ("stacking", "stacking.masked")):
+        said = [line.value for line in open_app(page, **wanted).caption]
+        assert (t(note, mask=name) in said) is blocks
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "value"),
+    [("positions", "layer", 5), ("stacking", "layer", 5), ("cost", "layer", 5), ("cost", "mask", "causal")],
+)
+def test_a_page_has_no_control_that_does_nothing_there_and_keeps_the_choice(open_app, path, name, value):
+    app = open_app(path, **{name: value})
+    assert all(control.key != name for control in (*app.slider, *app.selectbox))
+    assert link(app) == {name: str(value)}
+    app.switch_page(file_of("heads")).run()
+    assert next(one for one in (*app.slider, *app.selectbox) if one.key == name).value == value
+
+
+@pytest.mark.parametrize(
+    ("hostile", "refused", "falls_back_to"),
+    [
+        ({"layer": "99"}, {"layer"}, {"layer": 3}),
+        ({"layer": "-1"}, {"layer"}, {"layer": 3}),
+        ({"layer": "abc"}, {"layer"}, {"layer": 3}),
+        ({"layer": "NaN"}, {"layer"}, {"layer": 3}),
+        ({"layer": "3.0"}, {"layer"}, {"layer": 3}),
+        ({"layer": ""}, {"layer"}, {"layer": 3}),
+        ({"layer": "9" * 10_000}, {"layer"}, {"layer": 3}),
+        ({"source": "evil"}, {"source"}, {"source": "model"}),
+        ({"model": "../../etc/passwd"}, {"model"}, {"model": compute.DEFAULT_MODEL}),
+        ({"model": "evil/model"}, {"model"}, {"model": compute.DEFAULT_MODEL}),
+        ({"lang": "fr"}, {"lang"}, {"lang": "en"}),
+        ({"mask": "<b>"}, {"mask"}, {"mask": "own"}),
+        ({"mask": "window", "width": "1e9"}, {"width"}, {"mask": "window", "width": 2}),
+        ({"source": "words", "n_heads": "7"}, {"n_heads"}, {"n_heads": 4}),
+        ({"source": "words", "n_heads": "4", "n_kv_heads": "3"}, {"n_kv_heads"}, {"n_kv_heads": 4}),
+        ({"source": "words", "d_model": "inf"}, {"d_model"}, {"d_model": 16}),
+        ({"source": "words", "d_model": "7"}, {"d_model"}, {"d_model": 16}),
+        ({"source": "words", "seed": "-1"}, {"seed"}, {"seed": 0}),
+        ({"source": "evil", "layer": "99", "lang": "fr", "unknown": "1"}, {"source", "layer", "lang"}, {"layer": 3}),
+    ],
+)  # fmt: skip
+def test_a_hostile_or_outdated_link_falls_back_with_a_note(open_app, hostile, refused, falls_back_to):
+    app = open_app(**hostile)
+    assert state(app, *falls_back_to) == falls_back_to
+    note = translator("en")("note.refused", names=", ".join(sorted(refused)))
+    assert note in [one.value for one in app.info]
+    assert not set(link(app)) & (refused | {"unknown"}), "what was refused leaves the address bar"
+    app.run()
+    assert note not in [one.value for one in app.info], "told once"
+
+
+def test_parameters_nobody_knows_are_left_out_in_silence(open_app):
+    app = open_app(unknown="1", constructor="x", __proto__="y")
+    assert link(app) == {}
+    assert not app.info
+
+
+BAD_TEXTS = {
+    "one token": "word",
+    "10,000 characters": "word " * 2_000,
+    "one word of 10,000 characters": "w" * 10_000,
+    "markup": "<b>bold</b> <img src=x onerror=alert(1)> &amp; ![x](http://example.com/a.png) [a](javascript:x) **b** "
+    "`c` :red[x] :material/home: :smile: $x^2$ $$\\frac12$$ #000001 #000040 {n} {0} %s !!! ...",
+    "scripts": "👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 مرحبا بالعالم \u202eabc\u202c "
+    "Z̸̢̛͍͖͈a̷l̶g̵o̴ e\u0301 \x00b\x07c\x1bd\r\n\te\u2028f\ufeffg\u200bh\ufffe\ufffd",
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("source", ["model", "words"])
+@pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
+def test_bad_texts_are_shown_and_kept(open_app, page, source, text):
+    app = open_app(page, section="all", source=source)
+    app.text_area(key="text").set_value(text).run()
+    assert app.text_area(key="text").value == text
+    assert not app.error
+    beyond = len(text) - limits.CHARACTERS
+    note = translator("en")("note.dropped_characters", n=beyond)
+    assert (note in [one.value for one in app.warning]) == (beyond > 0)
+    assert not [leaf for leaf in plotly_texts(app) if leaf in set("<>&#$")], "a token in a figure is escaped"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_text_without_a_word_is_a_sentence_and_stays_as_typed(open_app, page, lang):
+    app = open_app(page, lang=lang)
+    for source, text in (("model", ""), ("embeddings", "  \n\t "), ("words", " ")):
+        app.radio(key="source").set_value(source)
+        app.text_area(key="text").set_value(text).run()
+        assert [one.value for one in app.error] == [translator(lang)("error.empty")]
+        assert app.text_area(key="text").value == text
+    app.text_area(key="text").set_value("word").run()
+    assert not app.error
+
+
+# What shows a visitor's text as it is, tried in Chromium. Labels and help never do, nor do the options of radios,
+# pills, segmented controls and select sliders, the cells of st.table, the values of st.metric.
+LITERAL = {"TextArea", "TextInput", "Text", "Code", "Json", "Selectbox", "MultiSelect", "Dataframe"} | {
+    "PlotlyChart", "BidiComponent",  # by our own hand: palette.plain, canvas text and textContent
+}  # fmt: skip
+
+
+def strings(message: Any) -> Iterator[tuple[str, str | bytes]]:
+    """Every string in a protocol buffer, with its field's name."""
+    for described, value in message.ListFields():
+        for one in value if described.is_repeated else [value]:
+            if isinstance(one, str | bytes):
+                yield described.name, one
+            elif hasattr(one, "ListFields"):
+                yield from strings(one)
+
+
+def plotly_texts(app: AppTest) -> Iterator[str]:
+    def leaves(tree: Any) -> Iterator[str]:
+        if isinstance(tree, str):
+            yield tree
+        elif isinstance(tree, dict | list):
+            for one in tree.values() if isinstance(tree, dict) else tree:
+                yield from leaves(one)
+
+    for chart in app.get("plotly_chart"):
+        yield from leaves(json.loads(chart.proto.spec))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_visitors_text_reaches_only_what_shows_it_literally(open_app, page, source, lang):
+    text = "giraffe giraffe elephant"
+    app = open_app(page, section="all", source=source, lang=lang, text=text)
+    assert app.text_area(key="text").value == text
+    for element in everything(app):
+        proto = getattr(element, "proto", None)
+        kind = type(proto).__name__
+        for field, value in strings(proto) if hasattr(proto, "ListFields") else ():
+            if (b"giraffe" if isinstance(value, bytes) else "giraffe") in value:
+                assert kind in LITERAL and field not in ("label", "help"), f"{kind}.{field}: {value!r:.200}"
+
+
+REFUSALS = [
+    ModelError("sha", model="all-MiniLM-L6-v2", found="0" * 8, expected="1" * 8),
+    ModelError("missing", model="all-MiniLM-L6-v2", file="model.safetensors"),
+    ModelError("pickle", model="all-MiniLM-L6-v2", file="pytorch_model.bin"),
+    ModelError("corrupt", model="all-MiniLM-L6-v2", reason="header too large"),
+    ModelError("offline", model="all-MiniLM-L6-v2"),
+]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page, lang):
+    with monkeypatch.context() as broken:
+        refusals = iter(REFUSALS)
+        told: list[ModelError] = []
+
+        def fail(model_id: str) -> None:
+            told.append(next(refusals))
+            raise told[-1]
+
+        broken.setattr(compute, "model", fail)
+        app = open_app(page, lang=lang, text="giraffe")
+        while True:
+            sentence = translator(lang)(f"error.{told[-1].code}", **told[-1].values)
+            assert [one.value.replace("\\", "") for one in app.error] == [sentence]
+            assert app.text_area(key="text").value == "giraffe"
+            if told[-1] is REFUSALS[-1]:
+                break
+            app.run()
+        app.radio(key="source").set_value("words").run()
+        assert not app.error, "the other source still works"
+    app.radio(key="source").set_value("model").run()
+    assert not app.error, "and the model, once it can be used again"
+    assert app.text_area(key="text").value == "giraffe"

@@ -1,0 +1,79 @@
+"""Pages are written one after the other; whoever steps aside or fails lets the next one write."""
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from viz.frame import waiting
+from viz.models.registry import ModelError
+
+
+class Page(threading.Thread):
+    """A page that is written in a thread of its own, step by step."""
+
+    def __init__(self, said, name, error=None):
+        super().__init__(name=name, daemon=True)
+        self.said, self.error, self.go = said, error, threading.Event()
+
+    @contextmanager
+    def beside(self):
+        with waiting.aside():
+            self.said.append(f"{self.name} aside")
+            yield
+
+    def run(self):
+        with waiting.writing():
+            self.said.append(f"{self.name} writes")
+            if self.error:
+                raise self.error
+            with self.beside():
+                assert self.go.wait(5)
+            self.said.append(f"{self.name} writes again")
+
+
+@pytest.fixture
+def said(monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    yield []
+    assert (waiting.pages.working, waiting.pages.waiting) == (0, 0)
+
+
+def until(said, text):
+    for _ in range(500):
+        if text in said:
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError(said)
+
+
+def test_one_page_is_written_at_a_time_and_who_came_first_goes_on_first(said):
+    first, second = Page(said, "first"), Page(said, "second")
+    first.start()
+    until(said, "first aside")
+    second.start()
+    until(said, "second aside")
+    with waiting.writing():
+        second.go.set()
+        first.go.set()
+        while waiting.pages.waiting < 2:
+            threading.Event().wait(0.01)
+        assert said == ["first writes", "first aside", "second writes", "second aside"]
+    first.join()
+    second.join()
+    assert said[4:] == ["first writes again", "second writes again"]
+
+
+def test_a_page_that_fails_lets_the_next_one_write(said):
+    failing, next_one = Page(said, "failing", ModelError("failed", kind="Test")), Page(said, "next")
+    failing.start()
+    failing.join()
+    next_one.go.set()
+    next_one.start()
+    next_one.join()
+    assert said == ["failing writes", "next writes", "next aside", "next writes again"]
+
+
+def test_who_writes_no_page_need_not_step_aside(said):
+    with waiting.aside():
+        assert waiting.pages.working == 0

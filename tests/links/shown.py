@@ -1,0 +1,277 @@
+"""What a page shows, as data: a digest of every array behind a picture or a table, and how many live checks hold.
+
+A digest knows neither where its numbers stand on the page nor what is written around them, so pages may be put in
+another order, other words and another language. It forgives what differs between machines: the last digits of float32.
+"""
+
+import base64
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from streamlit.testing.v1 import AppTest
+
+from tests.running import checked
+
+RELATIVE, FLOOR = 3e-4, 5e-6
+"""How far a number may be off: as a share of its array's largest, and at least. Below the floor all is rounding; the
+share is the root of float32's last digit, which is how well the place of a minimum can be found."""
+WRITTEN = 1e-6
+"""How far the seven digits of a recorded number may be off, as a share of itself."""
+PRINTED = 2e-3
+"""How far a number of a table may be off, as a share of its column's largest: tables write three digits."""
+TRACE = ("x", "y", "z")
+"""What of a figure's trace are results; the rest is how they look."""
+STYLE = ("hues", "colours", "words", "blocks")
+"""What a view is told that is neither a result nor a choice."""
+SAID = ("detail",)
+"""What a view is told as text with results in it."""
+SINGLE = ("token_bytes", "mha_token_bytes")
+"""Results that a view is told one by one; other single numbers are sizes of what is sent, or of its scale."""
+FITTED = {"offset": 0.02, "inside": 0.02, "alpha": math.inf}
+"""Columns of the table of windows fitted to heads, and how far they may be off besides: a head that looks at one place
+is explained by any sharp window, so that its alpha is anything."""
+FOOTER = "_footer_"
+
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|NaN|∞")
+FORMULA = re.compile(r"\$[^$]*\$")
+STARTS = re.compile(r"[^\w∞]*(?:\d|NaN|∞)")
+PLAIN = str.maketrans(
+    dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True)) | {"（": " (", "）": ") ", "，": ", ", "：": ": ", "−": "-"}
+)
+"""Raised digits as plain ones, and Chinese signs as the English ones, which part words."""
+SIGNS = "→▸·×/=()[]<>≈~–—-−+…*|"
+
+
+class Digest(NamedTuple):
+    """An array in a few numbers.
+
+    ``kind`` is "x", "y" or "z" of a figure, "view" or "choice <name>" of what is drawn in the browser, "table", or
+    "count" for whole numbers of a table, which are the same on every machine. ``unit`` is the last digit the numbers
+    were rounded to. ``total`` is their sum, ``turned`` a sum in which each place has a weight of its own, ``length``
+    the root of their squares' sum, ``holes`` says how many places are NaN or infinite, and which.
+    """
+
+    kind: str
+    shape: tuple[int, ...]
+    low: float
+    high: float
+    total: float
+    turned: float
+    length: float
+    holes: float
+    unit: float
+
+
+def digest(kind: str, values: ArrayLike, unit: float = 0.0) -> Digest:
+    """Make the digest of an array."""
+    array = np.asarray(values, dtype=np.float64)
+    flat, turn = array.ravel(), np.cos(0.7310 * np.arange(array.size))
+    known = flat[np.isfinite(flat)]
+    filled = np.nan_to_num(flat, nan=0.0, posinf=0.0, neginf=0.0)
+    numbers = (
+        known.min() if known.size else 0.0, known.max() if known.size else 0.0,
+        filled.sum(), filled @ turn, np.linalg.norm(filled), (2 + turn)[~np.isfinite(flat)].sum(), unit,
+    )  # fmt: skip
+    digits = 15 if kind == "count" else 7
+    return Digest(kind, array.shape, *(float(f"{number:.{digits}g}") for number in numbers))
+
+
+def alike(a: Digest, b: Digest) -> bool:
+    """Whether two digests are of the same numbers, but for rounding."""
+    if (a.kind, a.shape) != (b.kind, b.shape):
+        return False
+    if a.kind == "count":
+        return a == b
+    most, unit, places = max(abs(a.low), abs(a.high)), max(a.unit, b.unit), math.sqrt(math.prod(a.shape))
+    one = max(RELATIVE * most, FLOOR, unit, (PRINTED * most) if a.kind == "table" else 0)
+    # Rounding of many numbers goes both ways, and what is left of it grows with the root of how many there are.
+    every = max(RELATIVE * a.length, FLOOR * places, unit * places, (PRINTED * a.length) if a.kind == "table" else 0)
+
+    def near(x: float, y: float, off: float) -> bool:
+        return abs(x - y) <= off + WRITTEN * abs(x)
+
+    return (
+        near(a.low, b.low, one) and near(a.high, b.high, one) and near(a.total, b.total, every)
+        and near(a.turned, b.turned, every) and near(a.length, b.length, every) and near(a.holes, b.holes, 0)
+    )  # fmt: skip
+
+
+def missing(recorded: Iterable[Digest], now: Iterable[Digest]) -> list[Digest]:
+    """The recorded digests that have no partner in what is shown now; each partner counts once."""
+    left, lost = list(now), []
+    for one in recorded:
+        found = next((i for i, other in enumerate(left) if alike(one, other)), None)
+        if found is None:
+            lost.append(one)
+        else:
+            del left[found]
+    return lost
+
+
+def shown(app: AppTest) -> list[Digest]:
+    """The digest of every array behind a picture or a table of a page, in an order of its own."""
+    return sorted([*_figures(app), *_views(app), *_tables(app)])
+
+
+def checks(app: AppTest) -> tuple[int, int]:
+    """How many live checks of the whole page hold, and how many fail."""
+    keys = [group.key or "" for group in app.button_group]
+    counts = [checked(app, key.removeprefix(FOOTER)) for key in keys if key.startswith(FOOTER)]
+    passed = sum(passed for passed, _ in counts)
+    return passed, sum(n for _, n in counts) - passed
+
+
+# --- Figures -----------------------------------------------------------------------------------------------------
+
+
+def _figures(app: AppTest) -> Iterator[Digest]:
+    for chart in app.get("plotly_chart"):
+        for trace in json.loads(chart.proto.spec)["data"]:
+            if trace.get("marker", {}).get("opacity") == 0:  # points that are there to be clicked
+                continue
+            for axis in TRACE:
+                values = _array(trace.get(axis))
+                if values is not None and not _places(values):
+                    yield digest(axis, values)
+
+
+def _array(given: Any) -> np.ndarray | None:
+    """An array as a figure has it, as a list or as bytes; None for labels."""
+    if isinstance(given, dict):
+        values = np.frombuffer(base64.b64decode(given["bdata"]), np.dtype(given["dtype"]).newbyteorder("<"))
+        return values.reshape([int(n) for n in str(given.get("shape", "-1")).split(",")])
+    return _flat(given)
+
+
+def _places(values: np.ndarray) -> bool:
+    """Whether these are 0, 1, 2 ...: where bars stand, not a result."""
+    return values.ndim == 1 and np.array_equal(values, np.arange(values.size))
+
+
+# --- Views in the browser ----------------------------------------------------------------------------------------
+
+
+def _views(app: AppTest) -> Iterator[Digest]:
+    for view in app.get("bidi_component"):
+        if view.proto.bytes:
+            header, blocks = _unpack(view.proto.bytes)
+            size = header.get("rows", 0) * header.get("n", 0)
+            for block, unit in blocks:
+                if size and "maps" in header and block.size == size * len(header["maps"]):
+                    # Maps side by side are as many pictures, wherever each of them is drawn.
+                    yield from (digest("z", one, unit) for one in block.reshape(-1, header["rows"], header["n"]))
+                else:
+                    yield digest("view", block, unit)
+        else:
+            header = json.loads(view.proto.json)
+        yield from _told(header)
+
+
+def _unpack(data: bytes) -> tuple[Any, list[tuple[np.ndarray, float]]]:
+    """A header and its blocks of numbers, each with its unit: weights written as whole numbers up to 65535 have one."""
+    at = 4 + int.from_bytes(data[:4], "little")
+    header, blocks = json.loads(data[4:at]), []
+    for _, kind, count in header["blocks"]:
+        block = np.frombuffer(data, np.dtype(kind).newbyteorder("<"), count, at)
+        coded = block.dtype.kind == "u" and block.max(initial=0) > 1  # a mask of 0 and 1 is exact
+        blocks.append((block, float(coded)))
+        at += -(-block.nbytes // 4) * 4  # padded to whole words
+    return header, blocks
+
+
+def _told(data: Any, name: str = "") -> Iterator[Digest]:
+    """What JSON says of numbers, however deep: lists of results, and what is chosen."""
+    values = _flat(data)
+    if values is not None:
+        yield digest("view", values)
+    elif isinstance(data, list):
+        for part in data:
+            yield from _told(part)
+    elif isinstance(data, dict):
+        for key, part in data.items():
+            if name == "choice" and (chosen := _flat(part if isinstance(part, list) else [part])) is not None:
+                yield digest(f"choice {key}", chosen)
+            elif key in SAID:
+                yield digest("view", *_read([part]))
+            elif key in SINGLE:
+                yield digest("view", [part])
+            elif key not in STYLE:
+                yield from _told(part, key)
+
+
+def _flat(given: Any) -> np.ndarray | None:
+    """A list of numbers, or of such lists, as one row; None for anything else. Nothing is a hole."""
+    if not isinstance(given, list) or not given:
+        return None
+    if all(isinstance(part, list) for part in given):
+        rows = [_flat(part) for part in given]
+        return None if any(row is None for row in rows) else np.concatenate([row for row in rows if row is not None])
+    if not all(part is None or isinstance(part, int | float) for part in given) or given.count(None) == len(given):
+        return None
+    return np.array([math.nan if part is None else part for part in given], np.float64)
+
+
+# --- Tables ------------------------------------------------------------------------------------------------------
+
+
+def _tables(app: AppTest) -> Iterator[Digest]:
+    """The columns of every table, also of those written in Markdown, and the large single numbers."""
+    for table in [*app.dataframe, *app.table]:
+        for column in table.value:
+            yield from _column(table.value[column].tolist(), FITTED.get(column, 0.0))
+    for text in app.markdown:
+        if text.value.startswith("|"):
+            rows = [line.strip().strip("|").split("|") for line in text.value.splitlines()[2:]]
+            for column in zip(*rows, strict=True):
+                yield from _column(column)
+    for metric in app.metric:
+        yield from _column([metric.value])
+
+
+def _column(cells: Sequence[Any], off: float = 0.0) -> Iterator[Digest]:
+    values, unit = _read(cells)
+    unit = max(unit, off)
+    if values and unit < math.inf:
+        whole = unit == 0 and np.isfinite(values).all() and not any(isinstance(cell, float) for cell in cells)
+        yield digest("count" if whole else "table", values, unit)
+
+
+def _read(cells: Sequence[Any]) -> tuple[list[float], float]:
+    """The numbers of some cells, and the coarsest last digit of those that are written out.
+
+    The numbers of one cell stand in order of size, because another language may name them in another order.
+    """
+    values: list[float] = []
+    unit = 0.0
+    for cell in cells:
+        if not isinstance(cell, str):
+            values.append(math.nan if cell is None else float(cell))
+            continue
+        found = _numbers(cell)
+        values += sorted(map(_value, found), key=lambda value: (math.isnan(value), value))
+        unit = max([unit, *map(_unit, found)])
+    return values, unit
+
+
+def _numbers(cell: str) -> list[str]:
+    """The numbers of a cell that begins with one, or is a label and one; others are names, with whatever is in them."""
+    words = [word for word in FORMULA.sub(" ", cell).translate(PLAIN).split() if word.strip(SIGNS)]
+    if not words or not (STARTS.match(words[0]) or (len(words) == 2 and NUMBER.match(words[1]))):
+        return []
+    return [number for word in words if STARTS.match(word) for number in NUMBER.findall(word)]
+
+
+def _value(number: str) -> float:
+    return math.inf if number == "∞" else float(number.replace(",", ""))
+
+
+def _unit(number: str) -> float:
+    """The last digit of a written number; a whole one is exact."""
+    mantissa, _, power = number.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 10.0 ** (int(power or 0) - decimals) if decimals or power else 0.0

@@ -1,0 +1,64 @@
+"""A page shows at least what it showed when the record was made, wherever on it that stands now."""
+
+import numpy as np
+import pytest
+
+from tests.links.record import LINKS, name_of, open_link, recorded
+from tests.links.shown import checks, digest, missing, shown
+
+RECORDED = recorded()
+PLACES = [f"{link['page']}-{i % 12}" for i, link in enumerate(LINKS)]
+
+
+@pytest.mark.parametrize("link", LINKS, ids=PLACES)
+def test_a_link_shows_what_it_showed(open_app, link):
+    app = open_link(open_app, link)
+    (held, failed), digests = RECORDED[name_of(link)]
+    assert not app.exception
+    assert missing(digests, shown(app)) == []
+    assert checks(app)[0] >= held, "a check has been lost"
+    assert checks(app)[1] == failed
+
+
+def test_every_link_is_recorded_once():
+    assert [name_of(link) for link in LINKS] == list(RECORDED)
+
+
+@pytest.mark.parametrize("link", LINKS[::4], ids=PLACES[::4])
+def test_what_is_shown_is_the_same_in_both_languages(open_app, link):
+    english, chinese = (shown(open_link(open_app, link, lang=lang)) for lang in ("en", "zh"))
+    assert missing(english, chinese) == missing(chinese, english) == []
+
+
+def some(n=200):
+    return np.random.default_rng(0).normal(size=(n // 10, 10))
+
+
+def test_rounding_is_not_missed():
+    values = some()
+    noise = 1e-6 * np.random.default_rng(1).normal(size=values.shape)
+    recorded = [digest("z", values), digest("view", np.arange(9.0))]
+    assert missing(recorded, [digest("view", np.arange(9.0)), digest("z", values * (1 + noise))]) == []
+    assert missing([digest("z", np.full(5, 1e-7))], [digest("z", np.full(5, -1e-7))]) == [], "nothing but rounding"
+    assert missing([digest("view", [7000, 9], 1)], [digest("view", [7001, 8], 1)]) == [], "rounded the other way"
+
+
+@pytest.mark.parametrize("place", [(0, 0), (7, 3), (19, 9)])
+def test_one_changed_value_is_missed(place):
+    values, changed = some(), some()
+    changed[place] += 0.02
+    assert missing([digest("z", values)], [digest("z", changed)]) == [digest("z", values)]
+
+
+def test_what_else_is_missed():
+    values, rows, hole = some(), some(), some()
+    rows[[2, 3]] = rows[[3, 2]]
+    hole[4, 4] = np.nan
+    other_hole = np.roll(hole, 1, axis=0)
+    wanted = digest("z", values)
+    for other in (digest("z", rows), digest("z", values.T), digest("y", values), digest("z", hole)):
+        assert missing([wanted], [other]) == [wanted]
+    assert missing([digest("z", hole)], [digest("z", other_hole)]) == [digest("z", hole)]
+    assert missing([wanted, wanted], [wanted]) == [wanted], "each partner counts once"
+    count = digest("count", [589_824, 16])
+    assert missing([count], [digest("count", [589_825, 16])]) == [count], "a count is exact"

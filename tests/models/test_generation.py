@@ -1,0 +1,81 @@
+"""An encoder-decoder writes: the same words as transformers' own eager model, and the same maps as in one pass."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.checkpoints import TEXT, TWO_SEQUENCES, eager
+from viz.models.capture import capture_tokens
+from viz.models.generation import BEST, write
+from viz.models.registry import ModelError
+
+STEPS = 7
+
+
+@pytest.mark.parametrize("name", TWO_SEQUENCES)
+def test_it_writes_what_the_eager_model_finds_likeliest(name, loaded, checkpoint):
+    model = loaded(name)
+    writing = write(model, TEXT, max_new=STEPS)
+    reference, ids = eager(name, checkpoint(name)), [model.model.config.decoder_start_token_id]
+    for step in writing.steps:  # everything anew at each step, no cache
+        with torch.inference_mode():
+            logits = reference(
+                input_ids=torch.tensor([writing.tokens.ids]), decoder_input_ids=torch.tensor([ids]), use_cache=False
+            ).logits[0, -1]  # fmt: skip
+        best = logits.softmax(-1).topk(BEST)
+        assert_close(torch.tensor(step.probabilities), best.values, atol=1e-5, rtol=1e-4)
+        ids.append(int(best.indices[0]))
+    assert writing.target.ids == tuple(ids[1:])
+    assert 1 <= len(writing.steps) <= STEPS
+    assert len(writing.target.labels) == len(writing.target.special) == len(writing.steps)
+
+
+@pytest.mark.parametrize("name", TWO_SEQUENCES)
+def test_the_rows_put_under_each_other_are_the_maps_of_one_pass(name, loaded):
+    writing = write(loaded(name), TEXT, max_new=STEPS)
+    at_once = capture_tokens(loaded(name), writing.tokens, target=writing.target)
+    n = len(writing.steps)
+    for stack, columns in (("cross", len(writing.tokens.ids)), ("decoder", n)):
+        assert len(writing.rows[stack]) == 3
+        for i, rows in enumerate(writing.rows[stack]):
+            assert rows.shape == (5, n, columns)
+            assert_close(rows, at_once.layer(i, stack=stack).weights, atol=2e-5, rtol=0)
+            assert_close(rows.sum(-1), torch.ones(5, n))
+    for rows in writing.rows["decoder"]:
+        assert rows.triu(1).eq(0).all()
+
+
+def test_it_stops_at_its_end_mark_and_at_the_limit(loaded, checkpoint, monkeypatch):
+    model = loaded("bart")
+    first = write(model, TEXT, max_new=3)
+    assert len(first.steps) == 3
+    monkeypatch.setattr(model.model.generation_config, "eos_token_id", [5, first.target.ids[0]])
+    assert len(write(model, TEXT, max_new=3).steps) == 1
+
+
+def test_a_row_never_changes_when_more_is_written(loaded):
+    short, long = (write(loaded("t5"), TEXT, max_new=n) for n in (2, 5))
+    for stack in ("cross", "decoder"):
+        for a, b in zip(short.rows[stack], long.rows[stack], strict=True):
+            assert torch.equal(a, b[:, : a.shape[1], : a.shape[2]])
+
+
+def test_a_model_without_a_head_for_words_says_so(loaded, monkeypatch):
+    model = loaded("bart")
+    forward = type(model.model).forward
+
+    def mute(self, **inputs):
+        result = forward(self, **inputs)
+        result.logits = None
+        return result
+
+    monkeypatch.setattr(type(model.model), "forward", mute)
+    with pytest.raises(ModelError) as caught:
+        write(model, TEXT, max_new=2)
+    assert caught.value.code == "silent"
+
+
+def test_an_empty_text_is_refused(loaded):
+    with pytest.raises(ModelError) as caught:
+        write(loaded("marian"), "", max_new=2)
+    assert caught.value.code == "empty"

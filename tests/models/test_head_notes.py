@@ -1,0 +1,143 @@
+"""Every number said of a head is measured again on the sentences it was found on (SYLLABUS section 3, F3 to F6)."""
+
+from itertools import pairwise
+
+import pytest
+
+from viz.core.analysis.map_statistics import message_norms
+from viz.frame.examples import examples
+from viz.models import capture, head_notes, load
+from viz.models.registry import entries
+
+REPEATS = (
+    "The dog slept while the {dog/cat} ate.", "My book is red but your {book/car} is green.",
+    "The king spoke, then the young {king/man} left.", "Every city needs water, and this {city/farm} has none.",
+    "Good music is rare, but {music/food} is everywhere.", "The teacher praised the other {teacher/boy}.",
+    "One bird sang before another {bird/plane} flew away.", "We saw a river, and the {river/road} was wide.",
+    "Her brother met my {brother/friend} at school.", "I like tea because {tea/soup} is warm.",
+)  # fmt: skip
+VERBS = (
+    "The boy kicked {} ball.", "My sister wrote {} letter.", "The farmer planted {} tree.", "We ate {} soup.",
+    "He bought {} clock.", "They built {} house.", "The girl painted {} picture.", "The dog chased {} cat.",
+    "She drives {} car.", "The man opened {} door.", "The child broke {} toy.", "I read {} book.",
+)  # fmt: skip
+NOUNS = ("man", "tree", "dog", "king", "sun", "wind", "river", "village", "girl", "car", "house", "book")
+IT = (
+    ("The animal didn't cross the street because it was too tired.", "animal", "street"),
+    ("The trophy didn't fit in the suitcase because it was too big.", "trophy", "suitcase"),
+    ("The cat ignored the mouse because it was sleepy.", "cat", "mouse"),
+    ("The dog left the garden because it was hungry.", "dog", "garden"),
+    ("The machine stopped on the floor because it was broken.", "machine", "floor"),
+    ("The bird left the tree because it was scared.", "bird", "tree"),
+    ("The car hit the wall because it was fast.", "car", "wall"),
+    ("The horse refused the fence because it was afraid.", "horse", "fence"),
+    ("The boat missed the bridge because it was slow.", "boat", "bridge"),
+    ("The bear avoided the river because it was sick.", "bear", "river"),
+    ("The plane left the airport because it was ready.", "plane", "airport"),
+    ("The child left the school because it was late.", "child", "school"),
+)
+
+
+@pytest.fixture(scope="module")
+def weight():
+    model = load(entries()[0].id)
+
+    def find(text, layer, head, query, key):
+        seen = capture(model, text)
+        labels = list(seen.tokens.labels)
+        place = {"first": labels.index, "last": lambda token: len(labels) - 1 - labels[::-1].index(token)}
+        (query, which), (key, where) = query, key
+        return seen.layer(layer).weights[head, place[which](query), place[where](key)].item()
+
+    return find
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def test_same_word_head(weight):
+    def filled(sentence, i):
+        before, rest = sentence.split("{")
+        choice, after = rest.split("}")
+        return before + choice.split("/")[i] + after, [word.lower() for word in choice.split("/")]
+
+    same, other = [], []
+    for sentence in REPEATS:
+        text, (word, _) = filled(sentence, 0)
+        same.append(weight(text, 2, 9, (word, "last"), (word, "first")))
+        text, (word, control) = filled(sentence, 1)
+        other.append(weight(text, 2, 9, (control, "last"), (word, "first")))
+    assert mean(same) == pytest.approx(0.55, abs=0.02)
+    assert mean(other) == pytest.approx(0.01, abs=0.01)
+    assert all(a > b for a, b in zip(same, other, strict=True))
+
+
+def test_object_looks_at_its_verb(weight):
+    def found(filler):
+        for sentence in VERBS:
+            words = sentence.format(filler).lower().rstrip(".").split()
+            verb = sentence.split(" {}")[0].split()[-1]
+            yield weight(sentence.format(filler), 2, 0, (words[-1], "first"), (verb, "first"))
+
+    means = [mean(found(filler)) for filler in ("the", "the old", "the very old", "the very old red")]
+    assert means == pytest.approx([0.52, 0.45, 0.38, 0.34], abs=0.02)
+
+
+def test_determiner_looks_at_its_noun(weight):
+    def found(filler):
+        for noun in NOUNS:
+            yield weight(f"The {filler}{noun} was there.", 2, 8, ("the", "first"), (noun, "first"))
+
+    means = [mean(found(filler)) for filler in ("", "old ", "very old ", "very old red ")]
+    assert means == pytest.approx([0.63, 0.60, 0.61, 0.49], abs=0.02)
+
+
+def test_it_prefers_the_subject_in_eight_of_twelve(weight):
+    def wins(layer, head):
+        for text, subject, other in IT:
+            a, b = (weight(text, layer, head, ("it", "first"), (noun, "first")) for noun in (subject, other))
+            yield a > b
+
+    assert sum(wins(3, 1)) == 8
+    assert sum(wins(5, 11)) == 10
+
+
+def test_the_sink_has_a_short_value_and_adds_the_least():
+    model = load(entries()[0].id)
+    ratios = []
+    for text, *_ in IT:
+        trace = capture(model, text).multi_head(4)
+        norms = message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[5]
+        ratios.append(float(norms[1:].mean() / norms[0]))
+    assert min(ratios) > 30 and max(ratios) < 37
+    trace = capture(model, IT[0][0]).multi_head(4)
+    norms = message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[5]
+    arrives = (trace.weights[5] * norms).sum(0)
+    assert float(trace.weights[5, :, 0].mean()) == pytest.approx(0.90, abs=0.005)
+    assert float(arrives[0] / arrives.sum()) == pytest.approx(0.22, abs=0.005)
+    added = trace.contributions.norm(dim=-1).mean(-1).tolist()
+    assert added.pop(5) == pytest.approx(0.38, abs=0.005)
+    assert (min(added), max(added)) == pytest.approx((0.59, 1.24), abs=0.005)
+
+
+def test_notes_name_heads_and_examples_that_exist():
+    codes = {example.code for example in examples()}
+    table = head_notes._notes()
+    assert len(table) >= 8
+    for (model, layer, head), note in table.items():
+        assert model == entries()[0].id
+        assert 0 <= layer < 6
+        assert 0 <= head < 12
+        assert set(note.examples) <= codes
+        assert all(note.text.values())
+    assert head_notes.note("", 0, 0) is None
+
+
+def test_examples_are_eight_or_more_with_both_languages():
+    by_language = {lang: [example for example in examples() if example.lang == lang] for lang in ("en", "zh")}
+    assert len(examples()) >= 8
+    assert all(len(found) >= 3 for found in by_language.values())
+    texts = sorted(example.text for example in examples())
+    assert all(a != b for a, b in pairwise(texts))

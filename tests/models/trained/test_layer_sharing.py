@@ -1,0 +1,123 @@
+"""One layer used twice: one set of tensors, two passes, no cache that mixes them up, and trainings as recorded."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from viz.core.analysis.map_statistics import on_offset
+from viz.core.variants.kv_sharing import induction
+from viz.models import capture, load
+from viz.models.trained import layer_sharing, twins
+
+SMALL = replace(twins.Recipe(), steps=2, measured_every=1, batch=2, measured_on=2)
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    twins.words()
+    monkeypatch.setattr(twins, "FOLDER", tmp_path)
+    layer_sharing.trainings.cache_clear()
+    yield tmp_path
+    layer_sharing.trainings.cache_clear()
+
+
+class TestModels:
+    def test_a_tied_layer_counts_once(self):
+        sizes = {
+            code: layer_sharing.count(make(8, twins.Recipe(), seed=0)) for code, make in layer_sharing.VARIANTS.items()
+        }
+        assert sizes["independent"] == 394_112
+        assert sizes["tied"] == sizes["single"] < 0.6 * sizes["independent"]
+
+    def test_it_runs_as_a_stack_whose_layers_are_equal(self):
+        """Also without saying ``use_cache=False``, as training calls it: a cache would mix the two passes."""
+        model = layer_sharing.tied(8, SMALL, seed=3)
+        copy = twins.build(8, SMALL, seed=3)
+        copy.model.layers[1].load_state_dict(copy.model.layers[0].state_dict())
+        ids = torch.arange(2 * 7).view(2, 7)
+        with torch.inference_mode():
+            assert_close(model(input_ids=ids).logits, copy(input_ids=ids, use_cache=False).logits)
+            once = layer_sharing.single(8, SMALL, seed=3)
+            assert not torch.allclose(model(input_ids=ids).logits, once(input_ids=ids).logits)
+
+    def test_training_moves_the_one_layer_there_is(self):
+        model, run = twins.train(8, SMALL, seed=0, make=layer_sharing.tied)
+        assert model.model.layers[0] is model.model.layers[1]
+        assert not torch.equal(
+            model.model.layers[0].mlp.up_proj.weight,
+            layer_sharing.tied(8, SMALL, seed=0).model.layers[0].mlp.up_proj.weight,
+        )
+        assert run.steps == (1, 2)
+
+
+def test_the_look_is_that_of_captured_heads():
+    """twin-g8 is one of the variants: its heads measured here, and by the capture, row by row."""
+    recipe, model = twins.Recipe(), load("twin-g8")
+    found = layer_sharing.look(model.model, recipe, seed=5)
+    rows, _ = twins.repeated(8, recipe, torch.Generator().manual_seed(5))
+    seen = [capture(model, " ".join(("unknown", *twins.words())[i] for i in row)) for row in rows.tolist()]
+    for layer in range(2):
+        maps = [one.layer(layer).weights for one in seen]
+        previous = torch.stack([on_offset(each, -1).mean(-1) for each in maps]).mean(0)
+        following = torch.stack([induction(each, row) for each, row in zip(maps, rows, strict=True)]).mean(0)
+        assert_close(torch.tensor(found.previous[layer]), previous, atol=1e-5, rtol=0)
+        assert_close(torch.tensor(found.next[layer]), following, atol=1e-5, rtol=0)
+    assert model.model.config._attn_implementation != "eager", "the shared model is as it was"
+
+
+class TestRecord:
+    def test_every_variant_with_several_seeds_and_all_steps(self):
+        by_variant = {
+            code: [one for one in layer_sharing.trainings() if one.variant == code] for code in layer_sharing.VARIANTS
+        }
+        assert all([one.run.seed for one in found] == [0, 1, 2] for found in by_variant.values())
+        assert {one.run.steps[-1] for one in layer_sharing.trainings()} == {layer_sharing.STEPS}
+
+    def test_two_passes_learn_the_trick_late_and_one_pass_never(self):
+        def accuracies(variant, step):
+            found = [one.run for one in layer_sharing.trainings() if one.variant == variant]
+            return [run.accuracy[run.steps.index(step)] for run in found]
+
+        assert min(accuracies("independent", 800)) > 0.95
+        assert max(accuracies("tied", 800)) < 0.2
+        assert sorted(one > 0.95 for one in accuracies("tied", layer_sharing.STEPS)) == [False, True, True]
+        assert max(accuracies("single", layer_sharing.STEPS)) < 0.2
+
+    def test_the_card_says_what_is_recorded(self):
+        card = (twins.FOLDER / "README.md").read_text("utf8")
+        for step in (800, layer_sharing.STEPS):
+            spans = []
+            for variant in layer_sharing.VARIANTS:
+                runs = [one.run for one in layer_sharing.trainings() if one.variant == variant]
+                at = [run.accuracy[run.steps.index(step)] for run in runs]
+                spans.append(f"{min(at):.3f}, {max(at):.3f}")
+            assert f"| accuracy after {step} steps, lowest and highest | {' | '.join(spans)} |" in card
+
+    def test_training_starts_as_recorded(self):
+        recipe = replace(twins.Recipe(), steps=25)
+        done = layer_sharing.train("tied", recipe, seed=0)
+        stored = next(one for one in layer_sharing.trainings() if (one.variant, one.run.seed) == ("tied", 0))
+        assert done.parameters == stored.parameters
+        assert done.run.loss[0] == pytest.approx(stored.run.loss[0], abs=2e-3)
+
+    def test_runs_are_added_and_replaced(self, elsewhere):
+        run = twins.Run(n_kv_heads=8, seed=3, steps=(1,), loss=(0.5,), accuracy=(0.25,))
+        look = layer_sharing.Look(previous=((0.5, 0.25),), next=((0.0, 1.0),))
+        one = layer_sharing.Trained(variant="single", parameters=7, run=run, look=look)
+        other = replace(one, variant="tied")
+        layer_sharing.save([replace(one, parameters=6)], SMALL)
+        layer_sharing.save([other, one], SMALL)
+        assert layer_sharing.trainings() == (other, one)
+
+    def test_the_command_trains_and_records(self, elsewhere, monkeypatch, capsys):
+        monkeypatch.setattr(layer_sharing, "Recipe", partial(replace, SMALL))
+        monkeypatch.setattr(layer_sharing, "STEPS", 2)
+        monkeypatch.setattr("sys.argv", ["tied", "--seeds", "0", "1", "--variants", "single", "tied"])
+        layer_sharing.main()
+        assert [(one.variant, one.run.seed) for one in layer_sharing.trainings()] == [
+            ("tied", 0), ("tied", 1), ("single", 0), ("single", 1),
+        ]  # fmt: skip
+        assert capsys.readouterr().err.count("2/2") == 4

@@ -1,0 +1,85 @@
+"""The small translator: its sentences, how well it translates, and an ordinary checkpoint to everything else."""
+
+from functools import partial
+from itertools import islice
+
+import pytest
+import torch
+
+from tests.checkpoints import open_folder
+from viz.models import load, registry
+from viz.models.capture import capture
+from viz.models.generation import write
+from viz.models.trained import translator
+
+ENGLISH = "the black cat sees a small dog in the garden every day"
+CHINESE = "每天那只黑猫在花园里看见一只小狗"
+
+
+def test_a_sentence_says_the_same_in_both_languages():
+    drawn = list(islice(translator.sentences(3), 300))
+    assert len({one.english for one in drawn}) > 290
+    meanings = {phrase: chinese for kind in translator.words().values() for phrase, chinese in kind.items()}
+    for one in drawn:
+        assert "".join(chinese for _, chinese in one.parts) == one.chinese
+        assert all(meanings[english] == chinese for english, chinese in one.parts)
+        assert sorted(" ".join(english for english, _ in one.parts).split()) == sorted(one.english.split())
+    first = {one.parts[0][0] for one in drawn if one.english.endswith("every day")}
+    assert first == {"every day"}, "when comes first in Chinese, last in English"
+
+
+def test_the_tokenizer_reads_words_and_characters():
+    cutter = translator.tokenizer()
+    assert cutter.tokenize("The black CAT sees 猫, zebra") == ["the", "black", "cat", "sees", "猫", "<unk>", "<unk>"]
+    for one in islice(translator.sentences(4), 50):
+        ids = cutter(one.chinese).input_ids
+        assert ids[-1] == cutter.eos_token_id and cutter.unk_token_id not in ids
+        assert len(ids) == len(one.chinese) + 1
+        assert cutter.decode(ids, skip_special_tokens=True) == one.chinese
+
+
+def test_the_checkpoint_is_what_the_registry_says():
+    model = load("animals-en-zh")
+    assert sum(one.numel() for one in model.model.parameters()) == registry.find("animals-en-zh").parameters
+    assert model.tokenizer(ENGLISH).input_ids == translator.tokenizer()(ENGLISH).input_ids
+    assert (model.n_layers, capture(model, ENGLISH).n_heads) == (2, 4)
+
+
+def test_it_translates_sentences_it_has_never_seen():
+    model = load("animals-en-zh")
+    assert write(model, ENGLISH, max_new=30).text == CHINESE
+    drawn = list(islice(translator.sentences(99), 40))
+    right = [write(model, one.english, max_new=40).text == one.chinese for one in drawn]
+    assert sum(right) >= 39
+
+
+def test_a_head_looks_at_the_word_it_writes():
+    seen = capture(load("animals-en-zh"), ENGLISH, target=CHINESE)
+    weights, english = seen.layer(1, stack="cross").weights, seen.tokens.labels
+    asked = dict(zip(CHINESE, range(len(CHINESE)), strict=True))  # the row that is asked when a character is written
+    partners = {"猫": "cat", "狗": "dog", "看": "sees", "黑": "black", "花": "garden"}
+    found = [
+        sum(english[int(head[asked[character]].argmax())] == word for character, word in partners.items())
+        for head in weights
+    ]
+    assert max(found) >= 4
+
+
+def test_the_command_trains_and_writes_an_ordinary_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(translator, "Recipe", partial(translator.Recipe, steps=2, batch=2))
+    monkeypatch.setattr("sys.argv", ["animals-en-zh", "--folder", str(tmp_path / "again")])
+    translator.main()
+    assert capture(open_folder(tmp_path / "again"), ENGLISH).n_layers == 2
+    for written in (tmp_path / "again").glob("*.json"):
+        assert written.read_bytes() == (translator.FOLDER / written.name).read_bytes(), written.name
+
+
+def test_one_seed_is_one_start():
+    recipe = translator.Recipe(steps=2, batch=3)
+    one, again, other = (
+        translator.train(each) for each in (recipe, recipe, translator.Recipe(steps=2, batch=3, seed=1))
+    )
+    weights = [model.shared.weight for model in (one, again, other)]
+    torch.testing.assert_close(weights[0], weights[1])
+    with pytest.raises(AssertionError):
+        torch.testing.assert_close(weights[0], weights[2])

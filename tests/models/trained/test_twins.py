@@ -1,0 +1,136 @@
+"""The twins: made as they say, as good as they say, and ordinary checkpoints to everything else."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+
+from tests.checkpoints import open_folder
+from viz.core.analysis.map_statistics import on_offset
+from viz.core.variants.kv_sharing import induction
+from viz.models import registry
+from viz.models.capture import capture
+from viz.models.load import load
+from viz.models.trained import twins
+
+TEXT = "the cat saw a red bird and the dog ran home . the cat saw a red"
+PARAMETERS = {8: 394_112, 2: 344_960, 1: 336_768}
+
+
+def stored(n_kv_heads, seed=0):
+    return next(run for run in twins.runs() if (run.n_kv_heads, run.seed) == (n_kv_heads, seed))
+
+
+class TestData:
+    def test_rows_repeat_after_their_period(self):
+        recipe = twins.Recipe()
+        ids, period = twins.repeated(17, recipe, torch.Generator().manual_seed(0))
+        assert ids.shape == (17, recipe.length)
+        assert period.min() >= recipe.shortest_period
+        assert period.max() <= recipe.longest_period
+        assert len(period.unique()) > 5
+        for row, p in zip(ids, period.tolist(), strict=True):
+            assert torch.equal(row[p:], row[:-p])
+
+    def test_what_can_be_known(self):
+        ids = torch.tensor([[5, 6, 7, 5, 6, 7, 5]])
+        assert twins.predictable(ids, torch.tensor([3])).tolist() == [[False, False, False, True, True, True]]
+
+    def test_no_word_twice(self):
+        assert len(set(twins.words())) == len(twins.words()) == 256
+
+
+class TestTokenizer:
+    def test_one_token_a_word_whatever_its_case(self):
+        ids = twins.tokenizer()("The animal DIDN'T cross, didn’t it?")["input_ids"]
+        labels = twins.tokenizer().convert_ids_to_tokens(ids)
+        assert labels == ["the", "animal", "didn't", "cross", ",", "didn't", "it", "?"]
+
+    def test_unknown_words_are_named_once(self):
+        assert twins.unknown("A cat met a zebra, a zebra and 熊猫!") == ("zebra", "熊猫")
+        assert twins.unknown(TEXT) == ()
+
+    @pytest.mark.parametrize("G", twins.GROUPS)
+    def test_the_checkpoints_have_it(self, G):
+        saved = load(twins.twin_id(G)).tokenizer
+        assert saved("A zebra saw the cat.")["input_ids"] == twins.tokenizer()("A zebra saw the cat.")["input_ids"]
+
+
+@pytest.mark.parametrize("G", twins.GROUPS)
+class TestCheckpoints:
+    def test_size_as_the_registry_says(self, G):
+        model = load(twins.twin_id(G))
+        assert sum(one.numel() for one in model.model.parameters()) == PARAMETERS[G]
+        assert registry.find(twins.twin_id(G)).parameters == PARAMETERS[G]
+
+    def test_training_starts_as_recorded(self, G):
+        """The same seed gives the same losses, up to how this machine's threads round over 25 steps."""
+        recipe = replace(twins.Recipe(), steps=25)
+        _, run = twins.train(G, recipe, seed=0)
+        assert run.steps == stored(G).steps[:1]
+        assert run.loss[0] == pytest.approx(stored(G).loss[0], abs=2e-3)
+        assert run.accuracy[0] == pytest.approx(stored(G).accuracy[0], abs=2e-3)
+
+    def test_measured_again_as_recorded(self, G):
+        loss, accuracy = twins.measure(load(twins.twin_id(G)).model, twins.Recipe(), seed=10_000)
+        assert loss == pytest.approx(stored(G).loss[-1], abs=1e-4)
+        assert accuracy == pytest.approx(stored(G).accuracy[-1], abs=1e-3)
+
+    def test_as_accurate_on_fresh_words(self, G):
+        _, accuracy = twins.measure(load(twins.twin_id(G)).model, twins.Recipe(), seed=4)
+        assert accuracy == pytest.approx(stored(G).accuracy[-1], abs=0.02)
+
+    def test_seen_with_g_maps_of_keys_and_values(self, G):
+        seen = capture(load(twins.twin_id(G)), TEXT)
+        assert (seen.n_layers, seen.n_heads, seen.n_kv_heads) == (2, 8, G)
+        for call in seen.calls:
+            assert call.k.shape == call.v.shape == (G, 17, 16)
+
+    def test_a_previous_token_head_then_an_induction_head_then_the_word(self, G):
+        model = load(twins.twin_id(G))
+        seen = capture(model, TEXT)
+        ids = torch.tensor(seen.tokens.ids)
+        assert on_offset(seen.layer(0).weights, -1).mean(-1).max() > 0.5
+        assert induction(seen.layer(1).weights, ids).max() > 0.7
+        assert induction(seen.layer(0).weights, ids).max() < 0.3
+        assert seen.predictions[0].labels[0] == "bird"
+        assert seen.predictions[0].probabilities[0] > 0.8
+        off = capture(model, TEXT, heads_off=frozenset((1, head) for head in range(8)))
+        assert dict(zip(off.predictions[0].labels, off.predictions[0].probabilities, strict=True)).get("bird", 0) < 0.2
+
+
+def test_every_twin_has_the_same_seeds():
+    seeds = {G: {run.seed for run in twins.runs() if run.n_kv_heads == G} for G in twins.GROUPS}
+    assert seeds[8] == seeds[2] == seeds[1]
+    assert 0 in seeds[8]
+
+
+def test_runs_are_added_and_replaced(tmp_path, monkeypatch):
+    (tmp_path / "words.txt").write_text("a b")
+    monkeypatch.setattr(twins, "FOLDER", tmp_path)
+    twins.runs.cache_clear()
+    run = twins.Run(n_kv_heads=2, seed=3, steps=(1,), loss=(0.5,), accuracy=(0.25,))
+    twins.save_runs([run], twins.Recipe())
+    other = replace(run, n_kv_heads=8)
+    twins.save_runs([replace(run, loss=(0.75,)), other], twins.Recipe())
+    assert twins.runs() == (other, replace(run, loss=(0.75,)))
+    twins.runs.cache_clear()
+
+
+def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, capsys):
+    twins.tokenizer(), twins.words()
+    shipped = twins.FOLDER
+    monkeypatch.setattr(twins, "FOLDER", tmp_path)
+    monkeypatch.setattr(twins, "Recipe", partial(twins.Recipe, steps=2, measured_every=1, batch=2, measured_on=2))
+    monkeypatch.setattr("sys.argv", ["twins", "--seeds", "0", "1"])
+    twins.runs.cache_clear()
+    twins.main()
+    assert [(run.n_kv_heads, run.seed) for run in twins.runs()] == [(8, 0), (8, 1), (2, 0), (2, 1), (1, 0), (1, 1)]
+    twins.runs.cache_clear()
+    assert capsys.readouterr().err.count("2/2") == 6
+    for G in twins.GROUPS:
+        again = tmp_path / twins.twin_id(G)
+        assert capture(open_folder(again), TEXT).n_kv_heads == G
+        for written in again.glob("*.json"):
+            assert written.read_bytes() == (shipped / again.name / written.name).read_bytes(), written.name

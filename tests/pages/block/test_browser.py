@@ -1,0 +1,87 @@
+"""The Block page as a person uses it: boxes open tensors, by mouse and by keyboard; switches change the diagram."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.block.page import PAGE
+from tests.browser.drive import PHONE, open_chip, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.text import translator
+
+T = translator("en")
+HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
+
+
+def test_boxes_open_and_switches_change_the_diagram(visit):
+    page = visit("block", source="words", block="both", text="dogs bark", target="<b>Hunde</b> bellen laut")
+    diagram = page.locator(".block")
+    chosen = diagram.locator(".box[aria-pressed=true]")
+    expect(chosen).to_have_attribute("data-code", "enc_attention")
+    expect(diagram.locator(".wire path")).to_have_count(1)
+
+    diagram.locator("[data-code=dec_cross]").click()
+    wait_run(page)
+    expect(page).to_have_url(re.compile("box=dec_cross"))
+    expect(chosen).to_have_attribute("data-code", "dec_cross")
+    expect(page.get_by_text("a row is the target's word that looks")).to_be_visible()
+
+    chosen.press("ArrowDown")  # the keyboard walks on, and opens
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    wait_run(page)
+    expect(chosen).to_have_attribute("data-code", "dec_cross_norm")
+    expect(chosen).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(diagram.locator(".box:focus")).to_have_attribute("data-code", re.compile("enc_"))
+
+    open_chip(page, "design")
+    page.locator(".st-key-residual label").first.click()
+    wait_run(page)
+    expect(diagram.locator(".skip.off")).to_have_count(5)
+    expect(diagram.locator("[data-code=dec_cross_add]")).to_have_accessible_name(re.compile("switched off"))
+    expect(page).to_have_url(re.compile("residual=0"))
+    expect(page.locator(".st-key-chip_design button").first).to_contain_text(T("block.design_post_no_residual"))
+
+
+def test_a_boxs_name_is_what_is_written_in_it(visit):
+    """Whoever speaks to the page says what they see (WCAG 2.5.3): nothing is named otherwise than it is written."""
+    page = visit("block", source="words", text="dogs bark")
+    boxes = page.locator(".block button.box")
+    for at in range(boxes.count()):
+        box = boxes.nth(at)
+        assert box.get_attribute("aria-label") is None
+        seen = " ".join(box.locator(f".{part}").inner_text() for part in ("name", "detail"))
+        expect(box).to_have_accessible_name(re.compile(f"^{re.escape(seen)}"))
+    last = boxes.last
+    expect(last).to_have_accessible_name(re.compile(T("block.name_feed_forward")))  # which norm it is
+
+
+def test_diagrams_to_compare_have_nothing_to_press(visit):
+    page = visit("block", source="words", text="dogs bark", section="norm_place")
+    expect(page.locator(".block .side")).to_have_count(2)
+    expect(page.locator(".block .box")).to_have_count(16)
+    expect(page.locator(".block button")).to_have_count(0)
+    codes = page.locator(".block .side").nth(1).locator(".box").evaluate_all("all => all.map(one => one.dataset.code)")
+    assert codes[1:4] == ["enc_attention_norm", "enc_attention", "enc_attention_add"]
+
+
+@pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
+def test_a_section_fits_a_phone_and_stays_below_its_height(visit, section):
+    page = visit("block", section=section, block="both")
+    assert page.locator(".stMainBlockContainer").evaluate("one => one.scrollHeight") < 2000
+    start = page.locator(".block, .maps, .stPlotlyChart, .stDataFrame").first.bounding_box()
+    assert start is not None
+    assert start["y"] < 720
+    page = visit("block", section=section, block="both", viewport=PHONE, text=HOSTILE, target=HOSTILE, source="words")
+    assert is_wider_than_the_window(page) == []
+
+
+def test_a_phone_in_the_dark_and_in_chinese(visit):
+    page = visit("block", lang="zh", block="both", viewport=PHONE, scheme="dark", text="word " * 40)
+    expect(page.locator(".block .box").first).to_be_visible()
+    assert is_wider_than_the_window(page) == []
+    page.locator(".block [data-code=dec_memory]").click()
+    wait_run(page)
+    expect(page.get_by_text(translator("zh")("block.about_memory")[:20])).to_be_visible()

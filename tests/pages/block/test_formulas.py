@@ -1,0 +1,55 @@
+"""A formula says how the block is put together now."""
+
+import pytest
+import torch
+
+from pages.block.formulas import formula, start
+from viz.core.block import BlockDesign, BlockWeights, decoder_block
+from viz.core.masks import causal
+from viz.core.norm import no_norm, rms_norm, standardize
+from viz.core.spec import AttentionSpec
+
+WEIGHTS = BlockWeights.random(AttentionSpec(d_model=6, n_heads=3), 7, seed=0, d_memory=6)
+
+
+def said(code, **design):
+    trace = decoder_block(torch.eye(6), torch.eye(6), WEIGHTS, allowed=causal(6, 6), design=BlockDesign(**design))
+    return formula(code, trace)
+
+
+@pytest.mark.parametrize(
+    ("design", "expected"),
+    [
+        ({}, r"y = \operatorname{N}(x + \operatorname{CA}(x))"),
+        ({"residual": False}, r"y = \operatorname{N}(\operatorname{CA}(x))"),
+        ({"normalize": no_norm}, r"y = x + \operatorname{CA}(x)"),
+        ({"norm": "pre"}, r"y = x + \operatorname{CA}(\operatorname{N}(x))"),
+        ({"norm": "pre", "residual": False, "normalize": no_norm}, r"y = \operatorname{CA}(x)"),
+    ],
+)
+def test_a_sum_says_where_residual_and_norm_stand(design, expected):
+    assert said("cross_add", **design) == expected
+
+
+def test_norms_and_masks():
+    assert r"\mu_i" in said("attention_norm")
+    assert r"\mu_i" not in said("attention_norm", normalize=rms_norm)
+    assert r"\operatorname{N}(u) = u" in said("attention_norm", normalize=no_norm)
+    assert r"\text{mask}" in said("attention") and r"\text{mask}" not in said("cross")
+    assert "M W_K" in said("cross") and "M W_K" not in said("attention")
+
+
+def test_every_code_of_a_point_has_one():
+    trace = decoder_block(torch.eye(6), torch.eye(6), WEIGHTS)
+    for code in [*trace.points, "embedding", "position", "sum", "memory", "hidden"]:
+        assert formula(code, trace)
+
+
+def test_what_enters_is_said_as_the_numbers_are():
+    e, p = torch.randn(5, 8, generator=torch.Generator().manual_seed(0)), torch.eye(5, 8)
+    inputs = {"embedding": e, "position": p}
+    assert start(inputs, e + p) == "x_i = e_i + p_i"
+    assert start({"embedding": e}, e) == "x_i = e_i"
+    assert "sigma" in start(inputs, standardize(e + p, eps=1e-5))
+    assert r"\dots" in start(inputs, 3 + standardize(e + p))
+    assert "mathbb" in start({}, e)

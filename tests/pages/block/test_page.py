@@ -1,0 +1,477 @@
+"""The Block page without a browser: its boxes hold a model's own numbers, its switches do what they say."""
+
+import base64
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from pages.block import compute as block_compute
+from pages.block.checks import added_error, moments_error, norm_error
+from pages.block.compute import outcome, stack_of
+from pages.block.equations import equations_error
+from pages.block.page import PAGE
+from tests import checkpoints
+from tests.components.test_maps import unpack
+from tests.running import checked
+from viz.core.block import BlockWeights, decoder_block, encoder_block
+from viz.core.masks import causal
+from viz.core.norm import no_norm
+from viz.frame import compute, compute_blocks
+from viz.frame.block_plan import BlockPlan
+from viz.frame.examples import examples
+from viz.frame.specs import Mask, Source
+from viz.models import load
+from viz.text import LANGUAGES, translator
+
+T = translator("en")
+TEXT = examples()[0].text
+MINILM = compute.DEFAULT_MODEL
+HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
+POST = ["attention", "attention_add", "attention_norm", "hidden", "feed_forward", "feed_forward_add"]
+SECTIONS = [section.name for section in PAGE.sections]
+
+
+def checks(app):
+    """How many checks hold in each section on the screen; and how many there are, if another number."""
+    found = {name: checked(app, name) for name in SECTIONS}
+    return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
+
+
+def lines(app, section):
+    """A section's checks in words."""
+    app.session_state[f"_footer_{section}"] = "checks"
+    return [line.value for line in app.run().markdown if line.value[:1] in "✓✗"]
+
+
+def said(app):
+    return [element.value for kind in ("markdown", "caption", "text", "info") for element in app.get(kind)]
+
+
+def diagram(app):
+    """What the browser is told: the sides by name, each a list of boxes in order."""
+    data = json.loads(next(one.proto.json for one in app.get("bidi_component") if "block" in one.proto.component_name))
+    sides = {}
+    for side in data["sides"]:
+        boxes = list(side["inputs"])
+        for part in side["parts"]:
+            boxes += [*part["boxes"], *part["tail"]]
+        sides[side["name"]] = boxes
+    return data, sides
+
+
+def figures(app):
+    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def array(packed):
+    values = np.frombuffer(base64.b64decode(packed["bdata"]), packed["dtype"].replace("f", "<f"))
+    return torch.tensor(values.reshape([int(n) for n in str(packed.get("shape", "-1")).split(",")]))
+
+
+def opened(app):
+    """The tensor of the open box, read from its figure."""
+    return array(figures(app)["block_tensor"]["data"][0]["z"])
+
+
+def maps(app):
+    """The attention maps on the screen by their titles: the weights, the rows' labels and the columns'."""
+    found = {}
+    for component in app.get("bidi_component"):
+        if component.proto.bytes:
+            header, blocks = unpack(component.proto.bytes)
+            (panel,) = header["maps"]
+            weights = torch.tensor(blocks["values"]).view(header["rows"], header["n"])
+            found[panel["title"]] = weights, panel["labels"], panel["columns"]
+    return found
+
+
+EVERY = {"diagram": 4, "points": 2, "switched_off": 1, "norm_place": 3, "encoder_decoder": 5, "against_torch": 3}
+SEEDED = EVERY | {"against_torch": 2}
+"""No model has computed these numbers before."""
+BOTH = SEEDED | {"diagram": 5, "points": 4, "against_torch": 4}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("link", "counts"),
+    [
+        ({}, EVERY),
+        ({"source": "embeddings"}, SEEDED),
+        ({"source": "words"}, SEEDED),
+        ({"source": "embeddings", "block": "both"}, BOTH),
+        ({"block": "both"}, BOTH | {"against_torch": 5}),
+        ({"source": "words", "block": "decoder", "norm": "pre"}, SEEDED),
+        ({"source": "words", "block": "both", "residual": 0}, BOTH | {"diagram": 3, "against_torch": 2}),
+        (
+            {"source": "words", "block": "both", "residual": 0, "normalize": 0},
+            BOTH | {"diagram": 3, "points": 2, "against_torch": 2},
+        ),
+        (
+            {"model": "twin-g2", "block": "both", "text": "the cat saw a red bird"},
+            BOTH | {"against_torch": 4},  # the twin's norm is not torch's, its hidden states are its own
+        ),
+        ({"block": "both", "text": "dog", "target": "cat " * 150, "norm": "pre", "mask": "causal"}, BOTH),
+        ({"text": "word"}, EVERY),
+        ({"source": "words", "text": "word", "target": "word"}, SEEDED),
+        ({"text": "word other " * 100}, EVERY),
+        ({"source": "words", "text": "春天来了，花开了，鸟也回来了。"}, SEEDED),
+    ],
+)
+def test_every_check_of_the_page_holds(open_app, link, counts, lang):
+    app, t = open_app("block", section="all", lang=lang, **link), translator(lang)
+    assert not app.exception
+    assert not app.error
+    assert checks(app) == counts
+    assert app.title[0].value == t("block.title")
+    if link.get("target", "").startswith("cat"):
+        assert t("block.uneven", target=128, source=3) in said(app)
+    changed = {t("block.not_trained", model=MINILM)} & {warning.value for warning in app.warning}
+    assert bool(changed) == ("norm" in link and "source" not in link)
+
+
+@pytest.mark.parametrize("source", ["model", "embeddings", "words"])
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_stands_alone(open_app, section, source):
+    """It needs nothing that another section has drawn or declared."""
+    app = open_app("block", section=section, source=source)
+    assert not app.exception
+    assert not app.error
+    assert checks(app) == {section: (EVERY if source == "model" else SEEDED)[section]}
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"block": "both", "box": "dec_cross", "target": "A dog."},
+        {"norm": "pre", "residual": 0, "normalize": 0, "head": 2},
+        {"layer": 2, "box": "enc_feed_forward_norm", "mask": "causal"},
+    ],
+)
+def test_an_old_link_opens_the_diagram_as_before(open_app, link):
+    app = open_app("block", **link)
+    assert app.session_state["section"] == "diagram"
+    assert {name: app.query_params[name][-1] for name in app.query_params} == {
+        name: str(value)[-1] for name, value in link.items()
+    }
+    assert diagram(app)[0]["chosen"] == link.get("box", "enc_attention")
+
+
+def test_each_check_finds_its_section(open_app):
+    app = open_app("block", block="both", text=TEXT, section="all")
+    wanted = {
+        "diagram": ["truth.rows", "truth.sdpa", "truth.sum", "block.check_add", "block.check_add"],
+        "points": ["block.check_moments", "block.check_norm"] * 2,
+        "switched_off": ["block.check_equations"],
+        "norm_place": ["block.check_both", "block.check_torch_place", "block.check_torch_place"],
+        "encoder_decoder": ["block.check_ahead", "block.check_shape", "truth.rows", "truth.sdpa", "truth.sum"],
+        "against_torch": [
+            "block.check_equations_side",
+            "block.check_torch",
+            "block.check_model",
+            "block.check_equations_side",
+            "block.check_torch",
+        ],
+    }
+    for section, keys in wanted.items():
+        app.session_state["section"] = section
+        found = lines(app, section)
+        starts = [T(key).split("{name}")[-1].split("{")[0].strip(": ") for key in keys]
+        assert len(found) == len(keys)
+        assert all(start in line for start, line in zip(starts, found, strict=True)), (section, found)
+
+
+def test_a_box_of_a_real_model_holds_its_own_hidden_state(open_app):
+    app = open_app("block", layer=2, box="enc_feed_forward_norm")
+    loaded = load(MINILM)
+    ids = loaded.tokenizer(TEXT, return_tensors="pt").input_ids
+    with torch.inference_mode():
+        states = loaded.model(input_ids=ids, output_hidden_states=True).hidden_states
+    assert_close(opened(app), states[3][0], atol=1e-5, rtol=1e-5)
+    data, sides = diagram(app)
+    boxes = sides[T("block.side_encoder")]
+    inputs = ["embedding", "position", "sum", "x"]
+    assert [box["code"] for box in boxes] == [f"enc_{code}" for code in (*inputs, *POST, "feed_forward_norm")]
+    assert boxes[3]["name"] == T("block.name_x", layer=1)
+    assert boxes[-1]["detail"] == T(
+        "block.detail", rows=len(ids[0]), columns=384, std=f"{float(states[3].std(-1, correction=0).mean()):.2f}"
+    )
+    assert boxes[-1]["more"] == T("block.name_feed_forward")
+    assert data["chosen"] == "enc_feed_forward_norm"
+    app.session_state["box"] = "enc_x"
+    assert_close(opened(app.run()), states[2][0], atol=1e-5, rtol=1e-5)
+
+
+def test_switches_change_the_boxes_and_the_link(open_app):
+    app = open_app("block", source="embeddings", block="both", box="dec_sum")
+    app.session_state["_footer_diagram"] = "why"
+    assert any("u_i = e_i + p_i" in formula.value for formula in app.run().latex)
+    app = open_app("block", source="words", block="both", norm="pre", residual=0, box="dec_cross", section="all")
+    data, sides = diagram(app)
+    assert not any(part["residual"] for side in data["sides"] for part in side["parts"])
+    off = [box for boxes in sides.values() for box in boxes if "off" in box["look"]]
+    names = ("enc_attention", "enc_feed_forward", "dec_attention", "dec_cross", "dec_feed_forward")
+    assert [box["code"] for box in off] == [f"{name}_add" for name in names]
+    assert all(T("block.off") in box["more"] for box in off)
+    decoder = [box["code"] for box in sides[T("block.side_decoder")]]
+    assert decoder[3:8] == ["dec_attention_norm", "dec_attention", "dec_attention_add", "dec_cross_norm", "dec_memory"]
+    link = {name: app.query_params[name] for name in ("block", "norm", "residual", "box")}
+    assert link == {"block": "both", "norm": "pre", "residual": "0", "box": "dec_cross"}
+    assert variants(app)[-1] == T("block.variant_now", name=T("block.variant_several"))
+    app.session_state["residual"] = True
+    assert T("block.variant_now", name=T("block.variant_pre")) in variants(app.run())
+
+
+def variants(app):
+    """The ways to put a stack together, as the table of the switches names them."""
+    column = T("block.variant")
+    return next(frame.value[column].tolist() for frame in app.dataframe if column in frame.value)
+
+
+def test_every_model_begins_as_it_was_trained(open_app):
+    """BERT has its norm behind the sum, Llama in front; after BERT with pre-norm one does not meet a changed Llama."""
+    app = open_app("block", norm="pre")
+    assert len(app.warning) == 1
+    app.session_state["model"] = "twin-g1"
+    app.run()
+    assert not app.exception
+    assert not app.warning
+    assert app.session_state["norm"] == "own"
+    assert [box["code"] for box in diagram(app)[1][T("block.side_causal")]][2:5] == [
+        "enc_x",
+        "enc_attention_norm",
+        "enc_attention",
+    ]
+
+
+def test_the_hidden_layers_zeros_are_counted(open_app):
+    """GELU gives exactly 0 where float32 ends: a share of 0 % would say that it does not."""
+    captions = [caption.value for caption in open_app("block", box="enc_hidden", layer=1).caption]
+    source = Source(kind="model", text=TEXT, model=MINILM)
+    active = compute_blocks.blocks(source, BlockPlan(), Mask())[1].feed_forward.active
+    zeros = int((active == 0).sum())
+    assert T("block.hidden_says", zero=zeros, all=f"{active.numel():,}") in captions
+    loaded, seen = load(MINILM), []
+    part = loaded.model.encoder.layer[1].intermediate
+    hook = part.register_forward_hook(lambda *given: seen.append(given[-1]))
+    with torch.inference_mode():
+        loaded.model(input_ids=loaded.tokenizer(TEXT, return_tensors="pt").input_ids)
+    hook.remove()
+    theirs = int((seen[0] == 0).sum())
+    assert theirs > 0
+    assert abs(zeros - theirs) <= 3  # where float32 ends, the last bit of a product decides
+
+
+def test_the_open_boxs_weights_are_the_chosen_heads(open_app):
+    app = open_app("block", layer=2, head=5)
+    weights, rows, _ = maps(app)[T("block.weights_title", head=5)]
+    capture = compute.read(Source(kind="model", text=TEXT, model=MINILM))
+    assert_close(weights, capture.layer(2).weights[5], atol=1e-6, rtol=0)
+    assert tuple(rows) == capture.tokens.labels
+
+
+def test_three_places_of_attention(open_app):
+    """The source looks at itself, the target at what was written, and at all of the source."""
+    app = open_app(
+        "block", source="words", text="one two three", target="five six seven eight", section="encoder_decoder"
+    )
+    found = maps(app)
+    source, target, cross = (found[T(f"block.three_{place}")] for place in ("source", "target", "cross"))
+    assert [tuple(each[0].shape) for each in (source, target, cross)] == [(3, 3), (4, 4), (4, 3)]
+    assert torch.equal(target[0] > 0, causal(4, 4))
+    assert cross[1:] == (["five", "six", "seven", "eight"], ["one", "two", "three"])
+    for weights, *_ in (source, target, cross):
+        assert_close(weights.sum(-1), torch.ones(len(weights)))
+    assert T("block.three_found", source=3, target=4) in said(app)
+    assert app.session_state["target"] == "five six seven eight"
+    app.text_area(key="target").set_value("nine").run()
+    assert maps(app)[T("block.three_cross")][0].shape == (1, 3)
+
+
+def test_rows_that_may_look_nowhere_are_excepted(open_app):
+    app = open_app("block", source="words", text="one two three four", mask="both", pad=2, pad_left=1)
+    assert any(T("block.weights_blind", n=2) in caption.value for caption in app.caption)
+    app = open_app("block", source="words", text="one two three four", mask="both", pad=2)
+    assert not any(T("block.weights_blind", n="X")[-20:] in caption.value for caption in app.caption)
+
+
+def test_one_word_has_nothing_to_be_compared_with(open_app):
+    app = open_app("block", source="words", text="word", section="switched_off")
+    assert set(app.dataframe[0].value[T("block.outcome_alike")]) == {"–"}
+    assert not any(T("block.found_alike", n=6, built="", no_residual="")[:20] in one for one in said(app))
+
+
+def test_the_checks_call_a_side_what_the_diagram_does(open_app):
+    found = lines(open_app("block", model="twin-g8", text="the cat saw a red bird"), "diagram")
+    assert any(T("block.side_causal") in line for line in found)
+    assert not any(T("block.side_encoder") in line for line in found)
+
+
+def test_what_is_computed_elsewhere_is_the_shown_stacks(open_app):
+    """The table of the switches is of the same blocks as the diagram."""
+    app = open_app("block", section="switched_off")
+    seen = torch.tensor([[array(one["y"])[-1] for one in figures(app)["block_lengths"]["data"]]]).flatten()
+    traces = compute_blocks.blocks(Source(kind="model", text=TEXT, model=MINILM), BlockPlan(), Mask())
+    assert float(seen[0]) == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
+    assert seen[3] > 100 * seen[0]  # without norms the tokens grow
+
+
+def test_the_check_of_norms_looks_at_what_is_shown():
+    (trace,) = compute_blocks.blocks(TestStacks.WORDS, BlockPlan(), Mask())
+    assert norm_error(trace) < 1e-5
+    assert added_error(trace) == 0
+    attention = trace.attention_sublayer
+    assert norm_error(replace(trace, attention_sublayer=replace(attention, normed=attention.normed + 0.1))) > 0.05
+    assert added_error(replace(trace, attention_sublayer=replace(attention, added=attention.added + 0.1))) > 0.05
+
+
+def test_moments_are_numpys():
+    values = torch.randn(4, 6, generator=torch.Generator().manual_seed(0))
+    assert moments_error([values]) < 1e-6
+
+
+@pytest.mark.parametrize(
+    "plan", [BlockPlan(), BlockPlan(norm="pre"), BlockPlan(residual=False), BlockPlan(normalize=False)]
+)
+def test_the_equations_notice_another_design(plan):
+    """Each design is held against its own equations: another one's numbers are far from them."""
+    plan = replace(plan, layers=(0, 1))
+    stack, masks = stack_of(TestStacks.WORDS, "", plan, Mask())
+    traces = stack.run(**masks, design=plan.design(stack.design))
+    assert equations_error(stack, traces, masks) < 1e-6
+    for other in (BlockPlan(), BlockPlan(norm="pre"), BlockPlan(residual=False), BlockPlan(normalize=False)):
+        design = other.design(stack.design)
+        if design != traces[0].design:
+            assert equations_error(stack, [replace(trace, design=design) for trace in traces], masks) > 0.01
+    assert equations_error(stack, traces[::-1], masks) == float("inf")
+
+
+def test_both_places_are_run_on_the_same_tokens():
+    source = Source(kind="model", text=TEXT, model=MINILM)
+    both = block_compute.both_places(source, "", Mask(), 3)
+    shown = compute_blocks.blocks(source, BlockPlan(), Mask())[3]
+    assert torch.equal(both.traces["post"].output, shown.output)
+    assert torch.equal(both.traces["pre"].x, shown.x)
+    assert all(error is not None and error < 1e-6 for error in both.torch_errors.values())
+
+
+@pytest.mark.parametrize("changed", [{}, {"mask": "window"}, {"residual": 0}])
+def test_the_models_own_numbers_are_called_so_and_others_not(open_app, changed):
+    """A mask is laid over every block, so what a decoder is lent to read is not the model's output either."""
+    app = open_app("block", model="twin-g8", block="both", text="the cat saw a red bird", **changed)
+    captions = [caption.value for caption in app.caption]
+    lent = T("block.lent", model="twin-g8") + " "
+    assert (lent + T("block.lent_real") in captions) == (not changed)
+    assert (lent + T("block.lent_changed") in captions) == bool(changed)
+    assert (T("block.masked", mask=T("mask.window")) in captions) == ("mask" in changed)
+    assert any(T("source.model_own") in each for each in captions) == ("mask" not in changed)
+    assert not any("this one layer" in each for each in captions)
+    assert not any("has no decoder" in each for each in captions)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("target", ["  ", ""])
+def test_without_words_a_sentence_and_nothing_is_lost(open_app, target, section):
+    app = open_app("block", block="decoder", target=target, section=section)
+    if target == "":
+        app.text_area(key="target").set_value("").run()
+    assert [error.value for error in app.error] == [T("block.no_target")]
+    assert not app.exception
+    assert app.session_state["target"] == target
+    assert app.session_state["text"] == TEXT
+
+
+@pytest.mark.parametrize("source", ["model", "words"])
+def test_hostile_words_arrive_as_text(open_app, source):
+    app = open_app("block", source=source, text=HOSTILE, target=HOSTILE, block="both", box="dec_cross", section="all")
+    assert not app.exception
+    assert all(isinstance(passed, int) for passed in checks(app).values())
+    assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
+
+
+@pytest.mark.parametrize("family", ["bart", "gemma2"])
+def test_other_families(open_app, monkeypatch, tmp_path, family):
+    """An encoder-decoder shows blocks of its own on both sides; a block that is not known is a sentence."""
+    entry = checkpoints.offered(family, tmp_path / "small")
+    for module in ("specs", "compute"):
+        monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
+    app = open_app("block", model=entry.id, block="both", layer=1, target="Paris is old.", section="all")
+    assert not app.exception
+    if family == "gemma2":
+        assert ["how a block of the family gemma2" in error.value.replace("\\", "") for error in app.error] == [True]
+        return
+    assert checks(app) == BOTH | {"against_torch": 6}
+    found = lines(app, "against_torch")
+    assert sum("hidden states" in line for line in found) == 2
+    assert any(line.startswith("✓") and "TransformerDecoderLayer" in line for line in found)
+    assert not any(T("block.lent", model=entry.id) in caption.value for caption in app.caption)
+
+
+class TestStacks:
+    """What the page and its neighbours take from the cache."""
+
+    WORDS = Source(kind="words", text="one two three four", d_model=12, n_heads=4, n_kv_heads=2, seed=3)
+
+    def test_a_seeded_stack_is_the_cores(self):
+        first, second, third = compute_blocks.blocks(self.WORDS, BlockPlan(layers=(0, 1, 0)), Mask(kind="causal"))
+        assert first.weights is third.weights and first.weights is not second.weights
+        spec = first.attention.projections.spec
+        own = BlockWeights.random(spec, 48, seed=3)
+        assert_close(encoder_block(first.x, own, allowed=causal(4, 4)).output, first.output)
+        bare = compute_blocks.blocks(self.WORDS, BlockPlan(positions=False), Mask())[0]
+        assert_close(bare.x, compute.read(self.WORDS).calls[0].x)
+        assert_close(bare.attention.output, compute.trace(self.WORDS, 0, Mask()).output)
+
+    def test_a_decoder_reads_what_the_encoder_hands_on(self):
+        plan = BlockPlan(normalize=False)
+        encoder = compute_blocks.blocks(self.WORDS, plan, Mask())
+        (decoder,) = compute_blocks.decoder_blocks(self.WORDS, "five six", plan, Mask())
+        assert decoder.cross is not None
+        assert_close(decoder.cross.memory, encoder[-1].output)
+        assert decoder.design.normalize is no_norm
+        again = decoder_block(
+            decoder.x, encoder[-1].output, decoder.weights, allowed=causal(2, 2), design=decoder.design
+        )
+        assert_close(again.output, decoder.output)
+        assert not torch.equal(decoder.weights.attention.w_q, encoder[0].weights.attention.w_q)
+
+    @pytest.mark.parametrize(("kind", "left"), [("padding", False), ("both", True)])
+    def test_padding_is_the_sources_and_nobody_looks_at_it(self, kind, left):
+        mask = Mask(kind=kind, pad=2, pad_left=left)
+        (decoder,) = compute_blocks.decoder_blocks(self.WORDS, "five six seven", BlockPlan(), mask)
+        assert decoder.cross is not None
+        seen = (decoder.cross.weights > 0).all(1).all(0)
+        assert seen.tolist() == ([False, False, True, True] if left else [True, True, False, False])
+        assert torch.equal(decoder.attention.weights > 0, causal(3, 3).expand(4, -1, -1))
+        plan = BlockPlan(norm="pre")
+        layers = compute_blocks.decoder_blocks(self.WORDS, "five six seven", block_compute.deep(self.WORDS, plan), mask)
+        lengths = [float(level.norm(dim=-1).mean()) for level in (layers[0].x, *(trace.output for trace in layers))]
+        made = outcome(self.WORDS, "five six seven", plan, mask)
+        assert made.lengths == pytest.approx(lengths)
+        assert made.last.norm == lengths[-1]
+        assert len(layers) == block_compute.SEEDED_BLOCKS
+
+    def test_a_long_text_is_cut(self):
+        long = Source(kind="words", text="word " * 300, d_model=4, n_heads=1, n_kv_heads=1)
+        assert len(compute_blocks.blocks(long, BlockPlan(), Mask())[0].x) == 128
+        assert len(compute_blocks.reading(long).tokens.labels) == 128
+
+    def test_without_residuals_tokens_become_the_same(self):
+        source = Source(kind="model", text=TEXT, model="all-MiniLM-L6-v2")
+        usual, none = (outcome(source, "", BlockPlan(residual=r), Mask()) for r in (True, False))
+        assert usual.last.alike < 0.6
+        assert usual.last.kept > 0.2
+        assert none.last.alike > 0.99
+        assert abs(none.last.kept) < 0.1
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_box_has_words(lang):
+    """Names are put together from what a box is; none may be missing."""
+    t = translator(lang)
+    for kind in ("embedding", "position", "attention", "masked", "memory", "cross", "hidden", "feed_forward", "add"):
+        assert t(f"block.name_{kind}", layer=0) and t(f"block.about_{kind}", layer=0, last=1)

@@ -1,0 +1,205 @@
+"""The live views of the Convolution page in a browser: their numbers are torch's, and Python hears of a release."""
+
+from io import BytesIO
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+import torch
+from PIL import Image
+from playwright.sync_api import Page, expect
+from torch.testing import assert_close
+
+from pages.convolution.images import kernels, picture
+from pages.convolution.link_numbers import write_reals
+from pages.convolution.page import PAGE
+from tests.browser.drive import PHONE, frame, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.core.variants.relative import value_heads
+from viz.frame import compute, specs
+from viz.text import translator
+
+TEXT = "The animal didn't cross the street because it was too tired."
+NEAR = 1e-5  # scores and pictures travel in float32
+HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![y](http://example.com/a.png) $z$ :red[w] {query} #000001"
+SECTIONS = [section.name for section in PAGE.sections]
+
+
+def view(page: Page, kind: str):
+    """The view on a sequence (it has a row of bars) or on a picture (it has a plane)."""
+    found = page.locator(".quadratic").filter(has=page.locator(f".{'row' if kind == 'sequence' else 'plane'}"))
+    expect(found.locator(".says").last).not_to_be_empty()
+    return found
+
+
+def slide_live(found, name: str, value: float, *, release: bool = False) -> None:
+    found.locator(f"input[data-name={name}]").evaluate(
+        """(input, [value, release]) => {
+            input.value = value;
+            input.dispatchEvent(new Event("input"));
+            if (release) input.dispatchEvent(new Event("change"));
+        }""",
+        [value, release],
+    )
+
+
+def link(page: Page) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+
+
+def test_the_windows_are_torchs(visit):
+    mix = 0.6
+    alphas, deltas = [7.0, 0.0, 0.13], [-2.0, 3.5, 0.7]
+    page = visit("convolution", w_alpha=write_reals(alphas), w_delta=write_reals(deltas), mix=mix, layer=1, text=TEXT)
+    client = view(page, "sequence").evaluate("(root) => root.heads.weights.map((cells) => Array.from(cells))")
+    source = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
+    scores = compute.read(source).layer(1).masked[:3]
+    n = scores.shape[-1]
+    delta = torch.arange(n) - torch.arange(n)[:, None]
+    window = torch.tensor(alphas)[:, None, None] * (delta - torch.tensor(deltas)[:, None, None]).square()
+    assert_close(torch.tensor(client).reshape(3, n, n), torch.softmax(mix * scores - window, -1), rtol=0, atol=NEAR)
+
+
+@pytest.mark.parametrize(
+    ("link", "key", "values"),
+    [
+        ({"w_alpha": "0_1_1"}, "says_alike", {"query": "d", "n": 6, "value": "16.7 %"}),
+        ({"mask": "both", "pad_left": 1, "asks": 0}, "says_nowhere", {"query": "a"}),
+    ],
+)
+def test_ties_and_empty_rows_name_no_single_word(visit, link, key, values):
+    page = visit("convolution", source="words", text="a b c d e f", **link)
+    said = translator("en")(f"convolution.view.{key}", **values)
+    expect(view(page, "sequence").locator(".row + .says")).to_have_text(said)
+
+
+def test_a_drag_is_live_and_python_hears_of_the_release(visit):
+    page = visit("convolution", source="words")
+    windows = view(page, "sequence")
+    before, frames = page.url, windows.evaluate("(root) => root.heads.frames")
+    for value in (-3, -1, 4):
+        slide_live(windows, "delta", value)
+        frame(page)
+    assert windows.evaluate("(root) => root.heads.choice.deltas[0]") == 4
+    assert windows.evaluate("(root) => root.heads.frames") >= frames + 3
+    assert page.url == before
+    slide_live(windows, "delta", 5, release=True)
+    wait_run(page)
+    assert link(page)["w_delta"] == "5_0_3"
+
+
+def test_the_picture_is_torchs_and_centres_can_be_dragged(visit):
+    page = visit("convolution", source="words", picture="texture", kernel="emboss")
+    plane = view(page, "picture")
+    plane.locator(".plane").scroll_into_view_if_needed()
+    box = plane.locator(".plane").bounding_box()
+    assert box
+    cell = box["width"] / 9
+    middle = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+    page.mouse.move(middle[0] + cell, middle[1])  # head 5 looks one to the right
+    page.mouse.down()
+    page.mouse.move(middle[0] + 2 * cell, middle[1] - 0.5 * cell, steps=5)
+    page.mouse.up()
+    wait_run(page)
+    state = plane.evaluate("(root) => ({...root.heads.choice, output: Array.from(root.heads.output)})")
+    assert state["head"] == 5
+    assert_close(torch.tensor(state["offsets"][5]), torch.tensor([-0.5, 2.0]), rtol=0, atol=0.05)
+    assert link(page)["centres9"].split("_")[10:12] == [f"{each:.4g}" for each in state["offsets"][5]]
+    image = picture("texture")
+    heads = value_heads(
+        torch.tensor(state["offsets"]),
+        torch.tensor(state["alphas"]).float(),
+        kernels()["emboss"].flatten()[:, None, None],
+    )
+    assert_close(torch.tensor(state["output"]), heads.layer(image)[0].flatten(), rtol=0, atol=NEAR)
+
+
+def test_arrow_keys_move_a_centre_and_a_click_asks_a_pixel(visit):
+    page = visit("convolution", source="words", picture="digit")
+    plane = view(page, "picture")
+    plane.locator(".plane").focus()
+    page.keyboard.press("ArrowRight")
+    wait_run(page)
+    assert plane.evaluate("(root) => root.heads.choice.offsets[4]") == [0, 0.1]
+    plane.locator(".asks").click(position={"x": 2, "y": 2})
+    wait_run(page)
+    assert (link(page)["row"], link(page)["column"]) == ("0", "0")
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp"):
+        page.keyboard.press(key)
+    wait_run(page)
+    assert (link(page)["row"], link(page)["column"]) == ("0", "2")
+
+
+def test_arrow_keys_and_clicks_choose_a_row(visit):
+    page = visit("convolution", source="words", text="a b c d e f", asks=2)
+    windows = view(page, "sequence")
+    windows.locator(".map").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+    wait_run(page)
+    assert link(page).get("asks", "3") == "3"
+    box = windows.locator(".map").bounding_box()
+    assert box
+    windows.locator(".map").click(position={"x": 100, "y": box["height"] - 5})
+    wait_run(page)
+    assert link(page)["asks"] == "5"
+
+
+def test_a_lesson_runs_and_the_link_holds_it(visit):
+    page = visit("convolution", source="words", lesson_heads=2)
+    page.get_by_role("button", name="Learn", exact=True).click()
+    expect(page.get_by_text("Step 600: loss")).to_be_visible(timeout=120_000)
+    wait_run(page)
+    assert link(page)["learned"] == "600"
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "word"])
+def test_on_a_phone_nothing_is_wider_than_the_window(visit, text):
+    page = visit(
+        "convolution", section="all", source="words", text=text, viewport=PHONE, lang="zh", scheme="dark", learned=20
+    )
+    view(page, "picture")
+    assert not is_wider_than_the_window(page)
+    assert page.locator(".quadratic img, .maps img").count() == 0
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_fits_and_begins_on_the_first_screen(visit, section):
+    page = visit("convolution", section=section, **({"learned": 40} if section == "training" else {}))
+    pictures = {"windows": ".quadratic canvas", "picture": ".quadratic canvas", "likeness": ".maps canvas"}
+    picture_of_it = page.locator(pictures.get(section, "[data-testid=stPlotlyChart]")).first
+    expect(picture_of_it).to_be_visible()
+    box = picture_of_it.bounding_box()
+    assert box and box["y"] < 720
+    assert page.evaluate("document.querySelector('.stMainBlockContainer').scrollHeight") < 2000
+
+
+def test_what_shares_a_picture_keeps_it_from_section_to_section(visit):
+    page = visit("convolution", section="picture", source="words", picture="upload")
+    png = BytesIO()
+    Image.new("RGB", (9, 7), (200, 100, 50)).save(png, "PNG")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a.png", "mimeType": "image/png", "buffer": png.getvalue()}
+    )
+    wait_run(page)
+    assert view(page, "picture").evaluate("(root) => [root.heads.data.rows, root.heads.data.columns]") == [7, 9]
+    page.get_by_role("radio", name="Where they differ").click()
+    wait_run(page)
+    assert link(page)["section"] == "difference"
+    none_yet = page.get_by_text(translator("en")("convolution.upload_none"))
+    expect(none_yet).to_have_count(0)
+    page.get_by_role("radio", name="On a picture").click()
+    wait_run(page)
+    expect(none_yet).to_have_count(0)
+    assert view(page, "picture").evaluate("(root) => [root.heads.data.rows, root.heads.data.columns]") == [7, 9]
+
+
+@pytest.mark.parametrize(("name", "sentence"), [("a.png", "not a PNG or JPEG"), ("b.svg", "")])
+def test_a_hostile_file_ends_in_a_sentence(visit, name, sentence):
+    page = visit("convolution", section="picture", source="words", picture="upload")
+    svg = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+    page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "image/png", "buffer": svg})
+    wait_run(page)
+    if sentence:
+        expect(page.get_by_text(sentence)).to_be_visible()
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    view(page, "picture")

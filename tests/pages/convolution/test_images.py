@@ -1,0 +1,136 @@
+"""Pictures are what they say, and hostile files end in a sentence's code, never in a crash or a full memory."""
+
+import struct
+import zlib
+from functools import partial
+from io import BytesIO
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from pages.convolution import images
+from pages.convolution.images import ImageError, for_channels, kernels, picture
+
+decode = partial(images.decode, side=64, most_bytes=2_000_000, most_pixels=16_000_000)
+
+
+def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    buffer = BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def header_only(width: int, height: int) -> bytes:
+    """A PNG of a few bytes that claims any size, as a bomb does."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
+    )
+
+
+def code_of(raw: bytes) -> str:
+    with pytest.raises(ImageError) as caught:
+        decode(raw)
+    return caught.value.code
+
+
+def test_shipped_pictures_have_the_promised_channels_and_fit():
+    sizes = {name: tuple(picture(name).shape) for name in images.PICTURES}
+    assert sizes == {"digit": (1, 28, 28), "texture": (1, 29, 37), "scene": (3, 36, 48)}
+    for name in images.PICTURES:
+        assert 0 <= picture(name).min() < 0.4
+        assert 0.7 < picture(name).max() <= 1
+
+
+def test_kernels_are_odd_squares_and_blurs_keep_the_mean():
+    for name, filters in kernels().items():
+        assert filters.shape[1] == filters.shape[2] in (3, 5), name
+    torch.testing.assert_close(torch.stack([kernels()[name].sum() for name in ("blur", "blur5")]), torch.ones(2))
+
+
+def test_every_filter_meets_every_channel_alone():
+    filters = torch.tensor([[[2.0]], [[3.0]]])
+    image = torch.tensor([1.0, 10.0, 100.0])[:, None, None]
+    out = torch.nn.functional.conv2d(image[None], for_channels(filters, 3))[0].flatten()
+    assert out.tolist() == [2, 20, 200, 3, 30, 300]
+
+
+@pytest.mark.parametrize(("kind", "mode"), [("PNG", "RGB"), ("JPEG", "RGB"), ("PNG", "L"), ("PNG", "P")])
+def test_ordinary_files_become_small_rgb(kind: str, mode: str):
+    image = Image.new("RGB", (211, 97), (255, 0, 0)).convert(mode)
+    found = decode(saved(image, kind))
+    assert found.shape == (3, 29, 64)
+    expected = torch.from_numpy(np.asarray(image.convert("RGB")).copy()[0, 0] / 255).float()
+    torch.testing.assert_close(found[:, 14, 30], expected, rtol=0, atol=0.02)  # JPEG rounds
+
+
+def test_small_pictures_are_not_enlarged_and_thin_ones_keep_a_pixel():
+    assert decode(saved(Image.new("RGB", (5, 3)))).shape == (3, 3, 5)
+    assert decode(saved(Image.new("RGB", (3000, 2)))).shape == (3, 1, 64)
+
+
+def test_sixteen_bits_are_scaled_and_not_cut_off():
+    deep = Image.fromarray(np.full((7, 11), 32768, np.uint16))
+    torch.testing.assert_close(decode(saved(deep)), torch.full((3, 7, 11), 127 / 255), rtol=0, atol=0.005)
+
+
+def test_cmyk_is_converted():
+    found = decode(saved(Image.new("CMYK", (13, 7), (0, 0, 0, 0)), "JPEG"))
+    torch.testing.assert_close(found, torch.ones(3, 7, 13), rtol=0, atol=0.02)
+
+
+def test_transparent_pixels_are_white_and_the_note_on_top_is_followed():
+    assert decode(saved(Image.new("RGBA", (3, 3), (255, 0, 0, 0)))).min() == 1
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned by a quarter
+    assert decode(saved(Image.new("RGB", (40, 20)), "JPEG", exif=exif)).shape == (3, 40, 20)
+
+
+def test_bombs_are_refused_by_their_header():
+    assert code_of(header_only(20_000, 20_000)) == "bomb"
+    assert code_of(header_only(10_000, 10_000)) in {"bomb", "pixels"}
+    assert code_of(header_only(4_001, 4_001)) == "pixels"
+
+
+def test_a_file_that_is_too_long_is_not_even_opened(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Image, "open", None)
+    assert code_of(b"\0" * (2_000_001)) == "bytes"
+
+
+def test_moving_pictures_are_refused():
+    frames = [Image.new("RGB", (9, 9), (shade, 0, 0)) for shade in (0, 90, 180)]
+    assert code_of(saved(frames[0], save_all=True, append_images=frames[1:])) == "moving"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"", b"hello", b"\x89PNG\r\n\x1a\n", b"%PDF-1.7",
+        b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
+        *(saved(Image.new("RGB", (9, 9)), kind) for kind in ("GIF", "TIFF", "BMP")),
+    ],
+)  # fmt: skip
+def test_other_kinds_are_refused(raw: bytes):
+    assert code_of(raw) in {"kind", "broken"}
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_files_cut_short_or_damaged_are_refused_or_read_but_never_crash(kind: str):
+    noise = np.random.default_rng(0).integers(0, 255, (61, 67, 3), np.uint8)
+    raw = saved(Image.fromarray(noise), kind)
+    assert code_of(raw[: len(raw) // 2]) == "broken"
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        broken = bytearray(raw)
+        for at in rng.integers(0, len(raw), 8):
+            broken[at] = rng.integers(0, 256)
+        try:
+            assert decode(bytes(broken)).shape[0] == 3
+        except ImageError as error:
+            assert error.code in {"broken", "kind", "pixels", "bomb", "moving"}

@@ -1,0 +1,373 @@
+"""The Convolution page without a browser: its checks hold, its numbers are the core's, its state is its link."""
+
+import json
+import re
+from base64 import b64decode
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from pages.convolution import live_view, windows
+from pages.convolution.images import kernels, picture
+from pages.convolution.page import PAGE
+from pages.convolution.picture_choice import KERNELS
+from tests.components.test_maps import unpack
+from tests.running import checked
+from viz import limits
+from viz.core.analysis.window_fit import fit_windows, window_weights
+from viz.core.variants.learn_convolution import Lesson, learn, teacher
+from viz.core.variants.relative import heads_from_kernel, value_heads
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.text import translator
+
+T = translator("en")
+HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001 ]("
+CHECKS = {
+    "windows": 2, "filters": 2, "picture": 2, "difference": 3, "kernel_in_w_o": 2, "training": 1, "reach": 1,
+    "likeness": 1,
+}  # fmt: skip
+
+
+def views(app):
+    """What the views of this page are sent, by kind."""
+    found = {}
+    for component in app.get("bidi_component"):
+        if component.proto.component_name.endswith(".quadratic_heads"):
+            header, blocks = unpack(component.proto.bytes)
+            found[header["kind"]] = (header, blocks)
+    return found
+
+
+def said(app):
+    return " ".join(each.value for each in app.markdown)
+
+
+def charts(app):
+    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def check_lines(app, section):
+    """The checks of a section, line by line, once its footer is opened."""
+    app.session_state[f"_footer_{section}"] = "checks"
+    return [line.value for line in app.run().markdown if line.value[:1] in "✓✗"]
+
+
+def all_checked(app):
+    return {section: checked(app, section) for section in CHECKS}
+
+
+def test_every_section_has_checks():
+    assert list(CHECKS) == [section.name for section in PAGE.sections]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("source", ["model", "embeddings", "words"])
+def test_every_source_in_both_languages_passes_its_checks(open_app, source: str, lang: str):
+    app = open_app("convolution", section="all", source=source, lang=lang)
+    assert not app.exception
+    assert not app.error
+    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
+
+
+@pytest.mark.parametrize("section", CHECKS)
+def test_a_section_alone_passes_its_checks(open_app, section: str):
+    app = open_app("convolution", section=section)
+    assert not app.exception
+    assert checked(app, section) == (CHECKS[section], CHECKS[section])
+    lines = check_lines(app, section)
+    assert len(lines) == CHECKS[section]
+    assert all(line.startswith("✓") for line in lines)
+    assert app.session_state["section"] == section
+    others = {f"_footer_{name}" for name in CHECKS if name != section}
+    assert not others & {group.key for group in app.button_group}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_kernel_on_a_colour_picture_passes_its_checks(open_app, kernel: str):
+    link = {"picture": "scene", "kernel": kernel, "channel": 2, "source": "words", "text": "one two three"}
+    app = open_app("convolution", section="all", **link)
+    assert not app.exception
+    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
+
+
+@pytest.mark.parametrize("text", ["word", "so " * 200, "这只动物没过马路，因为它太累了。", HOSTILE])
+@pytest.mark.parametrize("source", ["model", "words"])
+def test_any_text_is_shown(open_app, text: str, source: str):
+    app = open_app("convolution", section="all", text=text, source=source)
+    assert not app.exception
+    alone = {"reach": (0, 0)} if text == "word" and source == "words" else {}  # nothing to compare: nowhere to carry
+    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()} | alone
+    header, blocks = views(app)["sequence"]
+    assert header["n"] <= limits.WINDOW_TOKENS
+    assert len(blocks["scores"]) == 3 * header["n"] ** 2
+    assert not any("example.com" in line.value for line in [*app.markdown, *app.caption, *app.warning, *app.info])
+
+
+@pytest.mark.parametrize("mask", [{"mask": "causal"}, {"mask": "both", "pad_left": 1}, {"mask": "padding", "pad": 32}])
+def test_every_check_holds_under_a_mask(open_app, mask):
+    app = open_app("convolution", section="all", **mask)
+    assert not app.exception
+    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
+
+
+@pytest.mark.parametrize(
+    ("section", "link"),
+    [
+        ("windows", {"w_alpha": "7_0_1.5"}),
+        ("windows", {"mix": 0.5, "head": 2}),
+        ("windows", {"layer": 2}),
+        ("filters", {"taps": "own", "tap0": 2.0}),
+        ("filters", {"alpha_1d": 2.0}),
+        ("picture", {"picture": "digit"}),
+        ("picture", {"kernel": "own", "k": 5, "w500": 1.0}),
+        ("picture", {"centres9": "_".join(["1"] * 18)}),
+        ("picture", {"channel": 1}),
+        ("training", {"lesson_seed": 3}),
+        ("training", {"learned": 20, "moment": 1}),
+        ("reach", {"k_stack": 5}),
+        ("likeness", {"head": 2, "layer": 0}),
+    ],
+)
+def test_an_old_link_opens_the_section_whose_parameters_it_carries(open_app, section, link):
+    app = open_app("convolution", **link)
+    assert app.session_state["section"] == section
+    assert not app.exception
+    shown = {name: app.query_params[name] for name in app.query_params if name in link}
+    assert shown == {name: str(value) for name, value in link.items() if name in shown}
+    assert shown.keys() == link.keys() - {"moment"} - ({"head"} if section == "windows" else set())
+
+
+# What the core could do wrong, and a section whose live check must say so with everything at its default, where the
+# blur is the same backwards.
+FAULTS = {
+    "shifts": lambda right: lambda *grid: -right(*grid),
+    "quadratic_scores": lambda right: lambda offset, *rest: right(-offset, *rest),
+}
+
+
+@pytest.mark.parametrize("section", ["windows", "filters", "picture", "difference", "training"])
+@pytest.mark.parametrize("name", FAULTS)
+def test_query_minus_key_turns_a_check_red(open_app, monkeypatch, name, section):
+    """Seen from the wrong side: at the defaults blur and average are symmetric, and look the same."""
+    import viz.core.variants.relative as module
+
+    wrong = FAULTS[name](getattr(module, name))
+    monkeypatch.setattr(module, name, wrong)
+    if name == "quadratic_scores":
+        monkeypatch.setattr(windows, name, wrong)
+    app = open_app("convolution", section=section, source="words", text="one two three four five")
+    assert not app.exception
+    passed, n = checked(app, section)
+    assert passed < n == CHECKS[section]
+    assert T("truth.failed") in [box.value for box in app.error]
+
+
+def test_a_kernel_in_another_order_turns_a_check_red(open_app, monkeypatch):
+    import pages.convolution.kernel_in_w_o as module
+
+    def turned(kernel, *, alpha):
+        right = heads_from_kernel(kernel, alpha=alpha)
+        blocks = kernel.transpose(-1, -2).flatten(2).permute(2, 1, 0)
+        return value_heads(right.offset, right.alpha, blocks)
+
+    monkeypatch.setattr(module, "heads_from_kernel", turned)
+    app = open_app("convolution", section="kernel_in_w_o", source="words", kernel="sobel")
+    assert checked(app, "kernel_in_w_o") == (1, 2)
+
+
+def test_a_share_of_another_head_turns_a_check_red(open_app, monkeypatch):
+    import pages.convolution.likeness as module
+
+    right = module.own_compute.windows
+
+    def rolled(source, mask):
+        fits = right(source, mask)
+        return tuple(type(fit)(**vars(fit) | {"explained": fit.explained.roll(1)}) for fit in fits)
+
+    monkeypatch.setattr(module.own_compute, "windows", rolled)
+    assert checked(open_app("convolution", section="likeness"), "likeness") == (0, 1)
+
+
+def test_the_first_view_gets_the_layers_own_scores_and_the_links_windows(open_app):
+    app = open_app("convolution", w_alpha="7_0_1.5", w_delta="-2_3.5_0", mix=0.25, window=2, asks=1)
+    header, _ = views(app)["sequence"]
+    assert header["choice"] == {
+        "alphas": [7.0, 0.0, 1.5], "deltas": [-2.0, 3.5, 0.0], "mix": 0.25, "head": 2, "query": 1,
+    }  # fmt: skip
+    assert app.query_params["w_alpha"] == "7_0_1.5"
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ({"w_alpha": "0_0.3_0.05"}, ("window_alike", {"query": "d", "n": 6, "value": "16.7 %"})),
+        ({"w_alpha": "50_1_1", "w_delta": "-1.5_0_0"}, ("window_alike", {"query": "d", "n": 2, "value": "50 %"})),
+        ({"mask": "both", "pad_left": 1, "asks": 0}, ("window_nowhere", {"query": "a"})),
+        ({"w_alpha": "50_1_1"}, ("window_found", {"query": "d", "key": "c", "shift": "−1", "value": "100 %"})),
+    ],
+)
+def test_ties_and_empty_rows_name_no_single_word(open_app, link, sentence):
+    app = open_app("convolution", section="windows", source="words", text="a b c d e f", **link)
+    key, values = sentence
+    assert T(f"convolution.{key}", **values) in [one.value for one in app.get("text")]
+
+
+def test_links_that_ask_for_the_impossible_get_the_usual_values(open_app):
+    link = {"w_alpha": "nan_1_1", "w_delta": "1_2", "mix": 7, "centres9": "x", "alphas9": "1_2", "learned": -3}
+    app = open_app("convolution", section="all", **link)
+    assert not app.exception
+    header, _ = views(app)["sequence"]
+    assert header["choice"]["alphas"] == list(windows.ALPHAS)
+    assert header["choice"]["deltas"] == list(windows.DELTAS)
+
+
+def test_the_second_view_gets_the_kernel_and_its_cells(open_app):
+    header, blocks = views(open_app("convolution", kernel="sobel", picture="texture"))["picture"]
+    assert (header["rows"], header["columns"]) == tuple(picture("texture").shape[1:])
+    assert_close(torch.tensor(blocks["kernel"]), kernels()["sobel"][0].flatten())
+    assert header["cells"] == heads_from_kernel(torch.zeros(1, 1, 3, 3), alpha=1.0).offset.tolist()
+
+
+def test_dragged_centres_are_what_is_compared(open_app):
+    app = open_app("convolution", kernel="identity", centres9="_".join(["0"] * 18), alphas9="_".join(["46"] * 9))
+    assert _difference(app) < 1e-6  # all look at the query, and the middle cell is the identity
+    moved = open_app("convolution", kernel="identity", centres9="_".join(["1"] * 18), alphas9="_".join(["46"] * 9))
+    assert _difference(moved) > 0.1
+
+
+def _difference(app):
+    pattern = re.escape(T("convolution.compare_found", error="NUMBER", n=3, k=3)).replace("NUMBER", "([-+.e0-9]+)")
+    return float(re.search(pattern, said(app))[1])
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ({"picture": "digit"}, "border_black"),
+        ({"kernel": "identity"}, "border_inside"),
+        ({"picture": "texture"}, None),
+        ({"picture": "digit", "kernel": "own", "w300": -1, "w322": 1}, "border_black"),
+    ],
+)
+def test_where_the_two_paddings_are_the_same_the_page_says_why(open_app, link, why):
+    app = open_app("convolution", section="difference", source="words", **link)
+    reasons = {T(f"convolution.{key}") for key in ("border_black", "border_inside")}
+    assert {info.value for info in app.info} & reasons == ({T(f"convolution.{why}")} if why else set())
+
+
+def test_a_lesson_in_a_link_plays_itself(open_app):
+    app = open_app("convolution", source="words", lesson_seed=3, learned=60, lesson_heads=4)
+    assert not app.exception
+    *_, last = _first(Lesson(seed=3, n_heads=4), 60)
+    assert f"Step 60: loss **{last.loss:.2g}**" in said(app)
+    variance = float(teacher(Lesson(seed=3)).target.var(correction=0))
+    assert f"variance, {variance:.2f}, it is the share still missed: {last.loss / variance:.2g}." in said(app)
+    assert checked(app, "training") == (1, 1)
+    assert T("convolution.lesson_free") in said(app)
+    assert app.query_params["learned"] == "60"
+
+
+def test_with_a_fixed_alpha_the_lesson_says_what_that_costs(open_app):
+    app = open_app("convolution", source="words", lesson_heads=5, free_alpha=0)
+    assert T("convolution.lesson_fixed") in said(app) and T("convolution.lesson_free") not in said(app)
+
+
+def _first(lesson, steps):
+    for shot in learn(lesson, every=20):
+        yield shot
+        if shot.step == steps:
+            return
+
+
+def test_a_lesson_can_be_stopped_taken_up_and_started_again(open_app):
+    app = open_app("convolution", source="words", learned=40)
+    assert app.button(key="learn").label == T("convolution.go_on")
+    app.session_state["learned"] = 80
+    app.run()
+    assert "Step 80:" in said(app)
+    app.button(key="stop").click().run()
+    assert "Step 80:" in said(app)
+    app.button(key="again").click().run()
+    assert "Step 0:" in said(app)
+    assert not app.exception
+
+
+def test_likeness_finds_the_previous_token_head(open_app):
+    app = open_app("convolution", layer=0, head=2)
+    found = re.search(r"layer 0 head 2, with Δ = (−?[\d.]+), α = [\d.]+, share \*\*([\d.]+)\*\*", said(app))
+    assert found
+    assert found[1] == "−1"
+    assert float(found[2]) > 0.99
+
+
+def test_a_head_stands_beside_its_window(open_app):
+    app = open_app("convolution", section="likeness", layer=1, head=8)
+    (maps,) = (one.proto.bytes for one in app.get("bidi_component"))
+    shown = torch.tensor(unpack(maps)[1]["values"]).view(2, 16, 16)
+    source = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
+    weights = compute.read(source).layer(1).weights[8]
+    assert_close(shown[0], weights, rtol=0, atol=1e-6)
+    fit, delta = fit_windows(weights[None]), torch.arange(16.0) - torch.arange(16.0)[:, None]
+    window = window_weights(fit.offset[0], fit.alpha[0], delta, torch.ones(16, 16).bool())
+    assert_close(shown[1], window, rtol=0, atol=1e-4)
+    share = f"{float(fit.explained[0]):.2g}"
+    assert f"explains **{share}**" in said(app)
+
+
+def test_the_head_most_like_a_convolution_is_one_click_away(open_app):
+    app = open_app("convolution", section="likeness")
+    app.button(key="show_best").click().run()
+    assert (app.session_state["layer"], app.session_state["head"]) == (0, 2)
+    assert not [button for button in app.button if button.key == "show_best"]
+    assert T("convolution.beside_sink") not in said(app)
+    assert T("convolution.beside_sink") in said(open_app("convolution", section="likeness", layer=4, head=5))
+    even = open_app("convolution", section="likeness", source="words", text="a a a a")
+    assert T("convolution.beside_even", head=1) in said(even)
+
+
+def test_controls_that_three_sections_share_are_drawn_once(open_app):
+    for section in ("picture", "difference", "kernel_in_w_o", "all"):
+        app = open_app("convolution", section=section, source="words", kernel="random", n_filters=3, k=5, channel=4)
+        assert not app.exception
+        keys = [group.key for group in app.button_group]
+        assert [keys.count(name) for name in ("picture", "kernel", "k")] == [1, 1, 1]
+        assert len([box for box in app.selectbox if box.key == "channel"]) == 1
+        assert app.number_input(key="kernel_seed").value == 0
+
+
+@pytest.mark.parametrize("mask", ["own", "window"])
+def test_the_chart_of_the_stack_shows_what_its_sentence_says(open_app, mask):
+    app = open_app("convolution", section="reach", source="words", text="a b c d e f g h i", k_stack=3, mask=mask)
+    assert T("convolution.field_found", n=9, k=3, layers=8) in said(app)
+    (stack,) = [line for line in charts(app)["field"]["data"] if line.get("name") == T("convolution.stack")]
+    reached = numbers(stack["y"])
+    assert reached[:8] == [2, 3, 4, 5, 6, 7, 8, 9]
+    masked = T("convolution.field_masked") in [caption.value for caption in app.caption]
+    assert masked == (mask == "window")
+
+
+def test_one_token_has_nowhere_to_carry_anything(open_app):
+    assert T("convolution.field_one") in said(open_app("convolution", section="reach", source="words", text="word"))
+
+
+def numbers(values):
+    """A line's numbers, as plotly sends them: a list, or packed."""
+    if isinstance(values, list):
+        return values
+    return np.frombuffer(b64decode(values["bdata"]), values["dtype"]).tolist()
+
+
+def test_where_no_head_is_like_a_window_none_is_named(open_app):
+    app = open_app("convolution", section="likeness", source="words")
+    heads = app.dataframe[0].value
+    assert heads["share"].max() < 0.5
+    assert T("convolution.likeness_none", n=len(heads)) in said(app)
+    assert "Most like" not in said(app)
+
+
+@pytest.mark.parametrize("sent", [None, 3, {}, {"alphas": ["x"], "head": True}, {"alphas": "1_2", "query": 1.5}])
+def test_nonsense_from_the_browser_is_left_out(sent):
+    assert live_view.read_choice(sent, {"alphas": "a"}, {"head": "h", "query": "q"}) == {}

@@ -1,0 +1,109 @@
+"""The Cost page in a real browser: heights and widths, ways between two words, and a measurement that is stopped."""
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.cost.page import PAGE
+from tests.browser.drive import PHONE, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.core.cost.architectures import ARCHITECTURES, Sizes
+from viz.text import translator
+
+WORDS = "one two three four five six seven eight nine ten eleven twelve"
+HOSTILE = "<img src=x onerror=alert(1)> {from} $x$ **b** #000001 猫"
+
+
+SECTIONS = [section.name for section in PAGE.sections]
+TALLEST, FIRST_SCREEN = 2_000, 720
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_is_no_longer_than_two_and_a_half_screens(visit, section):
+    page = visit("cost", section=section)
+    assert page.locator(".stMainBlockContainer").evaluate("box => box.scrollHeight") < TALLEST
+    picture = page.locator(f".st-key-section_{section} :is(.js-plotly-plot, table, .paths, .st-key-measure)").first
+    assert picture.bounding_box()["y"] < FIRST_SCREEN
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_fits_a_phone(visit, section):
+    page = visit("cost", section=section, viewport=PHONE, lang="zh", scheme="dark")
+    assert is_wider_than_the_window(page) == []
+    sizes = page.locator(".st-key-sizes [data-testid=stElementContainer]").evaluate_all(
+        "boxes => boxes.map((box) => box.getBoundingClientRect().y)"
+    )
+    assert len(sizes) == 4
+    assert max(sizes) - min(sizes) < 120, "two rows of two"
+
+
+def panels(page):
+    expect(page.locator(".paths .panel[data-drawn]")).to_have_count(5)
+    found = page.locator(".paths .panel").evaluate_all("boxes => boxes.map(box => ({...box.dataset}))")
+    return {one["name"]: (one["steps"], one["drawn"]) for one in found}
+
+
+def choose(page, **ends):
+    for end, place in ends.items():
+        page.locator(f".paths select[data-end={end}]").select_option(str(place))
+
+
+@pytest.mark.parametrize("k", [3, 7])
+def test_every_way_drawn_is_as_long_as_the_core_says(visit, k):
+    page = visit("cost", section="paths", source="words", text=WORDS, cost_k=k)
+    sizes = Sizes(n=12, d=1, k=k)
+    for start, end in ((0, 11), (11, 0), (4, 4), (3, 5), (9, 2)):
+        choose(page, **{"from": start, "to": end})
+        steps = {one.name: str(one.steps(sizes, abs(end - start))) for one in ARCHITECTURES}
+        assert panels(page) == {name: (count, count) for name, count in steps.items()}
+
+
+def test_the_pointer_chooses_words(visit):
+    page = visit("cost", section="paths", source="words", text=WORDS)
+    canvas = page.locator(".paths .panel[data-name=recurrence] canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    cell = (box["width"] - 12 - 40) / 12
+    canvas.click(position={"x": 12 + 2.5 * cell, "y": 10})
+    canvas.hover(position={"x": 12 + 7.5 * cell, "y": 10})
+    says = translator("en")("cost.path_says", **{"from": "three", "to": "eight", "distance": 5})
+    expect(page.locator(".paths .says")).to_have_text(says)
+    assert panels(page)["recurrence"] == ("5", "5")
+    assert panels(page)["self_attention"] == ("1", "1")
+
+
+def test_words_that_never_meet(visit):
+    page = visit("cost", section="paths", source="words", text=WORDS, cost_k=1, lang="zh")
+    expect(page.locator(".paths .panel[data-name=convolution] b")).to_have_text(translator("zh")("cost.path_never"))
+    assert panels(page)["recurrence"] == ("11", "11")
+
+
+def test_hostile_words_are_text(visit):
+    page = visit("cost", section="paths", source="words", text=HOSTILE, lang="zh")
+    said = page.locator(".paths .says").inner_text()
+    assert "<" in said
+    assert "猫" in said
+    assert page.locator(".paths img, .paths b b").count() == 0
+
+
+def test_a_long_text_on_a_phone_scrolls_in_its_own_frame(visit):
+    page = visit("cost", section="paths", source="words", text=" ".join(["word"] * 200), viewport=PHONE, lang="zh")
+    expect(page.locator(".paths .panel")).to_have_count(5)
+    frame = page.locator(".paths .scroll")
+    assert frame.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert is_wider_than_the_window(page) == []
+    assert panels(page)["window"] == ("199", "199")
+
+
+def test_one_word(visit):
+    page = visit("cost", section="paths", source="words", text="one")
+    assert panels(page) == {one.name: ("0", "0") for one in ARCHITECTURES}
+
+
+def test_a_measurement_is_started_and_stopped(visit):
+    page = visit("cost", section="measured", cost_d=64, cost_h=2, cost_seconds=60)
+    t = translator("en")
+    page.locator(".st-key-measure button").click()
+    page.locator(".st-key-stop button").click()
+    expect(page.locator(".st-key-measure button")).to_be_visible()
+    wait_run(page)
+    expect(page.get_by_test_id("stAlert")).to_contain_text(t("cost.state_stopped"))

@@ -1,0 +1,275 @@
+"""The Cost page: golden numbers on the screen, sizes that cannot be, absurd sizes, a measurement from end to end."""
+
+import json
+
+import pytest
+
+from pages.cost import compute, measured
+from pages.cost.measurement import Measurement
+from pages.cost.page import PAGE
+from tests.running import checked
+from viz import limits
+from viz.core.cost.architectures import named
+from viz.text import LANGUAGES, translator
+
+GOLDEN = {"cost_n": 10, "cost_d": 512, "cost_k": 3, "cost_h": 8}
+SECTIONS = {
+    "growth": 2,
+    "parts": 4,
+    "table": 4,
+    "paths": 1,
+    "memory": 3,
+    "heads": 3,
+    "models": 4,
+    "measured": 3,
+}
+"""How many live checks each section has."""
+
+HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """Two lengths of text are enough here."""
+    monkeypatch.setattr(limits, "MEASURED_LENGTHS", (4, 8, 16))
+    monkeypatch.setattr(measured, "WATCHED_EVERY", None)
+
+
+def tables(app):
+    return [one.value for one in app.markdown if one.value.startswith("|")]
+
+
+def figure(app, place):
+    return json.loads(app.get("plotly_chart")[place].proto.spec)
+
+
+def frame(app, *columns):
+    (found,) = [one.value for one in app.dataframe if {*columns} <= {*one.value.columns}]
+    return found
+
+
+def said(app):
+    return "\n".join(one.value for one in app.markdown)
+
+
+def test_the_sections_are_these():
+    assert [section.name for section in PAGE.sections] == list(SECTIONS)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"source": "embeddings", "cost_n": 4096, "cost_d": 768, "cost_h": 12, "cost_k": 7, "cost_model": "Gemma-2-2B"},
+        {"source": "words", "text": "one", "cost_how": "exact", "cost_fixed": 1, "cost_model": "Mistral-7B-v0.1"},
+        {"source": "words", "text": "word other " * 100, "cost_k": 15, "cost_n": 10**12, "cost_d": 997},
+        {"source": "words", "text": "床前明月光，疑是地上霜。", "cost_k": 1, "cost_n": 1, "cost_d": 1},
+        {"text": HOSTILE, "cost_how": "exact", "cost_k": 9, "cost_h": 512},
+    ],
+)
+def test_every_check_of_every_section_holds(open_app, lang, link):
+    app = open_app("cost", section="all", lang=lang, **link)
+    assert not app.exception
+    assert not app.error
+    assert {name: checked(app, name) for name in SECTIONS} == {name: (n, n) for name, n in SECTIONS.items()}
+    assert not any("example.com" in one.value for one in [*app.markdown, *app.caption])
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_is_drawn_alone(open_app, section):
+    app = open_app("cost", section=section)
+    assert not app.exception
+    drawn = [name for name in SECTIONS if checked(app, name) != (0, 0)]
+    assert drawn == [section]
+    app.button_group(key=f"_footer_{section}").set_value("checks").run()
+    lines = [one.value for one in app.markdown if one.value.startswith(("✓", "✗"))]
+    assert len(lines) == SECTIONS[section]
+    assert all(line.startswith("✓") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("link", "section"),
+    [
+        ({}, "growth"),
+        ({"cost_n": 100, "cost_k": 7}, "growth"),
+        ({"cost_how": "exact"}, "growth"),
+        ({"cost_fixed": 1}, "heads"),
+        ({"cost_model": "gpt2"}, "models"),
+        ({"cost_seconds": 20}, "measured"),
+    ],
+)
+def test_an_old_link_opens_the_section_it_speaks_of(open_app, link, section):
+    app = open_app("cost", **link)
+    assert app.session_state["section"] == section
+    assert {name: str(app.session_state[name]) for name in link} == {
+        name: "True" if name == "cost_fixed" else str(value) for name, value in link.items()
+    }
+    assert not any("section" in one.value for one in app.info)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_golden_numbers_are_on_the_page(open_app, lang):
+    app = open_app("cost", section="all", lang=lang, **GOLDEN)
+    assert not app.exception
+    parts, orders = tables(app)
+    assert "10,588,160" in orders
+    assert "$O(n^2 d)$ | 51,200" in orders
+    assert r"$O(n / k)$: 9" in orders
+    assert r"$O(\log_k n)$: 3" in orders
+    assert parts.count("2,621,440") >= 4  # W_O of both attentions, and the recurrence's two
+    assert "7,864,320" in parts
+    assert any("21,176,320" in one.value and "800" in one.value for one in app.caption)
+    heads = frame(app, "heads", "exponentials")
+    assert set(heads["parameters"]) == {"1,048,576"}
+    assert set(heads["total"]) == {"10,588,160"}
+    assert list(heads["heads"]) == ["1", "2", "4", "▸ 8", "16", "32", "64", "128", "256", "512"]
+    assert heads["exponentials"][0] == "100"
+    assert heads["exponentials"][3] == "800"
+
+
+def test_heads_of_a_fixed_width(open_app):
+    app = open_app("cost", section="heads", **GOLDEN, cost_fixed=1)
+    heads = frame(app, "heads", "exponentials")
+    assert set(heads["d_k"]) == {"64"}
+    assert heads["parameters"][3] == "1,048,576"
+    assert heads["parameters"][4] == "2,097,152"
+
+
+@pytest.mark.parametrize("fixed", [0, 1])
+def test_what_grows_with_the_heads_is_drawn(open_app, fixed):
+    parameters, total, exponentials = figure(open_app("cost", section="heads", cost_fixed=fixed), 0)["data"]
+    heads = [2**power for power in range(10)]
+    assert parameters["x"] == total["x"] == exponentials["x"] == heads
+    assert exponentials["y"] == heads
+    assert parameters["y"] == total["y"] == (heads if fixed else [1] * 10)
+    assert all("h = %{x" in line["hovertemplate"] for line in (parameters, total, exponentials))
+
+
+def test_real_models(open_app):
+    app = open_app("cost", section="models", cost_n=4096)
+    models = frame(app, "kv_text").set_index("model")
+    assert models.loc["Llama-2-7B", "kv_text"] == "2 GiB"
+    assert models.loc["Llama-2-7B", "kv_token"] == "512 KiB"
+    assert models.loc["Falcon-7B", "kind"] == "MQA 71/1"
+    assert models.loc["gpt2", "parameters"] == "124,439,808"
+    assert models.loc["gpt2", "overtakes"] == "1,536"
+    assert models.loc["▸ all-MiniLM-L6-v2", "parameters"] == "22,713,216", "the model that reads the text is marked"
+    app.selectbox(key="cost_model").set_value("gpt2").run()
+    assert app.query_params["cost_model"] in ("gpt2", ["gpt2"])
+    assert app.query_params["section"] in ("models", ["models"])
+
+
+@pytest.mark.parametrize("how", ["order", "exact"])
+def test_curves_and_their_crossings(open_app, how):
+    app = open_app("cost", cost_how=how, cost_d=256, cost_k=7, cost_h=8)
+    t = translator("en")
+    crossings = {"recurrence": "256", "convolution": "1,792"} if how == "order" else {"GRU": "256", "LSTM": "512"}
+    for name, n in crossings.items():
+        label = t(f"cost.{name}") if name.islower() else name
+        assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in said(app)
+    if how == "exact":
+        assert t("cost.crossing_1", name=t("cost.recurrence")) in said(app)
+    drawn = figure(app, 0)["data"]
+    names = [line["name"] for line in drawn]
+    assert names[:2] == [t("cost.self_attention"), t("cost.window")]
+    assert len(names) == (5 if how == "order" else 7)
+    assert {int(n.replace(",", "")) for n in crossings.values()} <= {*drawn[-1]["x"]}
+    assert drawn[-1]["mode"] == "markers"
+
+
+def test_pairs_take_half_of_the_work_from_twice_the_width_on(open_app):
+    app = open_app("cost", section="parts", cost_d=256, cost_n=300)
+    assert translator("en")("cost.parts_found", n="512") in said(app)
+    pairs, matrices, near = figure(app, 0)["data"]
+    assert dict(zip(pairs["x"], pairs["y"], strict=True))[512] == 0.5
+    assert [a + b for a, b in zip(pairs["y"], matrices["y"], strict=True)] == pytest.approx([1] * len(pairs["x"]))
+    assert max(near["y"]) < 0.01
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", ["n", "d"])
+def test_nothing_is_a_sentence(open_app, name, lang):
+    app = open_app("cost", section="all", lang=lang, **{f"cost_{name}": 0})
+    assert [one.value for one in app.error] == [translator(lang)("cost.too_small", name=name, value=0)]
+    assert not app.exception
+    app.number_input(key=f"cost_{name}").set_value(6).run()
+    assert not app.error
+    assert tables(app)
+
+
+@pytest.mark.parametrize("sizes", [{"cost_n": 10**9}, {"cost_n": 10**12, "cost_d": 10**6}, {"cost_n": 1, "cost_d": 1}])
+def test_absurd_sizes_give_numbers(open_app, sizes):
+    app = open_app("cost", section="all", **sizes, cost_how="exact")
+    assert not app.exception
+    assert not app.error
+    assert len(tables(app)) == 2
+    assert all(passed == n for passed, n in (checked(app, name) for name in SECTIONS))
+    if sizes["cost_n"] == 10**9:
+        assert "999,999,999" in tables(app)[1]
+
+
+def test_a_share_or_a_size_on_the_brink_is_not_rounded_over_it(open_app):
+    app = open_app("cost", section="all", cost_n=10**9)
+    assert "| <0.1% |" in tables(app)[0] and "| 0.0% |" not in tables(app)[0]
+    shares = frame(app, "share")["share"]
+    assert ">99.9%" in set(shares) and not {"0.0%", "100.0%"} & set(shares)
+    assert "1,000 KiB" in said(open_app("cost", section="memory", cost_n=7804))
+
+
+@pytest.mark.parametrize("hostile", [{"cost_n": -1}, {"cost_n": 10**13}, {"cost_k": 2}, {"cost_h": 7}, {"cost_d": "x"}])
+def test_a_link_that_cannot_be_falls_back(open_app, hostile):
+    app = open_app("cost", **hostile)
+    (name,) = hostile
+    assert translator("en")("note.refused", names=name) in [one.value for one in app.info]
+    assert not app.exception
+
+
+def test_the_picture_of_ways_is_the_cores(open_app):
+    app = open_app("cost", section="paths", source="words", text="a b c d e f g h i j", cost_k=3)
+    (data,) = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    assert data["tokens"] == list("abcdefghij")
+    last = {panel["name"]: panel["steps"][9] for panel in data["panels"]}
+    assert last == {"self_attention": 1, "window": 9, "convolution": 9, "dilated": 3, "recurrence": 9}
+    assert all(named(panel["name"]) for panel in data["panels"])
+
+
+def test_a_measurement_from_end_to_end(open_app):
+    app = open_app("cost", section="measured", cost_d=16, cost_h=2)
+    app.button(key="measure").click().run()
+    for _ in range(600):
+        if not any(one.key == "stop" for one in app.button):
+            break
+        app.run()
+    assert not app.exception
+    t = translator("en")
+    results = frame(app, "lengths")
+    assert list(results["layer"]) == [t(f"cost.c_{name}") for name in ("naive", "sdpa", "convolution", "gru", "lstm")]
+    assert set(results["lengths"]) == {"4 – 16"}
+    assert all("±" in value for value in results["time"])
+    points = [line for line in figure(app, 0)["data"] if line["mode"] == "markers"]
+    assert [line["x"] for line in points] == [[4, 8, 16]] * 5
+    assert app.button(key="measure").label == t("cost.again")
+    square = figure(app, 1)["data"][-1]
+    assert square["y"] == [4 * 2 * n * n / 2**20 for n in (4, 8, 16)], "in MiB, as everywhere on the page"
+
+
+def test_a_running_measurement_can_be_stopped(open_app, monkeypatch):
+    states = {"state": "running", "stopped": False}
+    monkeypatch.setattr(Measurement, "active", property(lambda self: not states["stopped"]))
+    monkeypatch.setattr(Measurement, "stop", lambda self: states.update(stopped=True))
+    compute.measurement.clear()
+    app = open_app("cost", section="measured", cost_d=16, cost_h=2)
+    assert [one.key for one in app.button if one.key in ("stop", "measure")] == ["stop"]
+    app.button(key="stop").click().run()
+    assert states["stopped"]
+    assert [one.key for one in app.button if one.key in ("stop", "measure")] == ["measure"]
+    compute.measurement.clear()
+
+
+@pytest.mark.parametrize("sizes", [{"cost_d": 2048}, {"cost_k": 31}])
+def test_large_layers_are_not_timed(open_app, sizes):
+    app = open_app("cost", section="measured", **sizes)
+    assert translator("en")("cost.too_wide", d=1024, k=15) in [one.value for one in app.info]
+    assert not any(one.key == "measure" for one in app.button)
+    assert checked(app, "measured") == (1, 1)

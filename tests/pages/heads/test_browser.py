@@ -1,0 +1,93 @@
+"""What a person does on the Heads page, in a real browser."""
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from tests.browser.drive import PHONE, wait_run
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.models.registry import entries
+from viz.text import translator
+
+T = translator("en")
+REAL = specs.Source(kind="model", text=examples()[0].text, model=entries()[0].id)
+
+
+def test_first_paint_shows_the_animal_and_every_figure_says_what_it_is(visit):
+    page = visit()
+    expect(page.locator(".head-grid .says")).to_contain_text("“it” looks most at “animal” 0.6768")
+    expect(page.get_by_text(T("footer.checks", passed=3, n=3))).to_be_visible()
+    for section in ("row", "arrivals", "joined"):
+        shown = visit(section=section)
+        figures = shown.get_by_test_id("stPlotlyChart")
+        expect(figures.first).to_be_visible()
+        for figure in figures.all():
+            expect(figure.locator("[aria-label]").first).to_be_attached()
+
+
+def test_another_head_another_row(visit):
+    page = visit(layer=0, head=2, query=5, section="row")
+    weights = compute.read(REAL).layer(0).weights[2, 5]
+    shown = page.get_by_text(re.compile(r"looks most at .* of its attention"))
+    expect(shown).to_contain_text(f"{float(weights.max()):.4f}")
+    page.locator(".st-key-section").get_by_text(T("heads.switched_off.title")).click()
+    wait_run(page)
+    page.locator(".st-key-off").get_by_text(f"{T('heads.head')} 2", exact=True).click()
+    wait_run(page)
+    expect(page.get_by_text("Mean change over the tokens")).to_be_visible()
+    assert "off=2" in page.url
+
+
+def test_the_csv_is_the_trace(visit):
+    page = visit(layer=2, head=9)
+    page.get_by_text(T("footer.downloads")).click()
+    wait_run(page)
+    button = page.get_by_role("button", name=T("export.csv"))
+    button.scroll_into_view_if_needed()
+    with page.expect_download() as download:
+        button.click()
+    rows = list(csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
+    saved = torch.tensor([[float(cell) for cell in row[1:]] for row in rows[1:]])
+    torch.testing.assert_close(saved, compute.read(REAL).layer(2).weights[9], atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_a_figure_is_saved_as_chosen(visit, kind):
+    page = visit(image=kind, section="row")
+    figure = page.get_by_test_id("stPlotlyChart").first
+    figure.scroll_into_view_if_needed()
+    figure.hover()
+    with page.expect_download() as download:
+        figure.locator("[data-title*='ownload'], [data-attr='toImage'], .modebar-btn").first.click()
+    saved = Path(download.value.path()).read_bytes()
+    assert saved.startswith(b"\x89PNG" if kind == "png" else b"<svg")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_large_map_is_saved(visit, kind):
+    page = visit(text="a <b> & #000001")
+    with page.expect_download() as download:
+        page.locator(".head-grid").get_by_role("button", name=T(f"head_grid.save_{kind}")).click()
+    saved = Path(download.value.path()).read_bytes()
+    if kind == "png":
+        assert saved.startswith(b"\x89PNG")
+        return
+    root = ElementTree.fromstring(saved)
+    labels = compute.read(replace(REAL, text="a <b> & #000001")).tokens.labels
+    assert [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")] == [*labels, *labels]
+    cells = [float(title.text or "") for title in root.iter("{http://www.w3.org/2000/svg}title")]
+    weights = compute.read(replace(REAL, text="a <b> & #000001")).layer(3).weights[1]
+    torch.testing.assert_close(torch.tensor(cells), weights.flatten(), atol=6e-5, rtol=0)
+
+
+def test_on_a_phone_in_chinese_in_the_dark(visit):
+    page = visit(viewport=PHONE, scheme="dark", lang="zh", source="words", text="猫 坐 在 垫子 上")
+    expect(page.get_by_role("heading", name=translator("zh")("heads.title"), exact=True)).to_be_visible()
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

@@ -1,0 +1,192 @@
+"""The Heads page: what it says is what torch says, from every source and in both languages."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from pages.heads.page import PAGE
+from tests.running import checked, everything
+from viz.core.analysis.map_statistics import hide, message_norms
+from viz.frame import choice, compute, specs
+from viz.frame.examples import examples
+from viz.models.head_notes import note
+from viz.text import LANGUAGES, translator
+
+TEXT = examples()[0].text
+HOSTILE = "<b>x</b> ![x](http://e.com/a.png) $y$ #000001 \u202e \x07"
+SEEDED = {"n_heads": 4, "n_kv_heads": 4, "seed": 0}
+REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
+
+
+def charts(app):
+    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def numbers(array):
+    shape = [int(n) for n in str(array.get("shape", "-1")).split(",")]
+    return np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"]).reshape(shape)
+
+
+def said(app):
+    return [element.value for kind in ("markdown", "caption", "text") for element in app.get(kind)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
+    app, t = open_app(lang=lang), translator(lang)
+    known = note(compute.DEFAULT_MODEL, 3, 1)
+    assert known is not None
+    assert any(known.text[lang] in one for one in said(app))
+    assert checked(app, "all_heads") == (3, 3)
+    row = open_app(lang=lang, section="row")
+    assert t("heads.row_weights", query="it", key="animal", value="0.6768") in said(row)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_masked_numbers_are_not_called_the_models_own(open_app, lang):
+    own = translator(lang)("source.model_own")
+    assert any(own in one for one in said(open_app(lang=lang)))
+    assert not any(own in one for one in said(open_app(lang=lang, mask="causal")))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_temperature_is_the_large_maps_alone_and_that_is_said(open_app, lang):
+    t = translator(lang)
+    app = open_app(lang=lang, temperature=5, query=5, section="row")
+    assert t("heads.part_at_one", T=5) in said(app)
+    row = numbers(charts(app)["row"]["data"][0]["y"])
+    torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(3).weights[1, 5])
+    assert t("heads.part_at_one", T=1) not in said(open_app(lang=lang, section="row"))
+
+
+def test_the_row_drawn_is_the_traces(open_app):
+    app = open_app(layer=2, head=9, query=5, section="row")
+    row = numbers(charts(app)["row"]["data"][0]["y"])
+    torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(2).weights[9, 5])
+
+
+def test_what_arrives_is_weight_times_value_through_w_o(open_app):
+    """SYLLABUS F10: half of the weight sits on [CLS], and almost nothing comes from there."""
+    trace = compute.read(REAL).multi_head(3)
+    norms = torch.stack([
+        (trace.v[1] @ trace.projections.w_o[32:64])[j].norm() for j in range(len(trace.x))
+    ])  # fmt: skip
+    torch.testing.assert_close(message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[1], norms)
+    weight, message = (numbers(one["y"]) for one in charts(open_app(part="arrive"))["arrive"]["data"])
+    np.testing.assert_allclose(weight, trace.weights[1].mean(0).numpy(), atol=1e-6)
+    expected = (trace.weights[1] * norms).sum(0)
+    np.testing.assert_allclose(message, (expected / expected.sum()).numpy(), atol=1e-6)
+    assert weight[0] > 0.5
+    assert message[0] < 0.1
+
+
+def test_the_table_is_the_portrait(open_app):
+    app = open_app(layer=0, part="numbers")
+    table = app.dataframe[0].value
+    assert len(table) == 13
+    assert table["previous"].iloc[2] == pytest.approx(1.0, abs=0.001)
+    assert table["entropy"].iloc[12] == pytest.approx(np.log(16))
+
+
+@pytest.mark.parametrize("stage", ["contributions", "concat", "w_o", "output"])
+@pytest.mark.parametrize("source", choice.SOURCES)
+def test_what_leaves_the_heads(open_app, stage, source):
+    app = open_app(source=source, part="after", after=stage)
+    shape = numbers(charts(app)[f"after_{stage}"]["data"][0]["z"]).shape
+    n_heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
+    n = 16 if source != "words" else 12
+    rows = {"contributions": n_heads + 1, "w_o": width}.get(stage, n)
+    assert shape == (rows, n if stage == "contributions" else width)
+
+
+@pytest.mark.parametrize("source", choice.SOURCES)
+def test_heads_off_change_the_output_by_their_contributions(open_app, source):
+    app = open_app(source=source, part="off", off="1-2")
+    here, end = (numbers(one["y"]) for one in charts(app)["change"]["data"])
+    loaded = {"model": compute.DEFAULT_MODEL} if source != "words" else {}
+    sizes = {"model": {}, "embeddings": SEEDED | {"d_model": 0}, "words": SEEDED | {"d_model": 16}}[source]
+    asked = specs.Source(kind=source, text=TEXT, **loaded, **sizes)
+    trace = compute.trace(asked, 3 if source == "model" else 0, specs.Mask())
+    gone = (trace.contributions[1] + trace.contributions[2]).norm(dim=-1) / trace.output.norm(dim=-1)
+    np.testing.assert_allclose(here, gone.numpy(), rtol=1e-5)
+    assert (end > 0).all()
+    if source != "model":  # one layer: its output is the end
+        np.testing.assert_allclose(end, here, rtol=1e-4)
+
+
+BLIND = {"source": "words", "mask": "both", "pad_left": 1, "pad": 3}
+ALL = {"source": "words", "mask": "padding", "pad": 32}
+"""The first three queries may look nowhere; none may."""
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_heads_off_are_averaged_over_the_rows_that_have_an_output(open_app, lang):
+    app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
+    here, end = (numbers(one["y"]) for one in charts(app)["change"]["data"])
+    assert np.isnan(here[:3]).all() and np.isfinite(here[3:]).all()
+    assert t("heads.off_found", here=f"{here[3:].mean():.2f}", end=f"{end.mean():.2f}") in said(app)
+    app = open_app(part="off", off="0", lang=lang, **ALL)
+    end = numbers(charts(app)["change"]["data"][1]["y"])
+    assert t("heads.off_nowhere", end=f"{end.mean():.2f}") in said(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("what", ["weights", "scores"])
+def test_a_row_that_may_look_nowhere_looks_at_nothing_most(open_app, what, lang):
+    app, t = open_app(query=0, what=what, lang=lang, section="row", **BLIND), translator(lang)
+    assert t("head_grid.says_blind", q="The") in said(app)
+    assert not any("-inf" in one for one in said(app))
+
+
+@pytest.mark.parametrize("what", ["weights", "scores"])
+def test_a_row_whose_keys_are_all_hidden_is_not_called_blind(open_app, what):
+    app = open_app(query=1, what=what, hide=1, mask="padding", pad=15, section="row")  # [CLS] is left
+    assert translator("en")("heads.row_hidden", q="the") in said(app)
+
+
+def test_hidden_specials_renormalise_and_say_so(open_app):
+    app = open_app(hide="1", query=5, section="row")  # counted with [CLS]
+    assert translator("en")("view.hide_says") in said(app)
+    row = numbers(charts(app)["row"]["data"][0]["y"])
+    special = torch.tensor(compute.read(REAL).tokens.special)
+    expected = hide(compute.read(REAL).layer(3).weights[1], ~special, ~special)[4]
+    np.testing.assert_allclose(row, expected.numpy(), atol=1e-6)
+    assert row.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_merged_words(open_app):
+    app = open_app(merge="1", text="electroencephalography works", section="row")
+    names = charts(app)["row"]["data"][0]["customdata"]
+    assert names == ["[CLS]", "electroencephalography", "works", "[SEP]"]
+
+
+def test_scores_with_a_mask_have_holes_and_no_nan_on_the_page(open_app):
+    app = open_app(what="scores", mask="causal", query=2, merge="1", hide="1", section="row")
+    row = numbers(charts(app)["row"]["data"][0]["y"])
+    assert np.isfinite(row[:2]).all()
+    assert np.isnan(row[2:]).all()
+    assert not any("nan" in one for one in said(app))
+
+
+def test_an_example_is_one_click_away(open_app):
+    app = open_app()
+    app.button(key="try_mouse").click().run()
+    assert app.session_state["text"] == "The cat ignored the mouse because it was sleepy."
+    assert app.text_area(key="text").value == app.session_state["text"]
+
+
+@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("text", ["a", "猫", "word " * 200, HOSTILE])
+def test_any_text(open_app, source, text):
+    app = open_app(source=source, text=text, off="0", after="concat", mask="causal", hide="1", section="all")
+    assert not app.exception
+    for section in PAGE.sections:
+        app.session_state["section"] = section.name
+        app.run()
+        assert not app.exception
+    visible = [one.value for kind in ("markdown", "caption") for one in app.get(kind)]
+    assert not any("e.com" in one for one in visible), "a visitor's text never goes through Markdown"
+    assert list(everything(app))

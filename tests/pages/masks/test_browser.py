@@ -1,0 +1,172 @@
+"""Painting a mask in a real browser, what the softmax makes of it there, and a text that grows."""
+
+import re
+
+import torch
+from playwright.sync_api import Page, expect
+from torch.testing import assert_close
+
+from tests.browser.drive import PHONE, eventually, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.core.attention import row_softmax
+from viz.core.masks import causal, from_code, to_code, window
+from viz.core.variants.decoding import newcomers_share, rows_when
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.text import translator
+
+T = translator("en")
+TEXT = examples()[0].text
+WORDS = "dog bites man today"
+HOSTILE = "<img src=x onerror=alert(1)> ![x](http://example.com/a.png) {query} #000001"
+
+
+def scores(source: str = "model", head: int = 1) -> torch.Tensor:
+    """The head's scores before any mask."""
+    if source == "model":
+        return compute.read(specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)).layer(3).masked[head]
+    words = specs.Source(kind="words", text=WORDS, d_model=16, n_heads=4, n_kv_heads=4)
+    return compute.read(words).layer(0).masked[head]
+
+
+def shown(page: Page) -> tuple[str, torch.Tensor]:
+    """The mask that was drawn last, and the weights of that moment."""
+    code, sent = page.locator(".painter").evaluate(
+        "view => [view.dataset.drawn, Array.from(view.painter.weights ?? [])]"
+    )
+    return code, torch.tensor(sent).float()
+
+
+def is_torchs(page: Page, allowed: torch.Tensor, of: torch.Tensor) -> None:
+    """The browser's weights are torch's to float32's last digits, zeros of blocked cells and blind rows included."""
+    expected = row_softmax(of.masked_fill(~allowed, -torch.inf)).flatten()
+
+    def same() -> None:
+        code, weights = shown(page)
+        assert code == to_code(allowed)
+        assert_close(weights, expected, atol=1e-6, rtol=1e-5)
+
+    eventually(same)
+
+
+def place(page: Page, query: float, key: float) -> tuple[float, float]:
+    """Where a cell is on the screen; -1 is the names beside it."""
+    canvas = page.locator(".painter canvas.mask")
+    canvas.scroll_into_view_if_needed()
+    box, square = canvas.bounding_box(), page.locator(".painter").evaluate("view => ({...view.painter.square})")
+    assert box
+    x, y = (square["room"] + (at + 0.5) * square["cell"] if at >= 0 else square["room"] - 20 for at in (key, query))
+    return box["x"] + x, box["y"] + y
+
+
+def test_a_stroke_paints_and_its_link_opens_the_same_picture(visit):
+    page = visit("masks", mask="causal")
+    of, allowed = scores(), causal(16, 16)
+    is_torchs(page, allowed, of)
+    before = page.url
+    page.mouse.move(*place(page, 2, 5))
+    page.mouse.down()
+    page.mouse.move(*place(page, 2, 13))  # one leap: the cells between are painted too
+    allowed[2, 5:14] = True
+    is_torchs(page, allowed, of)
+    assert page.url == before, "nothing is told during a stroke"
+    page.mouse.up()
+    wait_run(page)
+    expect(page).to_have_url(re.compile("mask=painted"))
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
+    page.mouse.click(*place(page, 7, -1))  # a name beside a row: all of it
+    allowed[7] = True
+    is_torchs(page, allowed, of)
+    page.mouse.click(*place(page, 7, -1))
+    allowed[7] = False
+    is_torchs(page, allowed, of)
+    expect(page.locator(".painter .count")).to_contain_text("queries with nowhere to look: 1")
+    wait_run(page)
+    expect(page.get_by_text(T("masks.blocks_rows", n=1)[:40])).to_be_visible()
+    link = page.url
+    other = visit("masks", **dict(part.split("=") for part in link.partition("?")[2].split("&")))
+    is_torchs(other, allowed, of)
+    other.locator(".painter [data-tool=turn]").click()
+    is_torchs(other, ~allowed, of)
+    other.locator(".painter [data-tool=undo]").click()
+    is_torchs(other, allowed, of)
+    wait_run(other)
+    expect(other).to_have_url(link)
+    other.get_by_role("radio", name=T("masks.name_window"), exact=True).click()
+    wait_run(other)
+    is_torchs(other, window(16, 16, 2), of)
+
+
+def test_the_keyboard_paints_and_everything_may_be_blocked(visit):
+    page = visit("masks", source="words", text=WORDS, query=0)
+    of, allowed = scores("words"), torch.ones(4, 4).bool()
+    is_torchs(page, allowed, of)
+    page.locator(".painter canvas.mask").focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", " ", "ArrowDown", "r"):
+        page.keyboard.press(key)
+    allowed[1, 2], allowed[2] = False, False
+    is_torchs(page, allowed, of)
+    expect(page.locator(".painter .says")).to_contain_text("“man” may not look at “man”")
+    page.keyboard.press("Tab")  # leaving tells Python at once
+    wait_run(page)
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
+    page.locator(".painter [data-tool=close]").click()
+    wait_run(page)
+    is_torchs(page, torch.zeros(4, 4).bool(), of)
+    expect(page.get_by_test_id("stAlert").filter(has_text="This mask blocks everything")).to_be_visible()
+    page.get_by_text(T("masks.open_diagonal")).click()
+    wait_run(page)
+    is_torchs(page, torch.eye(4).bool(), of)
+
+
+def test_a_text_grows_and_only_without_a_mask_do_rows_change(visit):
+    page = visit("masks", section="decoding")
+    growing, of = page.locator(".growing"), scores()
+    moves = newcomers_share(of)
+
+    def at(n: int) -> dict:
+        growing.locator("input").evaluate(
+            "(input, n) => { input.value = n; input.dispatchEvent(new Event('input')); }", n
+        )
+        return growing.evaluate("""view => Object.fromEntries(Object.entries(view.growing.found).map(
+            ([kind, {weights, change}]) => [kind, {weights: Array.from(weights), change}]))""")
+
+    for n in (1, 2, 9, 16):
+        found = at(n)
+        open_rows, causal_rows = (
+            torch.tensor(found[kind]["weights"]).float().view(16, 16) for kind in ("open", "causal")
+        )
+        assert_close(open_rows[:n, :n], rows_when(of, n), atol=1e-6, rtol=1e-5)
+        whole = row_softmax(of.masked_fill(~causal(16, 16), -torch.inf))
+        assert_close(causal_rows[:n], whole[:n], atol=1e-6, rtol=1e-5)
+        assert found["causal"]["change"] == [0.0] * (n - 1)
+        assert_close(torch.tensor(found["open"]["change"]).float(), moves[: n - 1, n - 1], atol=1e-6, rtol=1e-4)
+    expect(growing.locator(".found").first).to_contain_text("largest change 0")
+    expect(growing.locator(".found").last).to_contain_text(f"{float(moves[:15, 15].max()):.4f}")
+
+
+def test_a_row_that_has_hardly_changed_did_not_give_up_0(visit):
+    """A head of previous tokens: every row loses something, and no row as much as 0.00005."""
+    page = visit("masks", layer=0, head=2, section="decoding")
+    said = page.locator(".growing .found").last
+    expect(said).to_contain_text(re.compile(r"gave up \d\.\de-\d+ of its weight"))
+
+
+def test_a_phone_in_the_dark_paints_with_a_finger(visit):
+    link = {"lang": "zh", "source": "words", "text": HOSTILE, "mask": "both", "section": "all"}
+    page = visit("masks", viewport=PHONE, scheme="dark", **link)
+    expect(page.locator(".growing canvas").first).to_be_visible()
+    assert is_wider_than_the_window(page) == []
+    assert page.locator(".painter img, .growing img, .maps img").count() == 0
+    allowed = from_code(shown(page)[0])
+    x, y = place(page, 0, 3)
+    for kind in ("pointerdown", "pointerup"):
+        page.locator(".painter canvas.mask").evaluate(
+            """(canvas, [kind, x, y]) => { canvas.setPointerCapture = () => {};
+            canvas.dispatchEvent(new PointerEvent(kind, {clientX: x, clientY: y, pointerType: 'touch'})) }""",
+            [kind, x, y],
+        )
+    wait_run(page)
+    allowed[0, 3] = ~allowed[0, 3]
+    assert shown(page)[0] == to_code(allowed)
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))

@@ -1,0 +1,200 @@
+"""The Masks page without a browser: its checks hold, its tables are the core's, its state is its link."""
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from pages import PAGES
+from pages.masks.editor import read_painted
+from pages.masks.page import PAGE
+from tests.components.test_maps import unpack
+from tests.running import checked
+from viz import limits
+from viz.core.attention import attend
+from viz.core.cost.attention import attention_flops
+from viz.core.masks import causal, from_code, to_code
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.frame.sidebar import file_of
+from viz.text import translator
+
+T = translator("en")
+REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
+NOTHING = to_code(torch.zeros(32, 32).bool())
+HAND = to_code(torch.arange(256).view(16, 16) % 3 == 0)
+HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
+
+
+def view(app, name):
+    """What a view of this name is sent: its header and its numbers."""
+    found = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(f".{name}")]
+    return unpack(found[0].bytes)
+
+
+def costs(app):
+    return app.dataframe[0].value
+
+
+def empty_row(app):
+    return app.dataframe[0].value
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"mask": "painted", "painted": HAND, "head": 3, "lang": "zh"},
+        {"mask": "both", "pad": 5, "pad_left": 1, "source": "words", "n_kv_heads": 2, "mask_late": 1},
+        {"mask": "padding", "pad": 32, "source": "embeddings", "lang": "zh"},
+        {"mask": "dilated", "text": "word other " * 100, "mask_late": 1},
+        {"mask": "prefix", "text": "词", "source": "words"},
+        {"mask": "window", "text": HOSTILE, "mask_late": 1},
+    ],
+)
+def test_every_check_of_the_page_holds(open_app, link):
+    app = open_app("masks", section="all", **link)
+    assert not app.exception
+    held = [checked(app, section.name) for section in PAGE.sections]
+    assert all(passed == n for passed, n in held)
+    # What could not fail is no check: nothing may be blocked, all may be, or there may be no earlier row.
+    missing = 4 if link.get("text") == "词" else 2 if not link or link.get("pad") == 32 else 0
+    assert sum(n for _, n in held) == 11 - missing
+    assert {name: str(app.session_state[name]) for name in link if name not in ("pad_left", "mask_late")} == {
+        name: str(value) for name, value in link.items() if name not in ("pad_left", "mask_late")
+    }
+    assert not any("example.com" in line.value for line in [*app.markdown, *app.caption, *app.warning])
+
+
+def test_cells_are_counted_and_what_they_cost(open_app):
+    app = open_app("masks", mask="causal", section="every_mask")
+    rows = costs(app)
+    at = list(rows["mask"]).index(f"→ {T('masks.name_causal')}")
+    assert rows["cells kept"][at] == "136 / 256"
+    assert rows["of QKᵀ and AV"][at] == "53.1 %"
+    spec = compute.trace(REAL, 3, specs.Mask()).projections.spec
+    whole, kept = (attention_flops(spec, n_queries=16, n_keys=16, n_pairs=pairs).total for pairs in (None, 136))
+    assert rows["of the layer's work"][at] == f"{100 * kept / whole:.1f} %"
+    header, blocks = view(app, "maps")
+    assert header["chosen"] == "causal"
+    assert [panel["code"] for panel in header["maps"]] == [kind for kind in specs.MASKS if kind != "painted"]
+    maps = torch.tensor(blocks["values"]).view(-1, 16, 16)
+    expected = compute.read(REAL).layer(3, allowed=causal(16, 16)).weights[1]
+    assert_close(maps[1], expected, atol=1e-6, rtol=0)
+
+
+def test_an_empty_row_in_six_programs(open_app):
+    app = open_app("masks", query=4, head=2, section="empty_row")
+    table, call = empty_row(app), compute.read(REAL).calls[3]
+    assert list(table["weights, lowest – highest"])[:3] == ["NaN", "0.0625", "0.0625"]
+    assert list(table["sum of the row"]) == ["NaN", "1.0000", "1.0000", "1.0000", "0.0000", "0.0000"]
+    even, open_row = call.v[2].mean(0).norm(), attend(call.q, call.k, call.v).output[2, 4].norm()
+    lengths = list(table["length of the output"])
+    assert lengths == ["NaN", f"{even:.4f}", f"{even:.4f}", f"{open_row:.4f}", "0.0000", "0.0000"]
+
+
+def test_the_mask_after_the_softmax_is_measured(open_app):
+    app = open_app("masks", mask="causal", mask_late=1)
+    lost = compute.read(REAL).layer(3).weights[1].tril().sum(-1)
+    found = T("masks.late_found", low=f"{float(lost.min()):.4f}", n=int((lost < 0.99).sum()), all=16)
+    assert found in [one.value for one in app.warning]
+    assert T("masks.late_nothing") in [one.value for one in open_app("masks", mask_late=1).info]
+
+
+def test_a_mask_too_late_that_costs_next_to_nothing_says_so(open_app):
+    """A head of previous tokens gives the future almost no weight: that no row lost 1 % is not that rows do not sum."""
+    app = open_app("masks", mask="causal", mask_late=1, layer=0, head=2)
+    lost = float(compute.read(REAL).layer(0).weights[2].triu(1).sum(-1).max())
+    assert 1e-6 < lost < 1e-4
+    assert T("masks.late_little", lost=f"{lost:.1e}") in [one.value for one in app.info]
+    assert not app.warning and not any("0.0 %" in one.value for one in app.text)
+
+
+def test_equal_words_hide_a_mask_that_is_turned_round(open_app):
+    app = open_app("masks", source="words", text="a a a a", mask="causal", section="polarity")
+    start = T("masks.polarity_alike", off="X").split("X")[0]
+    assert [one.value for one in app.info if one.value.startswith(start)]
+    assert not any(T("masks.polarity_turned", mha="0.00", sdpa="0.00") == one.value for one in app.markdown)
+
+
+def test_the_opposite_mask_is_measured_where_there_is_something_to_compare(open_app):
+    layer = compute.read(REAL).layer(3)
+    right, wrong = (
+        scaled_dot_product_attention(layer.q, layer.k, layer.v, mask, scale=layer.scale)[:, :-1]
+        for mask in (causal(16, 16), ~causal(16, 16))
+    )
+    off = f"{float((wrong - right).abs().max()):.2f}"  # the last row would look nowhere
+    turned = T("masks.polarity_turned", mha=off, sdpa=off)
+    assert turned in [one.value for one in open_app("masks", mask="causal", section="polarity").markdown]
+    nothing = open_app("masks", section="polarity")
+    assert T("masks.polarity_no_row") in [one.value for one in nothing.info]
+    assert not any(one.value.startswith(turned[:20]) for one in nothing.markdown)
+
+
+def test_a_mask_that_blocks_everything_says_what_to_do(open_app):
+    app = open_app("masks", source="words", text="one two three", mask="painted", painted=NOTHING)
+    assert [one.value for one in app.warning] == [T("masks.blocks_all")]
+    header, blocks = view(app, "mask_painter")
+    assert (header["n"], blocks["allowed"].any()) == (3, False)
+    next(one for one in app.button if one.label == T("masks.open_diagonal")).click()
+    app.run()
+    assert not app.error
+    assert torch.equal(from_code(app.session_state["painted"]), torch.eye(3).bool())
+    assert app.query_params["painted"] == app.session_state["painted"]
+
+
+def test_painting_starts_from_the_mask_that_was_there(open_app):
+    app = open_app("masks", mask="window", width=1)
+    pills = app.button_group(key="mask")
+    pills.set_value("painted").run()
+    assert torch.equal(from_code(app.session_state["painted"]), specs.Mask(kind="window", width=1).allowed(16, 16))
+
+
+def test_a_painted_mask_goes_with_the_visitor(open_app):
+    app = open_app("masks", mask="painted", painted=HAND)
+    assert not [box for box in app.selectbox if box.key == "mask"], "the page has its own control"
+    app.switch_page(file_of("heads")).run()
+    assert next(box for box in app.selectbox if box.key == "mask").value == "painted"
+    assert app.query_params["painted"] == HAND
+    app.text_area(key="text").set_value("A shorter text").run()
+    assert not app.exception
+    allowed = specs.Mask(kind="painted", painted=HAND).allowed(5, 20)
+    assert torch.equal(allowed[:, :16], from_code(HAND)[:5])
+    assert allowed[:, 16:].all()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_rows_with_nothing_to_see_do_no_harm_anywhere(open_app, page):
+    link = {"source": "words", "text": "one two three four", "mask": "painted", "painted": NOTHING}
+    app = open_app(page, section="all", **link)
+    assert not app.exception
+    assert T("truth.failed") not in [one.value for one in app.error]
+
+
+@pytest.mark.parametrize("code", ["<b>", "16.AAAA", to_code(causal(33, 33))])
+def test_a_link_that_paints_nonsense_is_refused(open_app, code):
+    app = open_app(mask="painted", painted=code)
+    assert T("note.refused", names="painted") in [one.value for one in app.info]
+    assert app.session_state["painted"] == ""
+
+
+@pytest.mark.parametrize("sent", [None, 7, "2.8A", {}, {"code": 7}, {"code": "2.!"}, {"code": to_code(causal(33, 33))}])
+def test_what_a_browser_sends_is_not_believed(sent):
+    assert limits.PAINTED_TOKENS == 32
+    assert read_painted(sent) is None
+
+
+def test_a_decoders_own_mask_stays(open_app):
+    app = open_app("masks", model="twin-g2", layer=0, text="repeat repeat repeat", mask="window", width=1)
+    assert not app.exception
+    passed, n = checked(app, "editor")
+    assert passed == n > 0
+    header, blocks = view(app, "mask_painter")
+    n = header["n"]
+    assert torch.equal(torch.tensor(blocks["own"].astype(int)).view(n, n).bool(), causal(n, n))
+    assert any(caption.value.startswith("The model itself blocks") for caption in app.caption)
+
+
+@pytest.mark.parametrize(("link", "section"), [({"mask_late": 1}, "too_late"), ({"mask": "causal"}, "editor")])
+def test_an_old_link_opens_the_section_it_means(open_app, link, section):
+    assert open_app("masks", **link).session_state["section"] == section

@@ -1,0 +1,169 @@
+"""The sinusoid explorer and the maps in a real browser: the client's numbers are torch's, Python hears of a release."""
+
+import math
+import re
+
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+from torch.testing import assert_close
+
+from pages.positions.page import PAGE
+from tests.browser.drive import PHONE, open_chip, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.core.positions import frequencies, kernel, sinusoidal
+from viz.text import translator
+
+T = translator("en")
+READ = """view => {
+    const {width, n, base, omega, rows, common} = view.sinusoids.numbers;
+    return {width, n, base, omega: Array.from(omega), rows: Array.from(rows), common: Array.from(common)};
+}"""
+
+
+def numbers(page: Page) -> dict:
+    explorer = page.locator(".sinusoids")
+    expect(explorer).to_have_attribute("data-drawn", re.compile("."))
+    return explorer.evaluate(READ)
+
+
+def drawn(page: Page, width: int, n: int, base: float) -> None:
+    expect(page.locator(".sinusoids")).to_have_attribute("data-drawn", f"{width},{n},{base:g}")
+
+
+def slide_live(page: Page, name: str, value: float) -> None:
+    """Move a slider of the explorer as a drag does: many inputs, no release."""
+    page.locator(f".sinusoids input[data-name={name}]").evaluate(
+        "(input, value) => { input.value = value; input.dispatchEvent(new Event('input')); }", value
+    )
+
+
+def let_go(page: Page, name: str) -> None:
+    page.locator(f".sinusoids input[data-name={name}]").evaluate("input => input.dispatchEvent(new Event('change'))")
+    wait_run(page)
+
+
+def is_torchs(page: Page, width: int, n: int, base: float) -> None:
+    drawn(page, width, n, base)
+    client = numbers(page)
+    assert (client["width"], client["n"], client["base"]) == (width, n, base)
+    assert_close(torch.tensor(client["omega"], dtype=torch.float64), frequencies(width, base=base))
+    # the last digit of float32, and the last digits of another library's sine
+    rows = torch.tensor(client["rows"]).reshape(n, width)
+    assert_close(rows, sinusoidal(n, width, base=base), atol=2e-7, rtol=0)
+    assert_close(torch.tensor(client["common"]), kernel(n, width, base=base), atol=2e-7, rtol=0)
+
+
+def test_the_clients_numbers_are_torchs_and_python_hears_of_the_release(visit):
+    page = visit("positions", section="sinusoids", pe_width=14, pe_n=37, base=700, source="words")
+    is_torchs(page, 14, 37, 700.0)
+    before = page.url
+    for width, n, base in ((2, 8, 10.0), (22, 101, 100.0), (128, 512, 10_000.0)):
+        slide_live(page, "d_model", width)
+        slide_live(page, "n", n)
+        slide_live(page, "base", math.log10(base))
+        is_torchs(page, width, n, base)
+    assert page.url == before, "nothing is told while a slider moves"
+    let_go(page, "base")
+    expect(page).to_have_url(re.compile("pe_width=128"))
+    expect(page).to_have_url(re.compile("pe_n=512"))
+    assert "base" not in page.url, "10,000 is the usual base"
+    is_torchs(page, 128, 512, 10_000.0)  # Python's answer changes nothing
+
+
+def test_an_odd_width_is_told_at_once_and_mended(visit):
+    page = visit("positions", section="sinusoids", source="words")
+    drawn(page, 64, 64, 10_000)
+    box = page.locator(".sinusoids .typed")
+    box.fill("7")
+    box.press("Enter")
+    wait_run(page)
+    expect(page.locator(".sinusoids .error")).to_contain_text("D = 7 is odd")
+    expect(page.get_by_test_id("stAlert").filter(has_text="A width of 7 is odd")).to_be_visible()
+    expect(page.locator(".sinusoids .map")).to_be_hidden()
+    box.fill("8")
+    box.press("Enter")
+    wait_run(page)
+    drawn(page, 8, 64, 10_000)
+    expect(page.locator(".sinusoids .error")).to_be_hidden()
+
+
+def test_clocks_choose_the_waves_and_the_map_moves_the_position(visit):
+    page = visit("positions", section="sinusoids", source="words")
+    drawn(page, 64, 64, 10_000)
+    clocks = page.locator(".sinusoids .clock[aria-pressed=true]")
+    expect(clocks).to_have_text(["0", "4", "8"])
+    page.locator(".sinusoids .clock").get_by_text("2", exact=True).click()
+    wait_run(page)
+    expect(clocks).to_have_text(["0", "2", "4", "8"])
+    expect(page).to_have_url(re.compile("pe_pairs=0-4-8-2"))
+    heat = page.locator(".sinusoids .map")
+    box = heat.bounding_box()
+    heat.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    wait_run(page)
+    expect(page).to_have_url(re.compile(r"pe_at=3\d"))
+    expect(page.locator(".sinusoids .says")).to_contain_text("p(3")
+
+
+def test_pointing_at_a_map_reads_all_and_a_click_opens_one(visit):
+    page = visit("positions", section="encodings", source="words", text="dog bites man")
+    strip = page.locator(".maps").filter(has=page.locator("button.picture"))
+    first = strip.locator("button.picture").first
+    first.hover(position={"x": 3, "y": 3})
+    expect(strip.locator(".says")).to_contain_text("“dog” → key “dog” (offset 0)")
+    shown = strip.locator(".value").all_inner_texts()
+    values = strip.evaluate("e => Array.from(e.maps.data.values)")
+    assert shown == [f"{values[9 * i]:.4f}" for i in range(len(shown))]
+    strip.locator("figure").filter(has_text="ALiBi").locator("button").click()
+    wait_run(page)
+    expect(page).to_have_url(re.compile("encoding=alibi"))
+    expect(page.get_by_text(T("positions.about_alibi")[:40])).to_be_visible()
+    expect(strip.locator("button[aria-pressed=true]")).to_have_count(1)
+
+
+def test_a_phone_in_the_dark(visit):
+    page = visit("positions", section="all", lang="zh", viewport=PHONE, scheme="dark", text="word " * 30)
+    expect(page.locator(".sinusoids .map")).to_be_visible()
+    assert is_wider_than_the_window(page) == []
+
+
+def test_hostile_words_stay_words(visit):
+    page = visit(
+        "positions",
+        section="encodings",
+        source="words",
+        text="<img src=x onerror=alert(1)> ![x](http://example.com/a.png)",
+    )
+    strip = page.locator(".maps").filter(has=page.locator("button.picture"))
+    strip.locator("button.picture").first.hover(position={"x": 2, "y": 2})
+    expect(strip.locator(".says")).to_contain_text("“<”")
+    assert page.locator("[data-testid=stMain] img").count() == 0
+
+
+SECTIONS = [section.name for section in PAGE.sections]
+LIMIT = 2_000
+"""Pixels a section may be high, with what stands above it."""
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_is_not_high_and_its_picture_is_on_the_first_screen(visit, section):
+    page = visit("positions", section=section)
+    opened = page.locator(f".st-key-section_{section}")
+    picture = opened.locator("canvas, .js-plotly-plot").first
+    expect(picture).to_be_visible()
+    assert picture.bounding_box()["y"] < 720
+    assert opened.evaluate("node => node.getBoundingClientRect().bottom") < LIMIT
+    assert is_wider_than_the_window(page) == []
+
+
+def test_the_bar_of_names_opens_a_section_and_the_head_has_a_chip(visit):
+    page = visit("positions", source="words", text="dog bites man")
+    page.get_by_role("radio", name=T("positions.rope.title"), exact=True).click()
+    wait_run(page)
+    expect(page).to_have_url(re.compile("section=rope"))
+    expect(page.locator(".st-key-section_shuffle")).to_have_count(0)
+    open_chip(page, "head")
+    page.get_by_role("slider", name=T("positions.head")).press("ArrowRight")
+    wait_run(page)
+    expect(page).to_have_url(re.compile("place_head=3"))
+    expect(page.locator(".st-key-chip_head")).to_have_text(re.compile("head 3"))

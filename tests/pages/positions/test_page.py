@@ -1,0 +1,419 @@
+"""The Positions page without a browser: its checks hold, its maps are the core's, its state is its link."""
+
+import math
+import re
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from pages.positions.checks import T5_BORDERS, alibi_slope, bias_of, rope_scores, sinusoids_error
+from pages.positions.page import PAGE
+from tests import checkpoints
+from tests.components.test_maps import unpack
+from tests.running import checked
+from viz.core import positions as core_positions
+from viz.core.attention import attend, row_softmax
+from viz.core.positions import alibi, alibi_slopes, rope, sinusoidal, t5_bias
+from viz.core.variants.encodings import encodings
+from viz.frame import compute, specs
+from viz.frame.specs import Placing
+from viz.models import capture, load
+from viz.text import translator
+
+T = translator("en")
+TEXT = "The animal didn't cross the street because it was too tired."
+MINILM = "all-MiniLM-L6-v2"
+
+
+def checks(app):
+    """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
+    found = {section.name: checked(app, section.name) for section in PAGE.sections}
+    return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
+
+
+def strip(app, *titles):
+    """The strip of maps whose first map has the first of these titles: its header and its maps by title."""
+    for component in app.get("bidi_component"):
+        if component.proto.bytes:
+            header, blocks = unpack(component.proto.bytes)
+            maps = torch.tensor(blocks["values"]).reshape(-1, header["n"], header["n"])
+            found = {panel["title"]: each for panel, each in zip(header["maps"], maps, strict=True)}
+            if set(titles) <= set(found):
+                return header, found, blocks
+    raise AssertionError(f"no strip of maps has {titles}")
+
+
+def offer(monkeypatch, entry):
+    """A checkpoint of this machine as the only model beside the listed ones: to choose, and to load."""
+    for module in (specs, compute):
+        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+
+
+def encoding_maps(app):
+    return strip(app, T("positions.name_none"), T("positions.name_alibi"))
+
+
+EVERY = {
+    "shuffle": 2, "real_head": 1, "sinusoids": 1, "added": 1, "step": 2, "encodings": 3, "rope": 2, "far": 4,
+}  # fmt: skip
+SEEDED = EVERY | {"shuffle": 1, "encodings": 2}
+"""No model to be compared with: neither all its layers nor its own first map."""
+SMALL = SEEDED | {"added": 2}
+"""Where P is the sinusoids, it is compared with their formula as well."""
+
+
+def alone(counts):
+    """One word has no order: nothing can be shuffled."""
+    return {name: n for name, n in counts.items() if name not in ("shuffle", "real_head")}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("link", "counts"),
+    [
+        ({}, EVERY),
+        ({"source": "embeddings"}, SEEDED),
+        ({"source": "words"}, SMALL),
+        ({"source": "words", "text": "word"}, alone(SMALL)),
+        ({"text": "word"}, alone(EVERY)),
+        ({"text": "春天来了，花开了，鸟也回来了。"}, EVERY),
+        ({"text": "春天来了，花开了，鸟也回来了。", "source": "words"}, SMALL),
+        ({"text": "word other " * 100}, EVERY | {"encodings": 2}),  # of a long text the first tokens: not the model's
+        ({"text": "word other " * 100, "source": "words"}, SMALL),
+        ({"mask": "causal", "look_at": "scores"}, EVERY),
+        ({"base": 500, "pe_width": 128, "pe_n": 512, "order": "reversed", "need": "rope_halves"}, EVERY),
+        ({"source": "embeddings", "added": "sinusoidal", "pairing": "halves", "rope_shift": 200}, SMALL),
+        ({"pe_width": 2, "pe_n": 8, "pe_k": -32, "pe_at": 0, "place_head": 11, "near_alpha": 0, "trained": 8}, EVERY),
+    ],
+)
+def test_every_check_of_the_page_holds(open_app, link, counts, lang):
+    app = open_app("positions", section="all", lang=lang, **link)
+    assert not app.exception
+    assert not app.error
+    assert not app.warning or "other" in link.get("text", "")
+    assert checks(app) == counts
+
+
+@pytest.mark.parametrize("source", ["model", "embeddings", "words"])
+@pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
+def test_a_section_stands_alone(open_app, section, source):
+    """It needs nothing that another section has drawn or declared."""
+    app = open_app("positions", section=section, source=source)
+    assert not app.exception
+    assert not app.error
+    every = {"model": EVERY, "embeddings": SEEDED, "words": SMALL}[source]
+    assert checks(app) == {section: every[section]}
+
+
+@pytest.mark.parametrize(
+    ("link", "section"),
+    [
+        ({}, "shuffle"),
+        ({"shuffle": 9, "need": "t5", "order": "reversed", "place_head": 1}, "shuffle"),
+        ({"pe_width": 32}, "sinusoids"),
+        ({"pe_n": 100}, "sinusoids"),
+        ({"pe_at": 40}, "sinusoids"),
+        ({"pe_pairs": "0-3"}, "sinusoids"),
+        ({"pe_k": -3}, "step"),
+        ({"pe_pair": 2}, "step"),
+        ({"added": "sinusoidal"}, "added"),
+        ({"encoding": "alibi"}, "encodings"),
+        ({"look_at": "scores"}, "encodings"),
+        ({"pairing": "halves"}, "rope"),
+        ({"rope_query": 2}, "rope"),
+        ({"rope_key": 0}, "rope"),
+        ({"rope_pair": 1}, "rope"),
+        ({"rope_shift": 17}, "rope"),
+        ({"trained": 128}, "far"),
+    ],
+)
+def test_an_old_link_opens_the_section_it_means(open_app, link, section):
+    app = open_app("positions", **link)
+    assert not app.exception
+    assert app.session_state["section"] == section
+    wanted = {name: str(value) for name, value in link.items()} | ({"section": section} if section != "shuffle" else {})
+    assert {name: app.query_params[name] for name in app.query_params} == wanted
+
+
+def test_the_words_are_shuffled_again(open_app):
+    app = open_app("positions")
+    said = [line.value for line in app.get("text")]
+    app.button(key="shuffle_words").click().run()
+    assert app.query_params["shuffle"] == "1"
+    written, shuffled = (line.value for line in app.get("text"))
+    assert written == said[0]
+    assert shuffled != said[1]
+    assert checks(app) == {"shuffle": 2}
+    head = open_app("positions", section="real_head", shuffle=999)
+    head.button(key="shuffle_model").click().run()
+    assert "shuffle" not in head.query_params, "after the last comes the first"
+    assert open_app("positions", order="reversed").button(key="shuffle_words").disabled
+
+
+def test_without_positions_only_the_places_change(open_app):
+    app = open_app("positions", shuffle=4)
+    none, learned = T("positions.name_none"), T("positions.name_learned")
+    before, after = (T(f"positions.map_{key}", name=none) for key in ("as_written", "put_back"))
+    _, maps, _ = strip(app, before)
+    assert_close(maps[after], maps[before], atol=1e-5, rtol=0)
+    told, moved = (maps[T(f"positions.map_{key}", name=learned)] for key in ("as_written", "put_back"))
+    assert (told - moved).abs().max() > 0.5
+    own = capture(load(MINILM), TEXT).layer(0).weights[2]
+    assert_close(told, own, atol=1e-5, rtol=0)
+
+
+def test_the_maps_are_the_encodings(open_app):
+    header, maps, blocks = encoding_maps(open_app("positions", source="words", look_at="scores", place_head=1))
+    none = maps[T("positions.name_none")]
+    assert_close(maps[T("positions.name_alibi")] - none, alibi(4, *none.shape)[1], atol=1e-5, rtol=0)
+    window = encodings(base=1e4, alpha=0.5, delta=-1.0, seed=0, rows=None)["quadratic"].bias(4, *none.shape)
+    assert window is not None
+    assert_close(maps[T("positions.name_quadratic")] - none, window[1], atol=1e-4, rtol=0)
+    assert T("positions.name_learned") not in maps
+    profiles = torch.tensor(blocks["profiles"]).reshape(len(maps), -1)
+    assert_close(profiles[0, header["n"] - 1], none.diagonal().mean())
+    weights = encoding_maps(open_app("positions", section="encodings", source="words", place_head=1))[1]
+    assert_close(weights[T("positions.name_none")], row_softmax(none))
+
+
+def test_masks_are_for_the_comparison_only(open_app):
+    app = open_app("positions", mask="causal", section="all")
+    later = torch.ones(16, 16).triu(1).bool()
+    _, maps, _ = encoding_maps(app)
+    for each in maps.values():
+        assert each[later].max() == 0
+        assert_close(each.sum(-1), torch.ones(16))
+    _, need, _ = strip(app, T("positions.map_as_written", name=T("positions.name_none")))
+    assert all(each[later].max() > 0 for each in need.values())
+
+
+def test_heads_that_do_not_fit_are_told_so(open_app):
+    app = open_app("positions", section="all", source="words", d_model=6, n_heads=2)
+    assert not app.exception
+    names = " · ".join(T(f"positions.name_rope_{pairing}") for pairing in ("adjacent", "halves"))
+    said = [T("positions.unavailable", names=names), *[T("error.odd_width", width=3)] * 3]
+    assert [line.value for line in app.warning] == said, "once below the maps, once for RoPE's section, once far away"
+    assert T("positions.name_rope_halves") not in encoding_maps(app)[1]
+    assert checks(app) == {name: n for name, n in SMALL.items() if name != "rope"}
+
+
+def test_an_odd_width_is_an_error_that_says_why(open_app):
+    app = open_app("positions", pe_width=7)
+    assert not app.exception
+    assert [one.value for one in app.warning] == [T("error.odd_width", width=7)]
+    step = open_app("positions", pe_width=7, section="step")
+    assert [line.value for line in step.info] == [T("positions.odd")]
+    assert not step.exception
+
+
+def test_the_previous_token_head_lives_by_its_positions(open_app):
+    app = open_app("positions", section="real_head")
+    assert any("layer 0, head 2" in line.value for line in app.markdown)
+    table = next(frame.value for frame in app.dataframe if "weight" in frame.value)
+    own, shuffled, zero, both = table["weight"]
+    assert own > 0.99
+    assert shuffled > 0.99
+    assert max(zero, both) < 0.2
+
+
+def test_the_first_layer_whatever_layer_is_chosen(open_app):
+    app = open_app("positions", layer=5)
+    assert any("layer 0 of" in caption.value for caption in app.caption)
+    assert T("positions.first_layer") in [caption.value for caption in app.caption]
+    assert app.session_state["layer"] == 5
+
+
+def test_the_link_holds_the_state(open_app):
+    wanted = {
+        "source": "words", "base": 700.0, "pe_width": 32, "pe_n": 100, "pe_at": 40, "pe_k": -3, "pe_pair": 2,
+        "place_head": 1, "near_alpha": 1.5, "near_delta": 2, "encoding": "alibi", "look_at": "scores", "shuffle": 9,
+        "need": "t5", "pairing": "halves", "rope_query": 2, "rope_key": 0, "rope_pair": 1, "rope_shift": 17,
+        "trained": 128,
+    }  # fmt: skip
+    app = open_app("positions", section="all", **wanted, pe_pairs="0-3")
+    state = {name: app.session_state[name] for name in wanted}
+    assert state == wanted
+    assert app.session_state["pe_pairs"] == [0, 3]
+    link = {name: app.query_params[name] for name in wanted}
+    assert link == {name: str(value) for name, value in wanted.items()}
+
+
+def test_a_map_is_opened_by_what_the_browser_reports(open_app):
+    app = open_app("positions", source="words", encoding="t5")
+    assert any(T("positions.about_t5") in line.value for line in app.markdown)
+    assert encoding_maps(app)[0]["chosen"] == "t5"
+
+
+def test_hostile_words_arrive_as_text(open_app):
+    hostile = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
+    app = open_app("positions", section="all", source="words", text=hostile)
+    assert not app.exception
+    assert not any("example" in line.value or "<b>" in line.value for line in app.markdown)
+    assert any("example" in line.value for line in app.get("text"))
+    assert re.search("example", str(encoding_maps(app)[0]["maps"][0]["labels"]))
+
+
+ODD = {"rope": 0, "far": 3}
+"""Nothing that turns."""
+FAMILIES = {
+    "bert": EVERY | ODD,
+    "gpt2": EVERY | {"shuffle": 1} | ODD,  # a causal mask says who comes first
+    "llama": SEEDED | {"real_head": 0},  # no table of its own
+    "t5": SEEDED | {"real_head": 0, "added": 0} | ODD,
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_any_family_of_models(open_app, monkeypatch, tmp_path, family):
+    """Odd widths, shared heads, causal masks, tables or none: what cannot be is said, the rest holds."""
+    entry = checkpoints.offered(family, tmp_path / "small")
+    offer(monkeypatch, entry)
+    app = open_app("positions", section="all", model=entry.id, place_head=1)
+    assert not app.exception
+    assert checks(app) == {name: n for name, n in FAMILIES[family].items() if n}
+    assert T("positions.name_alibi") in encoding_maps(app)[1]
+    assert not app.error
+    odd = {"bert": 35, "gpt2": 35, "t5": 33}.get(family)
+    assert odd is None or T("error.odd_width", width=odd) in [one.value for one in app.warning]
+
+
+def captions(app):
+    return " ".join(one.value for one in app.caption)
+
+
+def test_the_header_says_what_is_the_models_own(open_app):
+    """Positions are the page's: that every number is the model's would be false, and so would "no positions"."""
+    every = "Every number is the trained model's own."
+    minilm, embeddings = captions(open_app("positions")), captions(open_app("positions", source="embeddings"))
+    assert T("positions.model_table") in minilm and every not in minilm
+    assert "no positions" not in embeddings and "then each row is normalised" in embeddings
+    assert "small enough to read" in captions(open_app("positions", source="words"))
+
+
+def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
+    """The twins are Llamas: halves, base 10 000."""
+    said = captions(open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me"))
+    assert T("positions.model_turns") in said
+    own = T("positions.own_map", name=T("positions.name_rope_halves"), base="10000", off="X").split("X")[0]
+    assert own in said and said.count("is the model's own (") == 1
+    other = captions(
+        open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me", base=500)
+    )
+    assert T("positions.own_no_map", base="500") in other
+    alone = captions(open_app("positions", section="encodings", model="twin-g2", text="repeat"))
+    assert "is the model's own (" not in alone, "one token looks the same on every map"
+
+
+@pytest.mark.parametrize(
+    ("link", "wanted", "values"),
+    [
+        ({}, "far_t5", {"flat": "91", "end": "1.57"}),
+        ({}, "far_learned", {"known": "512"}),
+        ({"trained": 8}, "far_t5_short", {"flat": "91", "last": "1.57"}),
+        ({"trained": 64}, "far_learned_cut", {"known": "64"}),
+        ({"base": 2, "trained": 1024}, "far_sinusoidal_all", {"end": "X", "pairs": "192", "n": "1024"}),
+        ({"base": 2, "trained": 1024}, "far_rope_halves_all", {"end": "X", "pairs": "16", "n": "1024"}),
+        ({"trained": 8, "near_delta": -8}, "far_quadratic", {"at": "0.00", "end": "-24.50"}),
+        ({"near_alpha": 0}, "far_quadratic_zero", {}),
+    ],
+)
+def test_what_is_said_of_far_places_is_true_of_the_curve(open_app, link, wanted, values):
+    """T5's last number is seen only past its last border; a curve that is at its top, or 0 throughout, is not gone."""
+    every = captions(open_app("positions", section="far", place_head=2, **link))
+    for part in T(f"positions.{wanted}", **values).split("X"):
+        assert part in every
+
+
+@pytest.mark.parametrize("text", ["word", "word word word"])
+def test_equal_words_are_no_evidence(open_app, text):
+    """[CLS] and [SEP] stay where they are: where nothing was exchanged, nothing can be learned from it."""
+    app = open_app("positions", section="all", text=text)
+    assert not [frame for frame in app.dataframe if "weight" in frame.value]
+    word = text == "word"
+    key = {True: ("one_word", "evidence_one"), False: ("same_words", "same_words")}[word]
+    assert [one.value for one in app.info] == [T(f"positions.{each}") for each in key]
+
+
+def test_behind_a_causal_mask_an_even_spread_is_over_what_came_before(open_app, monkeypatch, tmp_path):
+    entry = checkpoints.offered("gpt2", tmp_path / "small")
+    offer(monkeypatch, entry)
+    app = open_app("positions", section="real_head", model=entry.id, text=TEXT)
+    n = len(capture(load(entry.id, extra=(entry,)), TEXT).tokens.ids)
+    even = sum(1 / (i + 1) for i in range(1, n)) / (n - 1)
+    assert T("positions.evidence_says", even=f"{even:.2f}") in [one.value for one in app.markdown]
+    assert f"{even:.2f}" != f"{1 / n:.2f}"
+
+
+def test_alibi_does_not_see_a_text_turned_round(open_app):
+    link = {"source": "words", "text": "dog bites man", "need": "alibi"}
+    turned = open_app("positions", **link, order="reversed")
+    assert T("positions.need_mirror") in captions(turned)
+    assert any("**0.00**" in one.value for one in turned.markdown), "and that is what was computed"
+    assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"text": "dog bites a man"}))
+    assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"source": "model"}))
+
+
+def backwards(x, *, base, pairing, positions):
+    return rope(x, base=base, pairing=pairing, positions=-positions)
+
+
+def slower(x, *, base, pairing, positions):
+    return rope(x, base=2 * base, pairing=pairing, positions=positions)
+
+
+def one_sided(n_heads, n_queries, n_keys):
+    """ALiBi without its absolute value."""
+    return -alibi_slopes(n_heads)[:, None, None] * core_positions.offsets(n_queries, n_keys).float()
+
+
+def exchanged(table, n_queries, n_keys):
+    """T5's buckets for keys ahead and keys behind, exchanged."""
+    return t5_bias(torch.cat([table[16:], table[:16]]), n_queries, n_keys)
+
+
+def cosine_first(n, d_model, *, base):
+    return sinusoidal(n, d_model, base=base).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+
+
+def negated(*rows, bias=None, **options):
+    """A bias taken away from the scores instead of added."""
+    return attend(*rows, bias=None if bias is None else -bias, **options)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "fault", "found"),
+    [
+        ("pages.positions.rope", "rope", backwards, {"rope": (1, 2)}),
+        ("pages.positions.rope", "rope", slower, {"rope": (1, 2)}),
+        ("viz.core.variants.encodings", "alibi", one_sided, {"encodings": (1, 2), "far": (3, 4)}),
+        ("viz.core.variants.encodings", "t5_bias", exchanged, {"encodings": (1, 2), "far": (3, 4)}),
+        ("viz.core.heads", "attend", negated, {"encodings": (1, 2)}),
+        ("pages.positions.sinusoids", "sinusoidal", cosine_first, {"sinusoids": (0, 1)}),
+    ],
+)
+def test_a_fault_is_seen(open_app, monkeypatch, module, name, fault, found):
+    """What is put in here once left every check of the page passing."""
+    monkeypatch.setattr(f"{module}.{name}", fault)
+    text = f"a fault called {fault.__name__} is put in"  # of its own, since what was computed is kept
+    app = open_app("positions", section="all", source="words", text=text)
+    assert not app.exception
+    assert checks(app) == SMALL | found
+
+
+def test_the_other_ways_of_computing_agree_with_the_core():
+    assert sinusoids_error(sinusoidal(50, 12, base=70.0), 70.0) < 1e-6
+    for n_heads in (1, 2, 3, 6, 8, 12):
+        assert_close(torch.tensor([alibi_slope(h, n_heads) for h in range(n_heads)]), alibi_slopes(n_heads))
+    offset = torch.arange(-1100, 1101)
+    every = core_positions.t5_buckets(offset)
+    drawn = torch.randn(32, 2, generator=torch.Generator().manual_seed(5))[:, 1]
+    assert torch.equal(bias_of("t5", offset, Placing(), head=1, n_heads=2, seed=5), drawn[every])
+    assert tuple(range(1, 8)) + tuple(math.ceil(8 * 2 ** (j / 2)) for j in range(8)) == T5_BORDERS
+    q, k = torch.randn(2, 6, 10, generator=torch.Generator().manual_seed(1))
+    for pairing in ("adjacent", "halves"):
+        turned = [rope(x, base=50.0, pairing=pairing) for x in (q, k)]
+        each = rope_scores(
+            q[:, None].expand(6, 6, 10), k.expand(6, 6, 10), core_positions.offsets(6, 6), base=50.0, pairing=pairing
+        )  # fmt: skip
+        assert_close(each.float(), turned[0] @ turned[1].T, atol=1e-5, rtol=1e-5)

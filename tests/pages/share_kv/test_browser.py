@@ -1,0 +1,123 @@
+"""Shared keys and values in a real browser: what is drawn, the cache as it grows, and phones."""
+
+import pytest
+import torch
+from playwright.sync_api import Locator, expect
+from torch.testing import assert_close
+
+from pages.share_kv.page import PAGE
+from tests.browser.drive import PHONE, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.models.kv_sharing import with_fewer
+from viz.text import LANGUAGES, translator
+
+T = translator("en")
+HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![a](http://example.com/a.png) $x^2$ #000001 {group}"
+SECTIONS = [section.name for section in PAGE.sections]
+REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
+
+
+def test_brackets_hold_the_heads_that_share(visit):
+    page = visit("share-kv", n_kv_heads=4)
+    groups = page.locator(".sharing .group")
+    expect(groups).to_have_count(4)
+    for group in range(4):
+        expect(groups.nth(group).locator(".kv canvas")).to_have_count(2)
+        expect(groups.nth(group).locator(".head figcaption")).to_have_text([f"head {3 * group + i}" for i in range(3)])
+    sent = page.locator(".sharing").evaluate("view => Array.from(view.sharing.data.weights)")
+    weights = torch.tensor(sent).view(12, 16, 16) / 65535
+    assert_close(weights, with_fewer(compute.read(REAL), 4).layer(3).weights, atol=1e-5, rtol=0)
+    canvas = groups.nth(1).locator(".head canvas").first
+    box = canvas.bounding_box()
+    canvas.hover(position={"x": box["width"] * 2.5 / 16, "y": box["height"] * 9.5 / 16})
+    value = f"{float((weights[3, 9, 2] * 65535).round() / 65535):.4f}"
+    labels = compute.read(REAL).tokens.labels
+    said = T("share_kv.picture.says", head=3, read=1, query=labels[9], key=labels[2], value=value)
+    expect(page.locator(".sharing .says")).to_have_text(said)
+
+
+def test_the_slider_moves_the_brackets_in_place(visit):
+    page = visit("share-kv", n_kv_heads=4)
+    page.locator(".sharing").evaluate("view => { view.kept = true }")
+    page.locator(".st-key-n_kv_heads input[type=range]").press("ArrowRight")
+    wait_run(page)
+    expect(page.locator(".sharing .group")).to_have_count(6)
+    assert page.locator(".sharing").evaluate("view => view.kept")
+    assert "n_kv_heads=6" in page.url
+
+
+def test_the_mistake_marks_the_heads_that_read_others(visit):
+    page = visit("share-kv", n_kv_heads=2, mistake=1)
+    expect(page.locator(".sharing .head.wrong")).to_have_count(6)
+    expect(page.locator(".sharing .head.wrong").first).to_contain_text("head 1 reads K/V 1")
+
+
+def test_the_cache_grows_by_a_column_and_counts(visit):
+    page = visit("share-kv", n_kv_heads=3, section="growing_cache")
+    cache = page.locator(".kv-cache")
+    expect(cache.locator(".rows canvas")).to_have_count(6)
+    token = 6 * 3 * 64 * 2
+
+    def at(n):
+        cache.locator("input").evaluate(
+            "(input, n) => { input.value = n; input.dispatchEvent(new Event('input')); }", n
+        )
+        return cache.evaluate("view => view.kvCache.counted")
+
+    assert at(1) == {"held": token, "written": token, "read": token, "total": token}
+    assert at(16) == {"held": 16 * token, "written": token, "read": 16 * token, "total": 136 * token}
+    expect(cache.locator("tr").nth(2)).to_contain_text("36 KiB")
+    expect(cache.locator(".place")).to_have_text(T("share_kv.cache.place", at=16, n=16))
+    at(15)
+    filled = """view => { const c = view.querySelector('.rows canvas'), n = 16;
+        const x = c.getContext('2d'), w = c.width / n;
+        const lit = (i) => x.getImageData(i * w + w / 2, 0, 1, c.height).data.some((v) => v > 0);
+        return Array.from({length: n}, (_, i) => lit(i)) }"""
+    assert cache.evaluate(filled) == [True] * 15 + [False]
+    play = cache.locator("button.play")
+    play.click()
+    expect(cache.locator(".place")).to_have_text(T("share_kv.cache.place", at=16, n=16))
+    expect(play).to_contain_text(T("share_kv.cache.play"))  # it stops by itself at the end
+    play.click()
+    expect(play).to_contain_text(T("share_kv.cache.pause"))
+    play.click()
+
+
+@pytest.mark.parametrize(("scheme", "lang"), [("light", "en"), ("dark", "zh")])
+def test_a_phone_shows_everything(visit, scheme, lang):
+    page = visit("share-kv", viewport=PHONE, scheme=scheme, lang=lang, section="all")
+    expect(page.locator(".sharing .group").first).to_be_visible()
+    for name in SECTIONS:
+        expect(page.locator(f".st-key-section_{name}")).to_be_visible()
+    assert not is_wider_than_the_window(page)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_names_of_the_sections_fit_in_one_row_and_open_them(visit, lang):
+    page, t = visit("share-kv", lang=lang), translator(lang)
+    names = page.locator(".st-key-section button")
+    expect(names).to_have_count(len(SECTIONS))
+    assert len({round(box["y"]) for box in map(Locator.bounding_box, names.all())}) == 1
+    names.filter(has_text=t("share_kv.savings.title")).click()
+    wait_run(page)
+    expect(page.locator(".st-key-section_savings")).to_be_visible()
+    expect(page.locator(".sharing")).to_have_count(0)
+    assert "section=savings" in page.url
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_no_section_is_long_and_each_begins_on_the_first_screen(visit, section):
+    page = visit("share-kv", section=section, viewport=(1280, 720))
+    assert page.locator(".stMainBlockContainer").evaluate("block => block.scrollHeight") < 2000
+    picture = page.locator(".sharing, .kv-cache, .maps, .js-plotly-plot").first
+    expect(picture).to_be_visible()
+    assert picture.bounding_box()["y"] < 720
+
+
+def test_hostile_text_stays_text(visit):
+    page = visit("share-kv", source="words", text=HOSTILE, words=HOSTILE, section="all")
+    expect(page.locator(".kv-cache .text")).to_contain_text("<")
+    assert page.locator(".sharing img, .kv-cache img, .maps img").count() == 0
+    assert page.locator(".stMainBlockContainer img").count() == 0

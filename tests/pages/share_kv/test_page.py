@@ -1,0 +1,426 @@
+"""The Sharing page: one G for everything on it, checks that hold and break when they should, counts that are right."""
+
+import base64
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from pages.share_kv import compute as own_compute
+from pages.share_kv import copying, growing_cache, published, savings, speed, who_shares
+from pages.share_kv.page import PAGE
+from tests.pages.share_kv.test_pack import unpack
+from tests.running import checked, everything
+from viz.core.analysis.map_statistics import total_variation
+from viz.core.cost.attention import kv_cache_bytes, parameters
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.spec import AttentionSpec
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.frame.format import size as size_text
+from viz.models.kv_sharing import with_fewer
+from viz.models.presets import presets
+from viz.models.trained.twins import GROUPS, twin_id
+from viz.text import LANGUAGES, translator
+
+TEXT = examples()[0].text
+REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
+T = translator("en")
+
+
+def view(app, name):
+    """What a view in the browser is sent."""
+    found = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(f".{name}")]
+    return unpack(found[0].bytes)
+
+
+def charts(app):
+    """What each figure shows, by its key."""
+    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def numbers(array):
+    return np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"])
+
+
+def lines(app, section):
+    """The live checks of a section, opened in its footer."""
+    app.session_state[f"_footer_{section}"] = "checks"
+    return [one.value for one in app.run().markdown if one.value[:1] in "✓✗"]
+
+
+def tables(app):
+    return [one.value for one in app.dataframe]
+
+
+def markdown(app):
+    return [one.value for one in app.markdown]
+
+
+@pytest.mark.parametrize("G", [1, 2, 3, 4, 6, 12])
+def test_every_g_of_a_real_layer(open_app, G):
+    app = open_app("share_kv", n_kv_heads=G, section="all")
+    assert checked(app, "who_shares") == ((5, 5) if G in (1, 12) else (4, 4))
+    assert checked(app, "savings") == (3, 3)
+    sent = view(app, "sharing")
+    assert (sent["n_kv_heads"], sent["n_heads"]) == (G, 12)
+    assert sent["reads"] == [i * G // 12 for i in range(12)]
+    pooled = with_fewer(compute.read(REAL), G).multi_head(3)
+    torch.testing.assert_close(torch.tensor(sent["k"].reshape(G, 16, 32)), pooled.k)
+    weights = torch.tensor(sent["weights"].reshape(12, 16, 16) / 65535, dtype=torch.float32)
+    torch.testing.assert_close(weights, pooled.weights, atol=1e-5, rtol=0)
+    cache = view(app, "kv_cache")
+    assert cache["token_bytes"] == 6 * G * 64 * 2
+    assert cache["mha_token_bytes"] == 6 * 12 * 64 * 2
+
+
+def test_how_far_the_converted_layer_is(open_app):
+    app, before = open_app("share_kv", n_kv_heads=2, section="converted"), compute.read(REAL).layer(3).weights
+    far = {g: total_variation(with_fewer(compute.read(REAL), g).layer(3).weights, before) for g in (1, 2, 3, 4, 6, 12)}
+    shown = numbers(charts(app)["far_g"]["data"][0]["y"])
+    torch.testing.assert_close(torch.tensor(shown), torch.stack([one.mean() for one in far.values()]))
+    torch.testing.assert_close(torch.tensor(numbers(charts(app)["far_head"]["data"][0]["y"])), far[2].mean(-1))
+    assert T("share_kv.convert_found", G=2, own=12, far=f"{float(far[2].mean()):.2f}") in markdown(app)
+
+
+@pytest.mark.parametrize("link", [{"model": "twin-g8", "text": "the"}, {"mask": "padding", "pad": 32}])
+def test_where_no_weight_can_move_nothing_is_compared(open_app, link):
+    app = open_app("share_kv", n_kv_heads=2, section="converted", **link)
+    assert T("share_kv.convert_nothing") in [one.value for one in app.info]
+    assert "far_g" not in charts(app)
+
+
+def test_the_layers_own_g_pools_nothing(open_app):
+    app = open_app("share_kv", n_kv_heads=12, section="converted")
+    assert T("share_kv.convert_own", own=12) in markdown(app)
+
+
+@pytest.mark.parametrize(("link", "own"), [({}, False), ({"n_kv_heads": 12}, True),
+                                           ({"n_kv_heads": 12, "mask": "causal"}, False)])  # fmt: skip
+def test_pooled_or_masked_numbers_are_not_called_the_models_own(open_app, link, own):
+    for section in ("who_shares", "growing_cache"):
+        said = [one.value for one in open_app("share_kv", section=section, **link).caption]
+        assert any(T("source.model_own") in one for one in said) == own
+
+
+@pytest.mark.parametrize("source", ["words", "embeddings"])
+def test_seeded_heads_follow_the_same_control(open_app, source):
+    app = open_app("share_kv", source=source, n_kv_heads=1)
+    assert view(app, "sharing")["n_kv_heads"] == 1
+    assert checked(app, "who_shares") == (5, 5)
+    app = app.select_slider(key="n_kv_heads").set_value(4).run()
+    assert not app.exception
+    assert view(app, "sharing")["n_kv_heads"] == 4
+    assert any(T("share_kv.check_mha") in one for one in lines(app, "who_shares"))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_mistake_breaks_the_check_and_says_so(open_app, lang):
+    app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4), translator(lang)
+    assert checked(app, "who_shares") == (3, 4)
+    assert t("truth.failed") in [one.value for one in app.error]
+    failed = [one for one in lines(app, "who_shares") if one.startswith("✗")]
+    assert len(failed) == 1
+    assert t("truth.sdpa") in failed[0]
+    assert view(app, "sharing")["reads"] == [0, 1, 2, 3] * 3
+    assert len(app.warning) == 1
+    app = app.select_slider(key="n_kv_heads").set_value(1).run()  # nothing to mix up
+    assert checked(app, "who_shares") == (5, 5)
+    assert t("share_kv.mistake_none") in [one.value for one in app.caption]
+    assert not app.warning and not app.info and not app.error
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_mistake_that_no_check_sees_is_not_said_to_be_seen(open_app, lang):
+    app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4, mask="padding", pad=32), translator(lang)
+    assert checked(app, "who_shares") == (4, 4)
+    assert not app.warning
+    assert [one.value for one in app.info] == [t("share_kv.mistake_quiet", wrong=8, H=12)]
+
+
+def test_the_table_counts_every_g(open_app):
+    table = tables(open_app("share_kv", n_kv_heads=4, section="savings"))[0]
+    assert [row.split("G = ")[1].split()[0] for row in table.iloc[:, 0]] == ["12", "6", "4", "3", "2", "1"]
+    assert table.iloc[:, 0][2].startswith("→")
+    expected = [parameters(AttentionSpec(d_model=384, n_heads=12, n_kv_heads=g)).total for g in (12, 6, 4, 3, 2, 1)]
+    assert list(table.iloc[:, 3]) == expected
+    assert expected[0] == 589_824
+
+
+@pytest.mark.parametrize(
+    ("link", "both_ways", "all_columns"),
+    [({}, True, True), ({"mask": "padding", "pad": 2}, True, False), ({"mask": "window", "width": 1}, True, False),
+     ({"mask": "causal"}, False, True), ({"mask": "both", "pad": 2}, False, False),
+     ({"model": "twin-g8"}, False, True)],
+)  # fmt: skip
+def test_what_differs_from_a_decoder_is_said(open_app, link, both_ways, all_columns):
+    said = [one.value for one in open_app("share_kv", section="growing_cache", **link).caption]
+    assert (T("share_kv.not_causal") in said) == both_ways
+    assert (T("share_kv.not_all") not in said) == all_columns
+
+
+class TestPublished:
+    def test_llama_3_8b_at_8192_tokens_is_exactly_one_gib(self, open_app):
+        app = open_app("share_kv", section="published")
+        assert [one.value for one in app.metric] == ["1 GiB", "4 GiB", "1 GiB"]
+        app.session_state["_footer_published"] = "why"
+        assert any("1{,}073{,}741{,}824" in one.value for one in app.run().latex)
+
+    @pytest.mark.parametrize(
+        ("name", "per_token", "mha"),
+        [
+            ("Llama-2-7B", 524_288, 524_288), ("Llama-2-70B", 327_680, 8 * 327_680), ("Falcon-7B", 8192, 71 * 8192),
+            ("Qwen2.5-0.5B", 12_288, 7 * 12_288), ("gpt2", 36_864, 36_864), ("StarCoder", 20_480, 48 * 20_480),
+        ],
+    )  # fmt: skip
+    def test_one_token(self, open_app, name, per_token, mha):
+        app = open_app("share_kv", preset=name, n=1)
+        ours, theirs, _ = (one.value for one in app.metric)
+        assert (ours, theirs) == (size_text(per_token), size_text(mha))
+
+    def test_every_size_multiplies(self, open_app):
+        app = open_app("share_kv", preset="Mistral-7B-v0.1", n=1_000_000, batch=3, layers=5, number="int8")
+        assert checked(app, "published") == (1, 1)
+        size = kv_cache_bytes(
+            AttentionSpec(d_model=4096, n_heads=32, n_kv_heads=8), n_tokens=1_000_000, n_layers=5, batch=3,
+            bytes_per_value=1,
+        )  # fmt: skip
+        assert app.metric[0].value == size_text(size)
+        assert T("share_kv.window", window=4096, w=32, L=32) in [one.value for one in app.caption]
+        app = open_app("share_kv", preset="Gemma-2-2B", layers=1)
+        assert T("share_kv.window", window=4096, w=13, L=26) in [one.value for one in app.caption]
+        across = T("share_kv.across").partition("{")[0]
+        assert not any(one.value.startswith(across) for one in app.caption), "one layer has none to share with"
+        assert any(one.value.startswith(across) for one in open_app("share_kv", layers=2).caption)
+
+    @pytest.mark.parametrize("name", ["bert-base-uncased", "all-MiniLM-L6-v2"])
+    def test_an_encoder_has_no_new_token_to_read_for(self, open_app, name):
+        app = open_app("share_kv", preset=name)
+        assert T("share_kv.m_read") not in [one.label for one in app.metric]
+        assert T("share_kv.encoder") in [one.value for one in app.caption]
+
+    def test_curves(self, open_app):
+        curves = charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=1))["growth"]["data"]
+        own = T("share_kv.as_published", name="G = 8 · GQA")
+        assert [one["name"] for one in curves] == ["G = 64 · MHA", own, "G = 1 · MQA"]
+        assert curves[1]["y"][-1] == pytest.approx(327.68)  # GB, at a million tokens
+
+    @pytest.mark.parametrize(("G", "drawn"), [(4, True), (3, False)])
+    def test_the_g_of_the_page_has_a_curve_where_it_divides_the_heads(self, open_app, G, drawn):
+        curves = charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=G))["growth"]["data"]
+        assert (f"G = {G} · GQA" in [one["name"] for one in curves]) == drawn
+
+    def test_a_model_brings_its_own_layers(self, open_app):
+        app = open_app("share_kv", section="published").selectbox(key="preset").select("Llama-2-70B").run()
+        assert app.number_input(key="layers").value == 80
+
+    @pytest.mark.parametrize(
+        ("name", "bad"), [("n", "0"), ("n", "99999999999999"), ("batch", "-1"), ("n_kv_heads", "5")]
+    )
+    def test_what_cannot_be_asked_for(self, open_app, name, bad):
+        app = open_app("share_kv", section="all", **{name: bad})
+        assert not app.exception
+        assert any(name in one.value for one in app.info)
+
+    def test_presets_and_bytes(self):
+        assert {"gpt2", "bert-base-uncased", "Llama-2-7B", "Llama-2-70B", "Llama-3-8B", "Mistral-7B-v0.1", "Falcon-7B",
+                "Qwen2.5-0.5B", "all-MiniLM-L6-v2", "StarCoder"} <= {one.id for one in presets()}  # fmt: skip
+        assert size_text(1023) == "1,023 B"
+        assert size_text(3 * 2**40) == "3 TiB"
+
+
+class TestTwins:
+    def test_all_expect_the_word_that_came_next(self, open_app):
+        table = tables(open_app("share_kv", section="copying"))[0]
+        assert list(table["G"]) == list(GROUPS)
+        assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
+
+    def test_without_the_second_layer_they_do_not(self, open_app):
+        table = tables(open_app("share_kv", twin_off="8-9-10-11-12-13-14-15"))[0]
+        assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
+        assert "bird" not in list(table[T("share_kv.x_next_off")])
+
+    def test_unknown_words_are_said_to_be_unknown_as_text(self, open_app):
+        app = open_app("share_kv", words="a zebra ![x](http://e.com/a.png) <b>a</b>")
+        said = [one.value for one in app.text if "zebra" in one.value]
+        assert len(said) == 1
+        assert not app.exception
+
+    @pytest.mark.parametrize("words", ["", "   ", "cat", "cat " * 400])
+    def test_any_words(self, open_app, words):
+        app = open_app("share_kv", words=words)
+        assert not app.exception
+        assert bool(app.error) == (not words.strip())
+
+    @pytest.mark.parametrize(("words", "maps"), [("the", 0), ("the cat", 1), ("the cat the", 2)])
+    def test_no_head_is_best_at_nothing(self, open_app, words, maps):
+        app = open_app("share_kv", words=words)
+        table = tables(app)[0]
+        assert [set(table[T(f"share_kv.x_{name}")]) == {"—"} for name in ("previous", "induction")] == [
+            maps < 1, maps < 2,
+        ]  # fmt: skip
+        drawn = [one.proto.bytes for one in app.get("bidi_component") if one.proto.component_name.endswith(".maps")]
+        assert len(drawn) == (maps > 0)
+        assert checked(app, "copying") == (2 * maps, 2 * maps)
+
+    def test_a_twin_with_one_key_value_head_cannot_be_pooled(self, open_app):
+        said = [one.value for one in open_app("share_kv", model=twin_id(1)).caption]
+        assert T("share_kv.own_one", H=8) in said
+        assert T("share_kv.own", own=1, H=8) not in said
+
+    def test_a_twin_as_the_models_own_heads(self, open_app):
+        app = open_app("share_kv", model=twin_id(2))
+        assert view(app, "sharing")["n_kv_heads"] == 2
+        assert T("share_kv.own", own=2, H=8) in [one.value for one in app.caption]
+        assert checked(app, "who_shares") == (3, 3)  # RoPE turns k after its projection: no check of it
+        assert checked(open_app("share_kv", model=twin_id(2), section="savings"), "savings") == (3, 3)
+
+
+def test_measured_here(open_app, monkeypatch):
+    app = open_app("share_kv", section="speed")
+    assert list(numbers(charts(app)["decode_bytes"]["data"][0]["y"])) == [128, 64, 32, 16, 8, 4]
+    monkeypatch.setattr(own_compute, "decode_seconds", lambda plan, g: 0.001 * g + 0.001)
+    own_compute.decode_time.clear()
+    app = app.button(key="measure_decode").click().run()
+    assert not app.exception
+    took, foretold = (numbers(one["y"]) for one in charts(app)["decode"]["data"])
+    assert list(took) == pytest.approx([33, 17, 9, 5, 3, 2])
+    assert list(foretold) == pytest.approx([33 * g / 32 for g in (32, 16, 8, 4, 2, 1)])
+    own_compute.decode_time.clear()
+
+
+HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
+NAMES = [section.name for section in PAGE.sections]
+ALWAYS = {"growing_cache": 2, "savings": 3, "published": 1, "speed": 1, "trained": 1, "copying": 4}
+"""Live checks that a section has whatever the source."""
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("link", "who", "converted"),
+    [
+        ({}, 4, 2),
+        ({"source": "embeddings"}, 4, 0),  # seeded heads have nothing trained to convert
+        ({"source": "words"}, 4, 0),
+        ({"source": "words", "n_heads": 1}, 6, 0),
+        ({"text": "word"}, 4, 2),
+        ({"text": "word other " * 100, "n_kv_heads": 2}, 4, 2),
+        ({"text": HOSTILE, "words": HOSTILE, "n_kv_heads": 1}, 5, 2),
+        ({"mask": "both", "pad": 5, "pad_left": 1}, 4, 2),
+        ({"model": "twin-g8", "text": "the cat the"}, 3, 2),
+        ({"model": "twin-g2", "mask": "window", "width": 1, "text": "the cat the"}, 3, 2),
+    ],
+)
+def test_every_check_of_every_section_holds(open_app, lang, link, who, converted):
+    app = open_app("share_kv", section="all", lang=lang, **link)
+    assert not app.exception and not app.error
+    expected = ALWAYS | {"who_shares": who, "converted": converted}
+    if link.get("words") == HOSTILE:
+        expected["copying"] = len(copying.best_heads(compute.read(twin_source(HOSTILE)))) * 2
+    assert {name: checked(app, name) for name in NAMES} == {name: (expected[name], expected[name]) for name in NAMES}
+    assert not any("example.com" in one.value for one in [*app.markdown, *app.caption])
+
+
+def twin_source(text, g=2):
+    return specs.Source(kind="model", text=text, model=twin_id(g))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "section"),
+    [
+        ("n_kv_heads", 6, "who_shares"), ("layer", 1, "who_shares"), ("mask", "causal", "who_shares"),
+        ("mistake", 1, "who_shares"), ("preset", "gpt2", "published"), ("n", 5, "published"),
+        ("batch", 2, "published"), ("layers", 3, "published"), ("number", "int8", "published"),
+        ("head", 4, "converted"), ("words", "the cat the", "copying"), ("twin", 8, "copying"),
+        ("twin_off", "8-9", "copying"),
+    ],
+)  # fmt: skip
+def test_an_old_link_opens_the_section_it_means(open_app, name, value, section):
+    app = open_app("share_kv", **{name: value})
+    assert not app.exception
+    assert app.session_state["section"] == section
+    assert app.query_params[name] == ([str(value)] if isinstance(app.query_params[name], list) else str(value))
+    assert len([one for one in everything(app) if getattr(one, "key", None) == "n_kv_heads"]) == 1
+
+
+def test_an_old_link_with_the_mistake_means_the_mistake(open_app):
+    app = open_app("share_kv", mistake=1, head=3, n_kv_heads=4)
+    assert app.session_state["section"] == "who_shares"
+    assert app.toggle(key="mistake").value
+
+
+@pytest.mark.parametrize("section", NAMES)
+def test_g_is_in_view_in_every_section(open_app, section):
+    app = open_app("share_kv", section=section, n_kv_heads=6)
+    assert app.select_slider(key="n_kv_heads").value == 6
+    assert T("share_kv.says_gqa", H=12, G=6, each=2) in markdown(app)
+
+
+class TestFaults:
+    """Each check fails if what it checks is wrong."""
+
+    @pytest.mark.parametrize("module", [growing_cache, savings, published])
+    def test_a_cache_that_counts_query_heads(self, open_app, monkeypatch, module):
+        def unshared(spec, **options):
+            return kv_cache_bytes(replace(spec, n_kv_heads=spec.H), **options)
+
+        monkeypatch.setattr(module, "kv_cache_bytes", unshared)
+        section = module.__name__.rpartition(".")[2]
+        passed, n = checked(open_app("share_kv", section=section), section)
+        assert passed == n - 1
+
+    def test_parameters_that_do_not_share(self, open_app, monkeypatch):
+        monkeypatch.setattr(
+            savings, "parameters", lambda spec, **options: parameters(replace(spec, n_kv_heads=spec.H), **options)
+        )
+        assert checked(open_app("share_kv", section="savings"), "savings") == (1, 3)
+
+    @pytest.mark.parametrize(
+        ("section", "module", "name"), [("growing_cache", growing_cache, "decode"), ("speed", speed, "decode_step")]
+    )
+    def test_decoding_at_a_wrong_scale(self, open_app, monkeypatch, section, module, name):
+        right = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *qkv, **options: right(*qkv, **options | {"scale": 1.0}))
+        app = open_app("share_kv", section=section)
+        assert checked(app, section)[0] == checked(app, section)[1] - 1
+
+    def test_a_group_that_takes_its_first_head_for_the_mean(self, open_app, monkeypatch):
+        def first(seen, g):
+            calls = tuple(
+                replace(call, k=call.k.unflatten(0, (g, -1))[:, 0], v=call.v.unflatten(0, (g, -1))[:, 0])
+                for call in with_fewer(seen, len(seen.calls[0].k)).calls
+            )
+            pooled = [call.projections for call in with_fewer(seen, g).calls]
+            calls = tuple(replace(call, projections=own) for call, own in zip(calls, pooled, strict=True))
+            return replace(seen, stacks={next(iter(seen.stacks)): calls})
+
+        monkeypatch.setattr(own_compute, "with_fewer", first)
+        own_compute.shared.clear()
+        try:
+            app = open_app("share_kv", section="all")
+            assert checked(app, "converted") == (0, 2)
+            assert checked(app, "who_shares") == (3, 4)
+        finally:
+            own_compute.shared.clear()
+
+    def test_weights_that_have_forgotten(self, open_app, monkeypatch):
+        monkeypatch.setattr(own_compute, "measure", lambda *_, **__: (1.0, 0.9))
+        own_compute.twin_accuracy.clear()
+        try:
+            assert checked(open_app("share_kv", section="trained"), "trained") == (0, 1)
+        finally:
+            own_compute.twin_accuracy.clear()
+
+    def test_a_head_credited_with_what_its_token_itself_gets(self, open_app, monkeypatch):
+        monkeypatch.setattr(copying, "induction", lambda weights, _: weights.diagonal(0, -2, -1).mean(-1))
+        app = open_app("share_kv", section="copying")
+        assert checked(app, "copying") == (3, 4)
+
+    def test_multi_head_attention_at_a_wrong_scale(self):
+        spec, x = AttentionSpec(d_model=8, n_heads=2), torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
+        weights = HeadWeights.random(spec, seed=0)
+        right, wrong = multi_head(x, x, weights), multi_head(x, x, weights, scale=1.0)
+        torch.testing.assert_close(who_shares.head_by_head(right, None), right.output)
+        assert (who_shares.head_by_head(wrong, None) - wrong.output).abs().max() > 1e-2

@@ -1,0 +1,67 @@
+"""The Stacking page in a real browser: a token followed down by hand, and the page on a phone."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.stacking.page import PAGE
+from tests.browser.drive import PHONE, open_chip, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.text import translator
+
+T = translator("en")
+
+
+def layers(n):
+    return T("stacking.n_layers", n=n)
+
+
+def test_a_token_is_followed_down(visit):
+    page = visit("stacking", source="words", text="dog bites man today", depth=3)
+    strip = page.locator(".maps")
+    names = strip.locator(".name")
+    expect(names).to_have_text([T("stacking.map_weights", last=2), T("stacking.map_rollout", layers=layers(3))])
+    canvas = strip.locator(".picture canvas").nth(1)
+    box = canvas.bounding_box()
+    canvas.hover(position={"x": 0.97 * box["width"], "y": 0.97 * box["height"]})
+    expect(strip.locator(".says")).to_have_text(T("stacking.pair_says", query="today", key="today"))
+    values = strip.evaluate("e => Array.from(e.maps.data.values)")
+    assert strip.locator(".value").all_inner_texts() == [f"{values[16 * i + 15]:.4f}" for i in range(2)]
+    open_chip(page, "depth")
+    page.get_by_role("slider", name=T("stacking.depth")).press("ArrowRight")
+    wait_run(page)
+    expect(page).to_have_url(re.compile("depth=4"))
+    expect(names.nth(1)).to_have_text(T("stacking.map_rollout", layers=layers(4)))
+    page.keyboard.press("Escape")
+    page.locator(".st-key-from_token").get_by_role("combobox").click()
+    page.get_by_role("option", name=T("stacking.this_token", i=1, token="bites")).click()
+    wait_run(page)
+    expect(page.get_by_text(T("stacking.rollout.picture", token="bites"))).to_be_visible()
+    page.locator(".st-key-section").get_by_text(T("stacking.receptive_field.title"), exact=True).click()
+    wait_run(page)
+    expect(page).to_have_url(re.compile("section=receptive_field"))
+    page.locator(".st-key-field").get_by_text(T("stacking.receptive_field.name_causal"), exact=True).click()
+    wait_run(page)
+    field = T("stacking.receptive_field.picture", token="bites", layers=layers(4), open=2, n=4)
+    expect(page.get_by_text(field)).to_be_visible()
+    page.get_by_text(T("footer.checks", passed=3, n=3)).click()
+    wait_run(page)
+    expect(page.get_by_text("✓").first).to_be_visible()
+
+
+@pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
+def test_a_section_fits_its_screen(visit, section):
+    page = visit("stacking", section=section)
+    main = page.locator(".stMainBlockContainer")
+    assert main.bounding_box()["height"] < 2000
+    picture = page.locator(".maps canvas, .js-plotly-plot").first
+    expect(picture).to_be_visible()
+    assert picture.bounding_box()["y"] < 720
+    assert is_wider_than_the_window(page) == []
+
+
+def test_a_phone_in_the_dark(visit):
+    page = visit("stacking", lang="zh", viewport=PHONE, scheme="dark", text="word " * 40, source="words", section="all")
+    expect(page.locator(".maps .picture")).to_have_count(2)
+    assert is_wider_than_the_window(page) == []

@@ -1,0 +1,45 @@
+"""What the Stacking page computes, where the page's own tests do not reach."""
+
+from dataclasses import dataclass
+
+import torch
+
+from pages.stacking.compute import field, gradients, ordinary, sharing, similarity
+from viz.frame.block_plan import BlockPlan
+from viz.frame.specs import Mask, Source
+
+WORDS = Source(kind="words", text="a b c d e f g", d_model=12, n_heads=3, n_kv_heads=3)
+PLAN = BlockPlan(layers=(0, 1, 2))
+
+
+@dataclass(frozen=True)
+class Held:
+    parts: dict
+
+
+def test_only_tensors_of_inference_mode_are_copied():
+    with torch.inference_mode():
+        made = torch.arange(3.0)
+    own = torch.arange(2.0)
+    found = ordinary(Held({"a": (made, own), "b": len}))
+    copy, same = found.parts["a"]
+    assert not copy.is_inference()
+    assert torch.equal(copy, made)
+    assert same is own
+    assert found.parts["b"] is len
+
+
+def test_gradients_are_zero_exactly_where_the_field_is_closed():
+    mask = Mask(kind="window", width=1)
+    found = field(WORDS, PLAN, mask, 1)
+    assert [row.nonzero().flatten().tolist() for row in found.open] == [[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 1, 2], [1]]
+    assert torch.equal(gradients(WORDS, PLAN, mask, 1) > 0, found.open)
+    assert found.leak == 0
+
+
+def test_independent_layers_are_the_plan_itself_and_all_shared_is_its_first():
+    own, one = (sharing(WORDS, PLAN, Mask(), n) for n in (3, 1))
+    assert torch.equal(own.similarity.cosine, similarity(WORDS, PLAN, Mask())[0].cosine)
+    again = similarity(WORDS, BlockPlan(layers=(0, 0, 0)), Mask())[0]
+    assert torch.equal(one.similarity.length, again.length)
+    assert (own.parameters, own.flops) == (3 * one.parameters, one.flops)

@@ -1,0 +1,372 @@
+"""The Stacking page without a browser: its checks hold, its pictures are the core's, its state is its link."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from pages.stacking import compute as stacking_compute
+from pages.stacking import layer_sharing
+from pages.stacking.page import PAGE
+from tests import checkpoints
+from tests.components.test_maps import unpack
+from tests.running import checked, everything
+from viz.core.analysis.map_statistics import total_variation
+from viz.core.analysis.rollout import flow, with_residual
+from viz.core.analysis.rollout import rollout as core_rollout
+from viz.frame import compute, specs
+from viz.frame.block_plan import BlockPlan
+from viz.models import capture, load
+from viz.text import LANGUAGES, translator
+
+T = translator("en")
+TEXT = "The animal didn't cross the street because it was too tired."
+CHINESE = "春天来了，花开了，鸟也回来了。"
+HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
+
+
+def checks(app):
+    """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
+    found = {section.name: checked(app, section.name) for section in PAGE.sections}
+    return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
+
+
+def strips(app):
+    """The maps of the page by title."""
+    found = {}
+    for component in app.get("bidi_component"):
+        if component.proto.bytes:
+            header, blocks = unpack(component.proto.bytes)
+            maps = torch.tensor(blocks["values"]).reshape(-1, header["n"], header["n"])
+            found |= {panel["title"]: each for panel, each in zip(header["maps"], maps, strict=True)}
+    return found
+
+
+def figure(app, key):
+    """The figure of this key."""
+    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(f"-{key}")]
+    return json.loads(chart.proto.spec)
+
+
+def numbers(array):
+    """What plotly packed, as it was."""
+    shape = [int(n) for n in str(array.get("shape", "-1")).split(",")]
+    return np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"]).reshape(shape)
+
+
+def table(app, key):
+    """The table with a column of this name."""
+    return next(frame.value for frame in app.dataframe if T(key) in frame.value)
+
+
+def said(app):
+    return [one.value for kind in ("markdown", "caption", "text", "info") for one in app.get(kind)]
+
+
+SEEDED = {
+    "rollout": 2, "flow": 3, "gradient": 1, "receptive_field": 3, "oversmoothing": 2, "locality": 2, "layer_sharing": 3,
+    "trained_sharing": 2,
+}  # fmt: skip
+EVERY = SEEDED | {"rollout": 3, "oversmoothing": 3}
+"""A model's own hidden states are compared as well."""
+
+
+def without(counts, **fewer):
+    """The same with fewer checks: none of a picture that cannot be drawn."""
+    return {name: n for name, n in (counts | fewer).items() if n}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("link", "counts"),
+    [
+        ({}, EVERY),
+        ({"source": "embeddings", "n_heads": 4}, SEEDED),
+        ({"source": "words", "depth": 12, "field": "dilated", "mask": "causal", "sets": 5}, SEEDED),
+        ({"source": "words", "text": "word", "depth": 1},
+         without(SEEDED, oversmoothing=0, receptive_field=1, layer_sharing=1)),
+        ({"text": CHINESE, "field": "own", "depth": 3}, without(EVERY, receptive_field=1)),
+        ({"text": "word other " * 100, "source": "words", "mask": "padding"}, without(SEEDED, flow=0)),
+        ({"text": HOSTILE, "mask": "both", "pad": 2, "pad_left": 1}, without(EVERY, flow=0)),
+    ],
+)  # fmt: skip
+def test_every_check_of_the_page_holds(open_app, link, counts, lang):
+    app = open_app("stacking", section="all", lang=lang, **link)
+    assert not app.exception
+    assert not app.error
+    assert checks(app) == counts
+
+
+@pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
+def test_a_section_is_drawn_alone(open_app, section):
+    app = open_app("stacking", section=section, source="words", text="dog bites man today")
+    assert not app.exception
+    assert list(checks(app)) == [section]
+    controls = [box.key for box in app.selectbox if box.key == "from_token"]
+    assert bool(controls) == (section in ("rollout", "flow", "gradient", "receptive_field"))
+
+
+@pytest.mark.parametrize(
+    ("link", "section"),
+    [
+        ({}, "rollout"),
+        ({"depth": 3, "from_token": 2}, "rollout"),
+        ({"field": "causal"}, "receptive_field"),
+        ({"field_width": 3}, "receptive_field"),
+        ({"field": "dilated", "field_gap": 3}, "receptive_field"),
+        ({"sets": 2}, "layer_sharing"),
+    ],
+)
+def test_an_old_link_opens_the_section_it_means(open_app, link, section):
+    app = open_app("stacking", source="words", **link)
+    assert app.session_state["section"] == section
+    assert {name: app.session_state[name] for name in link} == link
+    assert {name: app.query_params[name] for name in link} == {name: str(value) for name, value in link.items()}
+
+
+def test_the_maps_are_those_of_the_models_own_heads(open_app):
+    """Computed here from the model's captured layers, which know nothing of the blocks."""
+    app = open_app("stacking", section="all", depth=4, from_token=2)
+    seen = capture(load("all-MiniLM-L6-v2"), TEXT)
+    weights = torch.stack([seen.layer(i).weights for i in range(4)])
+    mixed = with_residual(weights)
+    maps, layers = strips(app), T("stacking.n_layers", n=4)
+    rolled = core_rollout(mixed)
+    assert_close(maps[T("stacking.map_weights", last=3)], weights[3].mean(0), atol=1e-5, rtol=0)
+    assert_close(maps[T("stacking.map_rollout", layers=layers)], rolled[-1], atol=1e-5, rtol=0)
+    assert_close(maps[T("stacking.map_flow", layers=layers)][2], flow(mixed, 2), atol=1e-5, rtol=0)
+    (growth,) = figure(app, "rollout_growth")["data"]
+    assert_close(torch.tensor(numbers(growth["z"])), rolled[:, 2], atol=1e-5, rtol=0)
+    (growth,) = figure(app, "flow_growth")["data"]
+    expected = torch.stack([flow(mixed[:n], 2) for n in (1, 2, 3, 4)])
+    assert_close(torch.tensor(numbers(growth["z"])), expected, atol=1e-5, rtol=0)
+
+
+def test_what_rows_have_in_common_is_counted(open_app):
+    """By total variation, the other way round."""
+    app = open_app("stacking", depth=3)
+    seen = capture(load("all-MiniLM-L6-v2"), TEXT)
+    rolled = core_rollout(with_residual(torch.stack([seen.layer(i).weights for i in range(3)])))
+    first, last = (
+        1 - sum(float(total_variation(a[None], b[None])) for a in rows for b in rows) / (len(rows) * (len(rows) - 1))
+        for rows in (rolled[0], rolled[-1])
+    )
+    layers = T("stacking.n_layers", n=3)
+    alike = T("stacking.rollout.alike", first=f"{first:.1%}", last=f"{last:.1%}", layers=layers)
+    assert any(alike in line.value for line in app.markdown)
+    word = open_app("stacking", source="words", text="word")
+    assert any(line.value.strip() == T("stacking.rollout.shows") for line in word.markdown), "one row has no other"
+
+
+@pytest.mark.parametrize(
+    ("text", "token"), [("", 10), ("no pronoun here!", 5), ("it, and it", 1), ("?!", 2), (CHINESE, -3)]
+)
+def test_the_token_is_at_first_a_word(open_app, text, token):
+    app = open_app("stacking", **({"text": text} if text else {}))
+    n = len(app.selectbox(key="from_token").options)
+    assert app.session_state["from_token"] == token % n
+    assert "from_token" not in app.query_params
+
+
+def test_the_three_answers_are_shares(open_app):
+    app = open_app("stacking", section="gradient", depth=4, from_token=2)
+    bars = figure(app, "origin_row")["data"]
+    names = [T("stacking.gradient.name_weights", last=3), "rollout", "gradient"]
+    assert [bar["name"] for bar in bars] == names
+    assert [round(float(numbers(bar["y"]).sum()), 4) for bar in bars] == [1.0, 1.0, 1.0]
+    maps = strips(open_app("stacking", section="rollout", depth=4, from_token=2))
+    for bar, values in zip(bars, maps.values(), strict=False):
+        assert_close(torch.tensor(numbers(bar["y"])), values[2], atol=1e-6, rtol=0)
+    (lines,) = [text.value.split("\n") for text in app.text if text.value.startswith("Most by gradient")]
+    assert len(lines) == 4, "gradient, weights, rollout and flow"
+    reacts = numbers(bars[2]["y"]).argsort()[::-1][:3]
+    places = app.selectbox(key="from_token").options
+    assert lines[0].endswith(": " + ", ".join(places[i].partition(" · ")[2] for i in reacts))
+
+
+def test_a_window_is_a_cone(open_app):
+    app = open_app("stacking", source="words", depth=3, field="window", field_width=1, from_token=5)
+    (cone,) = figure(app, "cone")["data"]
+    closed = T("stacking.receptive_field.cell_closed", token="", level="").split(": ")[1]
+    open_ = [[closed not in one for one in row] for row in cone["customdata"]]
+    assert [sum(row) for row in open_] == [1, 3, 5, 7]
+    assert [row.index(True) for row in open_] == [5, 4, 3, 2]
+    counted = T("stacking.receptive_field.counted", back=3, ahead=3)
+    assert any("= **3** to each side" in line.value and counted in line.value for line in app.markdown)
+
+
+def test_where_words_follow_that_a_mask_of_the_models_hides_the_page_says_so(open_app):
+    text = "the cat saw a dog and the cat saw a bird"
+    link = {"model": "twin-g8", "text": text, "field_width": 4}
+    for token, is_said in ((8, True), (10, False)):
+        app = open_app("stacking", from_token=token, **link)
+        assert any(T("stacking.receptive_field.decoder") in line.value for line in app.markdown) == is_said
+
+
+def test_a_fields_mask_takes_the_place_of_the_pages(open_app):
+    instead = T("stacking.receptive_field.instead")
+    for mask, is_said in (("padding", True), ("window", False), ("own", False)):
+        app = open_app("stacking", section="receptive_field", source="words", mask=mask)
+        assert (instead in [caption.value for caption in app.caption]) == is_said
+
+
+def test_one_word_and_one_head_get_no_verdict(open_app):
+    verdict = T("stacking.locality.seeded")
+    app = open_app("stacking", section="all", source="words", text="word", depth=2)
+    cosines = table(app, "stacking.layer_sharing.t_cosine")[T("stacking.layer_sharing.t_cosine")]
+    assert set(cosines) == {"–"}
+    assert T("stacking.oversmoothing.one_word") in [info.value for info in app.info]
+    assert verdict not in said(app)
+    link = {"section": "locality", "source": "words", "text": "one two three", "depth": 2}
+    assert verdict not in said(open_app("stacking", n_heads=1, **link))
+    assert verdict in said(open_app("stacking", **link))
+
+
+def test_rows_that_may_look_nowhere_are_excepted(open_app):
+    app = open_app("stacking", text="a b c", depth=2, mask="both", pad=2, pad_left=1)
+    assert not any(T("source.model_own") in caption.value for caption in app.caption), "nor are the numbers the model's"
+    assert T("stacking.rollout.blind", n=2) in [caption.value for caption in app.caption]
+    assert checks(app) == {"rollout": 3}
+
+
+def test_sharing_saves_parameters_and_no_work(open_app):
+    app = open_app("stacking", source="words", depth=6, sets=2)
+    rows = table(app, "stacking.layer_sharing.t_flops")
+    independent, groups, shared = rows[T("stacking.layer_sharing.t_parameters")]
+    assert (independent, groups) == (6 * shared, 2 * shared)
+    assert rows[T("stacking.layer_sharing.t_flops")].nunique() == 1
+    assert list(rows[T("stacking.layer_sharing.t_layers")]) == ["0 1 2 3 4 5", "0 0 0 3 3 3", "0 0 0 0 0 0"]
+    parameters, work = figure(app, "sharing_costs")["data"]
+    assert_close(torch.tensor(numbers(parameters["y"])), torch.tensor([100.0, 100 / 3, 100 / 6]))
+    assert_close(torch.tensor(numbers(work["y"])), torch.tensor([100.0] * 3))
+
+
+def test_a_long_text_has_no_flow_and_says_so(open_app):
+    link = {"source": "words", "text": "a b c d e f g h " * 5, "depth": 2}
+    app = open_app("stacking", section="all", **link)
+    layers = T("stacking.n_layers", n=2)
+    assert set(strips(app)) == {T("stacking.map_weights", last=1), T("stacking.map_rollout", layers=layers)}
+    assert any("up to 32 tokens; this text has 40" in info.value for info in app.info)
+    (lines,) = [text.value.split("\n") for text in app.text if text.value.startswith("Most by gradient")]
+    assert len(lines) == 3, "gradient, weights and rollout"
+
+
+def test_one_layer_is_one_layer(open_app):
+    app = open_app("stacking", section="all", source="words", depth=1)
+    every = [
+        *said(app),
+        *strips(app),
+        *(chip.proto.popover.label for chip in everything(app) if chip.type == "popover"),
+    ]
+    assert not any("1 layers" in one for one in every)
+    assert T("stacking.map_rollout", layers="1 layer") in strips(app)
+
+
+def test_the_link_holds_the_state(open_app):
+    wanted = {
+        "source": "words", "depth": 9, "from_token": 3, "field": "dilated", "field_width": 3, "field_gap": 4, "sets": 2,
+    }  # fmt: skip
+    app = open_app("stacking", section="all", **wanted)
+    assert {name: app.session_state[name] for name in wanted} == wanted
+    assert {name: app.query_params[name] for name in wanted} == {name: str(value) for name, value in wanted.items()}
+
+
+def test_the_token_stays_where_a_section_has_no_use_for_it(open_app):
+    app = open_app("stacking", source="words", from_token=3)
+    for section in ("locality", "gradient"):
+        app.button_group(key="section").set_value(section).run()
+        assert app.session_state["from_token"] == 3
+        assert app.query_params["from_token"] == "3"
+
+
+def test_what_a_link_cannot_have_is_said(open_app):
+    app = open_app("stacking", depth=99, field="x", text="")
+    assert not app.exception
+    assert any("no word" in error.value or "empty" in error.value.lower() for error in app.error), app.error
+    app = open_app("stacking", source="words", depth=99, field="x")
+    assert any("depth" in info.value and "field" in info.value for info in app.info)
+
+
+def test_hostile_words_arrive_as_text(open_app):
+    app = open_app("stacking", section="all", source="words", text=HOSTILE, depth=2, from_token=1)
+    assert not app.exception
+    assert any("“b”" in one.value for one in app.get("text")), "the chosen token"
+    parsed = [*app.markdown, *app.caption, *app.info]
+    assert not any("example" in one.value or "<b>" in one.value for one in parsed)
+    assert any("example" in label for label in app.selectbox(key="from_token").options)
+
+
+@pytest.mark.parametrize(("family", "n_states"), [("gpt2", 1), ("llama", 1), ("t5", 1)])
+def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_states):
+    """Pre-norm, RoPE with shared heads, relative biases: the blocks are the model's, autograd goes through all."""
+    entry = checkpoints.offered(family, tmp_path / "small")
+    for module in (specs, compute):
+        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+    app = open_app("stacking", section="all", model=entry.id, text="Paris is old and Paris is big.")
+    assert not app.exception
+    assert not app.error
+    found = checks(app)
+    assert app.session_state["model"] == entry.id
+    assert set(found) == set(EVERY)
+    assert all(found[name] == EVERY[name] for name in EVERY if name != "receptive_field"), found
+    assert found["receptive_field"] in (1, 3), "a short text may be in reach as a whole"
+    assert found["rollout"] == SEEDED["rollout"] + n_states
+
+
+def upside_down(mixed):
+    return core_rollout(mixed.flip(0))
+
+
+def without_residual(weights):
+    return weights.mean(-3)
+
+
+FAULTS = {
+    "layers in the wrong order": ("rollout", stacking_compute, "rollout", upside_down),
+    "no residual half": ("rollout", stacking_compute, "with_residual", without_residual),
+    "entropy in bits": ("locality", stacking_compute, "portrait", None),
+    "the gradient of another token": ("gradient", stacking_compute, "sensitivity", None),
+    "a field one layer short": ("receptive_field", stacking_compute, "cone", None),
+    "cosine with oneself": ("oversmoothing", stacking_compute, "mean_cosine", None),
+    "pairs forgotten": ("layer_sharing", layer_sharing, "flops_by_formula", lambda context: 1),
+}
+
+
+def _wrong(what, right):
+    """The same function with a fault in it."""
+    if what == "entropy in bits":
+        return lambda *args: _replaced(right(*args), "entropy", 1 / np.log(2))
+    if what == "the gradient of another token":
+        return lambda levels, x, query: right(levels, x, query - 1)
+    if what == "a field one layer short":
+        return lambda steps, query: torch.cat([right(steps[1:], query), right(steps, query)[-1:]])
+    return lambda x: right(x) + 1 / x.shape[-2]
+
+
+def _replaced(portrait, name, factor):
+    return type(portrait)(**(vars(portrait) | {name: getattr(portrait, name) * factor}))
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_fault_turns_its_section_red(open_app, monkeypatch, what):
+    section, module, name, wrong = FAULTS[what]
+    monkeypatch.setattr(module, name, wrong or _wrong(what, getattr(module, name)))
+    text = f"one two three four five six seven {len(what)} {what}"  # nobody has computed this before
+    app = open_app("stacking", section=section, source="words", text=text, depth=3)
+    assert not app.exception
+    passed, n = checked(app, section)
+    assert passed < n
+    assert T("truth.failed") in [error.value for error in app.error]
+
+
+def test_the_gradient_is_measured_and_not_only_computed():
+    """The slope that the check compares with knows the stack alone."""
+    source = specs.Source(kind="words", text="slopes are measured twice", d_model=12, n_heads=3, n_kv_heads=3)
+    plan, mask = BlockPlan(layers=(0, 1)), specs.Mask()
+    reacts = stacking_compute.gradients(source, plan, mask, 1)[0]
+    for word in range(4):
+        slopes = stacking_compute.measured_slopes(source, plan, mask, 1, word)
+        assert slopes == pytest.approx([float(reacts[word])] * 2, rel=1e-4)

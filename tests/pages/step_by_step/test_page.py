@@ -1,0 +1,516 @@
+"""The Step by step page: every step, source and language; numbers by hand against torch; every way to break it."""
+
+import base64
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from pages.step_by_step.page import PAGE
+from tests import checkpoints
+from tests.running import checked, everything
+from viz.core.attention import attend
+from viz.core.mistakes.attention import measure_rows
+from viz.frame import choice, compute, specs
+from viz.frame.examples import examples
+from viz.models.registry import Entry
+from viz.text import LANGUAGES, translator
+
+TEXT = examples()[0].text
+REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
+STEPS = range(10)
+IT, ANIMAL, HEAD = 10, 2, 1
+CHECKS = {"steps": 5, "worked_example": 2, "weighted_sum": 1, "saturation": 2, "ablation": 3}
+"""How many live checks each section has."""
+
+
+@pytest.fixture
+def visit(open_app):
+    """Open the page; it must not have failed."""
+
+    def run(**link):
+        app = open_app("step_by_step", **link)
+        assert not app.exception and not app.error, [one.value for one in (*app.exception, *app.error)]
+        return app
+
+    return run
+
+
+def charts(app):
+    return {chart.proto.id.split("-")[-1]: chart.proto for chart in app.get("plotly_chart")}
+
+
+def values(app, name):
+    """The numbers of a figure's heat map."""
+    z = json.loads(charts(app)[name].spec)["data"][0]["z"]
+    flat = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"])
+    return torch.tensor(flat.reshape([int(n) for n in z["shape"].split(",")]))
+
+
+def formulas(app):
+    return [one.value for one in app.latex]
+
+
+def written(app, symbol):
+    """What is written of a symbol: the last number of its line."""
+    line = next(line for line in formulas(app) if line.strip("$ \n").startswith(symbol))
+    digits, power = re.findall(r"(-?\d+\.\d+)(?:\\times 10\^\{(-?\d+)\})?", line)[-1]
+    return float(f"{digits}e{power or 0}")
+
+
+def opened(app):
+    """The section that is open."""
+    return app.session_state["section"]
+
+
+def passed(app, section="steps", n=None):
+    """All live checks of a section hold, and there are as many as there should be."""
+    n = CHECKS[section] if n is None else n
+    return checked(app, section) == (n, n)
+
+
+def with_formula(app):
+    """The page again, with the formula of the steps open."""
+    return app.button_group(key="_footer_steps").set_value("why").run()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("source", choice.SOURCES)
+def test_every_step_from_every_source(visit, source, lang):
+    app, t = with_formula(visit(source=source, lang=lang)), translator(lang)
+    for step in (*STEPS[1:], 0):
+        app.button(key=f"to_{step}").click().run()
+        assert not app.exception and not app.error
+        titles = [one.value for one in app.header]
+        shown = STEPS[1:] if step == 0 else (step,)
+        assert titles == [f"{n}. {t(f'step_by_step.title_{n}')}" for n in shown]
+        assert [line for line in formulas(app) if r"\underset" in line or r"\in \mathbb{R}" in line]
+        assert passed(app)
+        assert all(chart.alt for chart in charts(app).values()), "a figure without a description"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("source", choice.SOURCES)
+def test_the_checks_of_every_section_hold_from_every_source(visit, source, lang):
+    for section in PAGE.sections:
+        app = visit(source=source, lang=lang, section=section.name)
+        assert opened(app) == section.name
+        assert passed(app, section.name)
+        assert all(chart.alt for chart in charts(app).values()), "a figure without a description"
+
+
+def test_everything_at_once_has_every_check_once(visit):
+    app = visit(section="all", step=0, no_scale=1)
+    assert all(passed(app, section) for section in CHECKS)
+    app.session_state["_footer_ablation"] = "checks"
+    lines = [one.value for one in app.run().markdown if one.value[:1] in "✓✗"]
+    assert len(lines) == CHECKS["ablation"] and all(line.startswith("✓") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("link", "section"),
+    [
+        ({}, "steps"), ({"step": 7}, "steps"), ({"step": 0, "head": 3, "query": 2, "key": 1}, "steps"),
+        ({"step": 8, "place": 3}, "weighted_sum"), ({"no_scale": 1}, "ablation"),
+        ({"step": 5, "no_mask": 1}, "ablation"), ({"wrong_axis": 1}, "ablation"), ({"temperature": 2.0}, "ablation"),
+        ({"no_scale": 1, "section": "steps"}, "steps"),
+    ],
+)  # fmt: skip
+def test_an_old_link_opens_the_section_whose_parameters_it_carries(visit, link, section):
+    app = visit(**link)
+    assert opened(app) == section
+    for name, value in link.items():
+        if name in app.session_state:
+            assert app.session_state[name] == value
+
+
+def wrong_scale(q, k, v, **options):
+    return attend(q, k, v, **{**options, "scale": 0.3})
+
+
+def no_mask(q, k, v, **options):
+    return attend(q, k, v, **{**options, "allowed": None})
+
+
+def turned_mask(q, k, v, **options):
+    allowed = options.get("allowed")
+    return attend(q, k, v, **{**options, "allowed": None if allowed is None else ~allowed})
+
+
+@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
+def test_a_fault_in_the_core_turns_the_checks_red(open_app, monkeypatch, fault, source):
+    """Faults that agree with themselves: the trace is wrong in every place alike."""
+    monkeypatch.setattr("viz.core.heads.attend", fault)
+    compute.trace.clear()
+    try:
+        for section in ("steps", "ablation"):
+            app = open_app("step_by_step", source=source, mask="causal", section=section)
+            held, n = checked(app, section)
+            assert held < n == CHECKS[section]
+            assert translator("en")("truth.failed") in [one.value for one in app.error]
+    finally:
+        compute.trace.clear()
+
+
+def test_a_wrong_derivative_turns_the_checks_red(open_app, monkeypatch):
+    def wrong(weights):
+        return (weights.diag_embed() + weights[..., None] * weights[..., None, :]).flatten(-2).norm(dim=-1)
+
+    monkeypatch.setattr("viz.core.mistakes.attention.jacobian_norm", wrong)
+    monkeypatch.setattr("viz.core.analysis.saturation.jacobian_norm", wrong)
+    for section in ("saturation", "ablation"):
+        held, n = checked(open_app("step_by_step", section=section), section)
+        assert (held, n) == (CHECKS[section] - 1, CHECKS[section])
+
+
+def test_scores_that_do_not_grow_with_the_width_turn_the_check_red(open_app, monkeypatch):
+    monkeypatch.setattr(
+        "pages.step_by_step.saturation.random_scores",
+        lambda widths, *, n_rows, n_keys, seed: torch.randn(len(widths), n_rows, n_keys),
+    )
+    assert checked(open_app("step_by_step", section="saturation"), "saturation") == (1, 2)
+
+
+def test_back_and_next_walk_through_the_steps_and_stop_at_the_ends(visit):
+    app = visit()
+    seen = [app.session_state["step"]]
+    assert app.button(key="back").disabled
+    while not app.button(key="next").disabled:
+        app.button(key="next").click().run()
+        seen.append(app.session_state["step"])
+    assert seen == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
+    app.button(key="back").click().run()
+    assert app.session_state["step"] == 9
+
+
+def test_arrow_keys_are_back_and_next(visit):
+    app = visit()
+    assert {name: app.button(key=name).proto.shortcut for name in ("back", "next")} == {"back": "left", "next": "right"}
+
+
+def test_the_first_pair_is_it_and_animal(visit):
+    app = visit()
+    state = {name: app.session_state[name] for name in ("step", "head", "query", "key")}
+    assert state == {"step": 1, "head": HEAD, "query": IT, "key": ANIMAL}
+    assert not {"step", "head", "query", "key"} & set(app.query_params)
+
+
+def test_each_matrix_is_the_traces(visit):
+    """Recomputed here from the layer's input and weights with nothing but torch."""
+    call = compute.read(REAL).calls[3]
+    w, rows = call.projections, slice(32 * HEAD, 32 * HEAD + 32)
+    q, k, v = (
+        call.x @ getattr(w, f"w_{name}")[:, rows] + getattr(w, f"b_{name}")[rows] for name in ("q", "k", "v")
+    )  # fmt: skip
+    scores = q @ k.T
+    weights = (scores / math.sqrt(32)).softmax(-1)
+    expected = {
+        "picture_X": call.x, "picture_W_Q": w.w_q[:, rows], "picture_b_K": w.b_k[None, rows], "picture_Q": q,
+        "picture_K": k, "picture_V": v, "map_S": scores, "map_S_scaled": scores / math.sqrt(32), "map_A": weights,
+        "picture_Z": weights @ v, "picture_contribution": weights @ v @ w.w_o[rows], "picture_W_O": w.w_o[rows],
+    }  # fmt: skip
+    app = visit(step=0)
+    for name, matrix in expected.items():
+        torch.testing.assert_close(
+            values(app, name), matrix, atol=2e-5, rtol=1e-4, msg=lambda m, name=name: f"{name}: {m}"
+        )
+
+
+@pytest.mark.parametrize(("query", "key"), [(IT, ANIMAL), (0, 15), (7, 7)])
+@pytest.mark.parametrize("section", ["steps", "all"])
+def test_what_is_written_by_hand_is_what_torch_says(visit, query, key, section):
+    trace = compute.read(REAL).multi_head(3)
+    row = trace.q[HEAD, query].double() @ trace.k[HEAD].double().T / math.sqrt(32)
+    exps = (row - row.max()).exp()
+    app = visit(step=0, query=query, key=key, section=section)
+    assert written(app, f"S_{{{query},{key}}}") == pytest.approx(float(row[key]) * math.sqrt(32), abs=1e-4)
+    assert written(app, f"S'_{{{query},{key}}}") == pytest.approx(float(row[key]), abs=1e-4)
+    assert written(app, rf"\max_m \tilde S_{{{query},m}}") == pytest.approx(float(row.max()), abs=1e-4)
+    assert written(app, rf"\textstyle\sum_m e^{{\tilde S_{{{query},m}}") == pytest.approx(float(exps.sum()), abs=1e-4)
+    assert written(app, f"A_{{{query},{key}}}") == pytest.approx(float(exps[key] / exps.sum()), abs=1e-4)
+    assert written(app, f"z_{{{query}}} = \\sum") == pytest.approx(
+        float(((exps / exps.sum()) @ trace.v[HEAD].double()).norm()), abs=1e-3
+    )
+
+
+def _sum(code):
+    """The terms of a written sum: pairs of factors, their products, the result."""
+    factors, terms, result = code.split("\n =")
+    pairs = re.findall(r"\(?(-?\d+\.\d+)\)?×\(?(-?\d+\.\d+)\)?", factors)
+    return [(float(a), float(b)) for a, b in pairs], [float(x) for x in re.findall(r"-?\d+\.\d+", terms)], float(result)
+
+
+def test_every_term_of_the_dot_product_is_written(visit):
+    trace = compute.read(REAL).multi_head(3)
+    pairs, terms, result = _sum(visit(section="worked_example").code[0].value)
+    assert len(pairs) == len(terms) == 32
+    torch.testing.assert_close(torch.tensor(pairs)[:, 0], trace.q[HEAD, IT], atol=6e-5, rtol=0)
+    torch.testing.assert_close(torch.tensor(pairs)[:, 1], trace.k[HEAD, ANIMAL], atol=6e-5, rtol=0)
+    torch.testing.assert_close(torch.tensor(terms), trace.q[HEAD, IT] * trace.k[HEAD, ANIMAL], atol=6e-5, rtol=0)
+    assert result == pytest.approx(float(trace.q[HEAD, IT] @ trace.k[HEAD, ANIMAL]), abs=1e-4)
+
+
+@pytest.mark.parametrize("place", [0, 31])
+def test_every_term_of_the_weighted_sum_is_written(visit, place):
+    trace = compute.read(REAL).multi_head(3)
+    app = visit(step=8, place=place)
+    assert opened(app) == "weighted_sum"
+    _, terms, result = _sum(app.code[0].value)
+    expected = trace.weights[HEAD, IT] * trace.v[HEAD, :, place]
+    torch.testing.assert_close(torch.tensor(terms), expected, atol=6e-5, rtol=0)
+    assert result == pytest.approx(float(expected.sum()), abs=1e-4)
+    parts = values(app, "picture_parts")
+    torch.testing.assert_close(parts[:-1, place], expected, atol=1e-6, rtol=0)
+    torch.testing.assert_close(parts[:-1].sum(0), parts[-1], atol=1e-5, rtol=0)
+
+
+def test_softmax_rows_are_drawn_before_and_after(visit):
+    trace = compute.read(REAL).multi_head(3)
+    app = visit(section="worked_example")
+    for name, row in {"row_before": trace.masked[HEAD, IT], "row_after": trace.weights[HEAD, IT]}.items():
+        y = json.loads(charts(app)[name].spec)["data"][0]["y"]
+        drawn = torch.tensor(np.frombuffer(base64.b64decode(y["bdata"]), dtype=y["dtype"]))
+        torch.testing.assert_close(drawn, row)
+
+
+def test_a_mask_leaves_gaps_and_the_cell_is_said_to_be_blocked(visit):
+    app = visit(step=6, mask="causal", query=2, key=5)
+    drawn = values(app, "map_S_masked")
+    assert torch.equal(drawn.isnan(), ~torch.ones(16, 16).tril().bool())
+    t = translator("en")
+    assert t("step_by_step.line_blocked") in [one.value for one in app.caption]
+    assert t("step_by_step.blocked", n=120, of=256) in [one.value for one in app.markdown]
+    assert any(r"\tilde S_{2,5} = -\infty" in line for line in formulas(app))
+
+
+def test_shared_heads_name_the_group(visit):
+    app = with_formula(visit(source="words", n_heads=4, n_kv_heads=2, head=3, step=2))
+    assert any("g(3)" in line and r"W_K^{(1)}" in line and r"W_Q^{(3)}" in line for line in formulas(app))
+    trace = compute.read(specs.Source(kind="words", text=TEXT, d_model=16, n_heads=4, n_kv_heads=2)).multi_head(0)
+    torch.testing.assert_close(values(app, "picture_W_K"), trace.projections.w_k[:, 4:8])
+
+
+def test_a_head_that_does_not_exist_goes_to_the_last(visit):
+    app = visit(source="words", n_heads=2)
+    app.slider(key="head").set_value(1).run()
+    app.select_slider(key="n_heads").set_value(1).run()
+    assert app.session_state["head"] == 0 and not app.exception
+
+
+def test_a_pair_belongs_to_its_text(visit):
+    app = visit(query=5, key=7, text="one two three four five six seven eight")
+    app.text_area(key="text").set_value("The cat chased the mouse because it was hungry.").run()
+    opened = visit(text="The cat chased the mouse because it was hungry.")
+    for name in ("query", "key"):
+        assert app.selectbox(key=name).value == opened.selectbox(key=name).value
+        assert app.selectbox(key=name).options == opened.selectbox(key=name).options
+
+
+def test_a_pair_beyond_a_shorter_text_falls_back(visit):
+    app = visit(step=7, query=14, key=15)
+    app.text_area(key="text").set_value("one two").run()
+    assert not app.exception and app.session_state["query"] < 4 and app.session_state["key"] < 4
+
+
+@pytest.mark.parametrize(
+    ("faults", "wrong"),
+    [
+        ({"no_scale": 1}, lambda scores, v: scores.softmax(-1)),
+        ({"temperature": 0.5}, lambda scores, v: (scores / math.sqrt(32) / 0.5).softmax(-1)),
+        ({"wrong_axis": 1}, lambda scores, v: (scores / math.sqrt(32)).softmax(-2)),
+        ({"no_mask": 1, "mask": "causal"}, lambda scores, v: (scores / math.sqrt(32)).softmax(-1)),
+        ({"no_scale": 1, "temperature": 4.0}, lambda scores, v: (scores / 4).softmax(-1)),
+    ],
+)
+def test_what_is_broken_is_beside_what_is_correct(visit, faults, wrong):
+    trace = compute.trace(REAL, 3, specs.Mask(kind=faults.get("mask", "own")))
+    app = visit(step=1, **faults)
+    torch.testing.assert_close(values(app, "break_correct"), trace.weights[HEAD])
+    expected = wrong(trace.scores[HEAD], trace.v[HEAD])
+    torch.testing.assert_close(values(app, "break_broken"), expected, atol=1e-5, rtol=1e-4)
+    scales = {tuple(json.loads(charts(app)[f"break_{name}"].spec)["data"][0][end] for end in ("zmin", "zmax"))
+              for name in ("correct", "broken")}  # fmt: skip
+    assert scales == {(0, 1)}
+    table = app.table[0].value.set_index(translator("en")("step_by_step.measure"))
+    row = table[translator("en")("step_by_step.row_broken", i=IT)].tolist()
+    assert float(row[1]) == pytest.approx(float(expected[IT].max()), abs=1e-4)
+    assert float(row[3]) == pytest.approx(float(expected[IT].sum()), abs=1e-4)
+    if abs(float(expected[IT].sum()) - 1) < 1e-3:
+        p = expected[IT]
+        assert float(row[0]) == pytest.approx(float(-(p * p.log()).sum()), abs=1e-3)
+        assert float(row[2]) == pytest.approx(float((p.diag() - p.outer(p)).norm()), abs=1e-4)
+
+
+def test_nothing_broken_is_the_same_map_and_a_fault_without_effect_says_so(visit):
+    assert "break_broken" not in charts(visit())
+    whole = visit(section="ablation")
+    assert torch.equal(values(whole, "break_correct"), values(whole, "break_broken"))
+    assert not whole.table and not whole.info
+    assert any(translator("en")("step_by_step.nothing_yet") in one for one in said(whole))
+    app = visit(no_mask=1)
+    assert translator("en")("step_by_step.break_same") in [one.value for one in app.info]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_whole_output_has_the_bias_and_is_said_to(visit, lang):
+    trace, t = compute.read(REAL).multi_head(3), translator(lang)
+    assert trace.projections.b_o is not None
+    heads = trace.contributions[:, IT].sum(0)
+    whole = float((heads + trace.projections.b_o).norm())
+    assert abs(whole - float(heads.norm())) > 0.1
+    added = f"{float(trace.contributions[HEAD, IT].norm()):.3g}"
+    sentence = t("step_by_step.lengths", i=IT, head=HEAD, added=added, whole=f"{whole:.3g}", H=12)
+    assert sentence in said(visit(step=9, lang=lang))
+    assert all("b_O" in one for one in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
+
+
+def said(app):
+    return [one.value for one in (*app.markdown, *app.caption, *app.info)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("link", [{"text": "hello"}, {"mask": "padding", "pad": 32}, {"mask": "padding", "pad": 3}, {}])
+def test_the_wrong_axis_is_told_of_where_it_changes_a_weight(visit, link, lang):
+    app, t = visit(source="words", wrong_axis=1, lang=lang, **link), translator(lang)
+    start = t("step_by_step.break_axis").partition("{")[0]
+    told = [one for one in said(app) if one.startswith(start)]
+    same = torch.equal(values(app, "break_correct"), values(app, "break_broken"))
+    assert same == (link.get("text") == "hello" or link.get("pad") == 32) == (t("step_by_step.break_same") in said(app))
+    sums = values(app, "break_broken").nan_to_num().sum(-1)
+    ends = {"low": f"{float(sums.min()):.2f}", "high": f"{float(sums.max()):.2f}"}
+    assert told == ([] if same else [t("step_by_step.break_axis", **ends)])
+
+
+def test_the_median_of_an_even_number_of_rows_is_between_the_two_in_the_middle(visit):
+    app, t = visit(temperature=2.0), translator("en")
+    table = app.table[0].value.set_index(t("step_by_step.measure"))
+    largest = compute.read(REAL).layer(3).weights[HEAD].amax(-1).double()
+    assert len(largest) == 16
+    middle = largest.sort().values[7:9].mean()
+    assert float(table[t("step_by_step.median_correct")].iloc[1]) == pytest.approx(float(middle), abs=6e-5)
+
+
+def test_an_even_row_has_a_small_jacobian_and_a_small_largest_weight():
+    n = 198
+    even = measure_rows(torch.full((1, n), 1 / n))
+    assert float(even.jacobian) == pytest.approx(1 / math.sqrt(n), rel=0.01)
+    assert float(even.largest) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("link", "key"),
+    [({"step": 6}, "none_blocked"), ({"step": 6, "mask": "window", "width": 32}, "none_blocked_mask"),
+     ({"step": 5, "text": "hello"}, "scale_single")],
+)  # fmt: skip
+def test_what_has_no_effect_is_said_as_it_is(visit, link, key):
+    assert translator("en")(f"step_by_step.{key}") in said(visit(source="words", **link))
+
+
+def test_the_switches_are_in_the_link(visit):
+    app = visit(section="ablation", step=7, head=5, query=3, key=4)
+    app.toggle(key="no_scale").set_value(True).run()
+    app.slider(key="temperature").set_value(2.0).run()
+    link = {name: app.query_params[name] for name in app.query_params}
+    assert link == {
+        "section": "ablation", "head": "5", "query": "3", "key": "4", "no_scale": "1", "temperature": "2.0",
+    }  # fmt: skip
+    again = visit(**link)
+    torch.testing.assert_close(values(again, "break_broken"), values(app, "break_broken"))
+
+
+def test_the_step_waits_for_whoever_comes_back_from_another_section(visit):
+    app = visit(section="ablation", step=7)
+    app.button_group(key="section").set_value("steps").run()
+    assert app.session_state["step"] == 7 and app.query_params["step"] == "7"
+    app.button_group(key="section").set_value("saturation").run()
+    assert "step" not in app.query_params
+    app.button_group(key="section").set_value("steps").run()
+    assert app.session_state["step"] == 7
+
+
+@pytest.mark.parametrize("bad", [{"step": 10}, {"step": -1}, {"no_scale": "x"}, {"step": 8, "place": 32}])
+def test_a_hostile_link_falls_back_and_says_so_at_once(visit, bad):
+    note = translator("en")("note.refused", names=list(bad)[-1])
+    assert note in [one.value for one in visit(**bad).info]
+
+
+@pytest.mark.parametrize("bad", [{"head": 99}, {"query": 99}, {"key": "x"}, {"temperature": "nan"}, {"temperature": 0}])
+def test_what_a_link_may_not_ask_for_is_as_usual(visit, bad):
+    app, usual = visit(**bad), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
+    assert {name: app.session_state[name] for name in bad} == {name: usual[name] for name in bad}
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory):
+    names = ("gemma2", "t5", "qwen2", "gpt_bigcode")
+    return {name: checkpoints.save(name, tmp_path_factory.mktemp("models") / name) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("family", "said"),
+    [("gemma2", {"rotary", "has_score_mod"}), ("t5", {"has_bias", "scale_one"}), ("qwen2", {"rotary"}),
+     ("gpt_bigcode", set())],
+)  # fmt: skip
+def test_what_a_family_does_differently_is_said(visit, monkeypatch, folders, family, said):
+    """Small random checkpoints with RoPE, a soft cap, a position bias, a scale of one, shared keys."""
+    entries = (Entry(id=f"tiny-{family}", path=folders[family]),)
+    for module in (compute, specs):
+        monkeypatch.setattr(module, "local_entries", lambda: entries)
+    app = visit(model=f"tiny-{family}", layer=1, step=0, head=2, no_scale=1, temperature=0.5, section="all")
+    app.session_state["_footer_steps"] = "why"
+    app.run()
+    words = [one.value for one in app.markdown]
+    sentences = {name: translator("en")(f"step_by_step.{name}").split("{")[0] for name in
+                 ("rotary", "has_score_mod", "has_bias", "scale_one")}  # fmt: skip
+    assert {name for name, start in sentences.items() if any(one.startswith(start) for one in words)} == said
+    assert all(passed(app, section) for section in CHECKS)
+    lines = [one.value for one in app.caption]
+    assert (translator("en")("step_by_step.line_cap") in lines) == ("has_score_mod" in said)
+    assert (translator("en")("step_by_step.line_bias") in lines) == ("has_bias" in said)
+    assert any("RoPE" in line for line in formulas(app)) == ("rotary" in said)
+
+
+HOSTILE = "![x](http://example.com/a.png) <b>bold</b> $x^2$ #000001 **b** :red[x] {n}"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("step", [0, 7])
+def test_hostile_text_is_shown_only_where_it_stays_text(visit, step, lang):
+    app = visit(source="words", text=HOSTILE, step=step, lang=lang, query=2, key=0, no_scale=1, section="all")
+    for element in everything(app):
+        if type(element).__name__ in ("Markdown", "Caption", "Latex", "Header", "Subheader", "Title"):
+            assert "example" not in element.value and "bold" not in element.value
+    for chart in charts(app).values():
+        spec = json.loads(chart.spec)
+        drawn = json.dumps([spec["data"], {name: part for name, part in spec["layout"].items() if name != "template"}])
+        assert "<b>" not in drawn and "<img" not in drawn and "#000001" not in drawn
+
+
+@pytest.mark.parametrize("step", [0, 7])
+def test_one_word_and_two_hundred(visit, step):
+    app = visit(source="words", text="word", step=step, no_scale=1, no_mask=1, wrong_axis=1, section="all")
+    assert all(passed(app, section) for section in CHECKS)
+    long = visit(text=" ".join(["animal", "it"] * 100), step=step, section="all")
+    assert all(passed(long, section) for section in CHECKS)
+    many = translator("en")("step_by_step.not_clicked", n=202)
+    assert many in [one.value for one in long.caption]
+
+
+def test_a_query_that_may_look_nowhere_is_explained(visit, monkeypatch):
+    closed = torch.ones(16, 16, dtype=torch.bool)
+    closed[IT] = False
+    monkeypatch.setattr(specs.Mask, "allowed", lambda self, n_queries, n_keys: closed if n_queries == 16 else None)
+    compute.trace.clear()
+    try:
+        app = visit(step=0, mask="prefix", temperature=0.5, section="all")
+        t = translator("en")
+        assert t("step_by_step.blind", n=1) in [one.value for one in app.warning]
+        assert t("step_by_step.line_blind") in [one.value for one in app.caption]
+        # A row that may look nowhere has no Jacobian to check.
+        assert all(passed(app, section, n - (section == "ablation")) for section, n in CHECKS.items())
+    finally:
+        compute.trace.clear()

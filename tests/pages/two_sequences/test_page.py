@@ -1,0 +1,335 @@
+"""The page of two sequences without a browser: rectangles are torch's, texts are kept, a model writes."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from pages.two_sequences import differences, scoring
+from pages.two_sequences.page import PAGE
+from tests import checkpoints
+from tests.components.test_maps import unpack
+from tests.frame.test_head_grid import sent
+from tests.running import checked
+from viz import limits
+from viz.core.attention import row_softmax
+from viz.core.variants.scoring import AdditiveWeights, additive
+from viz.frame import choice, compute, specs
+from viz.frame.examples import pairs
+from viz.models import capture, load
+from viz.models.cross import pair
+from viz.text import LANGUAGES, translator
+
+PAIR = pairs()[0]
+T = translator("en")
+
+
+HELD = {"cross_attention": 5, "differences": 2, "translation": 2, "scoring": 2, "widths": 2}
+"""How many live checks each section has, whatever the source."""
+
+
+def all_hold(app):
+    """Whether every section of a page with all of them has its checks, and they hold."""
+    return {name: checked(app, name) for name in HELD} == {name: (n, n) for name, n in HELD.items()}
+
+
+def said(app):
+    return [element.value for kind in ("markdown", "caption", "text", "info", "error") for element in app.get(kind)]
+
+
+def cells(wall, layer, head):
+    codes = wall["values"].view(-1, wall["rows"], wall["columns"])[layer * wall["n_heads"] + head]
+    return codes.float() / 65535
+
+
+def minilm():
+    return pair(*(capture(load(compute.DEFAULT_MODEL), text) for text in (PAIR.target, PAIR.text)))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("source", choice.SOURCES)
+def test_every_source_in_both_languages(open_app, source, lang):
+    app, t = open_app("two_sequences", section="all", source=source, lang=lang), translator(lang)
+    assert not app.exception and not app.error
+    assert list(HELD) == [section.name for section in PAGE.sections] and all_hold(app)
+    wall, head, data = sent(app)
+    queries, keys = data["axes"]["queries"]["labels"], data["axes"]["keys"]["labels"]
+    assert (wall["n_queries"], wall["n_keys"]) == (head["rows"], head["columns"]) == (len(queries), len(keys))
+    assert not data["axes"]["same"] and "sleepy" in queries and "animal" in keys
+    assert queries[data["choice"]["query"]] == "its"
+    assert {"entropy", "same", "first"} <= set(wall["order"]) and "distance" not in wall["order"]
+    assert any(t("two_sequences.map_cross", rows=len(queries), columns=len(keys)) == one for one in said(app))
+    table = next(one for one in said(app) if one.startswith("| | "))
+    assert f"{len(queries)} × {len(keys)}" in table and f"{len(queries)} × {len(queries)}" in table
+
+
+def test_the_rectangle_is_the_models_and_its_lock_counts_tokens_of_each_text(open_app):
+    app = open_app("two_sequences", cross_key=2)
+    wall, head, data = sent(app)
+    seen = minilm()
+    for i in range(6):
+        for h in (0, 7):
+            assert_close(cells(wall, i, h), seen.layer(i).weights[h], atol=1e-5, rtol=0)
+    assert_close(head["scores"].view(13, 16), seen.layer(3).masked[1])
+    assert (data["choice"]["query"], data["choice"]["key"]) == (6, 2)
+    assert float(seen.layer(3).weights[1, 6, 2]) > 0.7, "its finds animal"
+
+
+@pytest.mark.parametrize(("between", "n"), [("target", 13), ("source", 16)])
+def test_a_text_by_itself_is_a_square_with_a_lock_of_its_own(open_app, between, n):
+    wall, _, data = sent(open_app("two_sequences", between=between, query=3, cross_query=11, mask="causal"))
+    text = PAIR.text if between == "source" else PAIR.target
+    causal = torch.ones(n, n).tril().bool()
+    assert_close(
+        cells(wall, 3, 1), capture(load(compute.DEFAULT_MODEL), text).layer(3, allowed=causal).weights[1], atol=1e-5,
+        rtol=0,
+    )  # fmt: skip
+    assert data["axes"]["same"]
+    assert data["choice"]["query"] == 3
+
+
+def test_the_scoring_functions_are_the_cores(open_app):
+    app = open_app("two_sequences", hidden=4, score_seed=3, head=5)
+    assert app.session_state["section"] == "scoring"
+    header, blocks = next(
+        unpack(one.proto.bytes) for one in app.get("bidi_component") if one.proto.component_name == "headlight.maps"
+    )
+    maps = torch.tensor(blocks["values"]).view(3, header["rows"], header["n"])
+    trace = minilm().layer(3)
+    q, k = trace.q[5], trace.k[5]
+    drawn = additive(q, k, AdditiveWeights.random(32, 32, 4, seed=3))
+    for found, want in zip(maps, (q @ k.T, q @ k.T / 32**0.5, drawn), strict=True):
+        assert_close(found, row_softmax(want), atol=1e-5, rtol=0)
+    table = next(frame.value for frame in app.dataframe if "tanhs" in frame.value)
+    assert table["parameters"].tolist() == [0, 0, (32 + 32 + 1) * 4]
+    assert table["flops"].tolist() == [2 * 13 * 16 * 32] * 2 + [2 * (13 * 32 + 16 * 32 + 13 * 16) * 4]
+    assert table["held"].tolist() == [0, 0, 13 * 16 * 4]
+
+
+def test_widths_are_free_but_one(open_app):
+    app = open_app("two_sequences", source="words", two_d_model=11, two_d_memory=7, two_d_value=3, two_d_output=5)
+    shapes = next(frame.value for frame in app.dataframe if "means" in frame.value)
+    found = dict(zip(shapes["name"], shapes["shape"], strict=True))
+    assert found["W_Q"] == "11 × 8" and found["W_K"] == "7 × 8" and found["W_V"] == "7 × 6" and found["W_O"] == "6 × 5"
+    assert found["A"] == "2 × 11 × 12" and found["Y"] == "11 × 5"
+    assert T("two_sequences.bare_no_dot", q=11, k=7) in said(app)
+    drawn = json.loads(next(one.proto.json for one in app.get("bidi_component")))
+    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in drawn["products"][0]["boxes"]}
+    assert boxes == {"X": (11, 11, 1), "W_Q": (11, 8, 1), "Q": (11, 4, 2)}
+    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in drawn["products"][3]["boxes"]}
+    assert boxes == {"Q": (11, 4, 1), "Kᵀ": (4, 12, 1), "A": (11, 12, 1)}
+    app.number_input(key="two_d_memory").set_value(11).run()
+    assert any(T("two_sequences.bare_dot", shape="11 × 12") == one for one in said(app))
+    assert checked(app, "widths") == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("link", "shape"),
+    [
+        ({"target": "why", "text": "word " * 600}, (3, 512)),
+        ({"target": "word " * 600, "text": "why", "merge": 1, "hide": 1, "what": "scores"}, (510, 1)),
+        ({"target": "<b>x</b> ![a](http://e.com/a.png) $y$ #000001", "source": "words"}, None),
+        ({"target": PAIR.text, "text": PAIR.text}, (16, 16)),
+    ],
+)
+def test_lengths_that_differ_wildly_and_hostile_words(open_app, link, shape):
+    app = open_app("two_sequences", section="all", **link)
+    assert not app.exception and not app.error
+    assert all_hold(app)
+    wall, _, data = sent(app)
+    assert shape is None or (wall["n_queries"], wall["n_keys"]) == shape
+    assert not any("e.com" in one.value for one in app.markdown)
+    if shape == (16, 16):  # the same text twice is still two texts
+        assert not data["axes"]["same"]
+        assert_close(
+            cells(wall, 3, 1), capture(load(compute.DEFAULT_MODEL), PAIR.text).layer(3).weights[1], atol=1e-5, rtol=0
+        )
+
+
+def test_an_empty_text_says_what_to_do_and_keeps_the_other(open_app):
+    app = open_app("two_sequences", target="  ", lang="zh")
+    assert [error.value for error in app.error] == [translator("zh")("error.empty")]
+    assert app.text_area(key="target").value == "  "
+    app.text_area(key="target").set_value("狗").run()
+    assert not app.error and checked(app, "cross_attention") == (5, 5)
+    app.text_area(key="text").set_value("").run()
+    assert [error.value for error in app.error] == [translator("zh")("error.empty")]
+    app.text_area(key="text").set_value("cat").run()
+    assert app.text_area(key="target").value == "狗"
+
+
+def test_a_pair_fills_both_boxes_and_the_link_holds_them(open_app):
+    app = open_app("two_sequences", source="words")
+    app.selectbox(key="_pair").set_value("mixed").run()
+    mixed = next(one for one in pairs() if one.code == "mixed")
+    assert (app.text_area(key="text").value, app.text_area(key="target").value) == (mixed.text, mixed.target)
+    wall, _, data = sent(app)
+    assert data["axes"]["queries"]["labels"][data["choice"]["query"]] == "猫"
+    assert app.query_params["target"] == mixed.target
+    app.button[0].click().run()
+    assert (app.text_area(key="text").value, app.text_area(key="target").value) == (mixed.target, mixed.text)
+    assert sent(app)[0]["n_queries"] == wall["n_keys"]
+
+
+@pytest.fixture
+def family(monkeypatch, tmp_path):
+    """A small checkpoint named on the command line."""
+
+    def save(name):
+        entry = checkpoints.offered(name, tmp_path / name)
+        for module in (compute, specs):
+            monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+        return entry
+
+    return save
+
+
+def test_without_an_encoder_decoder_the_small_translator_is_shown_and_can_be_taken(open_app):
+    app = open_app("two_sequences", section="translation")
+    sentence = pairs()[-1]
+    assert T("two_sequences.no_model", model="t5-small") in said(app) and T("two_sequences.example") in said(app)
+    assert any("--model" in code.value for code in app.code)
+    assert {sentence.text, sentence.target} <= {one.value for one in app.text}, "it writes the Chinese"
+    assert checked(app, "translation") == (2, 2)
+    app.button_group(key="_footer_translation").set_value("checks").run()
+    assert any(T("two_sequences.check_decoder", layers=2) in one for one in said(app))
+    next(one for one in app.button if one.label == T("two_sequences.take_model")).click().run()
+    assert not app.exception and not app.error
+    assert {sentence.text, sentence.target} <= {one.value for one in app.text}
+    assert checked(app, "translation") == (2, 2)
+    assert T("two_sequences.example") not in said(app)
+    assert T("two_sequences.no_model", model="t5-small") not in said(app)
+    assert (app.session_state["layer"], app.session_state["head"]) == (1, 0)
+    app.button_group(key="section").set_value("cross_attention").run()
+    wall, _, data = sent(app)
+    looking, keys = data["choice"]["query"], data["axes"]["keys"]["labels"]
+    assert data["axes"]["queries"]["labels"][looking] == "黑"
+    assert keys[int(cells(wall, 1, 0)[looking].argmax())] == "cat"
+
+
+def test_an_operator_who_leaves_the_small_translator_out_is_not_shown_it(open_app, monkeypatch):
+    monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
+    app = open_app("two_sequences", section="translation")
+    assert not app.exception and not app.error and not app.get("plotly_chart")
+    assert T("two_sequences.no_model", model="t5-small") in said(app)
+
+
+def test_an_encoder_decoder_whose_heads_are_not_shown_is_one_all_the_same(open_app):
+    app = open_app("two_sequences", source="embeddings", model="animals-en-zh", section="translation")
+    assert T("two_sequences.own_heads", model="animals-en-zh") in said(app)
+    assert T("two_sequences.no_model", model="t5-small") not in said(app) and not app.code
+
+
+def test_what_changes_is_said_of_the_sources_own_states(open_app):
+    def table(**link):
+        return next(one for one in said(open_app("two_sequences", section="differences", **link)) if "| | " in one)
+
+    assert "X is the target, as before" in table()
+    shown = table(model="animals-en-zh")
+    assert "X holds the decoder's states" in shown and "as before" not in shown
+
+
+def test_a_square_beside_a_rectangle(open_app):
+    app = open_app("two_sequences", section="differences", head=5)
+    shown = [unpack(one.proto.bytes) for one in app.get("bidi_component") if one.proto.bytes]
+    square, rectangle = (torch.tensor(blocks["values"]).view(head["rows"], head["n"]) for head, blocks in shown)
+    assert_close(square, capture(load(compute.DEFAULT_MODEL), PAIR.target).layer(3).weights[5], atol=1e-5, rtol=0)
+    assert_close(rectangle, minilm().layer(3).weights[5], atol=1e-5, rtol=0)
+
+
+def test_a_translator_that_does_not_know_the_words_says_so(open_app):
+    """The default text in the small translator: "the" twice, the end, and twelve words it has never seen."""
+    app = open_app("two_sequences", model="animals-en-zh", write=1)
+    assert app.session_state["section"] == "translation"
+    assert T("two_sequences.unknown", n=12, all=15, token="<unk>") in [one.value for one in app.warning]
+    known = pairs()[-1]
+    app = open_app("two_sequences", model="animals-en-zh", write=1, text=known.text, target=known.target)
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("link", "section"),
+    [
+        ({"cross_key": 2, "head": 3, "between": "cross", "layer": 2}, "cross_attention"),
+        ({"target": "why"}, "cross_attention"),
+        ({"write": 1, "step": 3}, "translation"),
+        ({"write_stack": "decoder"}, "translation"),
+        ({"hidden": 4}, "scoring"),
+        ({"score_seed": 7}, "scoring"),
+        ({"two_d_value": 2}, "widths"),
+        ({"two_heads": 4}, "widths"),
+    ],
+)
+def test_an_old_link_opens_the_section_it_is_about(open_app, link, section):
+    app = open_app("two_sequences", **link)
+    assert not app.exception and app.session_state["section"] == section
+    kept = {name: str(value) for name, value in link.items() if name != "write"}
+    assert {name: str(app.session_state[name]) for name in kept} == kept
+
+
+def test_a_head_is_chosen_where_no_grid_is(open_app):
+    app = open_app("two_sequences", section="scoring")
+    app.slider(key="head").set_value(5).run()
+    app.slider(key="layer").set_value(2).run()
+    assert any(one.startswith("Layer 2, head 5:") for one in said(app))
+    app.button_group(key="section").set_value("cross_attention").run()
+    assert (sent(app)[2]["choice"]["layer"], sent(app)[2]["choice"]["head"]) == (2, 5)
+    app.selectbox(key="model").set_value("animals-en-zh").run()  # it has fewer heads
+    assert not app.exception and app.session_state["head"] < 5
+
+
+def test_checks_turn_red_where_a_formula_is_wrong(open_app, monkeypatch):
+    """Additive scoring without its tanh; a count of what is to be learned that forgets W_V."""
+    make = scoring.scorings
+
+    def without_tanh(**sizes):
+        weights, ways = sizes["weights"], dict(make(**sizes))
+
+        def linear(q, k):
+            return ((q @ weights.w_q)[:, None] + (k @ weights.w_k)[None]) @ weights.w_v
+
+        return ways | {"additive": replace(ways["additive"], score=linear)}
+
+    monkeypatch.setattr(scoring, "scorings", without_tanh)
+    assert checked(open_app("two_sequences", section="scoring"), "scoring") == (1, 2)
+    count = differences.parameters
+    monkeypatch.setattr(differences, "parameters", lambda spec: replace(count(spec), w_v=0))
+    assert checked(open_app("two_sequences", section="differences"), "differences") == (1, 2)
+
+
+def test_texts_that_are_cut_for_the_scores_are_said_to_be(open_app):
+    cut = T("two_sequences.first", n=128)
+    app = open_app("two_sequences", source="words", text="word " * 129, target="why", section="all")
+    assert [one.value for one in app.caption].count(cut) == 3  # what changes, scoring functions, widths
+    app = open_app("two_sequences", source="words", text="word " * 128, target="why", section="all")
+    assert cut not in [one.value for one in app.caption]
+
+
+def test_a_real_encoder_decoder_asks_with_heads_of_its_own_and_writes(open_app, family):
+    entry = family("bart")
+    link = {"model": entry.id, "layer": 1, "head": 2, "text": "the fox was tired.", "target": "Paris is old."}
+    app = open_app("two_sequences", **link, write=1, step=3, section="all")
+    assert not app.exception and not app.error
+    assert all_hold(app)
+    model = load(entry.id, extra=(entry,))
+    together = capture(model, link["text"], target=link["target"])
+    wall, _, data = sent(app)
+    assert wall["n_layers"] == 3
+    assert_close(cells(wall, 2, 4), together.layer(2, stack="cross").weights[4], atol=1e-5, rtol=0)
+    assert data["axes"]["queries"]["labels"] == list(together.target.labels)
+    assert any("trained for exactly this" in one for one in said(app))
+    drawn = json.loads(app.get("plotly_chart")[-1].proto.spec)["data"][0]
+    assert len(drawn["customdata"][0]) == len(together.tokens.ids)
+    app.segmented_control(key="write_stack").set_value("decoder").run()
+    assert all_hold(app)
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma2"])
+def test_a_model_that_turns_by_position_says_what_that_means(open_app, family, name):
+    app = open_app("two_sequences", model=family(name).id, layer=1)
+    assert not app.exception and checked(app, "cross_attention") == (5, 5)
+    assert any(T("two_sequences.rotary") in one for one in said(app))
+    app.button_group(key="section").set_value("differences").run()
+    assert checked(app, "differences") == (1, 1), "queries turned by position are not X W_Q"

@@ -1,0 +1,34 @@
+"""The pictures at the top of the README, taken from the running app: ``python -m tests.pictures``."""
+
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import ViewportSize, sync_playwright
+
+from tests.browser.drive import FLAGS, find_browser, frame, listen, serve, wait_run
+from viz import ASSETS, ROOT
+
+FOLDER = ASSETS / "screens"
+SIZE: ViewportSize = {"width": 1280, "height": 720}
+
+
+def main() -> None:
+    """Open the first page in light and dark, and save what a visitor sees."""
+    FOLDER.mkdir(exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serve(ROOT / "app.py", Path(folder) / "log.txt") as server,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        for scheme in ("light", "dark"):
+            page = listen(browser.new_page(viewport=SIZE, color_scheme=scheme, locale="en-US"))
+            page.goto(server.url)
+            wait_run(page)
+            frame(page)
+            page.screenshot(path=FOLDER / f"heads-{scheme}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

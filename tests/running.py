@@ -1,0 +1,72 @@
+"""The app run without a browser, and what is read off it."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from plotly.graph_objects import Figure
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from pages import FIRST
+from viz import ROOT
+from viz.frame import choice, sidebar
+
+OpenApp = Callable[..., AppTest]
+
+
+def _hash_of(page: str) -> str:
+    """What Streamlit calls a page: the hash of its path."""
+    return calc_hash("" if page == FIRST else sidebar.path_of(page))
+
+
+def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
+    """The function behind the fixture ``open_app``."""
+    # Next to a folder called "pages" Streamlit runs the files in it without app.py, until app.py has run once. The test
+    # harness forgets before every run that it has.
+    make = PagesManager.__init__
+
+    def remember(self: PagesManager, *args: Any, **options: Any) -> None:
+        make(self, *args, **options)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", remember)
+    choice._on_this_machine.cache_clear()
+    monkeypatch.setattr("viz.frame.show.unchecked", Figure)  # here every property of every figure is checked
+
+    def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
+        app.context = {"locale": locale}
+        for name, value in link.items():
+            app.query_params[name] = str(value)
+        app._page_hash = _hash_of(page)
+        return app.run()
+
+    return run
+
+
+def checked(app: AppTest, section: str) -> tuple[int, int]:
+    """How many live checks of a section hold, and how many there are, as its footer says; (0, 0) without a footer."""
+    for group in app.button_group:
+        if group.key == f"_footer_{section}":
+            labels = [option.content for option in group.proto.options]
+            found = [tuple(map(int, re.findall(r"\d+", label))) for label in labels]
+            numbers = next((numbers for numbers in found if len(numbers) == 2), (0, 0))
+            return (min(numbers), max(numbers))
+    return (0, 0)
+
+
+def walk(block: Any) -> Iterator[Any]:
+    """Every element and container below a part of the page, e.g. ``walk(app.main)``."""
+    for child in block.children.values():
+        yield child
+        if hasattr(child, "children"):
+            yield from walk(child)
+
+
+def everything(app: AppTest) -> Iterator[Any]:
+    """Every element and container of the page and the sidebar."""
+    yield from walk(app.main)
+    yield from walk(app.sidebar)

@@ -1,0 +1,15 @@
+"""Every page and section of the app."""
+
+from importlib import import_module
+
+from pages import PAGES
+from viz.frame.page import Page
+
+
+def page_named(name: str) -> Page:
+    """The page in the folder of this name."""
+    page: Page = import_module(f"pages.{name}.page").PAGE
+    return page
+
+
+SECTIONS = [(name, section.name) for name in PAGES for section in page_named(name).sections]

@@ -1,0 +1,45 @@
+"""Limits that an operator may change, and limits that are written in two places."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from viz import limits
+from viz.models import registry
+
+SERVER = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text("utf8"))["server"]
+
+
+def test_the_environment_decides_where_it_says_something(monkeypatch):
+    assert limits.whole("QUEUE", 256, 1, 1000) == 256
+    monkeypatch.setenv("HEADLIGHT_QUEUE", "7")
+    assert limits.whole("QUEUE", 256, 1, 1000) == 7
+    monkeypatch.setenv("HEADLIGHT_QUEUE", "")
+    assert limits.whole("QUEUE", 256, 1, 1000) == 256
+    monkeypatch.setenv("HEADLIGHT_MODELS", "gpt2, twin-g8 ")
+    assert limits.names("MODELS") == ("gpt2", "twin-g8")
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", "9999"])
+def test_what_cannot_be_used_is_refused_at_the_start(monkeypatch, value):
+    monkeypatch.setenv("HEADLIGHT_QUEUE", value)
+    with pytest.raises(ValueError, match=f"HEADLIGHT_QUEUE=.{value}. is not a whole number from 1 to 1000"):
+        limits.whole("QUEUE", 256, 1, 1000)
+
+
+def test_the_server_refuses_what_the_pages_refuse():
+    assert SERVER["maxUploadSize"] * 10**6 == limits.PICTURE_BYTES
+    assert SERVER["maxWidgetStateSize"] * 10**6 == limits.MESSAGE_BYTES
+
+
+def test_every_model_of_the_list_fits_into_memory_and_the_default_one_stays_beside_the_largest():
+    sizes = sorted(4 * entry.parameters for entry in registry.entries())
+    assert 4 * registry.entries()[0].parameters + sizes[-1] + sizes[-2] <= limits.MODELS_BYTES
+
+
+def test_all_memory_has_a_bound():
+    """What is kept, what is under way, and what browsers hold, beside the program itself (0.45 GB) and its models."""
+    under_way = limits.FORWARD_PASSES * 150e6
+    tabs = limits.SOCKETS * 1e6
+    assert limits.CACHE_BYTES + under_way + tabs <= 1.2e9

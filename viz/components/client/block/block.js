@@ -1,0 +1,127 @@
+// A block as a diagram. Every box is a button that opens the tensor found there, unless the diagram is only to be looked
+// at (no box is chosen). Reading order is order of computation.
+
+import { css } from "../lib/colour.js";
+import { element } from "../lib/dom.js";
+import { mount } from "../lib/mount.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export default mount((parent) => new BlockDiagram(parent));
+
+class BlockDiagram {
+  constructor(parent) {
+    this.root = element("div", "block", { role: "group" });
+    this.sides = element("div", "sides");
+    this.wire = document.createElementNS(SVG, "svg");
+    this.wire.setAttribute("class", "wire");
+    this.wire.setAttribute("aria-hidden", "true");
+    this.root.append(this.sides, this.wire);
+    this.root.addEventListener("keydown", (event) => this.#walk(event));
+    parent.append(this.root);
+    this.watch = new ResizeObserver(() => this.#route());
+    this.watch.observe(this.root);
+  }
+
+  close() {
+    this.watch.disconnect();
+    this.root.remove();
+  }
+
+  receive(data, setStateValue) {
+    const focused = this.root.getRootNode().activeElement?.dataset?.code;
+    [this.data, this.setStateValue] = [data, setStateValue];
+    this.root.setAttribute("aria-label", data.words.alt);
+    this.sides.classList.toggle("two", data.sides.length > 1);
+    this.sides.replaceChildren(...data.sides.map((side) => this.#side(side)));
+    this.#route();
+    if (focused) this.#box(focused)?.focus({ preventScroll: true }); // new buttons took the old one's place
+  }
+
+  #side(side) {
+    const made = element("section", "side", { "aria-label": side.name });
+    const inputs = element("div", "inputs"), frame = element("div", "frame");
+    inputs.append(...side.inputs.map((box) => this.#made(box)));
+    if (side.times) frame.append(element("p", "times", {}, side.times));
+    for (const { boxes, tail, residual } of side.parts) {
+      const part = element("div", "part");
+      part.append(...boxes.map((box) => this.#made(box)), element("div", residual ? "skip" : "skip off"));
+      frame.append(part, ...tail.map((box) => this.#made(box)));
+    }
+    made.append(element("p", "title", {}, side.name), inputs, frame);
+    return made;
+  }
+
+  /** A box's name is what is written in it; what is seen only, as a line through it, is read out after that. */
+  #made({ code, name, detail, more, look, hue }) {
+    const opens = this.data.chosen !== null;
+    const made = element(opens ? "button" : "div", `box ${look}`, { "data-code": code });
+    if (hue !== null) made.style.setProperty("--hue", css(this.data.hues[hue]));
+    made.append(element("span", "name", {}, name), " ", element("span", "detail", {}, detail));
+    if (more) made.append(" ", element("span", "unseen", {}, more));
+    if (opens) {
+      made.type = "button";
+      made.setAttribute("aria-pressed", String(code === this.data.chosen));
+      made.addEventListener("click", () => this.#choose(code));
+    }
+    return made;
+  }
+
+  #choose(code) {
+    for (const box of this.#boxes()) box.setAttribute("aria-pressed", String(box.dataset.code === code));
+    this.setStateValue("chosen", code);
+  }
+
+  #boxes() {
+    return [...this.root.querySelectorAll(".box")];
+  }
+
+  #box(code) {
+    return this.#boxes().find((box) => box.dataset.code === code);
+  }
+
+  /** Up and down walk a side, left and right go over to the other one. */
+  #walk(event) {
+    const at = event.target.closest?.("button.box");
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], over = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!at || !(step || over)) return;
+    event.preventDefault();
+    const sides = [...this.sides.children], side = sides.findIndex((one) => one.contains(at));
+    const boxes = [...sides[side].querySelectorAll(".box")];
+    if (step) boxes[boxes.indexOf(at) + step]?.focus();
+    else nearest(at, sides[side + over])?.focus();
+  }
+
+  /** The residual's line ends in the middle of the sum, which is the last box of its part. */
+  #around() {
+    for (const skip of this.root.querySelectorAll(".skip")) {
+      const sum = skip.previousElementSibling;
+      skip.style.bottom = `${sum.offsetHeight / 2}px`;
+    }
+  }
+
+  /** Draw the line from the encoder's last box to the decoder's memory, if both are there. */
+  #route() {
+    this.#around();
+    const boxes = this.#boxes(), to = this.#box("dec_memory"), home = this.root.getBoundingClientRect();
+    const from = boxes.filter((box) => box.dataset.code.startsWith("enc_")).at(-1);
+    this.wire.replaceChildren();
+    if (!from || !to || !home.width) return;
+    const [a, b] = [from.getBoundingClientRect(), to.getBoundingClientRect()];
+    const middle = leftOfSide(to) - home.left - 10, path = document.createElementNS(SVG, "path");
+    const [y0, y1] = [a.top + a.height / 2 - home.top, b.top + b.height / 2 - home.top];
+    path.setAttribute("d", `M ${a.right - home.left} ${y0} H ${middle} V ${y1} H ${b.left - home.left - 2} m -6 -4 l 6 4 l -6 4`);
+    this.wire.append(path);
+  }
+}
+
+function leftOfSide(box) {
+  return box.closest(".side").getBoundingClientRect().left;
+}
+
+/** The box of another side that stands at about the same height. */
+function nearest(box, side) {
+  const top = box.getBoundingClientRect().top;
+  const away = (other) => Math.abs(other.getBoundingClientRect().top - top);
+  return side && [...side.querySelectorAll(".box")].sort((a, b) => away(a) - away(b))[0];
+}

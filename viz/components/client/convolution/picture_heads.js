@@ -1,0 +1,284 @@
+// A head for each cell of a kernel, on a picture: centres are dragged on a plane, the picture's pixels are asked by
+// clicking, and the layer's output follows. Python is told once, when the finger lets go.
+
+import { image, line, start } from "../lib/canvas.js";
+import { css, theme } from "../lib/colour.js";
+import { element, fill } from "../lib/dom.js";
+import { convolve, windowWeights } from "./quadratic.js";
+import { ALPHA, minus, slider } from "./slider.js";
+
+const REACH = 4, NEAR = 24, TEXT = 12; // cells each way; pixels that count as a hit; size of the names
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+function grey(share) {
+  const level = Math.round(255 * Math.min(1, Math.max(0, share)));
+  return ((255 << 24) | (level << 16) | (level << 8) | level) >>> 0;
+}
+
+function short(value) {
+  return minus(Number(value.toFixed(2)) + 0); // + 0: there is no -0
+}
+
+export class PictureHeads {
+  constructor(parent) {
+    this.root = element("div", "quadratic");
+    this.root.heads = this; // for the browser's tests: they read the numbers back
+    parent.append(this.root);
+    this.watch = new ResizeObserver(() => this.later());
+    this.watch.observe(this.root);
+    [this.sent, this.frames, this.held] = [0, 0, null];
+  }
+
+  close() {
+    this.watch.disconnect();
+    cancelAnimationFrame(this.frame);
+    this.root.remove();
+  }
+
+  /** An answer to an older choice than the last one made here is out of date. */
+  receive(data, setStateValue) {
+    [this.data, this.setStateValue] = [data, setStateValue];
+    if (data.sent >= this.sent) [this.choice, this.sent] = [structuredClone(data.choice), data.sent];
+    const { choice } = this;
+    choice.head = Math.min(choice.head, choice.offsets.length - 1);
+    choice.query = [Math.min(choice.query[0], data.rows - 1), Math.min(choice.query[1], data.columns - 1)];
+    if (this.language !== data.words.alpha) this.#build(data.words);
+    this.later();
+  }
+
+  #build(words) {
+    this.language = words.alpha;
+    const tell = () => this.tell();
+    this.alpha = slider("alpha", words.alpha, ALPHA.range, {
+      ...ALPHA, change: tell,
+      input: (value) => this.change(({ alphas, head, shared }) => (shared ? alphas.fill(value) : (alphas[head] = value))),
+    });
+    this.shared = element("input", "", { type: "checkbox" });
+    this.shared.addEventListener("change", () => {
+      this.change((choice) => {
+        choice.shared = this.shared.checked;
+        if (choice.shared) choice.alphas.fill(choice.alphas[choice.head]);
+      });
+      this.tell();
+    });
+    const check = element("label", "check"), back = element("button", "plain", { type: "button" }, words.back);
+    check.append(this.shared, element("span", "", {}, words.shared));
+    back.addEventListener("click", () => {
+      this.change((choice) => (choice.offsets = structuredClone(this.data.cells)));
+      this.tell();
+    });
+    const bar = element("div", "controls"), body = element("div", "panes");
+    bar.append(this.alpha.element, check, back);
+    const pane = (title, canvas, says) => {
+      const made = element("div", "pane");
+      made.append(element("p", "name", {}, title), canvas, says);
+      body.append(made);
+    };
+    this.plane = element("canvas", "plane", { tabindex: "0", role: "application", "aria-label": words.plane_title });
+    this.seen = element("canvas", "picture asks", { tabindex: "0", role: "application", "aria-label": words.seen_title });
+    this.made = element("canvas", "picture", { role: "img", "aria-label": words.made_title });
+    [this.saysPlane, this.saysSeen, this.saysMade] = [0, 0, 0].map(() => element("p", "says"));
+    pane(words.plane_title, this.plane, this.saysPlane);
+    pane(words.seen_title, this.seen, this.saysSeen);
+    pane(words.made_title, this.made, this.saysMade);
+    this.root.replaceChildren(bar, body);
+    this.#listen();
+  }
+
+  #listen() {
+    this.#listenToPlane();
+    this.seen.addEventListener("click", (event) => {
+      const [x, y] = this.#inside(event, this.seen), { cell } = this.seen;
+      this.#ask(Math.floor(y / cell), Math.floor(x / cell));
+    });
+    this.seen.addEventListener("keydown", (event) => {
+      const step = ARROWS[event.key], [row, column] = this.choice.query;
+      if (!step) return;
+      event.preventDefault();
+      this.#ask(row + step[0], column + step[1]);
+    });
+  }
+
+  #listenToPlane() {
+    this.plane.addEventListener("pointerdown", (event) => {
+      const near = this.#near(event);
+      if (near === null) return;
+      this.held = near;
+      this.plane.setPointerCapture(event.pointerId);
+      this.change((choice) => (choice.head = near));
+    });
+    // A finger that takes a centre drags it; any other scrolls the page.
+    this.plane.addEventListener("touchstart", (event) => {
+      if (this.#near(event.touches[0]) !== null) event.preventDefault();
+    }, { passive: false });
+    this.plane.addEventListener("pointermove", (event) => {
+      if (this.held !== null) this.move(this.held, this.#offset(this.#inside(event, this.plane)));
+    });
+    for (const end of ["pointerup", "pointercancel"]) {
+      this.plane.addEventListener(end, () => {
+        if (this.held !== null) this.tell();
+        this.held = null;
+      });
+    }
+    this.plane.addEventListener("keydown", (event) => {
+      const step = ARROWS[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const { head, offsets } = this.choice;
+      this.move(head, [offsets[head][0] + 0.1 * step[0], offsets[head][1] + 0.1 * step[1]]);
+      this.tell();
+    });
+  }
+
+  /** The centre that is under a finger or the mouse, if there is one. */
+  #near(event) {
+    const [x, y] = this.#inside(event, this.plane), away = this.choice.offsets.map((offset) => {
+      const at = this.#place(offset);
+      return Math.hypot(at[0] - x, at[1] - y);
+    });
+    const best = away.indexOf(Math.min(...away));
+    return away[best] > NEAR ? null : best;
+  }
+
+  /** Look from another pixel, or from the nearest there is. */
+  #ask(row, column) {
+    const { rows, columns } = this.data, within = (at, last) => Math.min(last, Math.max(0, at));
+    this.change((choice) => (choice.query = [within(row, rows - 1), within(column, columns - 1)]));
+    this.tell();
+  }
+
+  #inside(event, canvas) {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  #place([row, column]) {
+    const scale = this.plane.clientWidth / (2 * REACH + 1), middle = this.plane.clientWidth / 2;
+    return [middle + column * scale, middle + row * scale];
+  }
+
+  #offset([x, y]) {
+    const scale = this.plane.clientWidth / (2 * REACH + 1), middle = this.plane.clientWidth / 2;
+    return [(y - middle) / scale, (x - middle) / scale];
+  }
+
+  move(head, offset) {
+    this.change((choice) => {
+      choice.offsets[head] = offset.map((each) => Math.round(Math.min(REACH, Math.max(-REACH, each)) * 100) / 100);
+    });
+  }
+
+  change(how) {
+    how(this.choice);
+    this.later();
+  }
+
+  tell() {
+    this.sent++;
+    this.setStateValue("choice", { ...this.choice, sent: this.sent });
+  }
+
+  later() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.root.clientWidth) this.draw();
+    });
+  }
+
+  draw() {
+    const { rows, columns, image: pixels, kernel } = this.data, { offsets, alphas, head, shared } = this.choice;
+    const heads = offsets.map((offset, h) => ({ offset, alpha: alphas[h], weight: kernel[h] }));
+    this.output = convolve(pixels, rows, columns, heads);
+    for (const canvas of [this.seen, this.made]) canvas.style.aspectRatio = `${columns} / ${rows}`;
+    this.alpha.show(alphas[head]);
+    this.shared.checked = shared;
+    const colours = theme(this.root);
+    this.#plane(heads, colours);
+    this.#seen(heads, colours);
+    this.#made(colours);
+    this.frames++;
+  }
+
+  hue(head, opacity = 1) {
+    const { heads } = this.data.hues;
+    return css(heads[head % heads.length], opacity);
+  }
+
+  #plane(heads, colours) {
+    const { context, width } = start(this.plane, colours), scale = width / (2 * REACH + 1), { words } = this.data;
+    context.font = `${TEXT}px ${colours.font}`;
+    context.textAlign = "center";
+    context.globalAlpha = 0.25;
+    for (let shift = -REACH; shift <= REACH; shift++) {
+      const at = width / 2 + shift * scale;
+      line(context, at, 0, at, width);
+      line(context, 0, at, width, at);
+    }
+    context.globalAlpha = 1;
+    for (let shift = -REACH; shift <= REACH; shift++) {
+      context.fillText(minus(shift), width / 2 + shift * scale, width - 3);
+      context.fillText(minus(shift), 10, width / 2 + shift * scale + 4);
+    }
+    context.strokeRect(width / 2 - scale / 2, width / 2 - scale / 2, scale, scale); // the pixel that asks
+    heads.forEach(({ offset, alpha }, h) => {
+      const [x, y] = this.#place(offset), spread = Math.min(3 * width, scale / Math.sqrt(2 * Math.max(alpha, 1e-3)));
+      context.fillStyle = this.hue(h, 0.18);
+      context.beginPath();
+      context.arc(x, y, spread, 0, 7);
+      context.fill();
+      context.fillStyle = this.hue(h);
+      context.beginPath();
+      context.arc(x, y, h === this.choice.head ? 11 : 8, 0, 7);
+      context.fill();
+      context.fillStyle = "#fff";
+      context.textBaseline = "middle";
+      context.fillText(String(h), x, y);
+      context.textBaseline = "alphabetic";
+    });
+    const { head } = this.choice, { offset, alpha, weight } = heads[head];
+    this.saysPlane.textContent = fill(words.plane_says, {
+      head, row: minus(offset[0]), column: minus(offset[1]), alpha, weight: minus(Number(weight.toPrecision(3))),
+    });
+  }
+
+  /** The picture, and over it where each head looks from the pixel that asks, in the head's colour. */
+  #seen(heads, colours) {
+    const { rows, columns, image: pixels, words } = this.data, [row, column] = this.choice.query;
+    const { context, width, height } = start(this.seen, colours), cell = Math.min(width / columns, height / rows);
+    this.seen.cell = cell;
+    context.imageSmoothingEnabled = false;
+    context.globalAlpha = 0.55;
+    context.drawImage(image(rows, columns, (at) => grey(pixels[at])), 0, 0, columns * cell, rows * cell);
+    context.globalAlpha = 1;
+    heads.forEach(({ offset, alpha }, h) => {
+      const down = windowWeights(rows, alpha, offset[0]).subarray(row * rows, (row + 1) * rows);
+      const across = windowWeights(columns, alpha, offset[1]).subarray(column * columns, (column + 1) * columns);
+      const most = Math.max(...down) * Math.max(...across);
+      context.fillStyle = this.hue(h);
+      down.forEach((share, i) => across.forEach((other, j) => {
+        const weight = share * other;
+        if (weight < 0.004) return;
+        context.globalAlpha = Math.sqrt(weight) * (weight === most ? 0.9 : 0.8);
+        context.fillRect(j * cell, i * cell, cell, cell);
+      }));
+    });
+    context.globalAlpha = 1;
+    context.lineWidth = 2;
+    context.strokeRect(column * cell, row * cell, cell, cell);
+    this.saysSeen.textContent = fill(words.seen_says, { row, column });
+  }
+
+  #made(colours) {
+    const { rows, columns, words } = this.data, [row, column] = this.choice.query;
+    const low = Math.min(...this.output), high = Math.max(...this.output), range = high - low || 1;
+    const { context, width, height } = start(this.made, colours), cell = Math.min(width / columns, height / rows);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(image(rows, columns, (at) => grey((this.output[at] - low) / range)), 0, 0, columns * cell, rows * cell);
+    context.lineWidth = 2;
+    context.strokeStyle = colours.primary;
+    context.strokeRect(column * cell, row * cell, cell, cell);
+    this.saysMade.textContent = fill(words.made_says, {
+      low: short(low), high: short(high), value: short(this.output[row * columns + column]),
+    });
+  }
+}

@@ -1,0 +1,10 @@
+// Heads that look at a place, live: on a sequence (sequence_heads.js) or on a picture (picture_heads.js).
+
+import { mount } from "../lib/mount.js";
+import { unpack } from "../lib/bytes.js";
+import { PictureHeads } from "./picture_heads.js";
+import { SequenceHeads } from "./sequence_heads.js";
+
+const KINDS = { sequence: SequenceHeads, picture: PictureHeads };
+
+export default mount((parent, received) => new KINDS[received.kind](parent), unpack);

@@ -1,0 +1,220 @@
+// Three heads on a sequence, each a window with its own centre and sharpness; content can be mixed back in.
+// Everything follows the finger; Python is told once, when it lets go.
+
+import { image, line, start } from "../lib/canvas.js";
+import { css, theme, weightColour, weightTable } from "../lib/colour.js";
+import { element, fill, segments } from "../lib/dom.js";
+import { shorten } from "../lib/shorten.js";
+import { windowWeights } from "./quadratic.js";
+import { ALPHA, minus, slider } from "./slider.js";
+
+const GUTTER = 64, TEXT = 12; // pixels: room for the tokens' names, and their size
+const ALIKE = 1e-5; // weights that differ by less are equal but for rounding, as in pages/convolution/windows.py
+
+export class SequenceHeads {
+  constructor(parent) {
+    this.root = element("div", "quadratic");
+    this.root.heads = this; // for the browser's tests: they read the numbers back
+    parent.append(this.root);
+    this.watch = new ResizeObserver(() => this.later());
+    this.watch.observe(this.root);
+    [this.sent, this.frames] = [0, 0];
+  }
+
+  close() {
+    this.watch.disconnect();
+    cancelAnimationFrame(this.frame);
+    this.root.remove();
+  }
+
+  /** An answer to an older choice than the last one made here is out of date. */
+  receive(data, setStateValue) {
+    [this.data, this.setStateValue] = [data, setStateValue];
+    if (data.sent >= this.sent) [this.choice, this.sent] = [structuredClone(data.choice), data.sent];
+    this.choice.query = Math.min(this.choice.query, data.n - 1);
+    this.table = weightTable(data.hues.positive);
+    if (this.language !== data.words.alpha) this.#build(data.words);
+    this.later();
+  }
+
+  #build(words) {
+    this.language = words.alpha;
+    const tell = () => this.tell();
+    const ofHead = (key) => (value) => this.change(() => (this.choice[key][this.choice.head] = value));
+    this.names = segments(words.heads, this.data.heads.map((name, i) => [String(i), name]), (code) => {
+      this.change(() => (this.choice.head = Number(code)));
+      this.tell();
+    });
+    const reach = { min: -12, max: 12, step: 0.1 };
+    this.sliders = {
+      alphas: slider("alpha", words.alpha, ALPHA.range, { ...ALPHA, input: ofHead("alphas"), change: tell }),
+      deltas: slider("delta", words.delta, reach, { say: (value) => `Δ = ${minus(value)}`, input: ofHead("deltas"), change: tell }),
+      mix: slider("mix", words.mix, { min: 0, max: 1, step: 0.01 }, {
+        say: (value) => `λ = ${value}`, input: (value) => this.change(() => (this.choice.mix = value)), change: tell,
+      }),
+    };
+    const bar = element("div", "controls");
+    bar.append(this.names.element, ...Object.values(this.sliders).map((made) => made.element));
+    const pane = (title, ...parts) => {
+      const made = element("div", "pane");
+      made.append(element("p", "name", {}, title), ...parts);
+      return made;
+    };
+    [this.curve, this.row] = [element("canvas", "curve"), element("canvas", "row")];
+    this.map = element("canvas", "map", { tabindex: "0", role: "application", "aria-label": words.map_title });
+    [this.vectors, this.says] = [element("p", "says"), element("p", "says", { "aria-live": "polite" })];
+    const body = element("div", "panes");
+    body.append(
+      pane(words.map_title, this.map, element("p", "note", {}, words.axes)),
+      pane(words.row_title, this.row, this.says),
+      pane(words.curve_title, this.curve, this.vectors),
+    );
+    this.root.replaceChildren(bar, body);
+    this.map.addEventListener("click", (event) => {
+      const box = this.map.getBoundingClientRect(), { n } = this.data;
+      this.#ask(Math.floor(((event.clientY - box.top - GUTTER) / (box.height - GUTTER)) * n));
+    });
+    this.map.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      this.#ask(this.choice.query + step);
+    });
+  }
+
+  /** Open the row of another query, if there is one. */
+  #ask(query) {
+    if (query < 0 || query >= this.data.n) return;
+    this.change(() => (this.choice.query = query));
+    this.tell();
+  }
+
+  change(how) {
+    how(this.choice);
+    this.later();
+  }
+
+  tell() {
+    this.sent++;
+    this.setStateValue("choice", { ...this.choice, sent: this.sent });
+  }
+
+  later() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.root.clientWidth) this.draw();
+    });
+  }
+
+  draw() {
+    const { n, scores } = this.data, { alphas, deltas, mix, head } = this.choice, colours = theme(this.root);
+    this.weights = this.data.heads.map((_, h) =>
+      windowWeights(n, alphas[h], deltas[h], scores.subarray(h * n * n, (h + 1) * n * n), mix));
+    this.names.show(String(head));
+    this.sliders.alphas.show(alphas[head]);
+    this.sliders.deltas.show(deltas[head]);
+    this.sliders.mix.show(mix);
+    this.#curve(colours);
+    this.#map(colours);
+    this.#row(colours);
+    this.frames++;
+  }
+
+  #start(canvas, colours) {
+    const begun = start(canvas, colours);
+    begun.context.font = `${TEXT}px ${colours.font}`;
+    return begun;
+  }
+
+  hue(head) {
+    return css(this.data.hues.heads[head]);
+  }
+
+  /** The product v·r for every shift (a line), and the square it is but for a constant (dashes). */
+  #curve(colours) {
+    const { alphas, deltas, head } = this.choice, [alpha, delta] = [alphas[head], deltas[head]];
+    const { context, width, height } = this.#start(this.curve, colours);
+    const reach = Math.max(6, Math.ceil(Math.abs(delta)) + 3), square = (x) => -alpha * (x - delta) ** 2;
+    const constant = alpha * delta * delta, low = square(delta > 0 ? -reach : reach), high = Math.max(constant, 1e-9);
+    const x = (shift) => ((shift + reach) / (2 * reach)) * (width - 20) + 10;
+    const y = (value) => 14 + ((high - value) / (high - low || 1)) * (height - 34);
+    context.globalAlpha = 0.3;
+    line(context, 0, y(0), width, y(0));
+    line(context, x(0), 0, x(0), height - 16);
+    context.globalAlpha = 1;
+    context.textAlign = "center";
+    for (let shift = -reach; shift <= reach; shift += reach > 9 ? 3 : 1) context.fillText(minus(shift), x(shift), height - 4);
+    context.strokeStyle = this.hue(head);
+    context.lineWidth = 2;
+    for (const [dashes, above] of [[[], constant], [[4, 4], 0]]) {
+      context.setLineDash(dashes);
+      context.beginPath();
+      for (let step = -reach; step <= reach; step += 0.1) context.lineTo(x(step), y(square(step) + above));
+      context.stroke();
+    }
+    context.setLineDash([]);
+    context.fillStyle = this.hue(head);
+    for (let shift = -reach; shift <= reach; shift++) context.fillRect(x(shift) - 2, y(square(shift) + constant) - 2, 4, 4);
+    const number = (value) => minus(Number(value.toPrecision(3)));
+    this.vectors.textContent = fill(this.data.words.vectors, {
+      v1: number(-alpha), v2: number(2 * alpha * delta), c: number(constant),
+      width: alpha > 0 ? number(1 / Math.sqrt(2 * alpha)) : "∞",
+    });
+  }
+
+  #map(colours) {
+    const { n, labels } = this.data, { head, query } = this.choice, cells = this.weights[head];
+    const { context, width, height } = this.#start(this.map, colours), side = Math.min(width, height) - GUTTER, cell = side / n;
+    context.imageSmoothingEnabled = false;
+    context.drawImage(image(n, n, (at) => weightColour(this.table, cells[at])), GUTTER, GUTTER, side, side);
+    context.globalAlpha = 0.3;
+    context.strokeRect(GUTTER + 0.5, GUTTER + 0.5, side - 1, side - 1);
+    context.globalAlpha = 1;
+    context.strokeStyle = colours.primary;
+    context.strokeRect(GUTTER, GUTTER + query * cell, side, cell);
+    context.textBaseline = "middle";
+    for (let i = 0; i < n; i += Math.ceil(TEXT / cell)) {
+      const name = shorten(context, labels[i], GUTTER - 8), at = GUTTER + (i + 0.5) * cell;
+      context.textAlign = "right";
+      context.fillText(name, GUTTER - 4, at);
+      context.save();
+      context.translate(at, GUTTER - 4);
+      context.rotate(-Math.PI / 2);
+      context.textAlign = "left";
+      context.fillText(name, 0, 0);
+      context.restore();
+    }
+  }
+
+  /** The chosen row of all heads: bars for the one that is open, lines for the others. */
+  #row(colours) {
+    const { n, labels, words } = this.data, { head, query } = this.choice;
+    const { context, width, height } = this.#start(this.row, colours), floor = height - GUTTER, step = width / n;
+    this.weights.forEach((cells, h) => {
+      const row = cells.subarray(query * n, (query + 1) * n);
+      [context.fillStyle, context.strokeStyle, context.lineWidth] = [this.hue(h), this.hue(h), 1.5];
+      if (h === head) {
+        row.forEach((weight, j) => context.fillRect(j * step + 1, floor * (1 - weight), Math.max(1, step - 2), floor * weight));
+        return;
+      }
+      context.beginPath();
+      row.forEach((weight, j) => context.lineTo((j + 0.5) * step, floor * (1 - weight)));
+      context.stroke();
+    });
+    context.fillStyle = colours.text;
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (let j = 0; j < n; j += Math.ceil(TEXT / step)) {
+      context.save();
+      context.translate((j + 0.5) * step, floor + 4);
+      context.rotate(-Math.PI / 2);
+      context.fillText(shorten(context, labels[j], GUTTER - 8), 0, 0);
+      context.restore();
+    }
+    const row = this.weights[head].subarray(query * n, (query + 1) * n), most = Math.max(...row);
+    const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
+    const says = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
+    const key = labels[row.indexOf(most)], value = `${Number((100 * most).toPrecision(3))} %`;
+    this.says.textContent = fill(says, { query: labels[query], key, value, n: alike });
+  }
+}

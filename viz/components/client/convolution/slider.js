@@ -1,0 +1,31 @@
+// A labelled slider with its value written beside it; alpha goes in even steps of a ratio, with 0 at its left end.
+
+import { element } from "../lib/dom.js";
+
+export function slider(name, label, range, { read = Number, write = String, say = String, input, change }) {
+  const made = element("label", "slider"), output = element("output");
+  const bar = element("input", "", { type: "range", "data-name": name, ...range });
+  bar.addEventListener("input", () => input(read(Number(bar.value))));
+  bar.addEventListener("change", change);
+  made.append(element("span", "name", {}, label), output, bar);
+  return {
+    element: made,
+    show(value) {
+      if (Math.abs(read(Number(bar.value)) - value) > 1e-9) bar.value = write(value);
+      output.textContent = say(value);
+      bar.setAttribute("aria-valuetext", output.textContent);
+    },
+  };
+}
+
+/** A number with a proper minus. */
+export const minus = (value) => String(value).replace("-", "−");
+
+const LOWEST = -2, HIGHEST = 2; // powers of ten
+
+export const ALPHA = {
+  range: { min: LOWEST - 0.05, max: HIGHEST, step: 0.05 },
+  read: (place) => (place < LOWEST ? 0 : Number((10 ** place).toPrecision(3))),
+  write: (alpha) => String(alpha <= 0 ? LOWEST - 0.05 : Math.log10(alpha)),
+  say: (alpha) => `α = ${alpha}`,
+};

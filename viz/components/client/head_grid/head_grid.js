@@ -1,0 +1,353 @@
+// The head grid: every head at once, one of them large, everything alive under the pointer.
+//
+// Python mounts this module three times (viz/frame/head_grid.py): twice with bytes, which are only kept (the wall, the head),
+// and once with words and choices, which is what is seen. Streamlit calls the function again with every change and
+// keeps the page's elements; so the grid lives in a map, with its scroll, zoom and what is under the pointer.
+
+import { mount } from "../lib/mount.js";
+import { unpack } from "../lib/bytes.js";
+import { css, scoreTable, theme, weightTable } from "../lib/colour.js";
+import { Current } from "./current.js";
+import { element, fill } from "../lib/dom.js";
+import { walkMap, walkWall } from "./keys.js";
+import { LargeMap } from "../lib/large.js";
+import { FAINT, Lines, MOST } from "./lines.js";
+import { wallValue } from "../lib/numbers.js";
+import { buildPanel, showLegend, showLock } from "./panel.js";
+import { fitsSvg, savePng, saveSvg } from "./save.js";
+import { sayLarge, sayThumb, sayWhole } from "../lib/say.js";
+import { Tokens } from "./tokens.js";
+import { Wall } from "./wall.js";
+
+const kept = new Map(); // kept: channel -> {wall, head, grid}
+const NOTHING = Object.freeze({ query: null, key: null });
+
+const show = mount((parent, data) => new Grid(parent, data.channel));
+
+export default (sent) => (sent.data instanceof Uint8Array ? keep(unpack(sent.data)) : show(sent));
+
+function channel(name) {
+  if (!kept.has(name)) kept.set(name, {});
+  return kept.get(name);
+}
+
+function keep(packed) {
+  const place = channel(packed.channel);
+  place[packed.kind] = packed;
+  place.grid?.refresh();
+  return () => {};
+}
+
+class Grid {
+  constructor(parent, name) {
+    this.root = element("div", "head-grid");
+    this.root.headGrid = this; // for the browser's tests: they read the numbers back
+    parent.append(this.root);
+    this.channel = name;
+    channel(name).grid = this;
+    this.current = new Current();
+    this.sent = 0;
+    this.hover = null;
+    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.large?.fit()));
+    this.watch.observe(this.root);
+    this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
+  }
+
+  close() {
+    this.watch.disconnect();
+    clearTimeout(this.timer);
+    this.root.remove();
+    const place = channel(this.channel);
+    if (place.grid === this) place.grid = null; // the bytes stay: another page's grid may be waiting for them already
+  }
+
+  /** New words and choices from Python; an answer to an older choice than the last one made here is out of date. */
+  receive(data, setStateValue) {
+    this.setStateValue = setStateValue;
+    this.next = data;
+    if (data.n >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.n];
+    this.refresh();
+  }
+
+  tell(delay = 0) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.setStateValue("choice", { ...this.choice, n: this.sent }), delay);
+    this.sent++;
+  }
+
+  change(values, delay = 0) {
+    Object.assign(this.choice, values);
+    this.tell(delay);
+    this.refresh();
+  }
+
+  // --- from data to pictures ------------------------------------------------------------------------------------
+
+  refresh() {
+    const { wall, head } = channel(this.channel);
+    if (this.next && wall?.id === this.next.wall) this.data = this.next;
+    if (!this.data || wall?.id !== this.data.wall) return;
+    this.wall = wall;
+    this.head = head?.id === this.data.head ? head : null;
+    const { axes, words } = this.data;
+    const labels = { rows: axes.queries.labels, columns: axes.keys.labels }, spelled = JSON.stringify(labels);
+    if (spelled !== this.spelled) this.hover = this.cursor = this.written = null; // other tokens: nothing is pointed at
+    [this.labels, this.spelled] = [labels, spelled];
+    this.locked = this.#locked();
+    if (this.words !== JSON.stringify(words)) this.#build();
+    this.#theme();
+    this.#wall();
+    this.#large();
+    this.light();
+  }
+
+  #build() {
+    const { words, axes } = this.data;
+    this.words = JSON.stringify(words);
+    const panel = (this.panel = buildPanel(this.root, words, this.wall.order, {
+      sort: (sort) => this.change({ sort }),
+      show: (show) => this.change({ show }),
+      look: (look) => this.change({ look }),
+      combine: (how) => this.change({ combine: how }),
+      zoom: (factor) => this.large.zoomBy(factor),
+      save: (kind) => this.save(kind),
+      temperature: (value, done) => this.heat(value, done),
+    }));
+    const wall = (this.thumbs = new Wall(panel.wall));
+    this.maps = new LargeMap(panel.large);
+    this.lines = new Lines(panel.large);
+    this.texts = axes.same
+      ? [new Tokens(panel.tokens, "both", words.tokens)]
+      : [new Tokens(panel.tokens, "query", words.queries), new Tokens(panel.tokens, "key", words.keys)];
+    this.written = this.palette = this.lockShown = null;
+    this.#listen(wall.element, (event) => this.#overWall(event), (event) => this.#clickWall(event));
+    for (const view of [this.maps, this.lines]) {
+      this.#listen(view.element, (event) => view.at(event), (event) => this.lock(view.at(event)));
+    }
+    for (const text of this.texts) {
+      const at = (event) => text.at(event, this.locked);
+      this.#listen(text.element, at, (event) => this.lock(at(event)));
+    }
+    wall.element.addEventListener("keydown", (event) => walkWall(this, event));
+    panel.large.addEventListener("keydown", (event) => walkMap(this, event));
+  }
+
+  #listen(place, at, click) {
+    place.addEventListener("pointermove", (event) => this.point(at(event)));
+    place.addEventListener("pointerleave", () => this.point(null));
+    place.addEventListener("click", (event) => {
+      this.cursor = null;
+      click(event);
+    });
+  }
+
+  #theme() {
+    const now = theme(this.root), { colours } = this.data;
+    if (JSON.stringify(now) === JSON.stringify(this.palette?.theme)) return;
+    this.palette = {
+      theme: now, list: colours.heads, blue: colours.positive,
+      weights: weightTable(colours.positive), scores: scoreTable(colours.negative, colours.positive),
+      hues: colours.heads.map(weightTable), masked: ((56 << 24) | (140 << 16) | (132 << 8) | 128) >>> 0,
+    };
+  }
+
+  #wall() {
+    const { wall, choice, thumbs, panel } = this, { words, links, off } = this.data;
+    const pair = this.pair(links);
+    const sort = choice.sort === "link" && !pair ? "model" : choice.sort;
+    thumbs.show(wall, { ...choice, sort }, words, this.palette, pair);
+    thumbs.mark(choice, choice.combine === "one" ? [] : this.together(), off, this.data.colours.heads);
+    panel.sort.list.value = choice.sort;
+    if (panel.sort.list.selectedIndex < 0) panel.sort.list.value = "model"; // this wall has no such number
+    panel.show.show(choice.show);
+    const notes = [], { n_queries, n_keys } = wall;
+    const sizes = n_queries === n_keys ? n_keys : `${n_queries} × ${n_keys}`;
+    if (wall.pool > 1) notes.push(fill(words.pooled, { p: wall.pool, n: sizes }));
+    if (choice.sort === "link" && !pair) notes.push(words.sort_link_hint);
+    panel.note.textContent = notes.join(" ");
+  }
+
+  /** The value of the locked pair in every head, or null; a pooled wall cannot tell, then Python does. */
+  pair(links) {
+    const { wall } = this, { query, key } = this.locked;
+    if (query === null || key === null) return null;
+    if (wall.pool > 1) return links;
+    const size = wall.rows * wall.columns, at = query * wall.columns + key;
+    const heads = { length: wall.n_layers * wall.n_heads };
+    return Array.from(heads, (_, i) => wallValue(wall, i, wall.values[i * size + at]));
+  }
+
+  /** Heads taken together, counted over all layers: those chosen, else the layer's. */
+  together() {
+    const { several, layer } = this.choice, { n_heads } = this.wall;
+    return several.length ? several : Array.from({ length: n_heads }, (_, head) => layer * n_heads + head);
+  }
+
+  #large() {
+    const { panel, choice, labels, palette, wall } = this, { words } = this.data;
+    const scores = wall.what === "scores", lines = choice.look !== "map" && !scores;
+    const map = this.current.map(this.wall, this.head, this.choice, this.data.axes, this.together());
+    panel.large.classList.toggle("waiting", !map);
+    this.large = lines ? this.lines : this.maps;
+    this.maps.element.hidden = lines;
+    this.lines.element.hidden = !lines;
+    panel.look.element.hidden = panel.combine.element.hidden = scores;
+    panel.zoom.element.hidden = lines;
+    panel.hint.hidden = scores || choice.combine === "one";
+    panel.look.show(choice.look);
+    panel.axes.textContent = fill(words[lines ? `axes_${choice.look}` : "axes"], { least: FAINT, most: MOST });
+    panel.combine.show(choice.combine);
+    panel.temperature.element.hidden = scores;
+    panel.temperature.show(choice, choice.combine !== "one");
+    if (!map) return; // on its way: what is drawn stays, dimmed
+    this.map = map;
+    panel.save.svg.disabled = !fitsSvg(map);
+    [this.large.focus, this.large.locked] = [this.focus, this.locked];
+    this.large.show(map, labels.rows, labels.columns, palette, choice.look === "across");
+    for (const text of this.written ? [] : this.texts) text.show(text.along === "key" ? labels.columns : labels.rows);
+    this.written = true;
+    panel.name.textContent = this.name();
+    panel.large.setAttribute("aria-label", sayWhole(words, map, labels, this.name()));
+    const own = choice.combine === "max" && map.winner ? this.together().slice(0, this.palette.list.length) : [];
+    const hues = own.map((index, i) => ({ name: this.place(index), colour: css(this.palette.list[i]) }));
+    showLegend(panel, words, palette, map.limit, map.masked, hues);
+  }
+
+  save(kind) {
+    const { layer, head } = this.choice, name = `headlight-layer${layer}-head${head}`;
+    if (kind === "svg") saveSvg(this.map, this.labels, this.data.colours, name);
+    else savePng(this.large.canvas, this.palette.theme.background, name);
+  }
+
+  name() {
+    const { words } = this.data, { layer, head, combine: how } = this.choice;
+    if (how === "one" || this.wall.what === "scores") return fill(words.layer_head, { layer, head });
+    return fill(words[`name_${how}`], { n: this.together().length });
+  }
+
+  place(index) {
+    return `${Math.floor(index / this.wall.n_heads)}·${index % this.wall.n_heads}`;
+  }
+
+  // --- what is pointed at ---------------------------------------------------------------------------------------
+
+  get locked() {
+    return this._locked ?? NOTHING;
+  }
+
+  set locked(value) {
+    this._locked = value;
+  }
+
+  #locked() {
+    const { queries, keys } = this.data.axes, { query, key } = this.choice;
+    const of = (axis, token) => ((axis.of[token] ?? -1) < 0 ? null : axis.of[token]);
+    return { query: of(queries, query), key: of(keys, key) };
+  }
+
+  get focus() {
+    const { hover, locked } = this;
+    return hover ? { query: hover.query ?? locked.query, key: hover.key ?? locked.key } : locked;
+  }
+
+  /** Follow the pointer, at most once a frame. */
+  point(hover) {
+    this.hover = hover;
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.light();
+    });
+  }
+
+  light() {
+    if (!this.map) return;
+    const { panel, map, labels, hover } = this, { words } = this.data;
+    this.locked = this.#locked();
+    const { focus, locked } = this;
+    this.thumbs.light(focus, this.wall);
+    this.large.draw(focus, locked);
+    const from = focus.query * map.columns, asks = focus.query !== null && !map.limit;
+    const row = asks ? map.values.subarray(from, from + map.columns) : null;
+    for (const text of this.texts) text.light(focus, locked, text.along === "query" ? null : row, this.palette.blue);
+    const name = hover?.index === undefined ? "" : fill(words.layer_head, { layer: hover.layer, head: hover.head });
+    panel.says.textContent = name
+      ? sayThumb(words, this.wall, labels, hover, name)
+      : sayLarge(words, map, labels, focus, (place) => fill(words.layer_head, this.#apart(this.together()[place])));
+    const spelled = JSON.stringify([locked, labels.rows[locked.query], labels.columns[locked.key]]);
+    if (spelled !== this.lockShown) showLock(panel, words, locked, labels, { unlock: (along) => this.unlock(along) });
+    this.lockShown = spelled;
+  }
+
+  #apart(index) {
+    return { layer: Math.floor(index / this.wall.n_heads), head: index % this.wall.n_heads };
+  }
+
+  say() {
+    this.panel.live.textContent = this.panel.says.textContent;
+  }
+
+  // --- what is chosen -------------------------------------------------------------------------------------------
+
+  /** Lock a pair, a row or a column; what is locked already is unlocked. Tokens are counted as the text has them. */
+  lock(hit) {
+    if (!hit) return;
+    const { queries, keys } = this.data.axes, { locked } = this, { query, key } = hit;
+    const token = (axis, place) => axis.of.indexOf(place);
+    if (query !== null && key !== null) {
+      const same = locked.query === query && locked.key === key;
+      this.change(same ? { query: -1, key: -1 } : { query: token(queries, query), key: token(keys, key) });
+    } else if (query !== null) this.change({ query: locked.query === query ? -1 : token(queries, query) });
+    else this.change({ key: locked.key === key ? -1 : token(keys, key) });
+    this.say();
+  }
+
+  unlock(along) {
+    if (this.choice.query < 0 && this.choice.key < 0) return;
+    this.hover = null;
+    this.change(along ? { [along]: -1 } : { query: -1, key: -1 });
+    this.say();
+  }
+
+  choose(layer, head, delay) {
+    const { n_layers, n_heads } = this.wall;
+    if (layer < 0 || head < 0 || layer >= n_layers || head >= n_heads) return;
+    this.change({ layer, head }, delay);
+    this.panel.live.textContent = `${this.name()}. ${this.panel.says.textContent}`;
+  }
+
+  heat(temperature, done) {
+    this.choice.temperature = temperature;
+    if (done) this.tell();
+    this.heating ??= requestAnimationFrame(() => {
+      this.heating = null;
+      this.warm();
+    });
+  }
+
+  /** One frame of a dragged temperature. */
+  warm() {
+    this.panel.temperature.show(this.choice, false);
+    const map = this.current.map(this.wall, this.head, this.choice, this.data.axes, this.together());
+    if (!map) return;
+    this.map = map;
+    this.large.update(map);
+    this.light();
+  }
+
+  #overWall(event) {
+    const at = this.thumbs.at(event, this.wall);
+    return at && { query: at.query, key: at.key, index: at.button.index, layer: at.button.layer, head: at.button.head };
+  }
+
+  #clickWall(event) {
+    const button = event.target.closest?.(".thumb");
+    if (!button) return;
+    if (this.choice.combine === "one" || this.wall.what === "scores") this.choose(button.layer, button.head);
+    else {
+      const now = this.together();
+      const others = now.filter((index) => index !== button.index);
+      const several = others.length < now.length ? others : [...now, button.index];
+      this.change({ several });
+    }
+  }
+}

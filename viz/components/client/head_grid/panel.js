@@ -1,0 +1,137 @@
+// The frame of the grid: its controls and the places its pictures go to. What is done with them is in head_grid.js.
+
+import { dropdown, element, fill, segments } from "../lib/dom.js";
+import { scoreColour, weightColour } from "../lib/colour.js";
+
+const SORTS = ["model", "entropy", "distance", "previous", "next", "same", "first", "link"];
+const always = (code) => code === "model" || code === "link"; // the others are numbers that a wall may lack
+
+/** `measures` are what the heads of this wall can be put in order by. */
+export function buildPanel(root, words, measures, act) {
+  const option = (prefix) => (code) => [code, words[`${prefix}_${code.replace("-", "_")}`]];
+  const panel = {
+    sort: dropdown(words.sort, SORTS.filter((code) => always(code) || measures.includes(code)).map(option("sort")), act.sort),
+    show: segments(words.show, ["all", "layer", "top"].map(option("show")), act.show),
+    look: segments(words.look, ["map", "lines", "across"].map(option("look")), act.look),
+    combine: segments(words.combine, ["one", "mean", "max"].map(option("combine")), act.combine),
+    note: element("p", "note"),
+    wall: element("div"),
+    legend: element("div", "legend", { "aria-hidden": "true" }),
+    left: element("div", "left"),
+    right: element("div", "right"),
+    name: element("h4", "title"),
+    says: element("p", "says"),
+    lock: element("div", "lock"),
+    tokens: element("div"),
+    large: element("div", "large", { tabindex: "0", role: "application", "aria-roledescription": words.map }),
+    axes: element("p", "axes", {}, words.axes),
+    keys: element("p", "note keys", {}, words.keys_help),
+    live: element("div", "live", { "aria-live": "polite" }),
+  };
+  panel.temperature = temperature(words, act);
+  panel.zoom = zoom(words, act);
+  panel.save = save(words, act);
+  panel.hint = element("p", "note hint", {}, words.combine_hint);
+  const bar = (...parts) => {
+    const made = element("div", "bar");
+    made.append(...parts);
+    return made;
+  };
+  // The pictures first, what changes them below.
+  panel.left.append(panel.wall, bar(panel.sort.element, panel.show.element), panel.note, panel.legend, panel.keys);
+  panel.right.append(panel.name, panel.says, panel.large, panel.axes, panel.lock, panel.tokens);
+  panel.right.append(bar(panel.look.element, panel.combine.element, panel.zoom.element, panel.save.element), panel.hint);
+  panel.right.append(panel.temperature.element);
+  const panes = element("div", "panes");
+  panes.append(panel.left, panel.right);
+  root.replaceChildren(panes, panel.live);
+  return panel;
+}
+
+function temperature(words, act) {
+  const made = element("div", "temperature"), label = element("label", "", {}, words.temperature);
+  const slider = element("input", "", { type: "range", min: "-20", max: "20", step: "1" });
+  const value = element("output"), reset = element("button", "plain", { type: "button" }, words.temperature_reset);
+  const note = element("p", "note");
+  label.append(slider);
+  made.append(label, value, reset, note);
+  const read = () => Number((10 ** (slider.value / 20)).toFixed(2)); // 0.1 to 10, even steps of a ratio
+  slider.addEventListener("input", () => act.temperature(read(), false));
+  slider.addEventListener("change", () => act.temperature(read(), true));
+  reset.addEventListener("click", () => act.temperature(1, true));
+  return {
+    element: made,
+    slider,
+    show(choice, off) {
+      if (read() !== choice.temperature) slider.value = String(20 * Math.log10(choice.temperature));
+      value.textContent = `T = ${choice.temperature.toFixed(2)}`;
+      slider.setAttribute("aria-valuetext", value.textContent);
+      slider.disabled = off;
+      reset.disabled = off || choice.temperature === 1;
+      const usual = choice.temperature === 1 ? words.temperature_one : words.temperature_other;
+      note.textContent = off ? words.temperature_off : usual;
+    },
+  };
+}
+
+function zoom(words, act) {
+  const made = element("div", "segments", { role: "group", "aria-label": words.zoom });
+  const steps = [["−", words.zoom_out, 1 / 1.5], ["+", words.zoom_in, 1.5], ["⤢", words.zoom_whole, 0]];
+  for (const [text, label, factor] of steps) {
+    const button = element("button", "", { type: "button", "aria-label": label, title: label }, text);
+    button.addEventListener("click", () => act.zoom(factor));
+    made.append(button);
+  }
+  return { element: made };
+}
+
+function save(words, act) {
+  const made = element("div", "segments", { role: "group", "aria-label": words.save });
+  const buttons = ["png", "svg"].map((kind) => {
+    const label = words[`save_${kind}`];
+    const button = element("button", "", { type: "button", "aria-label": label, title: label }, kind.toUpperCase());
+    button.addEventListener("click", () => act.save(kind));
+    made.append(button);
+    return button;
+  });
+  return { element: made, svg: buttons[1] };
+}
+
+/** What is locked, as buttons that unlock it. */
+export function showLock(panel, words, locked, labels, act) {
+  const made = [];
+  if (locked.query !== null) made.push(["query", fill(words.locked_query, { q: labels.rows[locked.query] })]);
+  if (locked.key !== null) made.push(["key", fill(words.locked_key, { k: labels.columns[locked.key] })]);
+  panel.lock.replaceChildren(
+    ...made.map(([along, text]) => {
+      const button = element("button", "chip", { type: "button", title: words.unlock });
+      button.setAttribute("aria-label", `${text} · ${words.unlock}`);
+      button.append(element("span", "", {}, text), element("span", "", { "aria-hidden": "true" }, " ✕"));
+      button.addEventListener("click", () => act.unlock(along));
+      return button;
+    }),
+  );
+}
+
+/** The one scale of all maps, and the hues of the heads where each has its own. */
+export function showLegend(panel, words, palette, limit, masked, heads) {
+  const strip = element("canvas");
+  [strip.width, strip.height] = [160, 1];
+  const context = strip.getContext("2d"), image = context.createImageData(160, 1);
+  const pixels = new Uint32Array(image.data.buffer);
+  const colour = (share) => (limit ? scoreColour(palette.scores, 2 * share - 1) : weightColour(palette.weights, share));
+  for (let i = 0; i < 160; i++) pixels[i] = colour(i / 159);
+  context.putImageData(image, 0, 0);
+  const ends = limit ? [`−${limit.toFixed(1)}`, `+${limit.toFixed(1)}`] : ["0", "1"];
+  const parts = [element("span", "", {}, ends[0]), strip, element("span", "", {}, ends[1])];
+  parts.push(element("span", "what", {}, limit ? words.legend_scores : words.legend_weights));
+  const keyed = (className, text, colour = "") => {
+    const pair = element("span", "keyed"), swatch = element("i", className);
+    swatch.style.backgroundColor = colour;
+    pair.append(swatch, text);
+    parts.push(pair);
+  };
+  if (masked) keyed("hatched", words.legend_masked);
+  for (const { name, colour } of heads) keyed("swatch", name, colour);
+  panel.legend.replaceChildren(...parts);
+}

@@ -1,0 +1,138 @@
+// The wall: a button with a small map for every head. Pointing at one lights the same pair in all of them, which is
+// done by CSS alone: the bands of every map hang on four variables of the wall.
+
+import { css, scoreColour, weightColour } from "../lib/colour.js";
+import { MASKED, ordered, poolMax, wallValue } from "../lib/numbers.js";
+import { element, fill } from "../lib/dom.js";
+
+const PIXELS = 72; // the most a small map is wide; beyond it cells are pooled here too
+
+export class Wall {
+  constructor(root) {
+    this.element = element("div", "wall", { role: "group" });
+    root.append(this.element);
+    this.buttons = [];
+    this.layout = "";
+  }
+
+  /** Build the buttons, if the heads or their order changed, and paint them, if the maps or the colours did. */
+  show(wall, choice, words, palette, links) {
+    const heads = this.#choose(wall, choice, links);
+    const sorted = choice.sort !== "model" || choice.show === "top";
+    const places = heads.map((head) => [head.index, head.number]);
+    const layout = JSON.stringify([wall.n_layers, wall.n_heads, wall.n_keys / wall.n_queries, sorted, places]);
+    if (layout !== this.layout) this.#build(wall, heads, sorted, words);
+    if (layout !== this.layout || wall.id !== this.painted || palette !== this.palette) this.#paint(wall, palette);
+    [this.layout, this.painted, this.palette] = [layout, wall.id, palette];
+    this.element.setAttribute("aria-label", fill(words.wall_alt, { layers: wall.n_layers, heads: wall.n_heads }));
+  }
+
+  #choose(wall, choice, links) {
+    const heads = ordered(wall, choice.sort, links);
+    if (choice.show === "layer") return heads.filter((head) => Math.floor(head.index / wall.n_heads) === choice.layer);
+    return choice.show === "top" ? heads.slice(0, 12) : heads;
+  }
+
+  #build(wall, heads, sorted, words) {
+    const table = element("div", sorted ? "heads sorted" : "heads");
+    table.style.setProperty("--heads", wall.n_heads);
+    table.style.setProperty("--shape", Math.min(2.5, Math.max(0.4, wall.n_keys / wall.n_queries)));
+    if (!sorted) {
+      table.append(element("span", "corner", {}, words.layer_by_head));
+      for (let head = 0; head < wall.n_heads; head++) table.append(element("span", "name", {}, String(head)));
+    }
+    this.buttons = heads.map(({ index, number }) => {
+      const layer = Math.floor(index / wall.n_heads), head = index % wall.n_heads;
+      if (!sorted && head === 0) table.append(element("span", "name", {}, String(layer)));
+      const button = element("button", "thumb", { type: "button", tabindex: "-1" });
+      Object.assign(button, { index, layer, head });
+      button.setAttribute("aria-label", fill(words.layer_head, { layer, head }) + (sorted ? ` ${format(number)}` : ""));
+      button.append(element("canvas"), element("i", "band"));
+      const item = element("div", "item");
+      item.append(button);
+      const value = number === null ? "" : format(number);
+      if (sorted) item.append(element("span", "caption", {}, `${layer}·${head} ${value}`));
+      table.append(item);
+      return button;
+    });
+    this.element.replaceChildren(table);
+  }
+
+  #paint(wall, palette) {
+    const size = wall.rows * wall.columns;
+    const factor = Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio)));
+    const skip = wall.what === "scores" ? MASKED : undefined;
+    const limit = wall.what === "scores" ? scoreLimit(wall) : 1;
+    for (const { index, firstChild: canvas } of this.buttons) {
+      let values = wall.values.subarray(index * size, (index + 1) * size), rows = wall.rows, columns = wall.columns;
+      if (factor > 1) ({ values, rows, columns } = poolMax(values, rows, columns, factor, skip));
+      [canvas.width, canvas.height] = [columns, rows];
+      const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
+      const pixels = new Uint32Array(image.data.buffer);
+      for (let at = 0; at < pixels.length; at++) {
+        const value = wallValue(wall, index, values[at]);
+        if (wall.what === "weights") pixels[at] = weightColour(palette.weights, value);
+        else pixels[at] = value === -Infinity ? palette.masked : scoreColour(palette.scores, value / limit);
+      }
+      context.putImageData(image, 0, 0);
+    }
+  }
+
+  /** Light a pair in every map; either may be null. Fractions, so that pooled maps light the right block. */
+  light(focus, wall) {
+    const style = this.element.style;
+    this.element.classList.toggle("has-query", focus.query !== null);
+    this.element.classList.toggle("has-key", focus.key !== null);
+    style.setProperty("--query", (focus.query ?? 0) / wall.n_queries);
+    style.setProperty("--query-size", 1 / wall.n_queries);
+    style.setProperty("--key", (focus.key ?? 0) / wall.n_keys);
+    style.setProperty("--key-size", 1 / wall.n_keys);
+  }
+
+  /** Mark the chosen head, those taken together, and those switched off. */
+  mark(choice, together, off, hues) {
+    for (const button of this.buttons) {
+      const chosen = button.layer === choice.layer && button.head === choice.head;
+      const place = together.indexOf(button.index);
+      button.classList.toggle("chosen", chosen);
+      button.classList.toggle("together", place >= 0);
+      button.style.setProperty("--hue", place >= 0 && choice.combine === "max" ? css(hues[place % hues.length]) : "");
+      button.classList.toggle("off", off.some(([layer, head]) => layer === button.layer && head === button.head));
+      button.setAttribute("aria-pressed", String(choice.combine === "one" ? chosen : place >= 0));
+      button.tabIndex = chosen ? 0 : -1;
+    }
+    if (!this.buttons.some((button) => button.tabIndex === 0) && this.buttons.length) this.buttons[0].tabIndex = 0;
+  }
+
+  /** The head and the pair under the pointer. */
+  at(event, wall) {
+    const button = event.target.closest?.(".thumb");
+    if (!button) return null;
+    const box = button.firstChild.getBoundingClientRect();
+    const inside = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)));
+    return {
+      button,
+      query: inside((event.clientY - box.top) / box.height, wall.n_queries),
+      key: inside((event.clientX - box.left) / box.width, wall.n_keys),
+    };
+  }
+
+  /** Move the keyboard's focus: by `step` heads, or a whole row up or down. */
+  walk(from, key, perRow) {
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -perRow, ArrowDown: perRow }[key];
+    const to = this.buttons[this.buttons.indexOf(from) + step];
+    if (!to) return;
+    from.tabIndex = -1;
+    to.tabIndex = 0;
+    to.focus();
+  }
+}
+
+export function format(number) {
+  return number === null || Number.isNaN(number) || !Number.isFinite(number) ? "–" : number.toFixed(3);
+}
+
+/** The end of the one scale all heads share: the largest absolute score. */
+export function scoreLimit(wall) {
+  return wall.ranges.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+}

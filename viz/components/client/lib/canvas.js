@@ -1,0 +1,39 @@
+// What every picture on a canvas begins with.
+
+/** Make a canvas as many pixels large as it is shown, and start afresh. With `colours.epoch`, what was measured holds
+ * for as long as that number does: measuring anew for every frame would lay the page out as often. */
+export function start(canvas, colours) {
+  const scale = window.devicePixelRatio || 1, context = canvas.getContext("2d");
+  if (colours.epoch === undefined || canvas.epoch !== colours.epoch) {
+    const width = canvas.clientWidth, height = canvas.clientHeight;
+    Object.assign(canvas, { epoch: colours.epoch, size: { width, height } });
+    [canvas.width, canvas.height] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
+  } else {
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+  }
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.globalAlpha = context.lineWidth = 1;
+  context.font = `12px ${colours.font}`;
+  context.fillStyle = context.strokeStyle = colours.text;
+  return { context, ...canvas.size };
+}
+
+export function line(context, x0, y0, x1, y1) {
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
+}
+
+/** A picture of one pixel a cell, to be drawn at any size; `colour` gives the pixel of a cell. */
+export function image(rows, columns, colour) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [columns, rows];
+  const context = canvas.getContext("2d"), data = context.createImageData(columns, rows);
+  const pixels = new Uint32Array(data.data.buffer);
+  for (let at = 0; at < pixels.length; at++) pixels[at] = colour(at);
+  context.putImageData(data, 0, 0);
+  return canvas;
+}
+

@@ -1,0 +1,128 @@
+// The numbers of the grid: what Python sent, decoded, and what is computed here while a finger is moving.
+// A map is {rows, columns, values, masked, winner}: row-major, rows are queries, columns are keys.
+
+export const MASKED = 65535;
+
+/** The scores of the chosen head, however they were packed; -Infinity where a query may not look. */
+export function decodeScores(head) {
+  if (head.codec === "float32") return head.scores;
+  const { codes, tops, reach, sharpness, rows, columns } = head;
+  const table = new Float32Array(65536); // code -> how far below the row's largest score
+  const span = Math.log1p(reach / sharpness);
+  for (let u = 0; u < MASKED; u++) table[u] = sharpness * Math.expm1((u / (MASKED - 1)) * span);
+  table[MASKED] = Infinity;
+  const scores = new Float32Array(rows * columns);
+  for (let i = 0, at = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++, at++) scores[at] = tops[i] - table[codes[at]];
+  }
+  return scores;
+}
+
+/** softmax(scores / temperature) row by row into `out`; a row that may look nowhere is 0. */
+export function softmax(scores, rows, columns, temperature, out) {
+  for (let i = 0; i < rows; i++) {
+    const from = i * columns, to = from + columns;
+    let top = -Infinity, total = 0;
+    for (let at = from; at < to; at++) if (scores[at] > top) top = scores[at];
+    if (top === -Infinity) { out.fill(0, from, to); continue; }
+    for (let at = from; at < to; at++) total += out[at] = Math.exp((scores[at] - top) / temperature);
+    for (let at = from; at < to; at++) out[at] /= total;
+  }
+  return out;
+}
+
+/** Merge words and hide tokens like viz/core/analysis/map_statistics.py: sum over keys, mean over queries, rows to sum 1 again.
+ * An axis says for each token the row or column it is `of` (-1: hidden), and how many of these there are. */
+export function regroup(weights, queries, keys, renormalise) {
+  const rows = queries.count, columns = keys.count, n = keys.of.length;
+  const pieces = new Float64Array(rows), sums = new Float64Array(rows * columns);
+  queries.of.forEach((row, i) => {
+    if (row < 0) return;
+    pieces[row]++;
+    for (let j = 0; j < n; j++) if (keys.of[j] >= 0) sums[row * columns + keys.of[j]] += weights[i * n + j];
+  });
+  const values = new Float32Array(rows * columns);
+  for (let row = 0; row < rows; row++) {
+    const from = row * columns, to = from + columns;
+    let total = pieces[row];
+    if (renormalise) {
+      total = 0;
+      for (let at = from; at < to; at++) total += sums[at];
+    }
+    if (total > 0) for (let at = from; at < to; at++) values[at] = sums[at] / total;
+  }
+  return values;
+}
+
+/** Which cells of the view have nothing but masked pairs behind them; null if there are none. */
+export function maskedCells(scores, queries, keys) {
+  if (!scores.includes(-Infinity)) return null;
+  const columns = keys.count, n = keys.of.length, masked = new Uint8Array(queries.count * columns).fill(1);
+  queries.of.forEach((row, i) => {
+    for (let j = 0; row >= 0 && j < n; j++) {
+      if (keys.of[j] >= 0 && scores[i * n + j] !== -Infinity) masked[row * columns + keys.of[j]] = 0;
+    }
+  });
+  return masked.includes(1) ? masked : null;
+}
+
+/** A code of the wall as the number it stands for; `index` counts heads over all layers. */
+export function wallValue(wall, index, code) {
+  if (wall.what === "weights") return code / 65535;
+  if (code === MASKED) return -Infinity;
+  const low = wall.ranges[2 * index], high = wall.ranges[2 * index + 1];
+  return low + (high - low) * (code / (MASKED - 1));
+}
+
+/** A head's map as the wall has it. */
+export function wallMap(wall, index) {
+  const size = wall.rows * wall.columns, values = new Float32Array(size);
+  for (let at = 0, from = index * size; at < size; at++) values[at] = wallValue(wall, index, wall.values[from + at]);
+  return values;
+}
+
+/** The mean of several heads, or in each cell the largest and which head it is from (its place in `heads`). */
+export function combine(wall, heads, how) {
+  const size = wall.rows * wall.columns, values = new Float32Array(size);
+  const winner = how === "max" ? new Uint16Array(size) : null;
+  heads.forEach((index, place) => {
+    const from = index * size;
+    for (let at = 0; at < size; at++) {
+      const value = wall.values[from + at] / 65535;
+      if (how === "mean") values[at] += value / heads.length;
+      else if (value > values[at]) { values[at] = value; winner[at] = place; }
+    }
+  });
+  return { values, winner };
+}
+
+/** The largest cell of every block of `factor` x `factor`, for maps with fewer pixels than cells. */
+export function poolMax(values, rows, columns, factor, skip) {
+  const height = Math.ceil(rows / factor), width = Math.ceil(columns / factor);
+  const out = new values.constructor(height * width);
+  const seen = new Uint8Array(height * width);
+  for (let i = 0, at = 0; i < rows; i++) {
+    const to = Math.floor(i / factor) * width;
+    for (let j = 0; j < columns; j++, at++) {
+      const cell = to + Math.floor(j / factor), value = values[at];
+      if (value === skip) continue;
+      if (!seen[cell] || value > out[cell]) out[cell] = value;
+      seen[cell] = 1;
+    }
+  }
+  if (skip !== undefined) for (let cell = 0; cell < out.length; cell++) if (!seen[cell]) out[cell] = skip;
+  return { values: out, rows: height, columns: width };
+}
+
+const ASCENDING = new Set(["entropy"]);
+
+/** The heads in the order asked for, each with the number that put it there. `links` are the values of one pair. */
+export function ordered(wall, sort, links) {
+  const n = wall.n_layers * wall.n_heads, row = wall.order.indexOf(sort);
+  const numbers = sort === "link" ? links : row < 0 ? null : wall.measures.subarray(row * n, (row + 1) * n);
+  const heads = Array.from({ length: n }, (_, index) => ({ index, number: numbers ? numbers[index] : null }));
+  if (!numbers) return heads;
+  const sign = ASCENDING.has(sort) ? 1 : -1;
+  const rank = ({ number }) => (Number.isNaN(number) || number === -Infinity ? Infinity : sign * number);
+  return heads.sort((a, b) => (rank(a) === rank(b) ? a.index - b.index : rank(a) - rank(b)));
+}

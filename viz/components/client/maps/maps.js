@@ -1,0 +1,153 @@
+// A few maps of the same tokens under one scale, side by side. Pointing at a cell reads it off in all of them at once.
+
+import { mount } from "../lib/mount.js";
+import { unpack } from "../lib/bytes.js";
+import { image, line, start } from "../lib/canvas.js";
+import { css, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
+import { element, fill } from "../lib/dom.js";
+import { shorten } from "../lib/shorten.js";
+
+const GUTTER = 64;
+
+export default mount((parent) => new Maps(parent), unpack);
+
+class Maps {
+  constructor(parent) {
+    this.root = element("div", "maps");
+    this.root.maps = this; // for the browser's tests: they read the numbers back
+    this.strip = element("div", "strip");
+    this.says = element("p", "says");
+    this.axes = element("p", "axes");
+    this.root.append(this.strip, this.says, this.axes);
+    parent.append(this.root);
+    this.watch = new ResizeObserver(() => this.draw());
+    this.watch.observe(this.root);
+    this.pair = null;
+  }
+
+  close() {
+    this.watch.disconnect();
+    this.root.remove();
+  }
+
+  receive(data, setStateValue) {
+    [this.data, this.setStateValue] = [data, setStateValue];
+    const { hues } = data;
+    this.tables = { weights: weightTable(hues.positive), scores: scoreTable(hues.negative, hues.positive) };
+    this.#build();
+    this.axes.textContent = data.words.axes;
+    this.draw();
+  }
+
+  #build() {
+    const { maps, chooses, profiles, gutter } = this.data;
+    this.strip.classList.toggle("pairs", Boolean(gutter));
+    this.panels = maps.map((map, index) => {
+      const panel = element("figure", "panel"), title = element("figcaption", "name", {}, map.title);
+      const picture = element(chooses ? "button" : "div", "picture", chooses ? { type: "button" } : { role: "img" });
+      picture.setAttribute("aria-label", map.alt);
+      if (chooses) picture.setAttribute("aria-pressed", String(map.code === this.data.chosen));
+      const canvas = element("canvas"), value = element("span", "value"), profile = element("canvas", "profile");
+      picture.append(canvas);
+      picture.addEventListener("pointermove", (event) => this.look(event, canvas));
+      picture.addEventListener("pointerleave", () => this.light(null));
+      if (chooses) picture.addEventListener("click", () => this.setStateValue("chosen", map.code));
+      panel.append(title, picture, ...(profiles ? [profile] : []), value);
+      return { panel, canvas, value, profile, index };
+    });
+    this.strip.replaceChildren(...this.panels.map(({ panel }) => panel));
+  }
+
+  draw() {
+    const { maps, n, rows, values, profiles, what, limit, gutter } = this.data;
+    const colours = theme(this.root);
+    for (const { canvas, profile, index } of this.panels) {
+      if (!canvas.clientWidth) return;
+      const cells = values.subarray(index * rows * n, (index + 1) * rows * n);
+      const paint = what === "weights"
+        ? (cell) => weightColour(this.tables.weights, cells[cell])
+        : (cell) => (cells[cell] === -Infinity ? 0 : scoreColour(this.tables.scores, cells[cell] / limit));
+      const left = gutter ? GUTTER : 0, cell = (canvas.clientWidth - left) / Math.max(rows, n);
+      if (rows !== n) canvas.style.height = `${left + rows * cell}px`; // else a square, as the style sheet has it
+      const { context } = start(canvas, colours);
+      Object.assign(canvas, { left, cell });
+      context.imageSmoothingEnabled = false;
+      context.drawImage(image(rows, n, paint), left, left, n * cell, rows * cell);
+      context.globalAlpha = 0.3;
+      context.strokeRect(left + 0.5, left + 0.5, n * cell - 1, rows * cell - 1);
+      context.globalAlpha = 1;
+      if (gutter) this.#names(context, ...this.#labels(index), left, cell);
+      if (this.pair) this.#cross(context, canvas);
+      if (profiles) this.#profile(profile, index, colours);
+    }
+  }
+
+  /** The tokens of a map's rows and columns. */
+  #labels(index) {
+    const { labels, columns } = this.data.maps[index];
+    return [labels, columns.length ? columns : labels];
+  }
+
+  #names(context, queries, keys, room, cell) {
+    const step = Math.ceil(11 / cell), at = (i) => room + (i + 0.5) * cell;
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (let i = 0; i < queries.length; i += step) {
+      context.fillText(shorten(context, queries[i], room - 6), room - 4, at(i));
+    }
+    context.textAlign = "left";
+    for (let i = 0; i < keys.length; i += step) {
+      context.save();
+      context.translate(at(i), room - 4);
+      context.rotate(-Math.PI / 2);
+      context.fillText(shorten(context, keys[i], room - 6), 0, 0);
+      context.restore();
+    }
+  }
+
+  #cross(context, { left, cell }) {
+    const { query, key } = this.pair, { n, rows } = this.data, thick = Math.max(1, cell);
+    context.globalAlpha = 0.22;
+    context.fillRect(left, left + query * cell, n * cell, thick);
+    context.fillRect(left + key * cell, left, thick, rows * cell);
+    context.globalAlpha = 1;
+  }
+
+  /** The mean score of all pairs with the same offset, from far behind to far ahead; the upright line is offset 0. */
+  #profile(canvas, index, colours) {
+    const { profiles, n, profile_limit: limit } = this.data, length = 2 * n - 1;
+    const { context, width, height } = start(canvas, colours);
+    const y = (value) => (height / 2) * (1 - Math.max(-1, Math.min(1, value / limit)) * 0.95);
+    context.globalAlpha = 0.3;
+    line(context, 0, height / 2, width, height / 2);
+    line(context, width / 2, 0, width / 2, height);
+    context.globalAlpha = 1;
+    context.strokeStyle = css(this.data.hues.positive);
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (let r = 0; r < length; r++) context.lineTo((r / Math.max(1, length - 1)) * width, y(profiles[index * length + r]));
+    context.stroke();
+  }
+
+  look(event, canvas) {
+    const { n, rows } = this.data, box = canvas.getBoundingClientRect();
+    const place = (at) => Math.floor((at - canvas.left) / canvas.cell);
+    const query = place(event.clientY - box.top), key = place(event.clientX - box.left);
+    const inside = query >= 0 && key >= 0 && query < rows && key < n;
+    this.light(inside ? { query, key } : null);
+  }
+
+  light(pair) {
+    this.pair = pair;
+    const { n, rows, values, words } = this.data;
+    this.draw();
+    for (const { value, index } of this.panels) {
+      const number = pair ? values[index * rows * n + pair.query * n + pair.key] : null;
+      value.textContent = pair ? (number === -Infinity ? "−∞" : number.toFixed(4)) : "";
+    }
+    const [queries, keys] = this.#labels(0);
+    this.says.textContent = pair
+      ? fill(words.says, { query: queries[pair.query], key: keys[pair.key], offset: pair.key - pair.query })
+      : "";
+  }
+}

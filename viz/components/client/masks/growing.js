@@ -1,0 +1,120 @@
+// A text that grows by one token at a time, with the causal mask and without it: which rows stay as they were.
+
+import { mount } from "../lib/mount.js";
+import { unpack } from "../lib/bytes.js";
+import { image } from "../lib/canvas.js";
+import { css, theme, weightColour, weightTable } from "../lib/colour.js";
+import { element, fill } from "../lib/dom.js";
+import { softmax } from "../lib/numbers.js";
+import { Player } from "../lib/player.js";
+import { begin, mark, names, rule } from "./square.js";
+
+const MARGIN = 60;
+
+export default mount((parent) => new Growing(parent), unpack);
+
+/** The weights of the first `count` tokens when the others have not come yet; rows of n, 0 where nobody is. */
+export function rowsWhen(scores, n, count, causal) {
+  const masked = Float32Array.from(scores, (score, at) => {
+    const query = Math.floor(at / n), key = at % n;
+    return query < count && key < count && (!causal || key <= query) ? score : -Infinity;
+  });
+  return softmax(masked, n, n, 1, new Float64Array(n * n));
+}
+
+/** How far each row is from what it was: half the sum of all differences, 0 to 1. */
+export function moved(before, after, n) {
+  return Array.from({ length: n }, (_, query) => {
+    let total = 0;
+    for (let at = query * n; at < (query + 1) * n; at++) total += Math.abs(after[at] - before[at]);
+    return total / 2;
+  });
+}
+
+/** Four digits; of what would be 0.0000, where it begins. */
+export function short(value) {
+  return value >= 0.00005 ? value.toFixed(4) : value.toExponential(1);
+}
+
+class Growing {
+  constructor(parent) {
+    this.root = element("div", "growing");
+    this.root.growing = this; // for the browser's tests: they read the numbers back
+    parent.append(this.root);
+    this.watch = new ResizeObserver(() => this.player && this.draw());
+    this.watch.observe(this.root);
+  }
+
+  close() {
+    this.watch.disconnect();
+    this.player.pause();
+    this.root.remove();
+  }
+
+  receive(data) {
+    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels), at = this.player?.at;
+    this.data = data;
+    this.table = weightTable(data.hues.positive);
+    this.#build();
+    this.player.go(other ? Math.ceil(data.n / 2) : at);
+  }
+
+  #build() {
+    const { n, words, labels } = this.data;
+    this.player?.pause();
+    this.player = new Player(n, words, () => this.step());
+    this.text = element("p", "text");
+    const panes = element("div", "panes");
+    this.panels = ["causal", "open"].map((kind) => {
+      const made = element("div", "pane"), canvas = element("canvas", kind, { role: "img", "aria-label": words[kind] });
+      const said = element("p", "found", { "aria-live": "polite" });
+      made.append(element("p", "name", {}, words[kind]), canvas, said);
+      panes.append(made);
+      return { kind, canvas, said };
+    });
+    this.root.replaceChildren(this.player.element, this.text, panes, element("p", "note", {}, words.note));
+    this.labels = labels;
+  }
+
+  step() {
+    const { n, scores, words } = this.data, { at } = this.player;
+    this.text.replaceChildren(...this.labels.slice(0, at).flatMap((label, i) => [element(i === at - 1 ? "b" : "span", "", {}, label), " "]));
+    this.found = {};
+    for (const { kind, said } of this.panels) {
+      const causal = kind === "causal";
+      const after = rowsWhen(scores, n, at, causal);
+      const before = rowsWhen(scores, n, at - 1, causal);
+      const change = moved(before, after, n).slice(0, at - 1), most = Math.max(0, ...change);
+      this.found[kind] = { weights: after, change, most };
+      const sentence = at === 1 ? words.first : most === 0 ? words.same : words.changed;
+      said.textContent = fill(sentence, {
+        new: this.labels[at - 1], n: at - 1, most: short(most), row: this.labels[Math.max(0, change.indexOf(most))],
+        changed: change.filter((one) => one > 0).length,
+      });
+    }
+    this.draw();
+  }
+
+  draw() {
+    const { n, words } = this.data, { at } = this.player, colours = theme(this.root);
+    for (const { kind, canvas } of this.panels) {
+      if (!canvas.clientWidth) return;
+      const { weights, change } = this.found[kind], square = begin(canvas, n, colours, MARGIN), { context, room, side } = square;
+      context.imageSmoothingEnabled = false;
+      context.drawImage(image(n, n, (place) => weightColour(this.table, weights[place])), room, room, side, side);
+      rule(square);
+      names(square, this.labels.map((label, i) => (i < at ? label : "")), { query: at - 1, key: at - 1 }, words);
+      mark(square, { query: at - 1, key: null }, colours.primary);
+      this.#bars(square, change);
+    }
+  }
+
+  /** How far each row has just moved: beside it, and as long as the margin is wide for a row that is all new. */
+  #bars({ context, room, cell, side }, change) {
+    context.fillStyle = css(this.data.hues.negative);
+    change.forEach((one, row) => context.fillRect(room + side + 4, room + (row + 0.2) * cell, one * (MARGIN - 6), cell * 0.6));
+    context.fillStyle = context.strokeStyle;
+    context.textAlign = "right";
+    context.fillText(this.data.words.moved, room + side + MARGIN, room - 8);
+  }
+}

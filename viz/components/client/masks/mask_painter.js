@@ -1,0 +1,277 @@
+// Who may look at whom, painted with a finger, the mouse or the keyboard; beside it what the softmax makes of it.
+// Everything follows at once, and Python is told when a stroke ends.
+
+import { mount } from "../lib/mount.js";
+import { unpack } from "../lib/bytes.js";
+import { image } from "../lib/canvas.js";
+import { css, theme, weightColour, weightTable } from "../lib/colour.js";
+import { element, fill } from "../lib/dom.js";
+import { softmax } from "../lib/numbers.js";
+import { between, places, toCode } from "./painted.js";
+import { digits } from "../lib/say.js";
+import { begin, cellAt, mark, names, rule, stripe } from "./square.js";
+
+const REST_MS = 500, STROKES = 50;
+const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+export default mount((parent) => new Painter(parent), unpack);
+
+class Painter {
+  constructor(parent) {
+    this.root = element("div", "painter");
+    this.root.painter = this; // for the browser's tests: they read the numbers back
+    parent.append(this.root);
+    this.watch = new ResizeObserver(() => this.later());
+    this.watch.observe(this.root);
+    this.sent = 0;
+  }
+
+  close() {
+    this.watch.disconnect();
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.rest);
+    this.root.remove();
+  }
+
+  /** An answer to an older stroke than the last one made here is out of date. */
+  receive(data, setStateValue) {
+    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels), moved = data.query !== this.data?.query;
+    [this.data, this.setStateValue] = [data, setStateValue];
+    if (other || data.sent >= this.sent) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
+    if (other) this.past = [];
+    if (other || moved) this.focus = { query: data.query, key: data.query };
+    this.table = weightTable(data.hues.positive);
+    if (JSON.stringify(data.words) !== this.written) this.#build(data.words);
+    this.titles.weights.textContent = data.words.weights;
+    delete this.root.dataset.drawn; // what it says was drawn of older data
+    this.later();
+  }
+
+  #build(words) {
+    this.written = JSON.stringify(words);
+    const bar = element("div", "tools");
+    const tool = (name, how) => {
+      const made = element("button", "", { type: "button", "data-tool": name }, words[name]);
+      made.addEventListener("click", how);
+      bar.append(made);
+      return made;
+    };
+    tool("open", () => this.#stroke(() => this.cells.fill(1)));
+    tool("close", () => this.#stroke(() => this.cells.fill(0)));
+    tool("turn", () => this.#stroke(() => this.cells.forEach((open, at) => (this.cells[at] = 1 - open))));
+    this.back = tool("undo", () => this.undo());
+    this.titles = {};
+    const pane = (name, note, attributes) => {
+      const made = element("div", "pane"), canvas = element("canvas", name, attributes);
+      this.titles[name] = element("p", "name", {}, words[name]);
+      made.append(this.titles[name], canvas, element("p", "note", {}, note));
+      this[`${name}Canvas`] = canvas;
+      return made;
+    };
+    const panes = element("div", "panes");
+    panes.append(
+      pane("mask", words.mask_note, { tabindex: 0, role: "application", "aria-label": words.mask_alt }),
+      pane("weights", words.weights_note, { role: "img", "aria-label": words.weights_alt }),
+    );
+    [this.count, this.says] = [element("p", "count"), element("p", "says", { "aria-live": "polite" })];
+    this.row = element("div", "row");
+    this.root.replaceChildren(bar, this.count, panes, this.says, this.row);
+    this.#listen();
+  }
+
+  #listen() {
+    const mask = this.maskCanvas, weights = this.weightsCanvas;
+    mask.addEventListener("pointerdown", (event) => this.#press(event));
+    mask.addEventListener("pointermove", (event) => this.#move(event));
+    for (const end of ["pointerup", "pointercancel"]) mask.addEventListener(end, () => this.#release());
+    mask.addEventListener("keydown", (event) => this.#key(event));
+    mask.addEventListener("blur", () => this.#rested());
+    weights.addEventListener("pointermove", (event) => this.#look(cellAt(this.square, weights, event)));
+  }
+
+  #press(event) {
+    const at = cellAt(this.square, this.maskCanvas, event);
+    if (!at || event.button) return;
+    this.maskCanvas.setPointerCapture(event.pointerId);
+    this.#remember();
+    const line = places(at, this.data.n);
+    this.brush = { at, value: line.every((place) => this.cells[place]) ? 0 : 1, labels: line.length > 1 };
+    this.#paint(line, this.brush.value);
+    this.#look(at);
+  }
+
+  #move(event) {
+    const at = cellAt(this.square, this.maskCanvas, event);
+    if (!at) return;
+    const { brush } = this;
+    if (brush && !brush.labels && at.query !== null && at.key !== null) {
+      for (const one of between(brush.at, at)) this.#paint(places(one, this.data.n), brush.value);
+      brush.at = at;
+    }
+    this.#look(at);
+  }
+
+  #release() {
+    if (!this.brush) return;
+    this.brush = null;
+    this.#tell();
+  }
+
+  #key(event) {
+    const { n } = this.data, step = ARROWS[event.key], { query, key } = this.focus;
+    const clamp = (place) => Math.max(0, Math.min(n - 1, place));
+    const here = { " ": { query, key }, Enter: { query, key }, r: { query, key: null }, c: { query: null, key } }[event.key.length > 1 ? event.key : event.key.toLowerCase()];
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (step) this.#look({ query: clamp((query ?? 0) + step[0]), key: clamp((key ?? 0) + step[1]) });
+    else if (here) this.#toggle(places(here, n));
+    else return;
+    event.preventDefault();
+  }
+
+  /** From the keyboard: Python is told when the keys rest. */
+  #toggle(line) {
+    this.#remember();
+    this.#paint(line, line.every((place) => this.cells[place]) ? 0 : 1);
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => this.#rested(), REST_MS);
+  }
+
+  #rested() {
+    if (!this.rest) return;
+    clearTimeout(this.rest);
+    this.rest = null;
+    this.#tell();
+  }
+
+  #paint(line, value) {
+    for (const place of line) this.cells[place] = value;
+    this.later();
+  }
+
+  #remember() {
+    this.past = [...this.past.slice(-STROKES), this.cells.slice()];
+  }
+
+  #stroke(how) {
+    this.#remember();
+    how();
+    this.later();
+    this.#tell();
+  }
+
+  undo() {
+    if (!this.past.length) return;
+    this.cells = this.past.pop();
+    this.later();
+    this.#tell();
+  }
+
+  #tell() {
+    this.sent++;
+    this.setStateValue("choice", { code: toCode(this.cells, this.data.n), sent: this.sent });
+  }
+
+  #look(at) {
+    if (!at) return;
+    this.focus = { query: at.query ?? this.focus.query, key: at.key ?? this.focus.key };
+    this.later();
+  }
+
+  later() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.root.clientWidth) this.draw();
+    });
+  }
+
+  /** May this query look at this key? Both the mask and the model must say so. */
+  sees(at) {
+    return Boolean(this.cells[at] && this.data.own[at]);
+  }
+
+  draw() {
+    const { n, scores } = this.data;
+    this.masked = Float32Array.from(scores, (score, at) => (this.sees(at) ? score : -Infinity));
+    this.weights = softmax(this.masked, n, n, 1, new Float32Array(n * n));
+    this.back.disabled = !this.past.length;
+    this.colours = theme(this.root);
+    this.#maskPicture();
+    this.#weightsPicture();
+    this.#counted();
+    this.#say();
+    this.#softmaxSees();
+    this.root.dataset.drawn = toCode(this.cells, n);
+  }
+
+  #maskPicture() {
+    const { n, labels, own, hues, words } = this.data;
+    this.square = begin(this.maskCanvas, n, this.colours);
+    const { context, room, cell } = this.square, gap = cell > 6 ? 1 : 0;
+    context.fillStyle = css(hues.positive, 0.8);
+    for (let at = 0; at < n * n; at++) {
+      if (this.sees(at)) context.fillRect(room + (at % n) * cell + gap, room + Math.floor(at / n) * cell + gap, cell - gap, cell - gap);
+    }
+    context.fillStyle = this.colours.text;
+    stripe(this.square, (at) => own[at] && !this.cells[at], 0.35);
+    stripe(this.square, (at) => !own[at], 0.9);
+    rule(this.square);
+    names(this.square, labels, this.focus, words);
+    mark(this.square, this.focus, this.colours.primary);
+  }
+
+  #weightsPicture() {
+    const { n, labels, words } = this.data, square = begin(this.weightsCanvas, n, this.colours), { context, room, side } = square;
+    context.imageSmoothingEnabled = false;
+    context.drawImage(image(n, n, (at) => weightColour(this.table, this.weights[at])), room, room, side, side);
+    stripe(square, (at) => !this.sees(at), 0.2);
+    rule(square);
+    names(square, labels, this.focus, words);
+    mark(square, this.focus, this.colours.primary);
+  }
+
+  #counted() {
+    const { n, words } = this.data;
+    let [open, blind] = [0, 0];
+    for (let row = 0; row < n; row++) {
+      const seen = places({ query: row, key: null }, n).filter((at) => this.sees(at)).length;
+      open += seen;
+      blind += Number(seen === 0);
+    }
+    this.counted = { open, blind };
+    const share = (open / (n * n)).toLocaleString("en", { style: "percent", maximumFractionDigits: 1 });
+    const sentence = open === 0 ? words.counted_none : blind ? words.counted_blind : words.counted;
+    this.count.textContent = fill(sentence, { open, all: n * n, share, blind });
+  }
+
+  #say() {
+    const { n, labels, own, scores, words } = this.data, { query, key } = this.focus, at = query * n + key;
+    const sentence = this.sees(at) ? words.says_open : own[at] ? words.says_closed : words.says_own;
+    this.says.textContent = fill(sentence, {
+      query: labels[query], key: labels[key], score: digits(scores[at], false), weight: this.weights[at].toFixed(4),
+    });
+  }
+
+  /** The row of the query in numbers: its scores, what is left of them, and their shares. */
+  #softmaxSees() {
+    const { n, labels, words, scores } = this.data, from = this.focus.query * n;
+    const line = (name, write) => {
+      const made = element("tr");
+      made.append(element("th", "", { scope: "row" }, name));
+      for (let key = 0; key < n; key++) {
+        const kind = `${this.sees(from + key) ? "" : "closed"}${key === this.focus.key ? " here" : ""}`;
+        made.append(element("td", kind.trim(), {}, write(from + key, key)));
+      }
+      return made;
+    };
+    const table = element("table");
+    table.append(
+      line(words.row_key, (_, key) => labels[key]),
+      line(words.row_score, (at) => digits(scores[at], false)),
+      line(words.row_masked, (at) => digits(this.masked[at], false)),
+      line(words.row_weight, (at) => this.weights[at].toFixed(3)),
+    );
+    const scroll = this.row.scrollLeft;
+    this.row.replaceChildren(element("p", "name", {}, fill(words.row, { query: labels[this.focus.query] })), table);
+    this.row.scrollLeft = scroll;
+  }
+}

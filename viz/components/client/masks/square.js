@@ -1,0 +1,97 @@
+// A square map of the same tokens with their names on two sides: queries down the left, keys along the top.
+
+import { start } from "../lib/canvas.js";
+import { shorten } from "../lib/shorten.js";
+
+const STRIPES = 5, LARGEST = 64; // pixels
+
+/** Begin a picture of n x n cells, with so many pixels free on its right; what it gives says where the cells are. */
+export function begin(canvas, n, colours, right = 0) {
+  const room = canvas.clientWidth < 330 ? 56 : 76, side = Math.min(canvas.clientWidth - room - right - 1, n * LARGEST);
+  canvas.style.height = `${room + side + 1}px`;
+  return { context: start(canvas, colours).context, n, room, side, cell: side / n };
+}
+
+/** The cell under the pointer: {query, key}, of which one is null on a label, or null outside. */
+export function cellAt(square, canvas, event) {
+  const box = canvas.getBoundingClientRect(), { n, room, cell, side } = square;
+  const place = (at) => (at < room ? null : Math.min(n - 1, Math.floor((at - room) / cell)));
+  const x = event.clientX - box.left, y = event.clientY - box.top;
+  if (Math.min(x, y) < 0 || Math.max(x, y) > room + side) return null;
+  const [query, key] = [place(y), place(x)];
+  return query === null && key === null ? null : { query, key };
+}
+
+/** Every token's name on both sides, or every second where they would overlap; those of the pair are bold. */
+export function names({ context, room, cell, n }, labels, bold, words) {
+  const step = Math.ceil(11 / cell), font = context.font;
+  const write = (along, i, x, y, turn, align) => {
+    const away = Math.abs(i - bold[along]);
+    if (away && (i % step || away < step)) return;
+    context.save();
+    context.translate(x, y);
+    context.rotate(turn);
+    context.textAlign = align;
+    context.font = away ? font : `bold ${font}`;
+    context.fillText(shorten(context, labels[i], room - 8), 0, 0);
+    context.restore();
+  };
+  context.textBaseline = "middle";
+  for (let i = 0; i < n; i++) {
+    const at = room + (i + 0.5) * cell;
+    write("query", i, room - 5, at, 0, "right");
+    write("key", i, at, room - 5, -Math.PI / 2, "left");
+  }
+  context.globalAlpha = 0.75;
+  context.textAlign = "right";
+  context.fillText(words.answers, room - 3, room - 26);
+  context.fillText(words.asks, room - 3, room - 10);
+  context.globalAlpha = 1;
+}
+
+/** Stripes over the cells that `blocked` says; `strength` tells two kinds of them apart. */
+export function stripe({ context, room, cell, n, side }, blocked, strength) {
+  context.save();
+  context.beginPath();
+  for (let at = 0; at < n * n; at++) {
+    if (blocked(at)) context.rect(room + (at % n) * cell, room + Math.floor(at / n) * cell, cell, cell);
+  }
+  context.clip();
+  context.globalAlpha = strength;
+  context.beginPath();
+  for (let x = -side; x < side; x += STRIPES) {
+    context.moveTo(room + x, room + side);
+    context.lineTo(room + x + side, room);
+  }
+  context.stroke();
+  context.restore();
+}
+
+/** Lines between the cells, where there is room, and around them all. */
+export function rule({ context, room, cell, n, side }) {
+  context.globalAlpha = cell >= 7 ? 0.18 : 0;
+  context.beginPath();
+  for (let i = 1; i < n; i++) {
+    context.moveTo(room + i * cell, room);
+    context.lineTo(room + i * cell, room + side);
+    context.moveTo(room, room + i * cell);
+    context.lineTo(room + side, room + i * cell);
+  }
+  context.stroke();
+  context.globalAlpha = 0.4;
+  context.strokeRect(room, room, side, side);
+  context.globalAlpha = 1;
+}
+
+/** The row and column of a pair, and the pair. */
+export function mark({ context, room, cell, side }, { query, key }, colour) {
+  context.save();
+  context.strokeStyle = colour;
+  context.globalAlpha = 0.55;
+  if (query !== null) context.strokeRect(room, room + query * cell, side, cell);
+  if (key !== null) context.strokeRect(room + key * cell, room, cell, side);
+  context.globalAlpha = 1;
+  context.lineWidth = 2.5;
+  if (query !== null && key !== null) context.strokeRect(room + key * cell, room + query * cell, cell, cell);
+  context.restore();
+}

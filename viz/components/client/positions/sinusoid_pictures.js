@@ -1,0 +1,175 @@
+// The pictures of the sinusoid explorer. Each takes a canvas, the numbers and the page's colours, and draws at once.
+
+import { image, line, start } from "../lib/canvas.js";
+import { css, scoreColour } from "../lib/colour.js";
+
+const EDGE = { left: 40, right: 10, top: 8, bottom: 22 };
+
+/** Axes around a box; ticks are [share of the way, words]. */
+function axes({ context, width, height }, across, up) {
+  const box = { x: EDGE.left, y: EDGE.top, w: width - EDGE.left - EDGE.right, h: height - EDGE.top - EDGE.bottom };
+  context.globalAlpha = 0.35;
+  line(context, box.x, box.y + box.h, box.x + box.w, box.y + box.h);
+  line(context, box.x, box.y, box.x, box.y + box.h);
+  context.globalAlpha = 0.85;
+  context.textBaseline = "top";
+  for (const [share, words] of across) {
+    context.textAlign = share < 0.05 ? "left" : share > 0.95 ? "right" : "center";
+    context.fillText(words, box.x + share * box.w, box.y + box.h + 5);
+  }
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (const [share, words] of up) context.fillText(words, box.x - 5, box.y + (1 - share) * box.h);
+  context.globalAlpha = 1;
+  return box;
+}
+
+function curve(context, box, values, low, high, dash) {
+  context.setLineDash(dash);
+  context.beginPath();
+  values.forEach((value, i) => {
+    const x = box.x + (i / Math.max(1, values.length - 1)) * box.w;
+    context.lineTo(x, box.y + ((high - value) / (high - low)) * box.h);
+  });
+  context.stroke();
+  context.setLineDash([]);
+}
+
+function positionsAxis(n) {
+  return [[0, "0"], [0.5, String(Math.round((n - 1) / 2))], [1, String(n - 1)]];
+}
+
+/** The cells of P that have a pixel of their own: of more, the screen would show as many, one here and one there. */
+function visible(canvas, { n, d, rows }, colours) {
+  const down = Math.min(n, canvas.height), across = Math.min(d, canvas.width);
+  const columns = Uint32Array.from({ length: across }, (_, c) => Math.floor(((c + 0.5) * d) / across));
+  let row = 0, at = 0;
+  return image(down, across, () => {
+    if (at === across) [row, at] = [row + 1, 0];
+    return scoreColour(colours.scores, rows[Math.floor(((row + 0.5) * n) / down) * d + columns[at++]]);
+  });
+}
+
+/** P: a row for each position, a column for each dimension; the chosen row and pairs are marked. */
+export function heatMap(canvas, { n, width: d, rows, at, pairs }, colours) {
+  const drawing = start(canvas, colours), { context } = drawing;
+  const box = axes(drawing, [[0, "0"], [1, String(d - 1)]], [[1, "0"], [0, String(n - 1)]]);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(visible(canvas, { n, d, rows }, colours), box.x, box.y, box.w, box.h);
+  const top = box.y + (at / n) * box.h, tall = Math.max(1.5, box.h / n);
+  context.lineWidth = 1.5;
+  context.strokeRect(box.x, top, box.w, tall);
+  pairs.forEach((pair, place) => {
+    context.fillStyle = css(colours.series[place % colours.series.length]);
+    context.fillRect(box.x + ((2 * pair) / d) * box.w, 2, Math.max(3, (2 / d) * box.w), 5);
+  });
+  return box;
+}
+
+/** The chosen pairs as waves over positions: sine drawn through, cosine dashed. */
+export function waves(canvas, { n, width: d, rows, at, pairs }, colours) {
+  const drawing = start(canvas, colours), { context } = drawing;
+  const box = axes(drawing, positionsAxis(n), [[0, "−1"], [0.5, "0"], [1, "1"]]);
+  pairs.forEach((pair, place) => {
+    context.strokeStyle = context.fillStyle = css(colours.series[place % colours.series.length]);
+    context.lineWidth = 1.6;
+    for (const [column, dash] of [[2 * pair, []], [2 * pair + 1, [4, 3]]]) {
+      curve(context, box, Array.from({ length: n }, (_, i) => rows[i * d + column]), -1.05, 1.05, dash);
+    }
+  });
+  marker(context, box, at / Math.max(1, n - 1), colours);
+}
+
+function marker(context, box, share, colours) {
+  context.strokeStyle = colours.text;
+  context.globalAlpha = 0.6;
+  context.lineWidth = 1;
+  line(context, box.x + share * box.w, box.y, box.x + share * box.w, box.y + box.h);
+  context.globalAlpha = 1;
+}
+
+/** How long each pair's wave is, in positions, on a logarithmic axis; a wave right of the line is not once round. */
+export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
+  const drawing = start(canvas, colours), { context } = drawing;
+  const from = Math.log10(2 * Math.PI), to = Math.max(from + 0.3, Math.log10(2 * Math.PI * base));
+  const share = (wave) => (Math.log10(wave) - from) / (to - from);
+  const end = 2 * Math.PI * base;
+  const ticks = [[0, "2π"], [1, `${short(base)}·2π`]];
+  for (let power = 1; 10 ** power < end; power++) {
+    const place = share(10 ** power);
+    if (place > 0.12 && place < 0.85) ticks.push([place, short(10 ** power)]);
+  }
+  const box = axes(drawing, ticks, []);
+  const y = (j) => box.y + ((j + 0.5) / omega.length) * box.h;
+  context.fillStyle = colours.text;
+  omega.forEach((w, j) => {
+    const chosen = pairs.indexOf(j), x = box.x + share((2 * Math.PI) / w) * box.w;
+    context.globalAlpha = chosen < 0 ? 0.45 : 1;
+    context.fillStyle = chosen < 0 ? colours.text : css(colours.series[chosen % colours.series.length]);
+    context.beginPath();
+    context.arc(x, y(j), chosen < 0 ? 1.6 : 4, 0, 2 * Math.PI);
+    context.fill();
+  });
+  context.globalAlpha = 1;
+  const place = share(n);
+  if (place > 0 && place < 1) marker(context, box, place, colours);
+}
+
+/** What two rows have in common against how far apart they are. */
+export function decay(canvas, { n, common }, colours) {
+  const drawing = start(canvas, colours), { context } = drawing;
+  const box = axes(drawing, positionsAxis(n), [[0, "−1"], [0.5, "0"], [1, "1"]]);
+  context.globalAlpha = 0.3;
+  line(context, box.x, box.y + box.h / 2, box.x + box.w, box.y + box.h / 2);
+  context.globalAlpha = 1;
+  context.strokeStyle = css(colours.series[0]);
+  context.lineWidth = 1.8;
+  curve(context, box, Array.from(common), -1.05, 1.05, []);
+}
+
+/** A pair as the hand of a clock: its tip is (sin, cos), so it starts at 12 and goes round clockwise. */
+export function clock(canvas, sine, cosine, hue, colours) {
+  const { context, width, height } = start(canvas, colours);
+  const [x, y, radius] = [width / 2, height / 2, Math.min(width, height) / 2 - 2];
+  context.globalAlpha = 0.4;
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.stroke();
+  line(context, x, y - radius, x, y - radius + 4);
+  context.globalAlpha = 1;
+  context.strokeStyle = hue ? css(hue) : colours.text;
+  context.lineWidth = hue ? 2.5 : 1.5;
+  line(context, x, y, x + sine * radius, y - cosine * radius);
+}
+
+/** A counter's bits beside the sines of pairs that slow down like them, for the first positions. */
+export function counter(canvas, { bits, sines, shown, at }, colours) {
+  const { context, width, height } = start(canvas, colours);
+  const gap = 24, left = 28, columns = bits + sines.length, cell = (width - left - gap) / columns;
+  const tall = (height - 4) / shown;
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (let i = 0; i < shown; i++) {
+    if (i % 4 === 0 || tall > 12) context.fillText(String(i), left - 5, 2 + (i + 0.5) * tall);
+    for (let b = 0; b < bits; b++) {
+      const on = (i >> b) & 1;
+      context.fillStyle = css(colours.positive, on ? 0.85 : 0.08);
+      context.fillRect(left + b * cell, 2 + i * tall, cell - 1, tall - 1);
+    }
+    sines.forEach((wave, place) => {
+      const value = wave[i], x = left + bits * cell + gap + place * cell;
+      context.fillStyle = css(value < 0 ? colours.negative : colours.positive, Math.abs(value));
+      context.fillRect(x, 2 + i * tall, cell - 1, tall - 1);
+    });
+    context.fillStyle = colours.text;
+  }
+  if (at < shown) {
+    context.lineWidth = 1.5;
+    context.strokeRect(left - 1, 1 + at * tall, width - left, tall + 1);
+  }
+}
+
+export function short(number) {
+  if (number >= 1e6) return `${+(number / 1e6).toPrecision(3)}M`;
+  return number >= 1e4 ? `${+(number / 1e3).toPrecision(3)}k` : String(+number.toPrecision(4));
+}

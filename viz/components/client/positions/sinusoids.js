@@ -1,0 +1,263 @@
+// The sinusoid explorer: everything follows the finger, and Python is told once, when it lets go.
+
+import { mount } from "../lib/mount.js";
+import { scoreTable, theme } from "../lib/colour.js";
+import { element, fill } from "../lib/dom.js";
+import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
+import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
+
+const CLOCKS = 24, CURVES = 4, BITS = 5;
+const REST = 100; // ms without a change after which a finger rests
+
+export default mount((parent, data) => new Sinusoids(parent, data));
+
+class Sinusoids {
+  constructor(parent, data) {
+    this.root = element("div", "sinusoids");
+    this.root.sinusoids = this; // for the browser's tests: they read the numbers back
+    parent.append(this.root);
+    this.sent = 0;
+    this.#build(data.words, data.limits);
+    this.epoch = 0;
+    this.watch = new ResizeObserver(() => this.measure());
+    this.watch.observe(this.root);
+  }
+
+  close() {
+    this.watch.disconnect();
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.resting);
+    this.root.remove();
+  }
+
+  /** Words and choices from Python; an answer to an older choice than the last one made here is out of date. */
+  receive(data, setStateValue) {
+    this.setStateValue = setStateValue;
+    [this.words, this.limits, this.hues] = [data.words, data.limits, data.hues];
+    if (data.sent >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.sent];
+    for (const [name, node] of Object.entries(this.named)) node.textContent = this.words[name];
+    this.measure();
+  }
+
+  /** Sizes and colours may have changed: they are read once, and hold until this is called again. */
+  measure() {
+    this.epoch++;
+    this.scores ??= scoreTable(this.hues.negative, this.hues.positive);
+    this.colours = { ...theme(this.root), ...this.hues, scores: this.scores, epoch: this.epoch };
+    this.later();
+  }
+
+  #build(words, limits) {
+    this.named = {};
+    const name = (key, tag = "p", kind = "name") => (this.named[key] = element(tag, kind, {}, words[key]));
+    const bar = element("div", "controls");
+    this.sliders = {
+      width: this.#slider(bar, "d_model", { min: 2, max: limits.width, step: 2 }, (value) => ({ width: value })),
+      n: this.#slider(bar, "n", { min: 8, max: limits.n, step: 1 }, (value) => ({ n: value })),
+      base: this.#slider(bar, "base", { min: 0.4, max: 6, step: 0.01 }, (value) => ({ base: +(10 ** value).toPrecision(3) })),
+      at: this.#slider(bar, "at", { min: 0, max: 1, step: 1 }, (value) => ({ at: value })),
+    };
+    this.typed = element("input", "typed", { type: "number", min: 1, max: limits.width, step: 1 });
+    this.typed.addEventListener("change", () => {
+      const width = Math.round(Math.min(limits.width, Math.max(1, +this.typed.value || 2)));
+      this.change({ width });
+      this.tell();
+    });
+    this.sliders.width.value.replaceWith(this.typed);
+    this.error = element("p", "error", { role: "alert" });
+    this.body = element("div", "panes");
+    const canvas = (kind) => element("canvas", kind);
+    [this.map, this.waves, this.lengths, this.decay, this.counter] = ["map", "waves", "lengths", "decay", "counter"].map(canvas);
+    const pane = (...parts) => {
+      const made = element("div", "pane");
+      made.append(...parts);
+      this.body.append(made);
+    };
+    this.says = element("p", "says");
+    this.clocks = element("div", "clocks");
+    pane(name("map_title"), this.map, this.says);
+    pane(name("waves_title"), this.waves, name("clocks_title"), this.clocks);
+    pane(name("lengths_title"), this.lengths);
+    pane(name("decay_title"), this.decay);
+    pane(name("counter_title"), this.counter);
+    this.root.append(bar, this.error, this.body);
+    this.map.addEventListener("pointerdown", (event) => {
+      this.map.setPointerCapture(event.pointerId);
+      this.point(event);
+    });
+    this.map.addEventListener("pointermove", (event) => (event.buttons ? this.point(event) : this.look(event)));
+    this.map.addEventListener("pointerup", () => this.tell());
+  }
+
+  #slider(bar, key, range, read) {
+    const label = element("label", "slider"), title = element("span", "name"), value = element("output");
+    this.named[key] = title;
+    const input = element("input", "", { type: "range", ...range, "data-name": key });
+    input.addEventListener("input", () => this.change(read(+input.value)));
+    input.addEventListener("change", () => this.tell());
+    label.append(title, input, value);
+    bar.append(label);
+    return { input, value };
+  }
+
+  /** Under a dragging finger the pictures beside the map take turns, a frame each; when it rests, all are drawn. */
+  change(values) {
+    Object.assign(this.choice, values);
+    this.dragged = this.resting != null;
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => {
+      this.resting = null;
+      this.dragged = false;
+      this.later();
+    }, REST);
+    this.later();
+  }
+
+  tell() {
+    this.sent++;
+    this.setStateValue("choice", { ...this.choice, sent: this.sent });
+  }
+
+  later() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.draw();
+    });
+  }
+
+  /** Compute what has changed, draw everything. */
+  draw() {
+    const { choice, words } = this, odd = choice.width % 2 === 1;
+    choice.at = Math.min(choice.at, choice.n - 1);
+    this.#showControls();
+    this.error.textContent = odd ? fill(words.odd, { d: choice.width }) : "";
+    this.error.hidden = !odd;
+    this.body.hidden = odd;
+    if (odd) return;
+    const key = [choice.width, choice.n, choice.base].join();
+    if (key !== this.key) {
+      const omega = frequencies(choice.width, choice.base);
+      const rows = table(choice.n, choice.width, omega), common = kernel(choice.n, choice.width, rows);
+      this.numbers = { width: choice.width, n: choice.n, base: choice.base, omega, rows, common };
+      this.key = key;
+    }
+    this.pairs = choice.pairs.filter((pair) => pair < choice.width / 2);
+    if (!this.pairs.length) this.pairs = usualPairs(choice.width / 2);
+    const { colours } = this, shown = { ...this.numbers, at: choice.at, pairs: this.pairs };
+    this.box = heatMap(this.map, shown, colours);
+    this.turn = !this.turn;
+    if (!this.dragged || this.turn) {
+      waves(this.waves, shown, colours);
+      wavelengths(this.lengths, shown, colours);
+    }
+    if (!this.dragged || !this.turn) {
+      decay(this.decay, shown, colours);
+      this.#drawClocks(colours);
+      this.#drawCounter(colours);
+    }
+    if (!this.dragged) this.#nameClocks();
+    if (!this.looked) this.#say(choice.at, 2 * this.pairs[0]);
+    this.root.dataset.drawn = key;
+  }
+
+  #showControls() {
+    const { choice, sliders } = this;
+    const set = (name, value, words) => {
+      sliders[name].input.value = value;
+      sliders[name].value.textContent = words ?? value;
+      sliders[name].input.setAttribute("aria-valuetext", words ?? value);
+    };
+    sliders.at.input.max = choice.n - 1;
+    set("width", choice.width);
+    if (document.activeElement !== this.typed && this.root.getRootNode().activeElement !== this.typed) {
+      this.typed.value = choice.width;
+    }
+    this.typed.setAttribute("aria-label", this.words.d_model);
+    set("n", choice.n);
+    set("base", Math.log10(choice.base), short(choice.base));
+    set("at", choice.at);
+  }
+
+  #drawClocks(colours) {
+    const { width, rows } = this.numbers, half = width / 2, { at } = this.choice;
+    const step = Math.ceil(half / CLOCKS), shown = [];
+    for (let j = 0; j < half; j += step) shown.push(j);
+    for (const pair of this.pairs) if (!shown.includes(pair)) shown.push(pair);
+    shown.sort((a, b) => a - b);
+    while (this.clocks.children.length > shown.length) this.clocks.lastChild.remove();
+    while (this.clocks.children.length < shown.length) {
+      const button = element("button", "clock", { type: "button" });
+      button.append(element("canvas"), element("span"));
+      button.addEventListener("click", () => this.toggle(button.pair));
+      this.clocks.append(button);
+    }
+    shown.forEach((pair, place) => {
+      const button = this.clocks.children[place], chosen = this.pairs.indexOf(pair);
+      this.#markClock(button, pair, chosen >= 0);
+      const hue = chosen < 0 ? null : colours.series[chosen % colours.series.length];
+      clock(button.firstChild, rows[at * width + 2 * pair], rows[at * width + 2 * pair + 1], hue, colours);
+    });
+  }
+
+  #markClock(button, pair, chosen) {
+    if (button.pair === pair && button.chosen === chosen) return;
+    Object.assign(button, { pair, chosen });
+    button.lastChild.textContent = String(pair);
+    button.setAttribute("aria-pressed", String(chosen));
+  }
+
+  /** What the clocks are called holds their wavelengths; to say it takes longer than to draw all there is. */
+  #nameClocks() {
+    for (const button of this.clocks.children) {
+      const wave = short((2 * Math.PI) / this.numbers.omega[button.pair]);
+      const says = fill(this.words.pair, { pair: button.pair, wave });
+      if (button.title === says) continue;
+      button.title = says;
+      button.setAttribute("aria-label", says);
+    }
+  }
+
+  toggle(pair) {
+    const pairs = this.pairs.includes(pair) ? this.pairs.filter((other) => other !== pair) : [...this.pairs, pair];
+    this.change({ pairs: pairs.slice(-CURVES) });
+    this.tell();
+  }
+
+  #drawCounter(colours) {
+    const { width, n, rows, omega } = this.numbers, shown = Math.min(32, n);
+    const sines = doubling(omega, BITS).map((pair) => Array.from({ length: shown }, (_, i) => rows[i * width + 2 * pair]));
+    counter(this.counter, { bits: BITS, sines, shown, at: this.choice.at }, colours);
+  }
+
+  #cell(event) {
+    const { n, width } = this.numbers, frame = this.map.getBoundingClientRect();
+    const inside = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)));
+    return {
+      row: inside((event.clientY - frame.top - this.box.y) / this.box.h, n),
+      column: inside((event.clientX - frame.left - this.box.x) / this.box.w, width),
+    };
+  }
+
+  look(event) {
+    const { row, column } = this.#cell(event);
+    this.looked = true;
+    this.#say(row, column);
+  }
+
+  point(event) {
+    this.look(event);
+    this.change({ at: this.#cell(event).row });
+  }
+
+  #say(row, column) {
+    const value = this.numbers.rows[row * this.numbers.width + column].toFixed(4), pair = column >> 1;
+    const wave = short((2 * Math.PI) / this.numbers.omega[pair]);
+    const sentence = column % 2 ? this.words.says_cos : this.words.says_sin;
+    this.says.textContent = fill(sentence, { i: row, column, pair, wave, value });
+  }
+}
+
+/** Three pairs to begin with: the fastest and two slower ones. */
+function usualPairs(half) {
+  return [...new Set([0, Math.floor(half / 8), Math.floor(half / 4)])];
+}

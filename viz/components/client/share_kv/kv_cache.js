@@ -1,0 +1,105 @@
+// The cache of keys and values as a decoder fills it: one token, one column for each key/value head; play or scrub.
+
+import { mount } from "../lib/mount.js";
+import { unpack } from "../lib/bytes.js";
+import { image } from "../lib/canvas.js";
+import { css, scoreColour, scoreTable } from "../lib/colour.js";
+import { element, fill } from "../lib/dom.js";
+import { Player } from "../lib/player.js";
+
+
+export default mount((parent) => new Cache(parent), unpack);
+
+/** 24576 -> "24 KiB": three digits, and whole units from 1,000 on, as viz/frame/format.py writes sizes. */
+export function bytesText(bytes) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let size = bytes, unit = 0;
+  while (size >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1];
+  return `${size < 999.5 ? Number(size.toPrecision(3)) : Math.round(size).toLocaleString("en")} ${units[unit]}`;
+}
+
+/** What has been written and read once `n` tokens are in the cache, each token having read all up to itself. */
+export function counted(n, tokenBytes) {
+  return { held: n * tokenBytes, written: tokenBytes, read: n * tokenBytes, total: ((n * (n + 1)) / 2) * tokenBytes };
+}
+
+class Cache {
+  constructor(parent) {
+    this.root = element("div", "kv-cache");
+    this.root.kvCache = this; // for the browser's tests: they read the numbers back
+    parent.append(this.root);
+  }
+
+  close() {
+    this.player.pause();
+    this.root.remove();
+  }
+
+  receive(data) {
+    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels);
+    this.data = data;
+    const at = other ? Math.ceil(data.n / 2) : this.at;
+    this.signed = scoreTable(data.hues.negative, data.hues.positive);
+    this.#build();
+    this.player.go(at);
+  }
+
+  #build() {
+    const { n, words, n_kv_heads } = this.data;
+    this.player?.pause();
+    this.player = new Player(n, words, (at) => this.show(at));
+    this.text = element("p", "text");
+    this.rows = element("div", "rows");
+    this.rows.append(element("span"), element("span", "column", {}, words.keys), element("span", "column", {}, words.values));
+    this.canvases = [];
+    for (let group = 0; group < n_kv_heads; group++) this.rows.append(...this.#row(group));
+    this.table = element("table");
+    this.root.replaceChildren(this.player.element, this.text, this.rows, this.table);
+  }
+
+  #row(group) {
+    const { d_k, d_v, hues, words, limits } = this.data;
+    const name = element("span", "name", { style: `--hue: ${css(hues.heads[group % hues.heads.length])}` }, fill(words.group, { group }));
+    const pair = [["k", d_k, limits.k], ["v", d_v, limits.v]].map(([kind, width, limit]) => {
+      const canvas = element("canvas", "", { role: "img", "aria-label": `${kind.toUpperCase()} ${group}` });
+      this.canvases.push({ canvas, kind, width, limit, group });
+      return canvas;
+    });
+    return [name, ...pair];
+  }
+
+  show(at) {
+    const { labels, words, token_bytes: ours, mha_token_bytes: theirs } = this.data;
+    this.at = at;
+    this.text.replaceChildren(...labels.slice(0, at).flatMap((label, i) => [element(i === at - 1 ? "b" : "span", "", {}, label), " "]));
+    for (const one of this.canvases) this.#paint(one);
+    const mine = counted(at, ours), other = counted(at, theirs);
+    const row = (cells, tag = "td") => {
+      const made = element("tr");
+      made.append(...cells.map((cell, i) => element(i ? tag : "th", "", {}, cell)));
+      return made;
+    };
+    this.table.replaceChildren(
+      row(["", words.here, words.mha], "th"),
+      ...["written", "held", "read", "total"].map((name) => row([words[name], bytesText(mine[name]), bytesText(other[name])])),
+    );
+    this.counted = mine;
+  }
+
+  /** Tokens are columns, and a column is the token's vector, one number above the other; the newest is framed. */
+  #paint({ canvas, kind, width, limit, group }) {
+    const { n } = this.data, values = this.data[kind], from = group * n * width;
+    const colour = (cell) => {
+      const token = cell % n, dimension = Math.floor(cell / n);
+      return token < this.at ? scoreColour(this.signed, values[from + token * width + dimension] / limit) : 0;
+    };
+    const zoom = Math.max(1, Math.floor(480 / n));
+    [canvas.width, canvas.height] = [n * zoom, 48];
+    const context = canvas.getContext("2d");
+    context.imageSmoothingEnabled = false;
+    context.drawImage(image(width, n, colour), 0, 0, canvas.width, canvas.height);
+    context.strokeStyle = getComputedStyle(this.root).color;
+    context.lineWidth = Math.min(2, zoom);
+    context.strokeRect((this.at - 1) * zoom + 1, 1, Math.max(1, zoom - 2), canvas.height - 2);
+  }
+}

@@ -1,0 +1,89 @@
+// Who shares keys and values with whom: a bracket for each key/value head, its K and V, and its query heads' maps.
+
+import { mount } from "../lib/mount.js";
+import { unpack } from "../lib/bytes.js";
+import { image } from "../lib/canvas.js";
+import { css, scoreColour, scoreTable, weightColour, weightTable } from "../lib/colour.js";
+import { element, fill } from "../lib/dom.js";
+
+
+export default mount((parent) => new Sharing(parent), unpack);
+
+/** A canvas of one pixel a cell that CSS makes as large as there is room for. */
+export function picture(rows, columns, colour, alt) {
+  const canvas = element("canvas", "", { role: "img", "aria-label": alt });
+  [canvas.width, canvas.height] = [columns, rows];
+  canvas.getContext("2d").drawImage(image(rows, columns, colour), 0, 0);
+  return canvas;
+}
+
+class Sharing {
+  constructor(parent) {
+    this.root = element("div", "sharing");
+    this.root.sharing = this; // for the browser's tests: they read the numbers back
+    this.groups = element("div", "groups");
+    this.says = element("p", "says", { "aria-live": "polite" });
+    this.root.append(this.says, this.groups);
+    parent.append(this.root);
+  }
+
+  close() {
+    this.root.remove();
+  }
+
+  receive(data) {
+    this.data = data;
+    const { hues, words } = data;
+    this.weights = weightTable(hues.positive);
+    this.signed = scoreTable(hues.negative, hues.positive);
+    this.says.textContent = words.rest;
+    this.groups.replaceChildren(...Array.from({ length: data.n_kv_heads }, (_, group) => this.#group(group)));
+  }
+
+  #group(group) {
+    const { words, n, d_k, d_v, n_heads, n_kv_heads, reads, limits } = this.data, size = n_heads / n_kv_heads;
+    const part = element("section", "group", { style: `--hue: ${this.#hue(group)}` });
+    const own = element("div", "own");
+    for (const [name, width, limit] of [["k", d_k, limits.k], ["v", d_v, limits.v]]) {
+      const values = this.data[name].subarray(group * n * width, (group + 1) * n * width);
+      const title = fill(words[name], { group });
+      const figure = element("figure", "kv");
+      figure.append(
+        picture(n, width, (cell) => scoreColour(this.signed, values[cell] / limit), title),
+        element("figcaption", "", {}, title),
+      );
+      own.append(figure);
+    }
+    const heads = element("div", "queries");
+    for (let head = group * size; head < (group + 1) * size; head++) heads.append(this.#head(head, group, reads[head]));
+    const name = fill(size > 1 ? words.group : words.group_one, { group, first: group * size, last: (group + 1) * size - 1 });
+    part.append(element("p", "bracket", {}, name), own, heads);
+    return part;
+  }
+
+  #head(head, group, read) {
+    const { n, words, weights } = this.data, from = head * n * n;
+    const figure = element("figure", read === group ? "head" : "head wrong", { style: `--hue: ${this.#hue(read)}` });
+    const name = fill(read === group ? words.head : words.wrong, { head, read });
+    const canvas = picture(n, n, (cell) => weightColour(this.weights, weights[from + cell] / 65535), name);
+    const point = (event) => this.#say(event, canvas, head, read);
+    canvas.addEventListener("pointermove", point);
+    canvas.addEventListener("pointerdown", point);
+    canvas.addEventListener("pointerleave", () => (this.says.textContent = words.rest));
+    figure.append(canvas, element("figcaption", "", {}, name));
+    return figure;
+  }
+
+  #hue(group) {
+    const { heads } = this.data.hues;
+    return css(heads[group % heads.length]);
+  }
+
+  #say(event, canvas, head, read) {
+    const { n, labels, weights, words } = this.data, box = canvas.getBoundingClientRect();
+    const place = (at, length) => Math.min(n - 1, Math.max(0, Math.floor((at / length) * n)));
+    const query = place(event.clientY - box.top, box.height), key = place(event.clientX - box.left, box.width);
+    const value = (weights[head * n * n + query * n + key] / 65535).toFixed(4);
+    this.says.textContent = fill(words.says, { head, read, query: labels[query], key: labels[key], value });
+  }
+}

@@ -1,0 +1,37 @@
+"""Views that run in the browser: Streamlit components (v2) whose code is served from ``client/`` by URL.
+
+Streamlit serves a component's files for installed packages only; this project also runs from a plain checkout, so it
+hands Streamlit the manifest itself. By URL, and not as text, because then modules can import each other, the code
+is not sent again with each change, and a content policy that allows scripts from the server itself alone is met.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from viz.streamlit_internals import serve_component
+
+PACKAGE = "headlight"
+CLIENT = Path(__file__).with_name("client")
+
+
+@cache
+def _component(view: str) -> Callable[..., Any]:
+    css = (CLIENT / f"{view}.css").read_text("utf8")
+    return st.components.v2.component(f"{PACKAGE}.{Path(view).name}", css=css, js=f"{view}.js")
+
+
+def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
+    """Show the view ``client/<view>.js`` (with ``<view>.css``), or give it new data.
+
+    Args:
+        view: its folder and name, as in "masks/growing"; names differ, whatever their folder.
+        key: of this place on the page; the view's own state lives as long as the key stays.
+        data: bytes, or what JSON can hold.
+        callbacks: ``on_<name>_change``, called when the view reports that.
+    """
+    serve_component(PACKAGE, Path(view).name, CLIENT)
+    return _component(view)(key=key, data=data, **callbacks)

@@ -1,0 +1,84 @@
+"""A head in seven numbers, each beside what a head that knows nothing would score on the same tokens."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from viz.core.analysis.map_statistics import distance, entropy, hide, on_keys, on_offset, uniform
+
+
+@dataclass(frozen=True, kw_only=True)
+class Portrait:
+    """Means over queries, one number for each head; NaN where the text has no such pair of tokens.
+
+    ``entropy`` in nats; ``distance`` in tokens, ``distance_plain`` without special tokens (rows renormalised);
+    the others are shares of weight: on the ``previous`` and the ``next`` token, on ``same`` (another mention of the
+    query's own token), on the ``first`` token, on ``separators`` (special tokens other than the first).
+    """
+
+    entropy: Tensor
+    distance: Tensor
+    distance_plain: Tensor
+    previous: Tensor
+    next: Tensor
+    same: Tensor
+    first: Tensor
+    separators: Tensor
+
+
+def portrait(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"], special: Bool[Tensor, " T"]) -> Portrait:
+    """Describe each head of a self-attention layer.
+
+    Every query counts, special ones too, except where a measure needs something a query lacks (a previous token,
+    another mention). ``first`` leaves out the first token's own row, ``separators`` the separators' own.
+    """
+    mention = (ids == ids[:, None]) & ~torch.eye(len(ids), dtype=torch.bool) & ~special & ~special[:, None]
+    separator = special & (torch.arange(len(ids)) > 0)
+    return Portrait(
+        entropy=entropy(weights).mean(-1),
+        distance=distance(weights).mean(-1),
+        distance_plain=distance(hide(weights, ~special, ~special)).mean(-1),
+        previous=on_offset(weights, -1).mean(-1),
+        next=on_offset(weights, 1).mean(-1),
+        same=on_keys(weights, mention)[:, mention.any(-1)].mean(-1),
+        first=weights[:, 1:, 0].mean(-1),
+        separators=on_keys(weights, separator)[:, ~separator].mean(-1).where(separator.any(), torch.nan),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossPortrait:
+    """As :class:`Portrait`, for queries of one text and keys of another; places in two texts have no distance.
+
+    ``same`` is the share of weight on the query's own token in the other text, ``separators`` that on special
+    tokens other than the first.
+    """
+
+    entropy: Tensor
+    same: Tensor
+    first: Tensor
+    separators: Tensor
+
+
+def cross_portrait(
+    weights: Float[Tensor, "H Q K"],
+    query_ids: Int[Tensor, " Q"],
+    key_ids: Int[Tensor, " K"],
+    key_special: Bool[Tensor, " K"],
+) -> CrossPortrait:
+    """Describe each head of a cross-attention layer; NaN where the texts have no such pair of tokens."""
+    mention = (key_ids == query_ids[:, None]) & ~key_special
+    separator = key_special & (torch.arange(len(key_ids)) > 0)
+    return CrossPortrait(
+        entropy=entropy(weights).mean(-1),
+        same=on_keys(weights, mention)[:, mention.any(-1)].mean(-1),
+        first=weights[..., 0].mean(-1),
+        separators=on_keys(weights, separator).mean(-1).where(separator.any(), torch.nan),
+    )
+
+
+def baseline(allowed: Bool[Tensor, "T T"], ids: Int[Tensor, " T"], special: Bool[Tensor, " T"]) -> Portrait:
+    """The portrait of a head that spreads every row evenly over the keys it may look at."""
+    return portrait(uniform(allowed)[None], ids, special)

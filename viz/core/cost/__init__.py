@@ -1,0 +1,8 @@
+"""What attention costs: parameters, operations, bytes; counted, and measured on this machine.
+
+Counts are plain integers, exact at any size. A multiply-add counts two FLOPs.
+"""
+
+from viz.core.cost.attention import attention_flops, kv_cache_bytes, parameters
+
+__all__ = ["attention_flops", "kv_cache_bytes", "parameters"]

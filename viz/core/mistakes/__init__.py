@@ -1,0 +1,1 @@
+"""Attention done wrong on purpose, to see what each part is for."""

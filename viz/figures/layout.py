@@ -1,0 +1,73 @@
+"""The base layout of all figures: margins, background, letters, legend, and an axis."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from viz.figures.palette import GREY, rgba
+
+Figure = dict[str, Any]
+
+SMALL = 12
+"""The smallest text of a figure, in pixels."""
+GRID = rgba(GREY, 0.2)
+UPWARDS = -60
+"""The angle of labels below an axis that are too long to stand side by side."""
+
+
+def base_layout(height: int, **more: Any) -> dict[str, Any]:
+    """The layout every figure starts from: as high as said, without a background, its legend in a row above it."""
+    return {
+        "height": height,
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"size": SMALL},
+        "legend": {"orientation": "h", "traceorder": "normal", "y": 1.02, "yanchor": "bottom", "x": 0},
+    } | more
+
+
+def axis(
+    title: str,
+    *,
+    log: bool = False,
+    grid: bool = False,
+    limits: tuple[float, float] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """An axis with its title.
+
+    Args:
+        title: what stands along it, with its unit.
+        log: logarithmic; else even.
+        grid: with a line at each tick.
+        limits: where it begins and ends; None fits the values.
+        more: what else it has, in plotly's words.
+    """
+    lines = {"gridcolor": GRID} if grid else {"showgrid": False}
+    scale = {"type": "log", "exponentformat": "power"} if log else {}
+    ends = {"range": list(limits)} if limits else {}
+    return {"title": {"text": title}, "automargin": True} | lines | scale | ends | more
+
+
+def log_ticks(values: Iterable[float]) -> dict[str, Any]:
+    """Ticks of a logarithmic axis: powers of ten, or 1, 2, 5, 10 … where values span too few of them.
+
+    Plotly would write small digits between powers of ten. Values that are close together are left to it.
+
+    Example:
+        >>> log_ticks([3, 4e5])
+        {'dtick': 1}
+        >>> log_ticks([3, 40])
+        {'tickvals': [2.0, 5.0, 10.0, 20.0, 50.0]}
+    """
+    known = [value for value in values if 0 < value < math.inf]
+    if not known or max(known) < 5 * min(known):
+        return {}
+    low, high = math.log10(min(known)), math.log10(max(known))
+    if math.floor(high) > math.ceil(low):
+        return {"dtick": 1}
+    steps = [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in (1, 2, 5)]
+    below = max(step for step in steps if step <= min(known))
+    above = min(step for step in steps if step >= max(known))
+    return {"tickvals": [step for step in steps if below <= step <= above]}

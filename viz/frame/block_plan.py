@@ -1,0 +1,36 @@
+"""How blocks are put together and stacked: what the pages about blocks let a visitor change."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from viz.core.block import BlockDesign
+from viz.core.norm import no_norm
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockPlan:
+    """How blocks are put together and stacked; the defaults are the source's own way.
+
+    ``norm`` is "post", "pre" or "own": a model's as it was trained, post for seeded blocks. ``layers`` says for each
+    layer the number of the weights it uses, so (0, 0, 0) is one block three times; () is every block of a model, one
+    seeded block. ``positions`` adds sinusoids to seeded tokens; a model keeps its own.
+    """
+
+    norm: str = "own"
+    normalize: bool = True
+    residual: bool = True
+    layers: tuple[int, ...] = ()
+    positions: bool = True
+
+    @property
+    def as_is(self) -> bool:
+        """Whether a model's blocks are put together as they were trained."""
+        return self == BlockPlan(positions=self.positions)
+
+    def design(self, own: BlockDesign) -> BlockDesign:
+        """A design with what this plan changes."""
+        places: dict[str, Literal["post", "pre"]] = {"own": own.norm, "post": "post", "pre": "pre"}
+        return replace(
+            own, norm=places[self.norm], residual=self.residual,
+            normalize=own.normalize if self.normalize else no_norm,
+        )  # fmt: skip

@@ -1,0 +1,250 @@
+"""What every page is asked, above its picture: the text, and chips for what reads it, the layer, the mask.
+
+A chip names what is chosen; it opens the controls. Together they make the :class:`Choice` of a run.
+"""
+
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz import limits
+from viz.core.masks import from_code
+from viz.frame import compute, controls, specs, state
+from viz.frame.controls import KEEP
+from viz.frame.examples import examples
+from viz.models import registry
+from viz.models.layout import LoadedModel
+from viz.text import Translate
+
+SOURCES = ("model", "embeddings", "words")
+MOMENT = 10
+"""Seconds after which the disk is asked again which models there are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Controls:
+    """Which of the shared controls a page shows; the others keep what was chosen elsewhere.
+
+    Args:
+        layer: False for a page about the first layer, all of them, or none: a choice would do nothing there.
+        mask: False for a page that has the control beside its picture, or nothing to mask.
+        n_kv_heads: False for a page that has the control for G beside its picture; there G is at first less than H.
+    """
+
+    layer: bool = True
+    mask: bool = True
+    n_kv_heads: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What the text and the chips say: small values only, so that it may be kept and compared."""
+
+    lang: str
+    source: specs.Source
+    layer: int
+    mask: specs.Mask
+    dropped_characters: int
+
+
+class Chips:
+    """The row of chips: each is a small button that names what is chosen, and opens its controls."""
+
+    def __init__(self) -> None:
+        self._row = st.container(key="chips", horizontal=True, gap="small")
+
+    def add(self, name: str, label: str) -> DeltaGenerator:
+        """A chip that opens what is drawn ``with`` it. The name is the same in every language."""
+        return self._row.popover(label, key=f"chip_{name}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What was chosen, the row of chips, and the source's chip, for what else there is to say of the numbers."""
+
+    choice: Choice
+    chips: Chips
+    source_chip: DeltaGenerator
+
+
+def choose(t: Translate, shown: Controls) -> Asked:
+    """Draw the text and the chips that pages share, and say what was chosen.
+
+    Raises:
+        ModelError: if the chosen model cannot be used.
+    """
+    lang = st.session_state["lang"]
+    text, dropped = _text(t, lang)
+    chips = Chips()
+    kind = state.choice("source", SOURCES[0], SOURCES)
+    model = "" if kind == "words" else _model_id()
+    chip = chips.add("source", t(f"chips.{kind}", model=model))
+    layer = 0
+    sizes: dict[str, Any] = {}
+    with chip:
+        controls.choice(
+            t("choice.source"), "source", SOURCES, lambda code: t(f"source.{code}"), look="radio",
+            captions=[t(f"source.{code}_short") for code in SOURCES],
+        )  # fmt: skip
+        if kind != "words":
+            _model_control(t, lang)
+        loaded = _loaded(t, model) if model else None
+        if kind != "model":
+            sizes = _seeded(t, loaded.model.config.hidden_size if loaded else None, shown.n_kv_heads)
+    if kind == "model" and loaded:
+        layer = _layer(t, chips, loaded.n_layers, shown.layer)
+    mask = chosen_mask()
+    if shown.mask:
+        with chips.add("mask", t(f"chips.mask_{mask.kind}")):
+            _mask_controls(t, mask.kind)
+    source = specs.Source(kind=kind, text=text, model=model, **sizes)
+    choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=dropped, source=source)
+    return Asked(choice=choice, chips=chips, source_chip=chip)
+
+
+def _take_example() -> None:
+    chosen = st.session_state["_example"]
+    if chosen is not None:
+        state.put("text", next(example.text for example in examples() if example.code == chosen))
+        st.session_state["_example"] = None
+
+
+def _text(t: Translate, lang: str) -> tuple[str, int]:
+    text = state.text("text", examples()[0].text, limits.CHARACTERS)
+    with st.container(key="text_row", horizontal=True, gap="small"):
+        st.text_area(
+            t("choice.text"), key="text", height="content", persist_state=KEEP, label_visibility="collapsed",
+            placeholder=t("choice.text_help"),
+        )  # fmt: skip
+        by_code = {example.code: example for example in examples()}
+        st.selectbox(
+            t("choice.examples"), list(by_code), index=None, key="_example", on_change=_take_example, width=150,
+            placeholder=t("choice.examples"), label_visibility="collapsed",
+            format_func=lambda code: f"{by_code[code].text} · {by_code[code].why[lang]}",
+        )  # fmt: skip
+    return text[: limits.CHARACTERS], max(0, len(text) - limits.CHARACTERS)
+
+
+def _available(entry: registry.Entry) -> bool:
+    """In memory already (its files may be gone since), on this machine, or to be had from the hub."""
+    if compute.models.holds(entry.id):
+        return True
+    return entry.local_folder() is not None or registry.hub().reachable
+
+
+def _offered() -> tuple[registry.Entry, ...]:
+    """The list of models, as far as whoever runs the server wants it and has the memory."""
+    wanted = [one for one in registry.entries() if not limits.MODELS or one.id in limits.MODELS]
+    return *specs.local_entries(), *(one for one in wanted if 4 * one.parameters <= limits.MODELS_BYTES)
+
+
+@lru_cache(maxsize=1)
+def _on_this_machine(_moment: int) -> frozenset[str]:
+    """Names of the models that can be had; one moment, one look, which takes 3 ms."""
+    return frozenset(entry.id for entry in _offered() if _available(entry))
+
+
+def _models_here() -> dict[str, registry.Entry]:
+    had = _on_this_machine(int(time.monotonic() / MOMENT))
+    return {entry.id: entry for entry in _offered() if entry.id in had}
+
+
+def _model_id() -> str:
+    here = _models_here()
+    default = specs.local_entries()[0].id if specs.local_entries() else compute.DEFAULT_MODEL
+    return state.choice("model", default if default in here else next(iter(here), default), list(here))
+
+
+def _model_control(t: Translate, lang: str) -> None:
+    here = _models_here()
+    chosen = here.get(st.session_state["model"])
+    st.selectbox(
+        t("choice.model"), list(here), key="model", persist_state=KEEP, help=chosen.why.get(lang) if chosen else None
+    )
+    if away := [entry for entry in _offered() if entry.id not in here]:
+        with st.expander(t("choice.more_models", n=len(away))):
+            st.caption(t("choice.offline"))
+            for entry in away:
+                st.caption(
+                    f"**{entry.id}** · {entry.parameters / 1e6:.0f} M · {entry.size_mb:.0f} MB · {entry.licence}  \n"
+                    + entry.why.get(lang, "")
+                )
+
+
+def _loaded(t: Translate, model: str) -> LoadedModel:
+    """The model; while it is being loaded, the page says so."""
+    # The spinner starts a thread: not in every run.
+    with nullcontext() if compute.models.holds(model) else st.spinner(t("choice.loading")):
+        return compute.model(model)
+
+
+def _layer(t: Translate, chips: Chips, n_layers: int, shown: bool) -> int:
+    layer = state.whole("layer", 3, 0, n_layers - 1)
+    if not shown:
+        return 0
+    if n_layers > 1:
+        with chips.add("layer", t("chips.layer", layer=layer)):
+            controls.slider(t("choice.layer"), "layer", 3, 0, n_layers - 1, help=t("choice.layer_help"))
+    return layer
+
+
+def _seeded(t: Translate, d_model: int | None, own_groups: bool) -> dict[str, int]:
+    """Sizes and seed of seeded heads; the width is free where no model's vectors set it."""
+    own = d_model or controls.select_slider("d_model", "d_model", 16, limits.WIDTHS, help=t("choice.d_model_help"))
+    heads = [n for n in range(1, limits.SEEDED_HEADS + 1) if own % n == 0]
+    n_heads = controls.select_slider(t("choice.n_heads"), "n_heads", 4 if 4 in heads else heads[-1], heads)
+    groups = [n for n in range(1, n_heads + 1) if n_heads % n == 0]
+    if own_groups:
+        label, help_text = t("choice.n_kv_heads"), t("choice.n_kv_heads_help")
+        n_kv_heads = controls.select_slider(label, "n_kv_heads", n_heads, groups, help=help_text)
+    else:
+        n_kv_heads = state.pick("n_kv_heads", groups[len(groups) // 2], groups)
+    seed = controls.number_input(t("choice.seed"), "seed", 0, 0, 9_999, help=t("choice.seed_help"))
+    return {"d_model": 0 if d_model else own, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "seed": seed}
+
+
+def chosen_mask() -> specs.Mask:
+    """The mask of the link, with those of its parameters that matter to its kind."""
+    kind = state.choice("mask", "own", specs.MASKS)
+    details: dict[str, Any] = {}
+    if kind in ("window", "dilated", "prefix"):
+        details["width"] = state.whole("width", 2, 0, 32)
+    if kind == "dilated":
+        details["gap"] = state.whole("gap", 2, 1, 16)
+    if kind in ("padding", "both"):
+        details |= {"pad": state.whole("pad", 3, 0, 32), "pad_left": state.flag("pad_left")}
+    if kind == "painted":
+        details["painted"] = state.param("painted", "", str, _is_painted)
+    return specs.Mask(kind=kind, **details)
+
+
+def _is_painted(code: str) -> bool:
+    """Nothing painted yet, or a mask that is not too large."""
+    try:
+        return code == "" or len(from_code(code)) <= limits.PAINTED_TOKENS
+    except ValueError:
+        return False
+
+
+def mask_details(t: Translate, kind: str) -> None:
+    """The controls that a kind of mask has beside its name."""
+    if kind in ("window", "dilated", "prefix"):
+        controls.slider(t(f"choice.width_{kind}"), "width", 2, 0, 32)
+    if kind == "dilated":
+        controls.slider(t("choice.gap"), "gap", 2, 1, 16)
+    if kind in ("padding", "both"):
+        controls.slider(t("choice.pad"), "pad", 3, 0, 32, help=t("choice.pad_help"))
+        controls.toggle(t("choice.pad_left"), "pad_left", help=t("choice.pad_left_help"))
+
+
+def _mask_controls(t: Translate, kind: str) -> None:
+    codes, help_text = specs.MASKS, t("choice.mask_help")
+    controls.choice(t("choice.mask"), "mask", codes, lambda code: t(f"mask.{code}"), look="list", help=help_text)
+    mask_details(t, kind)
+    if kind == "painted":
+        st.caption(t("choice.painted", n=limits.PAINTED_TOKENS))

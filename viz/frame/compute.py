@@ -1,0 +1,121 @@
+"""The computation that all pages share, kept: models, a text read, a layer of heads.
+
+Keys are frozen specs of small values, never tensors; every cache is bounded.
+
+What a cache returns is shared by all visitors and must not be changed. What is ``@kept`` is computed in its turn
+(:mod:`viz.scheduler.fair_queue`), once for all who ask, and kept in one memory that is bounded in bytes
+(:mod:`viz.scheduler.cache`).
+"""
+
+import gc
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import layer_norm
+
+from viz import limits
+from viz.core.heads import HeadWeights, MultiHeadTrace
+from viz.core.spec import AttentionSpec
+from viz.frame.specs import Mask, Source, local_entries
+from viz.frame.waiting import aside, called_away, until
+from viz.models import registry
+from viz.models.capture import Capture, Head, capture, seeded
+from viz.models.cross import has_cross, pair, trained_cross
+from viz.models.layout import LoadedModel
+from viz.models.load import load
+from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
+from viz.scheduler.cache import Kept, Store
+from viz.scheduler.fair_queue import Turns
+
+GARBAGE = 7_000
+P = ParamSpec("P")
+R = TypeVar("R")
+DEFAULT_MODEL = registry.entries()[0].id
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def warm() -> bool:
+    """Once for each process: torch's threads, the hub, and what the imports left kept out of every later collection.
+
+    Streamlit collects garbage after every run; with torch and transformers imported that alone takes 200 ms.
+    """
+    torch.set_num_threads(limits.TORCH_THREADS)
+    registry.hub()
+    gc.set_threshold(GARBAGE)  # one run of a page makes tens of thousands of objects, nearly all without cycles
+    gc.collect()
+    gc.freeze()
+    return True
+
+
+turns = Turns(limits.FORWARD_PASSES, limits.QUEUE, {"lesson": limits.LESSONS, "measure": limits.MEASUREMENTS})
+models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.COMPUTATION_SECONDS, aside=aside)
+results = Store(
+    limits.CACHE_BYTES, turns, limits.COMPUTATION_SECONDS, called_away, aside, limits.SHORT_SECONDS, models.storages
+)
+
+
+def kept(function: Callable[P, R]) -> Kept[P, R]:
+    """Compute in turn, once for all who ask, and keep."""
+    return Kept(function, results, "pass", until)
+
+
+@partial(Kept, store=models, kind="load", wait=until)
+def model(model_id: str) -> LoadedModel:
+    """A loaded model, shared by all visitors."""
+    loaded = load(model_id, extra=local_entries())
+    gc.collect()
+    gc.freeze()
+    return loaded
+
+
+def bare(source: Source) -> tuple[Tokens, Tensor]:
+    """A text's tokens, and their vectors (T, d_model) before any position is added."""
+    if source.kind == "words":
+        tokens = split_words(source.text, limits.TOKENS)
+        return tokens, seeded_embeddings(tokens.ids, source.d_model, source.seed)
+    loaded = model(source.model)
+    tokens = read_text(loaded.tokenizer, source.text, min(limits.TOKENS, loaded.max_tokens))
+    return tokens, loaded.embeddings(list(tokens.ids))
+
+
+@kept
+def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
+    """A text as seen from a source; with a target, that text asks and this one answers."""
+    if source.target:
+        alone = replace(source, target="")
+        answers = read(alone)
+        if has_cross(answers):
+            return trained_cross(_run(source))
+        return pair(read(replace(alone, text=source.target)), answers)
+    return _run(source, heads_off)
+
+
+def _run(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
+    if source.kind == "model":
+        loaded, target = model(source.model), source.target or None
+        return capture(loaded, source.text, target=target, max_tokens=limits.TOKENS, heads_off=heads_off)
+    tokens, vectors = bare(source)
+    return on_seeded_heads(source, tokens, vectors, heads_off)
+
+
+def on_seeded_heads(source: Source, tokens: Tokens, x: Tensor, heads_off: frozenset[Head] = frozenset()) -> Capture:
+    """Seeded heads on any vectors of a source's tokens, (T, d_model)."""
+    if source.kind == "embeddings":
+        # Every model normalises its embeddings first; without that, seeded heads would see rows of length near 0.
+        x = layer_norm(x, x.shape[1:])
+    spec = AttentionSpec(d_model=x.shape[1], n_heads=source.n_heads, n_kv_heads=source.n_kv_heads)
+    return seeded(tokens, x, HeadWeights.random(spec, seed=source.seed), heads_off)
+
+
+@kept
+def trace(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head] = frozenset()) -> MultiHeadTrace:
+    """Every intermediate of one layer."""
+    seen = read(source, heads_off)
+    n_queries, n_keys = seen.calls[layer].q.shape[1], seen.calls[layer].k.shape[1]
+    with torch.inference_mode():
+        return seen.multi_head(layer, allowed=mask.allowed(n_queries, n_keys))

@@ -1,0 +1,235 @@
+"""Whole blocks of a source, kept as ``compute.py`` keeps single layers.
+
+A source has blocks of its own (a model's, or seeded ones around the same heads as on the other pages). A decoder
+block reads a second text; a model that has none lends its encoder's output to a seeded one.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from viz import limits
+from viz.core.analysis.token_similarity import mean_cosine
+from viz.core.analysis.torch_layers import torch_layer_error
+from viz.core.block import BlockDesign, BlockTrace, BlockWeights
+from viz.core.masks import causal, combine
+from viz.core.norm import moments
+from viz.core.spec import AttentionSpec
+from viz.frame import compute, compute_positions
+from viz.frame.block_plan import BlockPlan
+from viz.frame.specs import Mask, Placing, Source
+from viz.models import positions as places
+from viz.models.blocks import Blocks, find_block_layout, model_blocks
+from viz.models.capture import Capture, capture
+from viz.models.tokens import Tokens
+
+WIDER = 4
+"""d_ff / d_model of seeded blocks: the usual factor."""
+SEEDS = 10_000
+"""From one layer's seed to the next one's: more than a visitor may choose, so that layers never share one."""
+DECODERS = 1_000
+"""The first layer number of seeded decoder blocks, whose weights are others than the encoder's."""
+
+
+def reading(source: Source, positions: bool = True, target: str = "") -> Capture:
+    """A text as the first block reads it, cut to what a stack may take.
+
+    Args:
+        source: where the text and the vectors come from.
+        positions: add sinusoids to seeded tokens.
+        target: what the decoder of an encoder-decoder writes.
+    """
+    whole = compute.read(source)
+    if source.kind == "model" and not target and len(whole.tokens.ids) <= limits.STACK_TOKENS:
+        return whole
+    return _reading(source, positions, target)
+
+
+@compute.kept
+def _reading(source: Source, positions: bool, target: str) -> Capture:
+    if source.kind == "model":
+        loaded = compute.model(source.model)
+        most = min(limits.STACK_TOKENS, loaded.max_tokens)
+        return capture(loaded, source.text, target=target or None, max_tokens=most)
+    tokens, vectors = compute.bare(source)
+    tokens, vectors = places.first(tokens, limits.STACK_TOKENS), vectors[: limits.STACK_TOKENS]
+    return compute.on_seeded_heads(source, tokens, vectors + (table(source, len(vectors)) if positions else 0))
+
+
+def table(source: Source, n: int) -> Tensor:
+    """The sinusoids that are added to a source's seeded tokens, (n, d_model)."""
+    _, vectors = compute.bare(source)
+    return compute_positions.every_encoding(source, Placing())["sinusoidal"].table(n, vectors.shape[1])
+
+
+def inputs(source: Source, plan: BlockPlan) -> dict[str, Tensor]:
+    """What the first block's input is made of: the tokens' rows of the embedding table, and their positions if any."""
+    if source.kind == "model":
+        ids = reading(source).tokens.ids
+        vectors, own = compute.model(source.model).embeddings(list(ids)), compute_positions.own_rows(source)
+        return {"embedding": vectors} | ({} if own is None else {"position": own[: len(ids)]})
+    vectors = compute.bare(source)[1][: limits.STACK_TOKENS]
+    return {"embedding": vectors} | ({"position": table(source, len(vectors))} if plan.positions else {})
+
+
+def written(source: Source, target: str, plan: BlockPlan) -> Tokens:
+    """The target's tokens as a decoder reads them."""
+    if not has_decoder(source):
+        return reading(writer(source, target), plan.positions).tokens
+    shifted = reading(source, target=target).target
+    assert shifted is not None
+    return shifted
+
+
+def has_decoder(source: Source) -> bool:
+    """Whether the source is an encoder-decoder with blocks of its own on both sides."""
+    return source.kind == "model" and bool(compute.model(source.model).model.config.is_encoder_decoder)
+
+
+def own_norm(source: Source) -> str:
+    """Where the norm of the source's own blocks stands, "post" or "pre".
+
+    Raises:
+        ModelError: "block", if it is not known how this model's blocks are put together.
+    """
+    if source.kind != "model":
+        return BlockDesign().norm
+    loaded = compute.model(source.model)
+    return find_block_layout(loaded, loaded.layers[0].layout.stack).norm
+
+
+@compute.kept
+def seeded_weights(spec: AttentionSpec, d_ff: int, seed: int, d_memory: int | None) -> BlockWeights:
+    """Untrained weights of a block; with the width of a memory, of a decoder's."""
+    return BlockWeights.random(spec, d_ff, seed=seed, d_memory=d_memory)
+
+
+def seeded_blocks(seen: Capture, source: Source, layers: tuple[int, ...], memory: Tensor | None = None) -> Blocks:
+    """Untrained blocks around a source's seeded heads; with a memory, decoder blocks."""
+    call = seen.calls[0]
+    first, d_memory = (0, None) if memory is None else (DECODERS, memory.shape[1])
+    d_ff = WIDER * call.projections.spec.d_model
+    spec = call.projections.spec
+    made = {i: seeded_weights(spec, d_ff, source.seed + (first + i) * SEEDS, d_memory) for i in set(layers)}
+    return Blocks(x=call.x, weights=tuple(made[i] for i in layers), design=BlockDesign(), memory=memory)
+
+
+def first_stack(source: Source, plan: BlockPlan) -> Blocks:
+    """The blocks of an encoder, or of a decoder-only model.
+
+    Raises:
+        ModelError: "block", if it is not known how this model's blocks are put together.
+    """
+    seen = reading(source, plan.positions)
+    if source.kind != "model":
+        return seeded_blocks(seen, source, plan.layers or (0,))
+    own = model_blocks(compute.model(source.model), seen)
+    return own.choose(plan.layers) if plan.layers else own
+
+
+@compute.kept
+def blocks(source: Source, plan: BlockPlan, mask: Mask) -> tuple[BlockTrace, ...]:
+    """Every intermediate of every block of an encoder, or of a decoder-only model.
+
+    Raises:
+        ModelError: "block", if it is not known how this model's blocks are put together.
+    """
+    stack = first_stack(source, plan)
+    n = len(stack.x)
+    return stack.run(allowed=mask.allowed(n, n), design=plan.design(stack.design))
+
+
+def handed_on(source: Source, plan: BlockPlan, mask: Mask) -> Tensor:
+    """What a decoder reads: the last block's output, behind the model's final norm if it has one."""
+    stack, last = first_stack(source, plan), blocks(source, plan, mask)[-1].output
+    return last if stack.final is None else plan.design(stack.design).normalize(last, stack.final)
+
+
+def writer(source: Source, target: str) -> Source:
+    """Who writes the target: the source itself, or seeded heads as wide and as many as a model's own."""
+    if source.kind != "model":
+        return replace(source, text=target)
+    spec = reading(source).calls[0].projections.spec
+    H, G = (spec.H, spec.G) if spec.d_model % spec.H == 0 else (1, 1)
+    return Source(kind="embeddings", text=target, model=source.model, n_heads=H, n_kv_heads=G)
+
+
+def decoder_stack(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Blocks:
+    """The blocks that write the target: a model's own, or seeded ones.
+
+    Raises:
+        ModelError: "empty", if the target has no word.
+    """
+    memory = handed_on(source, plan, mask)
+    if not has_decoder(source):
+        made = writer(source, target)
+        return seeded_blocks(reading(made, plan.positions), made, plan.layers or (0,), memory)
+    own = model_blocks(compute.model(source.model), reading(source, target=target), "decoder")
+    return replace(own.choose(plan.layers) if plan.layers else own, memory=memory)
+
+
+def decoder_masks(mask: Mask, n_queries: int, n_keys: int) -> dict[str, Tensor | None]:
+    """Where the target may look: causally in itself, and past the padding, which is the source's, in the memory."""
+    if mask.kind in ("padding", "both"):
+        there = replace(mask, kind="padding").allowed(n_queries, n_keys)
+        return {"allowed": causal(n_queries, n_queries), "memory_allowed": there}
+    here = mask.allowed(n_queries, n_queries)
+    return {"allowed": combine(causal(n_queries, n_queries), here), "memory_allowed": None}
+
+
+@compute.kept
+def decoder_blocks(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[BlockTrace, ...]:
+    """Every intermediate of every decoder block, causal, which reads what :func:`handed_on` says.
+
+    Raises:
+        ModelError: "empty", if the target has no word.
+    """
+    stack = decoder_stack(source, target, plan, mask)
+    assert stack.memory is not None
+    masks = decoder_masks(mask, len(stack.x), len(stack.memory))
+    with torch.inference_mode():
+        return stack.run(**masks, design=plan.design(stack.design))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a stack makes of its tokens, in four numbers: of the last block's output, averaged over the tokens.
+
+    ``norm`` and ``std`` of a token's vector, ``alike`` the mean cosine between two tokens, ``kept`` the cosine between
+    a token and what it was before the first block.
+    """
+
+    norm: float
+    std: float
+    alike: float
+    kept: float
+
+
+@compute.kept
+def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome:
+    """Run a stack for its result alone; without a target, the first one."""
+    stack = decoder_stack(source, target, plan, mask) if target else first_stack(source, plan)
+    masks = {"allowed": mask.allowed(len(stack.x), len(stack.x))}
+    if target:
+        assert stack.memory is not None
+        masks = decoder_masks(mask, len(stack.x), len(stack.memory))
+    output = stack.run(**masks, design=plan.design(stack.design))[-1].output
+    seen = moments(output)
+    return Outcome(
+        norm=float(seen.norm.mean()), std=float(seen.std.mean()), alike=float(mean_cosine(output)),
+        kept=float(cosine_similarity(output, stack.x, dim=-1).mean()),
+    )  # fmt: skip
+
+
+@compute.kept
+def torch_error(source: Source, target: str, plan: BlockPlan, mask: Mask, layer: int) -> float | None:
+    """How far a block is from torch's own layer; None where torch has no such layer, or a token may look nowhere."""
+    traces = decoder_blocks(source, target, plan, mask) if target else blocks(source, plan, mask)
+    seen = [steps for steps in (traces[layer].attention, traces[layer].cross) if steps is not None]
+    blind = any(bool((steps.weights.amax(-1) == 0).any()) for steps in seen)
+    try:
+        return None if blind else torch_layer_error(traces[layer])
+    except ValueError:
+        return None

@@ -1,0 +1,123 @@
+"""What the head grid shows, computed and kept: every head of a text, ready for the browser."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from viz.components.head_grid import Packed, pack_combined, pack_head, pack_wall
+from viz.core.analysis import map_statistics
+from viz.core.attention import AttentionTrace
+from viz.frame.compute import kept, read, trace
+from viz.frame.specs import Mask, Source, View
+from viz.models.capture import Head
+from viz.models.head_statistics import describe
+from viz.models.tokens import Tokens, word_labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """The maps of one layer as a view shows them: (H, rows, columns), and a label for each row and each column."""
+
+    values: Tensor
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+def _axis(tokens: Tokens, view: View) -> tuple[tuple[str, ...], Tensor]:
+    """The labels of an axis before anything is hidden, and which of them are not."""
+    labels, special = tokens.labels, torch.tensor(tokens.special)
+    if view.merge:
+        labels = word_labels(tokens)
+        special = torch.zeros(len(labels)).index_add(0, torch.tensor(tokens.words), special.float()) > 0
+    return labels, ~special if view.hide else torch.ones(len(labels), dtype=torch.bool)
+
+
+def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> Shown:
+    """The maps of a layer as a view shows them."""
+    weights = view.what == "weights"
+    values = steps.weights if weights else steps.masked
+    (rows, seen), (columns, kept) = _axis(queries, view), _axis(keys, view)
+    if view.merge:
+        merge = map_statistics.merge_words if weights else map_statistics.mean_words
+        values = merge(values, torch.tensor(queries.words), torch.tensor(keys.words))
+    if view.hide:
+        values = map_statistics.hide(values, seen, kept) if weights else values[:, seen][..., kept]
+    return Shown(
+        values=values, labels=tuple(label for label, shown in zip(rows, seen.tolist(), strict=True) if shown),
+        columns=tuple(label for label, shown in zip(columns, kept.tolist(), strict=True) if shown),
+    )  # fmt: skip
+
+
+@kept
+def shown(source: Source, layer: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Shown:
+    """Weights (pieces merged, special tokens hidden, rows summing to 1 again) or scaled scores, of every head.
+
+    Scores are logits, which neither add up over pieces nor renormalise: merging takes the mean of a word's pairs,
+    hiding leaves cells out.
+    """
+    seen = read(source, heads_off)
+    return look(_steps(source, layer, mask, heads_off), seen.queries, seen.tokens, view)
+
+
+def _steps(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head]) -> AttentionTrace:
+    seen = read(source, heads_off)
+    with torch.inference_mode():
+        return seen.layer(layer, allowed=mask.allowed(len(seen.queries.ids), len(seen.tokens.ids)))
+
+
+@kept
+def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Packed:
+    """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
+    seen = read(source, heads_off)
+
+    def layers() -> Iterator[tuple[Tensor, Mapping[str, Tensor]]]:
+        for layer in range(seen.n_layers):
+            steps = _steps(source, layer, mask, heads_off)
+            yield look(steps, seen.queries, seen.tokens, view).values, describe(seen, steps.weights)
+
+    return pack_wall(layers(), n_layers=seen.n_layers, what=view.what, channel=source.channel)
+
+
+@kept
+def head_scores(
+    source: Source, layer: int, head: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
+) -> Packed:
+    """The chosen head: its scores as the view shows them, or, for weights, those of all tokens.
+
+    From these the browser computes the weights at any temperature, and merges and hides like
+    :mod:`viz.core.analysis.map_statistics`.
+    """
+    if view.what == "scores":
+        scores = shown(source, layer, mask, view, heads_off).values[head]
+    else:
+        scores = trace(source, layer, mask, heads_off).masked[head]
+    return pack_head(scores, layer=layer, head=head, channel=source.channel)
+
+
+@kept
+def combined(
+    source: Source, heads: frozenset[Head], how: str, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
+) -> Packed:
+    """The mean or the largest weight of several heads, for walls too large to do it in the browser."""
+    total: Tensor | None = None
+    for layer in sorted({layer for layer, _ in heads}):
+        maps = shown(source, layer, mask, view, heads_off).values[[head for each, head in heads if each == layer]]
+        part = maps.sum(0) if how == "mean" else maps.amax(0)
+        total = part if total is None else (total + part if how == "mean" else total.maximum(part))
+    assert total is not None
+    return pack_combined(
+        total / len(heads) if how == "mean" else total, combined=how, heads=sorted(heads), channel=source.channel
+    )
+
+
+@kept
+def links(
+    source: Source, mask: Mask, view: View, query: int, key: int, heads_off: frozenset[Head] = frozenset()
+) -> tuple[float, ...]:
+    """What every head shows for one pair, where the wall is too coarse to tell; rows and columns of the view."""
+    seen = read(source, heads_off)
+    steps = (_steps(source, i, mask, heads_off) for i in range(seen.n_layers))
+    maps = (look(each, seen.queries, seen.tokens, view).values for each in steps)
+    return tuple(value for layer in maps for value in layer[:, query, key].tolist())

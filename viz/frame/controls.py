@@ -1,0 +1,89 @@
+"""Controls whose value stands in the link: each names its parameter, its rule and its range once.
+
+A control's key is its parameter's name, so that a link, a test and the screen mean the same thing. What is chosen
+stays when the visitor changes pages. A control with one possible value is not drawn.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
+
+import streamlit as st
+
+from viz.frame import state
+
+KEEP: Final = "session"  # persist_state: a control keeps its value when the visitor changes pages
+
+
+def slider(label: str, name: str, default: int, low: int, high: int, **options: Any) -> int:
+    """A whole number from ``low`` to ``high``."""
+    value = state.whole(name, default, low, high)
+    if low < high:
+        st.slider(label, low, high, key=name, persist_state=KEEP, **options)
+    return value
+
+
+def real_slider(
+    label: str, name: str, default: float, low: float, high: float, *, step: float, **options: Any
+) -> float:
+    """A number from ``low`` to ``high``."""
+    value = state.real(name, default, low, high)
+    st.slider(label, low, high, step=step, key=name, persist_state=KEEP, **options)
+    return value
+
+
+def number_input(label: str, name: str, default: int, low: int, high: int, **options: Any) -> int:
+    """A whole number from ``low`` to ``high``, typed."""
+    value = state.whole(name, default, low, high)
+    st.number_input(label, low, high, key=name, persist_state=KEEP, **options)
+    return value
+
+
+def select_slider(label: str, name: str, default: int, values: Sequence[int], **options: Any) -> int:
+    """One of a few whole numbers."""
+    value = state.pick(name, default, values)
+    if len(values) > 1:
+        st.select_slider(label, values, key=name, persist_state=KEEP, **options)
+    return value
+
+
+def choice(
+    label: str,
+    name: str,
+    codes: Sequence[str],
+    says: Callable[[str], str],
+    *,
+    default: str | None = None,
+    look: Literal["segments", "pills", "list", "radio"] = "segments",
+    **options: Any,
+) -> str:
+    """One of a few codes, which are the same in every language; ``says`` writes each for people.
+
+    ``look``: a row of joined buttons, a row of pills, a list that opens, or a column with a button each.
+    """
+    value = state.choice(name, codes[0] if default is None else default, codes)
+    common = {"key": name, "persist_state": KEEP, "format_func": says, **options}
+    if look == "segments":
+        st.segmented_control(label, codes, required=True, **common)
+    elif look == "pills":
+        st.pills(label, codes, required=True, **common)
+    elif look == "list":
+        st.selectbox(label, codes, **common)
+    else:
+        st.radio(label, codes, **common)
+    return value
+
+
+def toggle(label: str, name: str, default: bool = False, **options: Any) -> bool:
+    """On or off."""
+    value = state.flag(name, default)
+    st.toggle(label, key=name, persist_state=KEEP, **options)
+    return value
+
+
+def several(label: str, name: str, last: int, says: Callable[[int], str], **options: Any) -> list[int]:
+    """Some of the whole numbers from 0 to ``last``, none at first."""
+    value = state.numbers(name, 0, last)
+    st.pills(
+        label, range(last + 1), selection_mode="multi", key=name, persist_state=KEEP, format_func=says, **options
+    )  # fmt: skip
+    return value

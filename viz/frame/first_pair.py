@@ -1,0 +1,34 @@
+"""Which pair of words a picture opens on, before the visitor has chosen one."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from viz.models.tokens import SPACE
+
+FAMOUS = ("it", "animal")
+"""The pair to look at first, where the text has it."""
+
+
+def first_query(labels: Sequence[str], special: Sequence[bool], weights: Tensor) -> int:
+    """Which query to show before one is chosen: the famous pair's, else the one with the strongest link to a word."""
+    words = _words(labels)
+    return words.index(FAMOUS[0]) if set(FAMOUS) <= set(words) else int(_links(special, weights).amax(-1).argmax())
+
+
+def first_key(labels: Sequence[str], special: Sequence[bool], weights: Tensor, query: int) -> int:
+    """Which key to show before one is chosen: the famous one for the famous query, else the query's strongest link."""
+    words = _words(labels)
+    famous = FAMOUS[1] in words and words[query] == FAMOUS[0]
+    return words.index(FAMOUS[1]) if famous else int(_links(special, weights)[query].argmax())
+
+
+def _words(labels: Sequence[str]) -> list[str]:
+    return [label.removeprefix(SPACE).casefold() for label in labels]
+
+
+def _links(special: Sequence[bool], weights: Tensor) -> Tensor:
+    """Weights between two words; special tokens, and a word's weight on itself, do not count."""
+    plain = ~torch.tensor(special)
+    return weights.where(plain & plain[:, None] & ~torch.eye(len(weights), dtype=torch.bool), -1.0)

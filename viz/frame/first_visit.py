@@ -1,0 +1,28 @@
+"""Until app.py has run once, Streamlit takes a folder called pages for its old kind of app, without a frame."""
+
+from collections.abc import Collection
+from urllib.parse import urlencode, urlparse
+
+import streamlit as st
+
+from viz.components.mount import mount
+from viz.streamlit_internals import pages_are_no_scripts, takes_pages_for_scripts
+
+
+def use_own_pages(paths: Collection[str]) -> None:
+    """Start again if this is such a run: the first of a server.
+
+    A link to a page was not understood then, and a dialog says so; the browser opens it once more, and it is.
+
+    Args:
+        paths: of the app's own pages.
+    """
+    if not takes_pages_for_scripts():
+        return
+    pages_are_no_scripts()
+    base, _, path = urlparse(st.context.url or "").path.rpartition("/")
+    if path in paths:
+        link = urlencode(st.query_params.to_dict())
+        mount("frame/reopen", key="reopen", data={"address": f"{base}/{path}" + (f"?{link}" if link else "")})
+        st.stop()
+    st.rerun()

@@ -1,0 +1,170 @@
+"""The head grid on a page: every head as a small map, one of them large, and what the visitor chose there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from viz.components.head_grid import Packed
+from viz.components.mount import mount
+from viz.figures.palette import BLUE, HEADS, ORANGE
+from viz.frame import compute_head_grid, specs, state
+from viz.frame.examples import examples, pairs
+from viz.frame.scene import Scene
+from viz.models.capture import Head
+from viz.models.tokens import Tokens, word_labels
+from viz.text import sentences
+
+VIEW = "head_grid"
+SORTS = ("model", "entropy", "distance", "previous", "next", "same", "first", "link")
+SHOWS, LOOKS, COMBINES = ("all", "layer", "top"), ("map", "lines", "across"), ("one", "mean", "max")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridChoice:
+    """What is chosen in the grid: a head, and a query and a key where they are locked.
+
+    ``query`` and ``key`` count the rows and columns of the view (merged and hidden tokens taken into account);
+    None where nothing is locked, or what is locked is hidden. In the link they count the text's tokens.
+    """
+
+    layer: int
+    head: int
+    query: int | None
+    key: int | None
+    temperature: float
+
+
+def axis(tokens: Tokens, view: specs.View) -> dict[str, Any]:
+    """For each token the row (or column) of the view it is part of, -1 where it is hidden; and the view's labels."""
+    of, labels = list(range(len(tokens.ids))), tokens.labels
+    if view.merge:
+        of, labels = list(tokens.words), word_labels(tokens)
+    if view.hide:
+        hidden = {row for row, special in zip(of, tokens.special, strict=True) if special}
+        kept = {row: place for place, row in enumerate(row for row in range(len(labels)) if row not in hidden)}
+        of, labels = [kept.get(row, -1) for row in of], tuple(labels[row] for row in kept)
+    return {"of": of, "count": len(labels), "labels": labels}
+
+
+def _parameter(channel: str, name: str) -> str:
+    """What a choice is called in the link: on every page the same, with the grid of two texts keeping its own beside.
+
+    The head is one for all grids of a page, which show the same heads at work.
+    """
+    return name if channel == "grid" or name in ("layer", "head") else f"{channel}_{name}"
+
+
+def opening_query(scene: Scene) -> int:
+    """The query that is locked until the visitor chooses another: an example says which."""
+    source, labels = scene.choice.source, scene.capture.queries.labels
+    words = (one.query for one in (*examples(), *pairs()) if (one.text, one.target) == (source.text, source.target))
+    return next((labels.index(word) for word in words if word in labels), -1)
+
+
+def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
+    """Declare what the grid keeps in the link."""
+    rows, columns = scene.capture.queries.labels, scene.labels
+    n_layers, n_heads = scene.capture.n_layers, scene.capture.n_heads
+    name = partial(_parameter, channel)
+    state.belong_to((rows, columns), name("query"), name("key"))
+    return {
+        "layer": min(scene.choice.layer, n_layers - 1),  # a decoder may have fewer layers than its encoder
+        "head": state.whole("head", 1, 0, n_heads - 1),
+        "query": state.whole(name("query"), opening_query(scene), -1, len(rows) - 1),
+        "key": state.whole(name("key"), -1, -1, len(columns) - 1),
+        "temperature": state.real(name("temperature"), 1.0, 0.1, 10.0),
+        "sort": state.choice(name("sort"), "model", SORTS),
+        "show": state.choice(name("show"), "all", SHOWS),
+        "look": state.choice(name("look"), "map", LOOKS),
+        "combine": state.choice(name("combine"), "one", COMBINES),
+        "several": state.numbers(name("several"), 0, n_layers * n_heads - 1),
+    }
+
+
+def _take(channel: str) -> None:
+    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows."""
+    for name, value in read_choice(st.session_state[channel].get("choice")).items():
+        state.put(_parameter(channel, name), value)
+
+
+def read_choice(sent: Any) -> dict[str, Any]:
+    """What a browser sent as a choice, as far as it has the right types; anything else is left out.
+
+    Example:
+        >>> read_choice({"head": 2, "key": "x", "temperature": 2, "several": [3], "n": 7})
+        {'head': 2, 'temperature': 2.0, 'several': [3]}
+    """
+    if not isinstance(sent, Mapping):
+        return {}
+
+    def whole(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    found: dict[str, Any] = {n: sent[n] for n in ("layer", "head", "query", "key") if whole(sent.get(n))}
+    found |= {n: sent[n] for n in ("sort", "show", "look", "combine") if isinstance(sent.get(n), str)}
+    if isinstance(sent.get("temperature"), int | float):
+        found["temperature"] = float(sent["temperature"])
+    if isinstance(sent.get("several"), list) and all(whole(one) for one in sent["several"]):
+        found["several"] = sent["several"]
+    return found
+
+
+def _head(scene: Scene, view: specs.View, wall: Packed, chosen: Mapping[str, Any], off: frozenset[Head]) -> Packed:
+    """What the browser needs for the large map beside the wall."""
+    source, mask, layer, H = scene.choice.source, scene.choice.mask, chosen["layer"], scene.capture.n_heads
+    if wall.pool > 1 and chosen["combine"] != "one" and view.what == "weights":
+        several: Sequence[int] = chosen["several"] or range(layer * H, (layer + 1) * H)
+        together = frozenset(divmod(one, H) for one in several)
+        return compute_head_grid.combined(source, together, chosen["combine"], mask, view, off)
+    return compute_head_grid.head_scores(source, layer, chosen["head"], mask, view, off)
+
+
+def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
+    """Show every head of the capture at once, and say what the visitor chose there.
+
+    A page may have two: one of a text by itself, and one of two texts, whose maps have as many rows as the one that
+    asks has tokens, and as many columns as the one that answers.
+
+    Args:
+        scene: what the page shows.
+        view: weights or scores, merged, hidden.
+        heads_off: heads switched off (layer, head); the maps are those of a run without them.
+    """
+    source, mask, channel = scene.choice.source, scene.choice.mask, scene.choice.source.channel
+    chosen = _parameters(scene, channel)
+    wall = compute_head_grid.wall(source, mask, view, heads_off)
+    head = _head(scene, view, wall, chosen, heads_off)
+    queries, keys = axis(scene.capture.queries, view), axis(scene.capture.tokens, view)
+    query, key = (
+        along["of"][chosen[name]] if chosen[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
+    )
+    links = (
+        compute_head_grid.links(source, mask, view, query, key, heads_off)
+        if wall.pool > 1 and min(query, key) >= 0
+        else None
+    )
+    before = st.session_state.get(channel, {}).get("choice") or {}
+    words = sentences(scene.choice.lang)
+    with st.container(key=f"{channel}_box", gap=None):
+        mount(f"{VIEW}/{VIEW}", key=f"{channel}_wall", data=wall.data)
+        mount(f"{VIEW}/{VIEW}", key=f"{channel}_head", data=head.data)
+        mount(
+            f"{VIEW}/{VIEW}", key=channel, on_choice_change=partial(_take, channel),
+            data={
+                "channel": channel, "wall": wall.id, "head": head.id, "n": before.get("n", 0), "choice": chosen,
+                "links": links, "off": sorted(heads_off),
+                "axes": {
+                    "queries": queries, "keys": keys, "same": not scene.capture.is_cross,
+                    "renormalise": view.hide, "plain": not (view.merge or view.hide),
+                },
+                "colours": {"positive": BLUE, "negative": ORANGE, "heads": HEADS},
+                "words": {name.removeprefix(f"{VIEW}."): words[name] for name in words if name.startswith(f"{VIEW}.")},
+            },
+        )  # fmt: skip
+    return GridChoice(
+        layer=chosen["layer"], head=chosen["head"], temperature=chosen["temperature"],
+        query=query if query >= 0 else None, key=key if key >= 0 else None,
+    )  # fmt: skip

@@ -1,0 +1,184 @@
+"""A page is an ordered list of named sections. One is open at a time; only that one is computed and sent.
+
+Above the picture stand the text and the chips (:mod:`viz.frame.choice`), then the names of the sections. A section is
+its picture and what it shows; formula, checks, code and downloads are folded into one footer.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import streamlit as st
+
+from viz.frame import state
+from viz.frame.checks import Check
+from viz.frame.choice import Controls, choose
+from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
+from viz.models.registry import ModelError
+from viz.text import Translate, has_text, translator
+
+ALL = "all"
+"""``section=all`` in the link: every section, one below the other, for printing and searching."""
+
+
+EVERY_CONTROL = Controls()
+
+
+@dataclass(frozen=True)
+class Section:
+    """One idea: a picture, what it shows, and the checks that it is so.
+
+    Its title and its one-sentence lead are the texts ``<page>.<name>.title`` and ``.lead``.
+
+    Args:
+        name: in the link, in the texts.
+        draw: draws it from the page's context, and returns its live checks, if it has any.
+        code: the functions that ran, shown as they are.
+        formula: LaTeX, or what draws it; below it stands the text ``<page>.<name>.why``, if there is one.
+        downloads: draws what can be taken away.
+        parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
+    """
+
+    name: str
+    draw: Callable[[Any], Iterable[Check] | None]
+    code: tuple[Callable[..., Any], ...] = ()
+    formula: str | Callable[[Any], None] = ""
+    downloads: Callable[[Any], None] | None = None
+    parameters: tuple[str, ...] = ()
+
+
+def the_scene(scene: Scene) -> Scene:
+    """The context of a page that needs none but the scene."""
+    return scene
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page: its sections, and what they stand on.
+
+    Args:
+        name: of its folder and its texts: ``<page>.title`` and ``.lead``.
+        sections: in the order they are read; the first is open at first.
+        context: makes what every section is handed, and draws the controls they share.
+        controls: which of the controls that all pages share it shows.
+        about: says where its numbers come from, behind the chip of the source.
+    """
+
+    name: str
+    sections: tuple[Section, ...]
+    context: Callable[[Scene], Any] = the_scene
+    controls: Controls = EVERY_CONTROL
+    about: Callable[[Scene], None] = provenance
+
+    def draw(self) -> None:
+        """Draw the page, with the section that is open."""
+        t = translator(st.session_state["lang"])
+        st.title(t(f"{self.name}.title"), anchor=False)
+        st.markdown(t(f"{self.name}.lead"))
+        note = st.container(key="note")
+        opened = self._opened()
+        try:
+            asked = choose(t, self.controls)
+            scene = open_scene(t, asked)
+        except ValueError as error:
+            say_error(t, error)
+        else:
+            with asked.source_chip:
+                self.about(scene)
+            cuts(scene)
+            try:
+                self._draw_sections(scene, opened)
+            except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
+                say_error(t, error)
+        if refused := state.refused():  # every control has read the link by now
+            note.info(t("note.refused", names=", ".join(refused)))
+
+    def _opened(self) -> tuple[Section, ...]:
+        """The section of the link; of an old link, the one whose parameters it carries."""
+        state.belong_to(self.name, "section")
+        names = [one.name for one in self.sections]
+        if not state.is_known("section"):
+            carried = (one.name for one in self.sections if any(map(state.asked, one.parameters)))
+            state.put("section", next(carried, names[0]))
+        chosen = state.choice("section", names[0], [*names, ALL])
+        return self.sections if chosen == ALL else tuple(one for one in self.sections if one.name == chosen)
+
+    def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
+        context = self.context(scene)
+        if len(self.sections) > 1:
+            self._bar(scene.t, whole=opened == self.sections)
+        for section in opened:
+            with st.container(key=f"section_{section.name}"):
+                if len(opened) > 1:
+                    st.header(scene.t(f"{self.name}.{section.name}.title"), anchor=False)
+                st.markdown(scene.t(f"{self.name}.{section.name}.lead"))
+                checks = list(section.draw(context) or ())
+                footer(scene.t, self.name, section, context, checks)
+
+    def _bar(self, t: Translate, *, whole: bool) -> None:
+        names = [one.name for one in self.sections] + [ALL] * whole
+        st.segmented_control(
+            t("page.sections"), names, key="section", required=True, label_visibility="collapsed",
+            persist_state="session",
+            format_func=lambda name: t("page.all") if name == ALL else t(f"{self.name}.{name}.title"),
+        )  # fmt: skip
+
+
+def footer(t: Translate, page: str, section: Section, context: Any, checks: list[Check]) -> None:
+    """Formula, checks, code and downloads in one row; what is opened is drawn below it, and not before."""
+    why = f"{page}.{section.name}.why"
+    parts = {
+        "why": partial(_why, section, context, t(why) if has_text(why) else ""),
+        "checks": partial(truth, t, checks),
+        "code": partial(source_code, t, *section.code),
+        "downloads": partial(section.downloads or _nothing, context),
+    }
+    there = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
+    offered = [part for part, is_there in zip(parts, there, strict=True) if is_there]
+    passed = sum(one.passed for one in checks)
+    labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
+    labels["checks"] = t("footer.checks", passed=passed, n=len(checks))
+    opened = None
+    if offered:
+        opened = st.pills(
+            t("footer.label"), offered, key=f"_footer_{section.name}", format_func=labels.__getitem__,
+            label_visibility="collapsed",
+        )  # fmt: skip
+    if passed < len(checks):
+        st.error(t("truth.failed"))
+        opened = "checks"
+    if opened:
+        parts[opened]()
+
+
+def _nothing(_: Any) -> None: ...
+
+
+def _why(section: Section, context: Any, reason: str) -> None:
+    if callable(section.formula):
+        section.formula(context)
+    elif section.formula:
+        st.latex(section.formula)
+    if reason:
+        st.markdown(reason)
+
+
+def truth(t: Translate, checks: Iterable[Check]) -> None:
+    """The live checks of what a section shows, each with its number."""
+    for one in checks:
+        mark = "✓" if one.passed else "✗"
+        off = f"{one.error:.1e}" if math.isfinite(one.error) else str(one.error)
+        st.markdown(f"{mark} {t(one.key, **one.values)} — {t('truth.off', off=off)}")
+
+
+_source = cache(inspect.getsource)
+
+
+def source_code(t: Translate, *functions: Callable[..., Any]) -> None:
+    """The code that ran, read from the running modules."""
+    st.caption(t("code.lead"))
+    for function in functions:
+        st.code(_source(function), language="python")

@@ -1,0 +1,109 @@
+"""What a page shows: a text as seen by one layer of heads; and what has to be said of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from viz.core.heads import MultiHeadTrace
+from viz.core.spec import OddWidthError
+from viz.frame import compute, specs
+from viz.frame.choice import Asked, Chips, Choice
+from viz.models.capture import Capture
+from viz.models.registry import ModelError
+from viz.text import Translate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What a page shows: a text as seen by one layer of heads, wherever they come from.
+
+    ``chips`` is the row above the picture, for a page that adds its own.
+
+    No callback, label or download may hold on to a scene: Streamlit keeps those as long as the visitor stays.
+    """
+
+    t: Translate
+    choice: Choice
+    capture: Capture
+    trace: MultiHeadTrace
+    chips: Chips
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What to write for each token."""
+        return self.capture.tokens.labels
+
+
+def open_scene(t: Translate, asked: Asked) -> Scene:
+    """Read the text and take every step of the chosen layer.
+
+    Raises:
+        ValueError: if that is not possible; the sentence says why.
+    """
+    choice = asked.choice
+    capture = compute.read(choice.source)
+    trace = compute.trace(choice.source, choice.layer, choice.mask)
+    return Scene(t=t, choice=choice, capture=capture, trace=trace, chips=asked.chips)
+
+
+def say_error(t: Translate, error: ValueError) -> None:
+    """Show what is wrong and what to do, in the visitor's language where there is a sentence for it."""
+    if isinstance(error, ModelError):
+        st.error(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))
+    elif isinstance(error, OddWidthError):  # a choice that some parts of a page have no use for
+        st.warning(t("error.odd_width", width=error.width))
+    else:
+        st.error(_plain(error))
+
+
+def _plain(value: Any) -> str:
+    """Text that Markdown shows as it is; only names of models and files come here, never a visitor's text."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|$:~" else c for c in str(value))
+
+
+def provenance(scene: Scene) -> None:
+    """One line that says which numbers these are, and which mask was added."""
+    _say_source(scene, untouched=not blocks_more(scene))
+
+
+def provenance_pooled(scene: Scene) -> None:
+    """The same for a page that may pool heads, and says itself whether the numbers are still the model's own."""
+    _say_source(scene, untouched=False)
+
+
+def _say_source(scene: Scene, *, untouched: bool) -> None:
+    t, choice, spec = scene.t, scene.choice, scene.trace.projections.spec
+    source = choice.source
+    line = t(
+        f"source.{source.kind}_line", model=source.model, layer=choice.layer, last=scene.capture.n_layers - 1,
+        seed=source.seed, H=spec.H, G=spec.G, kind=spec.kind, d_model=spec.d_model, d_k=spec.d_k, n=len(scene.labels),
+    )  # fmt: skip
+    st.caption(f"{line} {t('source.model_own')}" if untouched and source.kind == "model" else line)
+    mask_added(scene)
+
+
+def blocks_more(scene: Scene) -> bool:
+    """Whether the visitor's mask blocks a cell that the source leaves open."""
+    choice = scene.choice
+    if choice.mask.kind == "own":
+        return False
+    own = compute.trace(choice.source, choice.layer, specs.Mask()).masked[0]  # the same cells in every head
+    return not own.isneginf().equal(scene.trace.masked[0].isneginf())
+
+
+def mask_added(scene: Scene) -> None:
+    """Which mask the visitor laid over every head, if it does anything."""
+    t, choice = scene.t, scene.choice
+    if blocks_more(scene):
+        kind = "model" if choice.source.kind == "model" else "seeded"
+        st.caption(t(f"note.mask_{kind}", mask=t(f"mask.{choice.mask.kind}")))
+
+
+def cuts(scene: Scene) -> None:
+    """What was left out of a long text."""
+    t, choice = scene.t, scene.choice
+    if choice.dropped_characters:
+        st.warning(t("note.dropped_characters", n=choice.dropped_characters))
+    if scene.capture.tokens.dropped:
+        st.warning(t("note.dropped_tokens", n=scene.capture.tokens.dropped, kept=len(scene.labels)))

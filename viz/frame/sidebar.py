@@ -1,0 +1,55 @@
+"""The sidebar: the pages in their groups, and the interface's language. And the way from each page to the next."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from viz import ROOT
+from viz.frame import state
+from viz.frame.controls import KEEP
+from viz.text import LANGUAGES, Translate, translator
+
+
+def language() -> Translate:
+    """Choose the interface's language; at first the browser's."""
+    locale = st.context.locale or ""
+    lang = state.choice("lang", "zh" if locale.lower().startswith("zh") else "en", tuple(LANGUAGES))
+    t = translator(lang)
+    st.segmented_control(
+        t("page.language"), list(LANGUAGES), format_func=lambda code: LANGUAGES[code], key="lang", required=True,
+        persist_state=KEEP, label_visibility="collapsed",
+    )  # fmt: skip
+    return t
+
+
+def file_of(page: str) -> str:
+    """The file by which Streamlit knows a page, below the project's folder."""
+    return f"pages/{page}/page.py"
+
+
+def path_of(page: str) -> str:
+    """What a page is called in the address bar."""
+    return page.replace("_", "-")
+
+
+def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str) -> str:
+    """Draw the pages in their groups, and give the name of the one that is open."""
+    named = {
+        t(f"page.group_{group}"): [
+            st.Page(ROOT / file_of(name), title=t(f"{name}.title"), url_path=path_of(name), default=name == first)
+            for name in names
+        ]
+        for group, names in groups.items()
+    }
+    chosen = st.navigation(named)
+    st.set_page_config(page_title=f"{chosen.title} · Headlight")
+    pages = [name for names in groups.values() for name in names]
+    return next((name for name in pages if path_of(name) == chosen.url_path), first)
+
+
+def neighbours(t: Translate, pages: Sequence[str], open_page: str) -> None:
+    """The pages before and after the one that is open."""
+    at = pages.index(open_page)
+    with st.container(key="neighbours", horizontal=True, horizontal_alignment="distribute"):
+        for name, arrow in zip((*pages[:at][-1:], *pages[at + 1 : at + 2]), ("← {}", "{} →")[at == 0 :], strict=False):
+            st.page_link(file_of(name), label=arrow.format(t(f"{name}.title")))

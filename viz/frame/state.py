@@ -1,0 +1,171 @@
+"""The state of the page is its link: every control has a name, a default and a rule, and the same name in the URL.
+
+A parameter's name is its widget's key. What a link asks for is believed only if the rule allows it; the rest falls
+back to the default, and the visitor is told.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from viz.frame import reconnect
+from viz.streamlit_internals import page_hash
+
+T = TypeVar("T")
+
+_LINK, _DECLARED, _REFUSED, _LONGEST, _WRITTEN = "_link", "_declared", "_refused", "_longest", "_written"
+_PAGE, _MOVED = "_page", "_moved"
+
+
+def begin() -> None:
+    """Start a run: note the link this session was opened with, once, before any control is made."""
+    if _LINK not in st.session_state:
+        st.session_state[_LINK] = {name: st.query_params[name] for name in st.query_params}
+        st.session_state[_REFUSED] = []
+    st.session_state[_DECLARED] = {}
+    page = page_hash()
+    st.session_state[_MOVED] = st.session_state.get(_PAGE, page) != page
+    st.session_state[_PAGE] = page
+
+
+def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
+    """Declare a parameter and give its present value, which always satisfies ``ok``.
+
+    Args:
+        name: its name in the link, and its widget's key.
+        default: what it is when nobody said anything (left out of the link).
+        parse: reads it from the link; ValueError means it cannot be read.
+        ok: the rule. It may depend on other parameters and is asked again in every run.
+    """
+    state = st.session_state
+    link: dict[str, str] = state[_LINK]
+    if name in link and name not in state:
+        raw = link.pop(name)
+        try:
+            state[name] = parse(raw)
+        except ValueError:
+            state[name] = default
+            state[_REFUSED].append(name)
+        else:
+            if not ok(state[name]):
+                state[_REFUSED].append(name)
+    if name not in state or not ok(state[name]):
+        state[name] = default
+    elif state[_MOVED] and name not in state[_DECLARED]:
+        # Another page's widget of this name is another one to Streamlit, and begins empty unless it is given a value.
+        state[name] = state[name]
+    state[_DECLARED][name] = default
+    value: T = state[name]
+    return value
+
+
+def is_known(name: str) -> bool:
+    """Whether a parameter has a value already, or the link gives it one."""
+    return name in st.session_state or name in st.session_state[_LINK]
+
+
+def asked(wanted: str) -> bool:
+    """Whether the link this session was opened with still asks for ``name``, or for ``name=value``; the latter once.
+
+    A parameter is no longer asked for when it has been declared. ``name=value`` is for parameters of earlier versions,
+    which nothing declares any more.
+    """
+    link: dict[str, str] = st.session_state[_LINK]
+    name, has_value, value = wanted.partition("=")
+    if not has_value:
+        return name in link
+    return link.get(name) == value and link.pop(name) == value
+
+
+def belong_to(tokens: Any, *names: str) -> None:
+    """Forget what was chosen among other tokens: there the same number means another one."""
+    state, owner = st.session_state, f"_{names[0]}_of"
+    if state.setdefault(owner, tokens) != tokens:
+        for name in names:
+            state.pop(name, None)
+    state[owner] = tokens
+
+
+def whole(name: str, default: int, low: int, high: int) -> int:
+    """A whole number from ``low`` to ``high``; out of range after a change elsewhere, it goes to the nearest end."""
+    value = st.session_state.get(name)
+    if isinstance(value, int) and not low <= value <= high:
+        put(name, min(max(value, low), high))
+    return param(name, min(max(default, low), high), int, lambda value: low <= value <= high)
+
+
+def real(name: str, default: float, low: float, high: float) -> float:
+    """A number from ``low`` to ``high``; NaN is none."""
+    return param(name, default, float, lambda value: low <= value <= high)
+
+
+def choice(name: str, default: str, options: Sequence[str]) -> str:
+    """One of a few codes. Codes are the same in every language."""
+    return param(name, default, str, lambda value: value in options)
+
+
+def pick(name: str, default: int, options: Sequence[int]) -> int:
+    """One of a few whole numbers."""
+    return param(name, default, int, lambda value: value in options)
+
+
+def flag(name: str, default: bool = False) -> bool:
+    """On or off."""
+    return param(name, default, lambda raw: bool(int(raw)), lambda _: True)
+
+
+def numbers(name: str, low: int, high: int) -> list[int]:
+    """Some whole numbers from ``low`` to ``high``, none at first."""
+
+    def parse(raw: str) -> list[int]:
+        return [int(part) for part in raw.split("-") if part]
+
+    return param(name, [], parse, lambda chosen: all(low <= one <= high for one in chosen))
+
+
+def text(name: str, default: str, longest: int) -> str:
+    """A text of the visitor's, as typed, in a box of that name; the link carries ``longest`` characters at most."""
+    state = st.session_state
+    state.setdefault(_LONGEST, {})[name] = longest
+    if name not in state and (shown := reconnect.still_shown(name)) is not None:
+        state[_LINK].pop(name, None)
+        state[_DECLARED][name] = default
+        return shown
+    return param(name, default, str, lambda _: True)
+
+
+def put(name: str, value: Any) -> None:
+    """Set a parameter from the page, before its widget is made in this run (or in a callback)."""
+    st.session_state[name] = value
+
+
+def refused() -> list[str]:
+    """Names in the link whose values were not allowed; told once."""
+    names, st.session_state[_REFUSED] = st.session_state[_REFUSED], []
+    return sorted(set(names))
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return "-".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def link() -> dict[str, str]:
+    """What a link to this picture holds: every declared parameter that is not at its default."""
+    state, declared = st.session_state, st.session_state[_DECLARED]
+    longest: dict[str, int] = state.get(_LONGEST, {})
+    changed = [name for name, usual in declared.items() if state[name] != usual]
+    return {name: _write(state[name])[: longest.get(name)] for name in changed}
+
+
+def end() -> None:
+    """Finish a run: write the state into the address bar."""
+    now, wanted = {name: st.query_params[name] for name in st.query_params}, link()
+    # A page not opened yet may still want its part of the link the session came with.
+    # Of two quick changes that undo each other the second is sent with the address from before the first: what the
+    # browser says is where it was, what was last written is where it will be.
+    if now != wanted or st.session_state.get(_WRITTEN, wanted) != wanted:
+        st.query_params.from_dict(wanted)
+    st.session_state[_WRITTEN] = wanted

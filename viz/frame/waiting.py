@@ -1,0 +1,108 @@
+"""One page is written at a time; while a visitor waits, which place in the line is theirs is said below the page."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import streamlit as st
+
+from viz import limits
+from viz.models.registry import ModelError
+from viz.scheduler.fair_queue import Ticket, Turns, come
+from viz.streamlit_internals import yield_check
+from viz.text import translator
+
+_PLACE = "_waiting"
+LOOK, PATIENCE = 0.2, 0.7
+"""Seconds between two looks, and before anything is said: most waits are over by then."""
+
+pages = Turns(limits.PAGES, sys.maxsize, {})
+_held: ContextVar[Ticket | None] = ContextVar("held", default=None)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Write a page, in turn: first come, first served, whatever it asks for.
+
+    Raises:
+        ModelError: "busy", if the turn does not come.
+    """
+    come()
+    with st.container(key="waiting"):  # what comes and goes there moves nothing
+        st.session_state[_PLACE] = st.empty()
+    _take()
+    try:
+        yield
+    finally:
+        _give()
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Let other pages be written meanwhile: this one waits, or is computed.
+
+    Whoever enters must hold no lock that another page may want; Python 3.11's ``cached_property`` holds one.
+    """
+    if _held.get() is None:  # it is no page: one that is computed beside them, or a part that draws itself
+        yield
+        return
+    _give()
+    try:
+        yield
+    finally:
+        _take()
+
+
+def _take() -> None:
+    turn = threading.Event()
+    ticket = pages.enter("page", turn.set)
+    try:
+        until(turn, ticket, pages)
+    except BaseException:
+        if not pages.drop(ticket):
+            pages.leave(ticket)
+        raise
+    _held.set(ticket)
+
+
+def _give() -> None:
+    if ticket := _held.get():
+        _held.set(None)
+        pages.leave(ticket)
+
+
+def called_away() -> None:
+    """If the visitor whose run this is has left or clicked elsewhere, Streamlit ends the run here."""
+    if ask := yield_check():
+        ask()
+
+
+def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
+    """Wait on behalf of a visitor. If they leave or click elsewhere, Streamlit ends their run here.
+
+    Raises:
+        ModelError: "busy", if it takes longer than anybody should wait.
+    """
+    left_or_clicked = yield_check()
+    if left_or_clicked is None:  # nobody watches
+        event.wait()
+        return
+    began, said = time.monotonic(), -1
+    while not event.wait(LOOK):
+        left_or_clicked()
+        waited = time.monotonic() - began
+        if waited > limits.WAIT_SECONDS:
+            raise ModelError("busy", seconds=limits.WAIT_SECONDS)
+        if waited > PATIENCE and (now := turns.place(ticket)) != said:
+            _say(now)
+            said = now
+    if said >= 0:
+        st.session_state[_PLACE].empty()
+
+
+def _say(place: int) -> None:
+    t = translator(st.session_state["lang"])
+    st.session_state[_PLACE].info(t("waiting.place", n=place) if place else t("waiting.working"))

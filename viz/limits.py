@@ -1,0 +1,175 @@
+"""What a visitor may ask of the server at most, and why. Every limit is enforced on the server, not in the browser.
+
+Whoever runs the server may change those read by :func:`whole` and :func:`names`, by ``HEADLIGHT_<NAME>`` in the
+environment.
+"""
+
+import os
+
+
+def whole(name: str, usual: int, low: int, high: int) -> int:
+    """A whole number from the environment, or the usual one.
+
+    Raises:
+        ValueError: if what is set there cannot be used.
+    """
+    value = os.environ.get(f"HEADLIGHT_{name}") or str(usual)
+    if not value.isdecimal() or not low <= int(value) <= high:
+        raise ValueError(f"HEADLIGHT_{name}={value!r} is not a whole number from {low} to {high}")
+    return int(value)
+
+
+def names(name: str, usual: str = "") -> tuple[str, ...]:
+    """Names from the environment, with commas or spaces between them."""
+    return tuple((os.environ.get(f"HEADLIGHT_{name}") or usual).replace(",", " ").split())
+
+
+# --- One text, one picture ---------------------------------------------------------------------------------------
+
+CHARACTERS = 4_000
+"""Of one text: about 700 words, more than any model here reads; what is beyond is dropped and counted."""
+
+TOKENS = 512
+"""Of one text: the default model's own limit. 72 maps of 512 x 512 weights are 75 MB, the most one picture needs."""
+
+PRINTED_CELLS = 400
+"""Numbers are printed into the cells of a matrix up to this many cells; beyond it they would not be legible."""
+
+WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+"""What d_model of seeded vectors may be: small enough to read, and each divides into several numbers of heads."""
+
+SEEDED_HEADS = 16
+"""Heads that have learned nothing: more than a page can name one by one. A model has the heads and layers it has."""
+
+PAINTED_TOKENS = 32
+"""Of a text whose mask is painted: a link holds 32 x 32 cells in 174 characters, and a finger can still hit one."""
+
+PLACED_TOKENS = 128
+"""Of a text whose encodings are compared: eight maps of 128 x 128 exact numbers are 0.5 MB."""
+
+WINDOW_TOKENS = 128
+"""Of a text whose windows are drawn live: three heads of 128 x 128 scores are 0.2 MB, recomputed 60 times a second."""
+
+SHARED_TOKENS = 96
+"""Of a text whose K, V and heads are drawn group by group: at most 0.6 MB for 12 heads of width 64."""
+
+STACK_TOKENS = 128
+"""Of a text that goes through whole blocks: every step of twelve layers is 100 MB then, 2 MB for a sentence."""
+
+FLOW_TOKENS = 32
+"""Of a text whose attention flow is computed: 1024 maximum flows through twelve layers take one second."""
+
+SCORED_TOKENS = 128
+"""Of two texts whose scoring functions are compared: additive scoring holds 128 x 128 x 64 numbers at once, 4 MB."""
+
+WRITTEN_TOKENS = 48
+"""Of what an encoder-decoder writes: each step is a pass of its decoder, 10 ms for the smallest."""
+
+PICTURE_SIDE = 64
+"""Pixels of a picture's side: a head on 64 x 64 has a map of 4096 x 4096."""
+
+PICTURE_BYTES = 2_000_000
+"""Of a visitor's file, as .streamlit/config.toml has it: more than a picture reduced to 64 x 64 needs."""
+
+PICTURE_PIXELS = 16_000_000
+"""Of a visitor's file, read from its header before it is unpacked: 48 MB as RGB."""
+
+MEASURED_LENGTHS = tuple(2**power for power in range(6, 14))
+"""Texts that layers are timed on: 64 to 8192 tokens."""
+
+MEASURED_WIDTH, MEASURED_KERNEL = 1024, 15
+"""The largest layers that are timed: a convolution of that size has 63 MB of weights."""
+
+MEASURED_SECONDS = (10, 20, 60)
+"""A visitor may choose how long a measurement takes at most."""
+
+# --- Work: who computes when -------------------------------------------------------------------------------------
+
+FORWARD_PASSES = whole("PASSES", 2, 1, 64)
+"""Computations under way at once, of whatever kind: one for each core. Others wait their turn, and see their place."""
+
+PAGES = 1
+"""Pages being written at once, not counting those that wait. Python runs one thread at a time, and many that take turns
+take far longer than one after the other: with 50 visitors on two cores, the 95th percentile went from 4.4 s to 0.9."""
+
+SHORT_SECONDS = 0.1
+"""Seconds that a page computes by itself before others are written beside it, at the next layer."""
+
+LESSONS = 1
+"""Of these, steps of a lesson (a student learning a convolution): a class that trains leaves room for who looks."""
+
+MEASUREMENTS = 1
+"""Of these, layers being timed: two at once would time each other."""
+
+QUEUE = whole("QUEUE", 256, 1, 10_000)
+"""Computations that may wait. At 50 ms each, two at a time, the last waits 6 s; one more is asked to try again."""
+
+COMPUTATION_SECONDS = whole("SECONDS", 20, 1, 600)
+"""For one computation, looked at between layers; a single layer, a model being loaded and the steps of a lesson run to
+their end. The Heads page of 512 tokens took 1.8 s on two busy cores."""
+
+WAIT_SECONDS = whole("WAIT", 60, 1, 600)
+"""Seconds a visitor waits for one answer, queue and all, before the page says that the server is busy."""
+
+TORCH_THREADS = 1
+"""Of one forward pass. With one a core, another busy process makes every operation wait for the scheduler: 0.6 ms of
+attention on a sentence took 60 ms on a shared machine with two cores."""
+
+MEASUREMENTS_WAITING = 4
+"""One measurement runs at a time; three more may wait, others are asked to try again."""
+
+# --- Memory ------------------------------------------------------------------------------------------------------
+
+CACHE_BYTES = whole("CACHE_MB", 300, 50, 100_000) * 10**6
+"""Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take
+50 MB in all layers and heads, one layer of 512 tokens 50 MB."""
+
+MODELS_BYTES = whole("MODELS_MB", 4_200, 1, 1_000_000) * 10**6
+"""Of all models in memory: the default one (0.1 GB), the twins (4 MB) and the two largest of the list (2 GB each). One
+that is larger by itself is not offered."""
+
+MODELS = names("MODELS")
+"""Models that are offered, of those in viz/models/registry.toml; all if nothing is set. Nobody can name another."""
+
+MEASUREMENTS_KEPT = 32
+"""Measurements kept: a few dozen numbers each."""
+
+COUNTS_KEPT = 64
+"""Counts of torch's own counter kept: four numbers each."""
+
+# --- A public address: read by viz/host --------------------------------------------------------------------------
+
+SOCKETS = whole("SOCKETS", 600, 1, 100_000)
+"""Browser tabs connected at once: about 1 MB each, which stays with a visitor who only reads."""
+
+SOCKETS_EACH = whole("SOCKETS_PER_ADDRESS", 300, 1, 100_000)
+"""Of one address: a whole school often comes from one."""
+
+IDLE_SECONDS = whole("IDLE_MINUTES", 30, 1, 10_000) * 60
+"""Seconds without a click after which a tab gives way when somebody new finds no room. Its link brings it back."""
+
+MESSAGE_BYTES = 2_000_000
+"""Of one message from a browser: a text, a few dozen controls, a picture's state."""
+
+MESSAGES_A_SECOND, MESSAGES_AT_ONCE = 20, 100
+"""Of one browser: what comes faster is read later. A hand on a slider sends three a second, a first visit ten."""
+
+UPLOADS_EACH = 4
+"""Files of one visitor in memory: a page has one place for a picture, and a new picture takes the old one's place."""
+
+STOPPING_SECONDS = 15
+"""Seconds from being told to stop to the end of the process, whatever still runs: orchestrators kill after 20 or 30."""
+
+PROXIES = whole("PROXIES", 0, 0, 9)
+"""Proxies in front of the server, each of which adds the address it sees to X-Forwarded-For; 0: the header is a
+visitor's own claim and is not read."""
+
+HOSTS = names("HOSTS")
+"""Names (with the port, if it is not the usual one) under which the page is public; any if nothing is set. A request
+for another name is refused, so that no other site's name can be pointed at this server."""
+
+FRAMES = names("FRAMES", "'self'")
+"""Sites that may show the page in a frame, as a content policy names them: https://huggingface.co"""
+
+METRICS_TOKEN = os.environ.get("HEADLIGHT_METRICS_TOKEN", "")
+"""Who sends this as a bearer token may read /_stcore/metrics; nobody if nothing is set."""

@@ -1,0 +1,107 @@
+"""An encoder-decoder writes, one token after another, and every row of attention is kept as it is asked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from viz.core.attention import attend
+from viz.core.heads import share_kv
+from viz.models.attention_interface import Recorder, recording
+from viz.models.capture import Prediction
+from viz.models.layout import LoadedModel
+from viz.models.registry import ModelError
+from viz.models.tokens import Tokens, labels, read_text
+
+BEST = 4
+"""Candidates kept of each step, the one taken first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writing:
+    """What was written, and the attention rows of every step, put under each other.
+
+    ``tokens`` is the text, ``target`` what was written, the end mark included if it came. ``rows`` has, for the
+    stacks "decoder" and "cross", the weights of each layer: (H, steps, steps), 0 where a token was not there yet,
+    and (H, steps, K). ``steps`` are the best candidates at each step, ``text`` is all of it as a text.
+    """
+
+    tokens: Tokens
+    target: Tokens
+    rows: Mapping[str, tuple[Tensor, ...]]
+    steps: tuple[Prediction, ...]
+    text: str
+
+
+def _asked(model: LoadedModel, recorder: Recorder) -> dict[str, list[Tensor]]:
+    """The weights (H, 1, keys) of every decoder layer in the step just run."""
+    found: dict[str, list[Tensor]] = {"decoder": [], "cross": []}
+    for layer in model.layers:
+        if layer.layout.stack in found:
+            seen = recorder.seen[id(layer.attention)]
+            q, k, v = seen["q"], seen["k"], seen["v"]
+            trace = attend(q[None], share_kv(k, len(q))[None], share_kv(v, len(q))[None], **seen["options"])
+            found[layer.layout.stack].append(trace.weights[0])
+    return found
+
+
+def _stitch(rows: list[Tensor]) -> Tensor:
+    """Rows (H, 1, keys) under each other, each filled up with zeros to the longest."""
+    longest = max(row.shape[-1] for row in rows)
+    return torch.cat([torch.nn.functional.pad(row, (0, longest - row.shape[-1])) for row in rows], dim=1)
+
+
+def _ends(model: LoadedModel) -> set[int]:
+    end = model.model.generation_config.eos_token_id
+    return set(end) if isinstance(end, list) else {end}
+
+
+def _cut(model: LoadedModel, ids: list[int]) -> Tokens:
+    special = set(model.tokenizer.all_special_ids)
+    return Tokens(
+        ids=tuple(ids), labels=labels(model.tokenizer, ids), special=tuple(i in special for i in ids),
+        words=tuple(range(len(ids))),
+    )  # fmt: skip
+
+
+def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None = None) -> Writing:
+    """Let an encoder-decoder write: the likeliest token at each step (greedy), until its end mark.
+
+    Keys and values of earlier steps are kept, as in real use: each step asks with one query only.
+
+    Args:
+        model: an encoder-decoder; it is not changed.
+        text: what it reads.
+        max_new: steps at most.
+        max_tokens: the longest text, special tokens included; None is the model's own limit.
+
+    Raises:
+        ModelError: if the text has no token, or the model has nothing to write with.
+    """
+    tokens = read_text(model.tokenizer, text, min(max_tokens or model.max_tokens, model.max_tokens))
+    ids = [model.model.config.decoder_start_token_id or 0]
+    rows: list[dict[str, list[Tensor]]] = []
+    steps: list[Prediction] = []
+    inputs: dict[str, Any] = {"use_cache": True, "return_dict": True}
+    with torch.inference_mode(), recording({}) as recorder:
+        inputs["encoder_outputs"] = model.model.get_encoder()(torch.tensor([tokens.ids]), return_dict=True)
+        while len(steps) < min(max_new, model.max_tokens):
+            result = model.model(**inputs, decoder_input_ids=torch.tensor([ids[-1:]]))
+            if getattr(result, "logits", None) is None:
+                raise ModelError("silent", model=model.entry.id)
+            inputs["past_key_values"] = result.past_key_values
+            rows.append(_asked(model, recorder))
+            best = result.logits[0, -1].softmax(-1).topk(BEST)
+            ids.append(int(best.indices[0]))
+            shown = labels(model.tokenizer, best.indices.tolist())
+            steps.append(Prediction(at=len(steps), labels=shown, probabilities=tuple(best.values.tolist())))
+            if ids[-1] in _ends(model):
+                break
+    stitched = {
+        stack: tuple(_stitch([step[stack][i] for step in rows]) for i in range(len(rows[0][stack])))
+        for stack in rows[0]
+    }  # fmt: skip
+    written = model.tokenizer.decode(ids[1:], skip_special_tokens=True)
+    return Writing(tokens=tokens, target=_cut(model, ids[1:]), rows=stitched, steps=tuple(steps), text=written)

@@ -1,0 +1,133 @@
+"""What it costs to share weights across layers: the twins' task, learned by a stack that runs one layer twice.
+
+``python -m viz.models.trained.layer_sharing`` trains it again: *tied* is twin-g8 whose second layer is its first
+(ALBERT's way, Lan et al. 2020); *single* has that layer once, so as many parameters as tied and half the compute;
+*independent* is twin-g8 itself, trained as long as the others.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Any
+
+import torch
+
+from viz.core.analysis.map_statistics import on_offset
+from viz.core.variants.kv_sharing import induction
+from viz.models.trained import twins
+from viz.models.trained.twins import Recipe, Run
+
+N_KV_HEADS = 8
+STEPS = 2400
+"""Three times the twins' own, to tell "later" from "never"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What the heads do in each pass of a trained stack, (passes, heads): mean weights on the ``previous`` word, and on
+    the word that came ``next`` last time.
+    """
+
+    previous: tuple[tuple[float, ...], ...]
+    next: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """One training of a variant: its size, counted from the tensors, how it went, and what its heads do at the end."""
+
+    variant: str
+    parameters: int
+    run: Run
+    look: Look
+
+
+def tied(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
+    """An untrained twin whose every layer is its first one, as an object: one set of tensors, used again."""
+    model = twins.build(n_kv_heads, recipe, seed=seed)
+    for i in range(1, recipe.n_layers):
+        model.model.layers[i] = model.model.layers[0]
+    model.config.use_cache = False  # transformers keeps a cache by the layer's own number, which all passes share
+    return model
+
+
+def single(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
+    """An untrained twin with one layer."""
+    return twins.build(n_kv_heads, replace(recipe, n_layers=1), seed=seed)
+
+
+VARIANTS: Mapping[str, Callable[..., Any]] = {"independent": twins.build, "tied": tied, "single": single}
+
+
+def count(model: Any) -> int:
+    """Parameters, counted from the tensors: one that is used twice counts once."""
+    return sum(one.numel() for one in model.parameters())
+
+
+def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
+    """Measure what the heads of every pass do, on fresh sequences."""
+    ids, _ = twins.repeated(8, recipe, torch.Generator().manual_seed(seed))
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    with torch.inference_mode():
+        maps = model(input_ids=ids, output_attentions=True, use_cache=False).attentions
+    model.set_attn_implementation(before)
+
+    def mean(rows: list[torch.Tensor]) -> tuple[float, ...]:
+        return tuple(torch.stack(rows).mean(0).tolist())
+
+    return Look(
+        previous=tuple(mean(list(on_offset(weights, -1).mean(-1))) for weights in maps),
+        next=tuple(mean([induction(m, one) for m, one in zip(weights, ids, strict=True)]) for weights in maps),
+    )
+
+
+def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any] = lambda: None) -> Trained:
+    """Train one variant on the twins' task, with the twins' recipe."""
+    model, run = twins.train(N_KV_HEADS, recipe, seed=seed, on_step=on_step, make=VARIANTS[variant])
+    return Trained(variant=variant, parameters=count(model), run=run, look=look(model, recipe, seed=20_000))
+
+
+def _read(stored: dict[str, Any]) -> Trained:
+    run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in stored["run"].items()}
+    rows: dict[str, Any] = {name: tuple(map(tuple, values)) for name, values in stored["look"].items()}
+    parts: dict[str, Any] = {"run": Run(**run), "look": Look(**rows)}
+    return Trained(**(stored | parts))
+
+
+@cache
+def trainings() -> tuple[Trained, ...]:
+    """How the trainings went, every variant with every seed tried."""
+    file = twins.FOLDER / "tied.json"
+    return tuple(map(_read, json.loads(file.read_text("utf8"))["runs"])) if file.exists() else ()
+
+
+def save(new: Sequence[Trained], recipe: Recipe) -> None:
+    """Add trainings to the record; one of the same variant and seed is replaced."""
+    kept = {(one.variant, one.run.seed): one for one in (*trainings(), *new)}
+    order = sorted(kept, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
+    lines = ",\n".join(json.dumps(asdict(kept[key])) for key in order)
+    head = json.dumps(asdict(recipe))
+    (twins.FOLDER / "tied.json").write_text(f'{{"recipe": {head},\n"runs": [\n{lines}\n]}}\n', "utf8")
+    trainings.cache_clear()
+
+
+def main() -> None:
+    """Train every variant, with a progress bar, and record how it went."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
+    torch.set_num_threads(1)  # with more, sums are rounded in another order and the steps end elsewhere
+    arguments, recipe = parser.parse_args(), Recipe(steps=STEPS)
+    for seed in arguments.seeds:
+        for variant in arguments.variants:
+            bar = twins.Bar(f"{variant}, seed {seed}", recipe.steps)
+            done = train(variant, recipe, seed=seed, on_step=bar.step)
+            bar.end(f"loss {done.run.loss[-1]:.3f}, accuracy {done.run.accuracy[-1]:.3f}")
+            save([done], recipe)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Three small decoders that differ in one number, G: the *twins*.
+
+``python -m viz.models.trained.twins`` trains them again.
+
+Each is a stock Llama of two layers that reads random everyday words, repeated: the only way to know what comes next is
+to look for the present word's earlier mention and copy what came after it (an induction head, Olsson et al. 2022).
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from viz import ASSETS
+
+FOLDER = ASSETS / "twins"
+GROUPS = (8, 2, 1)
+"""G of each twin; all have H = 8."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Everything that decides what a twin becomes, beside G and the seed."""
+
+    d_model: int = 128
+    n_heads: int = 8
+    n_layers: int = 2
+    d_ff: int = 256
+    longest: int = 256
+    length: int = 48
+    shortest_period: int = 4
+    longest_period: int = 24
+    batch: int = 64
+    steps: int = 800
+    learning_rate: float = 2e-3
+    measured_every: int = 25
+    measured_on: int = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """How one training went: measured after so many ``steps``, on sequences not trained on.
+
+    ``loss`` in nats a word and ``accuracy`` count only words that can be known, as :func:`predictable` says.
+    """
+
+    n_kv_heads: int
+    seed: int
+    steps: tuple[int, ...]
+    loss: tuple[float, ...]
+    accuracy: tuple[float, ...]
+
+
+def twin_id(n_kv_heads: int) -> str:
+    """The name of a twin in the registry, in links and on disk."""
+    return f"twin-g{n_kv_heads}"
+
+
+@cache
+def words() -> tuple[str, ...]:
+    """The words the twins know; anything else is [UNK] to them, one more word among the others."""
+    return tuple((FOLDER / "words.txt").read_text("utf8").split())
+
+
+@cache
+def runs() -> tuple[Run, ...]:
+    """How the trainings went, every G with every seed tried."""
+    stored = json.loads((FOLDER / "runs.json").read_text("utf8"))["runs"]
+    return tuple(Run(**run | {name: tuple(run[name]) for name in ("steps", "loss", "accuracy")}) for run in stored)
+
+
+def repeated(n: int, recipe: Recipe, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows of random words (n, length), each row repeating itself after its own period (n,)."""
+    vocabulary = len(words()) + 1
+    period = torch.randint(recipe.shortest_period, recipe.longest_period + 1, (n, 1), generator=generator)
+    once = torch.randint(vocabulary, (n, recipe.longest_period), generator=generator)
+    return once.gather(1, torch.arange(recipe.length) % period), period[:, 0]
+
+
+def predictable(ids: Tensor, period: Tensor) -> Tensor:
+    """True for each word that can be known from those before it: the present word has been seen, with what followed."""
+    return torch.arange(1, ids.shape[1]) > period[:, None]
+
+
+def _losses(model: Any, ids: Tensor) -> tuple[Tensor, Tensor]:
+    logits = model(input_ids=ids).logits[:, :-1]
+    losses = cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none").view(len(ids), -1)
+    return losses, logits.argmax(-1) == ids[:, 1:]
+
+
+def measure(model: Any, recipe: Recipe, *, seed: int) -> tuple[float, float]:
+    """Loss and accuracy over the words that can be known, on fresh sequences."""
+    ids, period = repeated(recipe.measured_on, recipe, torch.Generator().manual_seed(seed))
+    with torch.inference_mode():
+        losses, right = _losses(model, ids)
+    known = predictable(ids, period)
+    return float(losses[known].mean()), float(right[known].float().mean())
+
+
+def build(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
+    """An untrained twin, by transformers' own start."""
+    import transformers
+
+    config = transformers.LlamaConfig(
+        vocab_size=len(words()) + 1, hidden_size=recipe.d_model, intermediate_size=recipe.d_ff,
+        num_hidden_layers=recipe.n_layers, num_attention_heads=recipe.n_heads, num_key_value_heads=n_kv_heads,
+        max_position_embeddings=recipe.longest, bos_token_id=None, eos_token_id=None, tie_word_embeddings=False,
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return transformers.LlamaForCausalLM(config)
+
+
+def train(
+    n_kv_heads: int,
+    recipe: Recipe,
+    *,
+    seed: int,
+    on_step: Callable[[], Any] = lambda: None,
+    make: Callable[..., Any] = build,
+) -> tuple[Any, Run]:
+    """Train one twin, or what ``make`` builds. The same seed shows every one the same sequences in the same order.
+
+    Every next word counts in the loss, those that cannot be known too: the model is not told which is which.
+    """
+    model = make(n_kv_heads, recipe, seed=seed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate)
+    generator = torch.Generator().manual_seed(seed)
+    measured = []
+    for step in range(1, recipe.steps + 1):
+        ids, _ = repeated(recipe.batch, recipe, generator)
+        losses, _ = _losses(model, ids)
+        losses.mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if step % recipe.measured_every == 0:
+            measured.append((step, *measure(model, recipe, seed=10_000)))
+        on_step()
+    steps, loss, accuracy = zip(*measured, strict=True)
+    return model.eval(), Run(n_kv_heads=n_kv_heads, seed=seed, steps=steps, loss=loss, accuracy=accuracy)
+
+
+@cache
+def tokenizer() -> Any:
+    """One token a word, whatever its case; marks stand alone, and an unknown word is [UNK]."""
+    import transformers
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+
+    vocabulary = {word: number for number, word in enumerate(("[UNK]", *words()))}
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    made.normalizer = normalizers.Sequence([normalizers.Replace("’", "'"), normalizers.Lowercase()])
+    made.pre_tokenizer = pre_tokenizers.Split(Regex(r"\w+(?:'\w+)*|[^\w\s]"), behavior="removed", invert=True)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, unk_token="[UNK]", model_max_length=Recipe.longest
+    )  # fmt: skip
+
+
+def unknown(text: str) -> tuple[str, ...]:
+    """The words of a text that the twins do not know, each once, in order."""
+    backend = tokenizer().backend_tokenizer
+    pieces = backend.pre_tokenizer.pre_tokenize_str(backend.normalizer.normalize_str(text))
+    return tuple(dict.fromkeys(word for word, _ in pieces if word not in words()))
+
+
+def save_runs(new: Sequence[Run], recipe: Recipe) -> None:
+    """Add runs to the record; a run of the same G and seed is replaced."""
+    file = FOLDER / "runs.json"
+    kept = {(run.n_kv_heads, run.seed): run for run in (*(runs() if file.exists() else ()), *new)}
+    lines = ",\n".join(json.dumps(asdict(kept[key])) for key in sorted(kept, key=lambda key: (-key[0], key[1])))
+    file.write_text(f'{{"recipe": {json.dumps(asdict(recipe))},\n"runs": [\n{lines}\n]}}\n', "utf8")
+    runs.cache_clear()
+
+
+class Bar:
+    """A progress bar on the terminal."""
+
+    def __init__(self, name: str, steps: int) -> None:
+        self.name, self.steps, self.done = name, steps, 0
+
+    def step(self) -> None:
+        """One more step is done."""
+        self.done += 1
+        filled = 40 * self.done // self.steps
+        sys.stderr.write(f"\r{self.name} [{'#' * filled}{'.' * (40 - filled)}] {self.done}/{self.steps}")
+        sys.stderr.flush()
+
+    def end(self, result: str) -> None:
+        """Say how it went, and go to the next line."""
+        sys.stderr.write(f"  {result}\n")
+
+
+def main() -> None:
+    """Train every twin, with a progress bar; seed 0's are kept, of other seeds only how they went."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    torch.set_num_threads(1)  # with more, sums are rounded in another order and 800 steps end elsewhere
+    recipe = Recipe()
+    for seed in parser.parse_args().seeds:
+        for n_kv_heads in GROUPS:
+            bar = Bar(f"G = {n_kv_heads}, seed {seed}", recipe.steps)
+            model, run = train(n_kv_heads, recipe, seed=seed, on_step=bar.step)
+            bar.end(f"loss {run.loss[-1]:.3f}, accuracy {run.accuracy[-1]:.3f}")
+            save_runs([run], recipe)
+            if seed == 0:
+                model.save_pretrained(FOLDER / twin_id(n_kv_heads))
+                tokenizer().save_pretrained(FOLDER / twin_id(n_kv_heads))
+                (FOLDER / twin_id(n_kv_heads) / "model.safetensors").chmod(0o644)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Every name of Streamlit's that is not public, in one place: what to look at when its version changes."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
+from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime import Runtime
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
+
+
+def takes_pages_for_scripts() -> bool:
+    """Whether Streamlit still believes that the folder called pages holds the pages of its old kind of app."""
+    return bool(PagesManager.uses_pages_directory)
+
+
+def pages_are_no_scripts() -> None:
+    """Tell Streamlit, for the whole process, that the folder called pages is not of its old kind of app."""
+    PagesManager.uses_pages_directory = False
+
+
+def page_hash() -> str:
+    """What Streamlit calls the page of this run."""
+    context = get_script_run_ctx()
+    return context.page_script_hash if context else ""
+
+
+def texts_sent() -> Mapping[str, str]:
+    """What the browser sent for every text box with this run, by the widget's id."""
+    context = get_script_run_ctx()
+    sent = context.session_state.get_widget_states() if context else []
+    return {one.id: one.string_value for one in sent}
+
+
+def yield_check() -> Callable[[], None] | None:
+    """A function that ends this run if its visitor has left or clicked elsewhere; None outside a run."""
+    check: Callable[[], None] | None = get_run_yield_check()
+    return check
+
+
+def serve_component(package: str, name: str, folder: Path) -> None:
+    """Let Streamlit serve a component's files from a folder of a plain checkout; it knows installed packages only."""
+    manager = get_bidi_component_manager()  # each AppTest has its own, and so has a server that starts again
+    if manager.get_component_asset_root(f"{package}.{name}") is None:
+        manifest = ComponentManifest(package, "1", [ComponentConfig(name, folder.name)])
+        manager.register_from_manifest(manifest, folder.parent)
+
+
+def message_type(sent: bytes) -> str | None:
+    """What kind of message a browser sent.
+
+    Raises:
+        google.protobuf.message.DecodeError: if it is none.
+    """
+    kind: str | None = BackMsg.FromString(sent).WhichOneof("type")
+    return kind
+
+
+def uploaded_files() -> Mapping[str, Mapping[str, Any]]:
+    """The files that visitors have uploaded and Streamlit still holds, by session."""
+    files: Mapping[str, Mapping[str, Any]] = getattr(Runtime.instance().uploaded_file_mgr, "file_storage", {})
+    return files

@@ -1,1 +1,0 @@
-"""The only Streamlit below the pages: state and links, controls, cached computation, layout."""
