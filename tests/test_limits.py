@@ -8,7 +8,7 @@ import pytest
 from viz import limits
 from viz.models import registry
 
-SERVER = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text("utf8"))["server"]
+SERVER = tomllib.loads((Path(__file__).parents[1] / ".streamlit" / "config.toml").read_text("utf8"))["server"]
 
 
 def test_the_environment_decides_where_it_says_something(monkeypatch):

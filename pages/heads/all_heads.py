@@ -34,6 +34,9 @@ def head_note(scene: Scene, layer: int, head: int) -> None:
         sentences = {example.code: example for example in examples()}
         for code in known.examples:
             st.button(
-                f"{scene.t('heads.try')} {sentences[code].text}", key=f"try_{code}", on_click=state.put,
-                args=("text", sentences[code].text), type="tertiary",
-            )  # fmt: skip
+                f"{scene.t('heads.try')} {sentences[code].text}",
+                key=f"try_{code}",
+                on_click=state.put,
+                args=("text", sentences[code].text),
+                type="tertiary",
+            )

@@ -69,9 +69,13 @@ def mask_code(mask: specs.Mask, n: int) -> str:
         return MASK_CODE["own"]
     square = from_code(mask.painted)[:n, :n].int() if mask.painted else torch.zeros(0, 0)
     return MASK_CODE[mask.kind].format(
-        width=mask.width, gap=mask.gap, reach=mask.width * mask.gap, cells=square.tolist(), side=len(square),
+        width=mask.width,
+        gap=mask.gap,
+        reach=mask.width * mask.gap,
+        cells=square.tolist(),
+        side=len(square),
         real=f"(torch.arange(n) >= {mask.pad})" if mask.pad_left else f"(torch.arange(n) < n - {mask.pad})",
-    )  # fmt: skip
+    )
 
 
 def _name(model: str) -> str:
@@ -99,11 +103,20 @@ def to_code(source: specs.Source, layer: int, head: int, mask: specs.Mask, token
         tokens: of the text.
     """
     values = {
-        "text": repr(source.text), "model": repr(_name(source.model)), "encoder": _encoder(source),
-        "layer": layer, "head": head, "seed": source.seed, "d_model": source.d_model, "n_heads": source.n_heads,
-        "n_kv_heads": source.n_kv_heads, "mask": mask_code(mask, len(tokens.ids)),
-        "ids": list(tokens.ids), "names": " ".join(tokens.labels), "n": len(tokens.ids),
-    }  # fmt: skip
+        "text": repr(source.text),
+        "model": repr(_name(source.model)),
+        "encoder": _encoder(source),
+        "layer": layer,
+        "head": head,
+        "seed": source.seed,
+        "d_model": source.d_model,
+        "n_heads": source.n_heads,
+        "n_kv_heads": source.n_kv_heads,
+        "mask": mask_code(mask, len(tokens.ids)),
+        "ids": list(tokens.ids),
+        "names": " ".join(tokens.labels),
+        "n": len(tokens.ids),
+    }
     return Template((SNIPPETS / f"{source.kind}.txt").read_text("utf-8")).substitute(values)
 
 
@@ -126,13 +139,21 @@ def downloads(scene: Scene, head: int, view: specs.View) -> None:
     )
     left, right = st.columns(2)
     left.download_button(
-        t("export.csv"), partial(_csv, *asked, view, head), f"{name}-head{head}.csv", "text/csv", on_click="ignore",
+        t("export.csv"),
+        partial(_csv, *asked, view, head),
+        f"{name}-head{head}.csv",
+        "text/csv",
+        on_click="ignore",
         width="stretch",
-    )  # fmt: skip
+    )
     right.download_button(
-        t("export.npz"), partial(_npz, *asked), f"{name}.npz", "application/octet-stream", on_click="ignore",
+        t("export.npz"),
+        partial(_npz, *asked),
+        f"{name}.npz",
+        "application/octet-stream",
+        on_click="ignore",
         width="stretch",
-    )  # fmt: skip
+    )
     st.caption(t("export.code"))
     if choice.source.model and _name(choice.source.model).startswith("assets/"):
         st.caption(t("export.code_folder"))

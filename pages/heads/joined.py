@@ -27,9 +27,14 @@ def draw(context: HeadsContext) -> list[Check]:
         norms = trace.contributions.norm(dim=-1)
         total = trace.contributions.sum(0).norm(dim=-1, keepdim=True)
         fig = matrix(
-            torch.cat([norms, total.T]), [*names, t("heads.sum")], scene.labels, kind="sizes",
-            row_title=t("heads.head"), column_title=t("axis.tokens"), numbers=norms.numel() <= 400,
-        )  # fmt: skip
+            torch.cat([norms, total.T]),
+            [*names, t("heads.sum")],
+            scene.labels,
+            kind="sizes",
+            row_title=t("heads.head"),
+            column_title=t("axis.tokens"),
+            numbers=norms.numel() <= 400,
+        )
     elif stage == "concat":
         columns = [str(i) for i in range(spec.H * spec.d_v)]
         fig = matrix(

@@ -27,11 +27,16 @@ def draw(context: HeadsContext) -> list[Check]:
         sentence = t("heads.row_hidden" if view.hide else "head_grid.says_blind", q=shown.labels[query])
     show(
         bars(
-            shown.labels, {t("heads.row_series"): row}, title=t("axis.keys"), top=1.0 if weights else None, height=230,
+            shown.labels,
+            {t("heads.row_series"): row},
+            title=t("axis.keys"),
+            top=1.0 if weights else None,
+            height=230,
             value_title=t("heads.share" if weights else "view.what_scores"),
         ),
-        key="row", alt=sentence,
-    )  # fmt: skip
+        key="row",
+        alt=sentence,
+    )
     st.text(sentence)
     at_temperature_one(context)
     trace = scene.trace
@@ -48,7 +53,11 @@ def _chosen_row(context: HeadsContext) -> int:
         state.put("query", usual)
     state.pick("query", usual, range(len(labels)))
     st.selectbox(
-        context.t("heads.row_of"), range(len(labels)), key="query", persist_state=KEEP, width=260,
+        context.t("heads.row_of"),
+        range(len(labels)),
+        key="query",
+        persist_state=KEEP,
+        width=260,
         format_func=[f"{i} · {label}" for i, label in enumerate(labels)].__getitem__,
-    )  # fmt: skip
+    )
     return max(0, axis(queries, context.view)["of"][st.session_state["query"]])

@@ -31,19 +31,19 @@ def draw(context: HeadsContext) -> list[Check]:
     found = t("heads.off_nowhere", end=f"{float(end.mean()):.2f}")
     if bool((whole > 0).any()):
         found = t("heads.off_found", here=f"{float(here[whole > 0].mean()):.2f}", end=f"{float(end.mean()):.2f}")
-    show(
-        bars(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found
-    )  # fmt: skip
+    show(bars(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found)
     st.markdown(found)
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
         st.markdown(t("heads.predictions", token=before.at))
         st.dataframe(
             {
-                t("heads.predicted_before"): before.labels, t("heads.p_before"): before.probabilities,
-                t("heads.predicted_now"): now.labels, t("heads.p_now"): now.probabilities,
+                t("heads.predicted_before"): before.labels,
+                t("heads.p_before"): before.probabilities,
+                t("heads.predicted_now"): now.labels,
+                t("heads.p_now"): now.probabilities,
             },
             hide_index=True,
-        )  # fmt: skip
+        )
     silenced = trace.concat.clone().unflatten(-1, (H, -1))
     silenced[:, off] = 0
     by_torch = linear(silenced.flatten(-2), trace.projections.w_o.T, trace.projections.b_o)

@@ -117,9 +117,14 @@ def open_masks(scene: Scene) -> MasksContext:
             controls.slider(t("masks.head"), "head", 1, 0, H - 1)
     mask = scene.choice.mask
     controls.choice(
-        t("choice.mask"), "mask", specs.MASKS, lambda code: t(f"masks.name_{code}"), look="pills",
-        on_change=begin_painting, label_visibility="collapsed",
-    )  # fmt: skip
+        t("choice.mask"),
+        "mask",
+        specs.MASKS,
+        lambda code: t(f"masks.name_{code}"),
+        look="pills",
+        on_change=begin_painting,
+        label_visibility="collapsed",
+    )
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         mask_details(t, mask.kind)
     if n < len(scene.labels):
@@ -127,9 +132,7 @@ def open_masks(scene: Scene) -> MasksContext:
     own = _first(scene.capture.calls[scene.choice.layer], n, head)
     usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
     state.belong_to((scene.labels, scene.labels), "query", "key")
-    context = MasksContext(
-        scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask, **own
-    )  # fmt: skip
+    context = MasksContext(scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask, **own)
     st.session_state["_laid"] = to_code(context.laid)
     return context
 

@@ -33,9 +33,15 @@ def _painter(context: MasksContext) -> None:
     t, before = context.t, st.session_state.get(PAINTER, {}).get("choice") or {}
     words = {name: text for name, text in words_of(context, PAINTER).items() if name != "weights"}
     data = pack_painter(
-        context.scores, context.laid, context.own, labels=context.labels, hues=HUES, query=context.query,
-        words={**words, "weights": t("masks.painter.weights", head=context.head)}, sent=before.get("sent", 0),
-    )  # fmt: skip
+        context.scores,
+        context.laid,
+        context.own,
+        labels=context.labels,
+        hues=HUES,
+        query=context.query,
+        words={**words, "weights": t("masks.painter.weights", head=context.head)},
+        sent=before.get("sent", 0),
+    )
     mount("masks/mask_painter", key=PAINTER, data=data, on_choice_change=_take)
 
 

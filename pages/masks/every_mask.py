@@ -28,14 +28,23 @@ def draw(context: MasksContext) -> list[Check]:
     masked = torch.stack([context.scores.masked_fill(~each, -torch.inf) for each in allowed.values()])
     weights = row_softmax(masked)
     panels = [
-        Panel(code=kind, title=t(f"masks.name_{kind}"), alt=t("masks.map_alt", name=t(f"masks.name_{kind}")),
-              labels=context.labels)
+        Panel(
+            code=kind,
+            title=t(f"masks.name_{kind}"),
+            alt=t("masks.map_alt", name=t(f"masks.name_{kind}")),
+            labels=context.labels,
+        )
         for kind in allowed
-    ]  # fmt: skip
+    ]
     packed = pack_maps(
-        panels, weights, what="weights", limit=1.0, chosen=chosen.kind, hues=HUES,
+        panels,
+        weights,
+        what="weights",
+        limit=1.0,
+        chosen=chosen.kind,
+        hues=HUES,
         words={"says": t("map.says"), "axes": t("masks.axes")},
-    )  # fmt: skip
+    )
     mount("maps/maps", key=STRIP, data=packed, on_chosen_change=_open)
     _costs(context, allowed)
     return [check("truth.rows", rows_error(weights, masked), 1e-5)]

@@ -38,18 +38,26 @@ def _in_double(scores: Tensor, allowed: Tensor) -> Tensor:
 
 
 WAYS: dict[str, Way] = {
-    "bare": bare_softmax, "filled": filled_softmax, "shifted": shifted_softmax, "double": _in_double,
-    "sdpa": torchs_weights, "ours": _before,
-}  # fmt: skip
+    "bare": bare_softmax,
+    "filled": filled_softmax,
+    "shifted": shifted_softmax,
+    "double": _in_double,
+    "sdpa": torchs_weights,
+    "ours": _before,
+}
 
 
 def empty_row(context: MasksContext) -> list[Check]:
     """One query that may look nowhere, in the hands of six programs."""
     t, row, labels = context.t, context.query, context.labels
     st.selectbox(
-        t("masks.empty_query"), range(context.n), key="query", persist_state=KEEP, width=260,
+        t("masks.empty_query"),
+        range(context.n),
+        key="query",
+        persist_state=KEEP,
+        width=260,
         format_func=lambda i: f"{i} · {labels[i]}",
-    )  # fmt: skip
+    )
     emptied = context.allowed.clone()
     emptied[row] = False
     values = share_kv(context.v, len(context.q))[context.head]
@@ -157,7 +165,12 @@ def _pair(context: MasksContext, titles: list[str], maps: Tensor, key: str, axes
     """Two maps of the same tokens side by side."""
     panels = [Panel(code=str(i), title=title, alt=title, labels=context.labels) for i, title in enumerate(titles)]
     packed = pack_maps(
-        panels, maps, what="weights", limit=1.0, hues=HUES, gutter=True,
+        panels,
+        maps,
+        what="weights",
+        limit=1.0,
+        hues=HUES,
+        gutter=True,
         words={"says": context.t("map.says"), "axes": axes},
-    )  # fmt: skip
+    )
     mount("maps/maps", key=key, data=packed)

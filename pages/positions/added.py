@@ -51,9 +51,14 @@ def _tables(context: PositionsContext, parts: dict[str, Tensor]) -> None:
     columns = [str(i) if i % max(1, width // 4) == 0 else "" for i in range(width)]
     for place, (name, values) in zip(st.columns([10, 10, 11]), parts.items(), strict=True):
         fig = matrix(
-            values, thinned(context.tokens.labels, LABELS), columns, kind="signed", limit=limit,
-            row_title=t("axis.tokens"), column_title=t("positions.dimension"),
-        )  # fmt: skip
+            values,
+            thinned(context.tokens.labels, LABELS),
+            columns,
+            kind="signed",
+            limit=limit,
+            row_title=t("axis.tokens"),
+            column_title=t("positions.dimension"),
+        )
         fig["layout"]["height"] = min(420, 110 + 12 * context.n)
         fig["data"][0]["showscale"] = name == "X + P"  # one scale for all three
         with place:

@@ -158,9 +158,18 @@ def about(scene: Scene) -> None:
         provenance(scene)
         return
     line = t(
-        f"positions.{source.kind}_line", model=source.model, layer=scene.choice.layer, last=scene.capture.n_layers - 1,
-        seed=source.seed, H=spec.H, G=spec.G, kind=spec.kind, d_model=spec.d_model, d_k=spec.d_k, n=len(scene.labels),
-    )  # fmt: skip
+        f"positions.{source.kind}_line",
+        model=source.model,
+        layer=scene.choice.layer,
+        last=scene.capture.n_layers - 1,
+        seed=source.seed,
+        H=spec.H,
+        G=spec.G,
+        kind=spec.kind,
+        d_model=spec.d_model,
+        d_k=spec.d_k,
+        n=len(scene.labels),
+    )
     if source.kind == "model":
         turns = "turns" if scene.capture.calls[0].rotary else "other"
         own = "table" if compute_positions.own_rows(source) is not None else turns

@@ -121,10 +121,16 @@ def _strip(compared: Compared) -> str:
     labels = context.tokens.labels
     panels = [Panel(code=code, title=context.name(code), alt=alt, labels=labels) for code, alt in alts.items()]
     packed = pack_maps(
-        panels, torch.stack(list(compared.maps.values())), what=compared.look, limit=compared.limit, chosen=chosen,
-        words=context.map_words(), profiles=torch.stack([compared.profiles[code].mean for code in codes]),
-        profile_limit=compared.limit, hues=COLOURS,
-    )  # fmt: skip
+        panels,
+        torch.stack(list(compared.maps.values())),
+        what=compared.look,
+        limit=compared.limit,
+        chosen=chosen,
+        words=context.map_words(),
+        profiles=torch.stack([compared.profiles[code].mean for code in codes]),
+        profile_limit=compared.limit,
+        hues=COLOURS,
+    )
     with st.container(width=FOUR_ABREAST):
         mount("maps/maps", key=STRIP, data=packed, on_chosen_change=_open)
     st.caption(context.t("positions.strip_says", limit=f"{compared.limit:.1f}"))

@@ -42,9 +42,12 @@ def _curve(context: PositionsContext, code: str, values: Tensor, trained: int) -
     t, name = context.t, context.name(code)
     st.markdown(f"**{name}**")
     fig = offset_curves(
-        {name: Curve(x=torch.arange(len(values)), y=values)}, height=190, marks=(trained,),
-        x_title=t("positions.back"), y_title=t("positions.position_score"),
-    )  # fmt: skip
+        {name: Curve(x=torch.arange(len(values)), y=values)},
+        height=190,
+        marks=(trained,),
+        x_title=t("positions.back"),
+        y_title=t("positions.position_score"),
+    )
     show(fig, key=f"far_{code}", alt=t("positions.far_alt", name=name, n=trained))
     st.caption(_says(context, code, values, trained))
 

@@ -95,9 +95,13 @@ def _maps(context: PositionsContext, found: PreviousTokenHead) -> None:
     titles = {case: t(f"positions.case_{case}") for case in found.cases}
     panels = [Panel(code=case, title=title, alt=title, labels=places) for case, title in titles.items()]
     packed = pack_maps(
-        panels, torch.stack([found.weights(case) for case in found.cases]), what="weights", limit=1.0, hues=COLOURS,
+        panels,
+        torch.stack([found.weights(case) for case in found.cases]),
+        what="weights",
+        limit=1.0,
+        hues=COLOURS,
         words={"says": t("positions.places_say"), "axes": t("positions.places_axes")},
-    )  # fmt: skip
+    )
     with st.container(width=FOUR_ABREAST):
         mount("maps/maps", key="evidence_maps", data=packed)
 

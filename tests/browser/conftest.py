@@ -30,7 +30,7 @@ Visit = Callable[..., Page]
 _SERVER = pytest.StashKey[Server]()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """The installed Chrome or Chromium, without a window."""
     executable = find_browser()
@@ -45,7 +45,7 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``streamlit run app.py``, on a free port of this machine, after its first visitor.
 
@@ -60,7 +60,7 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def app_url(server: Server) -> str:
     """Where the app is."""
     return server.url

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
-from viz import limits
+from viz import limits, streamlit_internals
 from viz.frame import compute
 from viz.host import guard
 from viz.host.guard import Guard, address_of
@@ -124,7 +124,7 @@ def test_nothing_is_sent_but_files(door, method):
 def test_a_visitor_has_few_files_here(door, monkeypatch):
     files = {"full": dict.fromkeys(range(limits.UPLOADS_EACH)), "new": {}}
     uploads = SimpleNamespace(uploaded_file_mgr=SimpleNamespace(file_storage=files))
-    monkeypatch.setattr(guard.Runtime, "instance", lambda: uploads)
+    monkeypatch.setattr(streamlit_internals.Runtime, "instance", lambda: uploads)
     assert door.ask("/_stcore/upload_file/full/e", "PUT", OWN)["status"] == 413
     assert door.ask("/_stcore/upload_file/full/a", "DELETE", OWN)["status"] == 200
     assert door.ask("/_stcore/upload_file/new/a", "PUT", OWN)["status"] == 200

@@ -49,9 +49,14 @@ def pack_maps(
     """
     blocks: dict[str, Tensor] = {"values": values.float()}
     own: Mapping[str, Any] = {
-        "maps": [asdict(panel) for panel in panels], "n": values.shape[-1], "rows": values.shape[-2], "what": what,
-        "limit": limit, "chosen": chosen, "chooses": chosen is not None,
-    }  # fmt: skip
+        "maps": [asdict(panel) for panel in panels],
+        "n": values.shape[-1],
+        "rows": values.shape[-2],
+        "what": what,
+        "limit": limit,
+        "chosen": chosen,
+        "chooses": chosen is not None,
+    }
     if profiles is not None:
         blocks["profiles"] = profiles.float()
     return pack({**own, **header}, blocks).data

@@ -94,6 +94,14 @@ def attend(
     weights = row_softmax(masked)
     output = weights @ v
     return AttentionTrace(
-        q=q, k=k, v=v, scale=scale, allowed=allowed,
-        scores=scores, scaled=scaled, masked=masked, weights=weights, output=output,
-    )  # fmt: skip
+        q=q,
+        k=k,
+        v=v,
+        scale=scale,
+        allowed=allowed,
+        scores=scores,
+        scaled=scaled,
+        masked=masked,
+        weights=weights,
+        output=output,
+    )

@@ -77,10 +77,15 @@ class HeadWeights:
     def __post_init__(self) -> None:
         s = self.spec
         shapes = {
-            "w_q": (s.d_model, s.H * s.d_k), "w_k": (s.d_mem, s.G * s.d_k), "w_v": (s.d_mem, s.G * s.d_v),
-            "w_o": (s.H * s.d_v, s.d_out), "b_q": (s.H * s.d_k,), "b_k": (s.G * s.d_k,), "b_v": (s.G * s.d_v,),
+            "w_q": (s.d_model, s.H * s.d_k),
+            "w_k": (s.d_mem, s.G * s.d_k),
+            "w_v": (s.d_mem, s.G * s.d_v),
+            "w_o": (s.H * s.d_v, s.d_out),
+            "b_q": (s.H * s.d_k,),
+            "b_k": (s.G * s.d_k,),
+            "b_v": (s.G * s.d_v,),
             "b_o": (s.d_out,),
-        }  # fmt: skip
+        }
         for name, shape in shapes.items():
             tensor = getattr(self, name)
             if tensor is not None and tuple(tensor.shape) != shape:
@@ -118,9 +123,14 @@ class HeadWeights:
         """
         old = weights.spec
         spec = AttentionSpec(
-            d_model=old.d_model, n_heads=old.H, n_kv_heads=n_kv_heads,
-            d_head=old.d_k, d_value=old.d_v, d_memory=old.d_mem, d_output=old.d_out,
-        )  # fmt: skip
+            d_model=old.d_model,
+            n_heads=old.H,
+            n_kv_heads=n_kv_heads,
+            d_head=old.d_k,
+            d_value=old.d_v,
+            d_memory=old.d_mem,
+            d_output=old.d_out,
+        )
         if old.G % spec.G:
             raise ValueError(f"n_kv_heads={old.G} cannot be pooled into n_kv_heads={spec.G}")
 

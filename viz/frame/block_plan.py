@@ -31,6 +31,8 @@ class BlockPlan:
         """A design with what this plan changes."""
         places: dict[str, Literal["post", "pre"]] = {"own": own.norm, "post": "post", "pre": "pre"}
         return replace(
-            own, norm=places[self.norm], residual=self.residual,
+            own,
+            norm=places[self.norm],
+            residual=self.residual,
             normalize=own.normalize if self.normalize else no_norm,
-        )  # fmt: skip
+        )

@@ -88,9 +88,13 @@ def choose(t: Translate, shown: Controls) -> Asked:
     sizes: dict[str, Any] = {}
     with chip:
         controls.choice(
-            t("choice.source"), "source", SOURCES, lambda code: t(f"source.{code}"), look="radio",
+            t("choice.source"),
+            "source",
+            SOURCES,
+            lambda code: t(f"source.{code}"),
+            look="radio",
             captions=[t(f"source.{code}_short") for code in SOURCES],
-        )  # fmt: skip
+        )
         if kind != "words":
             _model_control(t, lang)
         loaded = _loaded(t, model) if model else None
@@ -118,15 +122,25 @@ def _text(t: Translate, lang: str) -> tuple[str, int]:
     text = state.text("text", examples()[0].text, limits.CHARACTERS)
     with st.container(key="text_row", horizontal=True, gap="small"):
         st.text_area(
-            t("choice.text"), key="text", height="content", persist_state=KEEP, label_visibility="collapsed",
+            t("choice.text"),
+            key="text",
+            height="content",
+            persist_state=KEEP,
+            label_visibility="collapsed",
             placeholder=t("choice.text_help"),
-        )  # fmt: skip
+        )
         by_code = {example.code: example for example in examples()}
         st.selectbox(
-            t("choice.examples"), list(by_code), index=None, key="_example", on_change=_take_example, width=150,
-            placeholder=t("choice.examples"), label_visibility="collapsed",
+            t("choice.examples"),
+            list(by_code),
+            index=None,
+            key="_example",
+            on_change=_take_example,
+            width=150,
+            placeholder=t("choice.examples"),
+            label_visibility="collapsed",
             format_func=lambda code: f"{by_code[code].text} · {by_code[code].why[lang]}",
-        )  # fmt: skip
+        )
     return text[: limits.CHARACTERS], max(0, len(text) - limits.CHARACTERS)
 
 

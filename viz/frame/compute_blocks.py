@@ -4,18 +4,14 @@ A source has blocks of its own (a model's, or seeded ones around the same heads 
 block reads a second text; a model that has none lends its encoder's output to a seeded one.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
 
 from viz import limits
-from viz.core.analysis.token_similarity import mean_cosine
-from viz.core.analysis.torch_layers import torch_layer_error
 from viz.core.block import BlockDesign, BlockTrace, BlockWeights
 from viz.core.masks import causal, combine
-from viz.core.norm import moments
 from viz.core.spec import AttentionSpec
 from viz.frame import compute, compute_positions
 from viz.frame.block_plan import BlockPlan
@@ -191,45 +187,3 @@ def decoder_blocks(source: Source, target: str, plan: BlockPlan, mask: Mask) -> 
     masks = decoder_masks(mask, len(stack.x), len(stack.memory))
     with torch.inference_mode():
         return stack.run(**masks, design=plan.design(stack.design))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What a stack makes of its tokens, in four numbers: of the last block's output, averaged over the tokens.
-
-    ``norm`` and ``std`` of a token's vector, ``alike`` the mean cosine between two tokens, ``kept`` the cosine between
-    a token and what it was before the first block.
-    """
-
-    norm: float
-    std: float
-    alike: float
-    kept: float
-
-
-@compute.kept
-def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome:
-    """Run a stack for its result alone; without a target, the first one."""
-    stack = decoder_stack(source, target, plan, mask) if target else first_stack(source, plan)
-    masks = {"allowed": mask.allowed(len(stack.x), len(stack.x))}
-    if target:
-        assert stack.memory is not None
-        masks = decoder_masks(mask, len(stack.x), len(stack.memory))
-    output = stack.run(**masks, design=plan.design(stack.design))[-1].output
-    seen = moments(output)
-    return Outcome(
-        norm=float(seen.norm.mean()), std=float(seen.std.mean()), alike=float(mean_cosine(output)),
-        kept=float(cosine_similarity(output, stack.x, dim=-1).mean()),
-    )  # fmt: skip
-
-
-@compute.kept
-def torch_error(source: Source, target: str, plan: BlockPlan, mask: Mask, layer: int) -> float | None:
-    """How far a block is from torch's own layer; None where torch has no such layer, or a token may look nowhere."""
-    traces = decoder_blocks(source, target, plan, mask) if target else blocks(source, plan, mask)
-    seen = [steps for steps in (traces[layer].attention, traces[layer].cross) if steps is not None]
-    blind = any(bool((steps.weights.amax(-1) == 0).any()) for steps in seen)
-    try:
-        return None if blind else torch_layer_error(traces[layer])
-    except ValueError:
-        return None

@@ -45,9 +45,10 @@ def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> Sh
     if view.hide:
         values = map_statistics.hide(values, seen, kept) if weights else values[:, seen][..., kept]
     return Shown(
-        values=values, labels=tuple(label for label, shown in zip(rows, seen.tolist(), strict=True) if shown),
+        values=values,
+        labels=tuple(label for label, shown in zip(rows, seen.tolist(), strict=True) if shown),
         columns=tuple(label for label, shown in zip(columns, kept.tolist(), strict=True) if shown),
-    )  # fmt: skip
+    )
 
 
 @kept

@@ -83,7 +83,5 @@ def toggle(label: str, name: str, default: bool = False, **options: Any) -> bool
 def several(label: str, name: str, last: int, says: Callable[[int], str], **options: Any) -> list[int]:
     """Some of the whole numbers from 0 to ``last``, none at first."""
     value = state.numbers(name, 0, last)
-    st.pills(
-        label, range(last + 1), selection_mode="multi", key=name, persist_state=KEEP, format_func=says, **options
-    )  # fmt: skip
+    st.pills(label, range(last + 1), selection_mode="multi", key=name, persist_state=KEEP, format_func=says, **options)
     return value

@@ -122,6 +122,17 @@ def _head(scene: Scene, view: specs.View, wall: Packed, chosen: Mapping[str, Any
     return compute_head_grid.head_scores(source, layer, chosen["head"], mask, view, off)
 
 
+def _how_maps_are_read(scene: Scene, view: specs.View) -> dict[str, bool]:
+    merged_or_hidden = view.merge or view.hide
+    return {"same": not scene.capture.is_cross, "renormalise": view.hide, "plain": not merged_or_hidden}
+
+
+def _words(lang: str) -> dict[str, str]:
+    """The grid's own words, to be filled in by the browser."""
+    texts = sentences(lang)
+    return {name.removeprefix(f"{VIEW}."): texts[name] for name in texts if name.startswith(f"{VIEW}.")}
+
+
 def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
     """Show every head of the capture at once, and say what the visitor chose there.
 
@@ -141,30 +152,34 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     query, key = (
         along["of"][chosen[name]] if chosen[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
     )
-    links = (
-        compute_head_grid.links(source, mask, view, query, key, heads_off)
-        if wall.pool > 1 and min(query, key) >= 0
-        else None
-    )
+    links = None
+    if wall.pool > 1 and min(query, key) >= 0:
+        links = compute_head_grid.links(source, mask, view, query, key, heads_off)
     before = st.session_state.get(channel, {}).get("choice") or {}
-    words = sentences(scene.choice.lang)
     with st.container(key=f"{channel}_box", gap=None):
         mount(f"{VIEW}/{VIEW}", key=f"{channel}_wall", data=wall.data)
         mount(f"{VIEW}/{VIEW}", key=f"{channel}_head", data=head.data)
         mount(
-            f"{VIEW}/{VIEW}", key=channel, on_choice_change=partial(_take, channel),
+            f"{VIEW}/{VIEW}",
+            key=channel,
+            on_choice_change=partial(_take, channel),
             data={
-                "channel": channel, "wall": wall.id, "head": head.id, "n": before.get("n", 0), "choice": chosen,
-                "links": links, "off": sorted(heads_off),
-                "axes": {
-                    "queries": queries, "keys": keys, "same": not scene.capture.is_cross,
-                    "renormalise": view.hide, "plain": not (view.merge or view.hide),
-                },
+                "channel": channel,
+                "wall": wall.id,
+                "head": head.id,
+                "n": before.get("n", 0),
+                "choice": chosen,
+                "links": links,
+                "off": sorted(heads_off),
+                "axes": {"queries": queries, "keys": keys, **_how_maps_are_read(scene, view)},
                 "colours": {"positive": BLUE, "negative": ORANGE, "heads": HEADS},
-                "words": {name.removeprefix(f"{VIEW}."): words[name] for name in words if name.startswith(f"{VIEW}.")},
+                "words": _words(scene.choice.lang),
             },
-        )  # fmt: skip
+        )
     return GridChoice(
-        layer=chosen["layer"], head=chosen["head"], temperature=chosen["temperature"],
-        query=query if query >= 0 else None, key=key if key >= 0 else None,
-    )  # fmt: skip
+        layer=chosen["layer"],
+        head=chosen["head"],
+        temperature=chosen["temperature"],
+        query=query if query >= 0 else None,
+        key=key if key >= 0 else None,
+    )

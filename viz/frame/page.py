@@ -121,10 +121,14 @@ class Page:
     def _bar(self, t: Translate, *, whole: bool) -> None:
         names = [one.name for one in self.sections] + [ALL] * whole
         st.segmented_control(
-            t("page.sections"), names, key="section", required=True, label_visibility="collapsed",
+            t("page.sections"),
+            names,
+            key="section",
+            required=True,
+            label_visibility="collapsed",
             persist_state="session",
             format_func=lambda name: t("page.all") if name == ALL else t(f"{self.name}.{name}.title"),
-        )  # fmt: skip
+        )
 
 
 def footer(t: Translate, page: str, section: Section, context: Any, checks: list[Check]) -> None:
@@ -144,9 +148,12 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
     opened = None
     if offered:
         opened = st.pills(
-            t("footer.label"), offered, key=f"_footer_{section.name}", format_func=labels.__getitem__,
+            t("footer.label"),
+            offered,
+            key=f"_footer_{section.name}",
+            format_func=labels.__getitem__,
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
     if passed < len(checks):
         st.error(t("truth.failed"))
         opened = "checks"

@@ -76,9 +76,18 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
     t, choice, spec = scene.t, scene.choice, scene.trace.projections.spec
     source = choice.source
     line = t(
-        f"source.{source.kind}_line", model=source.model, layer=choice.layer, last=scene.capture.n_layers - 1,
-        seed=source.seed, H=spec.H, G=spec.G, kind=spec.kind, d_model=spec.d_model, d_k=spec.d_k, n=len(scene.labels),
-    )  # fmt: skip
+        f"source.{source.kind}_line",
+        model=source.model,
+        layer=choice.layer,
+        last=scene.capture.n_layers - 1,
+        seed=source.seed,
+        H=spec.H,
+        G=spec.G,
+        kind=spec.kind,
+        d_model=spec.d_model,
+        d_k=spec.d_k,
+        n=len(scene.labels),
+    )
     st.caption(f"{line} {t('source.model_own')}" if untouched and source.kind == "model" else line)
     mask_added(scene)
 

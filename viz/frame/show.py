@@ -17,6 +17,10 @@ def show(fig: dict[str, Any], *, key: str, alt: str, on_click: Callable[[], None
     kind = state.choice("image", "png", IMAGES)
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     st.plotly_chart(
-        unchecked(fig), key=key, alt=alt, config={"displaylogo": False, "toImageButtonOptions": save},
-        on_select=on_click or "ignore", selection_mode="points",
-    )  # fmt: skip
+        unchecked(fig),
+        key=key,
+        alt=alt,
+        config={"displaylogo": False, "toImageButtonOptions": save},
+        on_select=on_click or "ignore",
+        selection_mode="points",
+    )

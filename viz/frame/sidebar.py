@@ -16,9 +16,14 @@ def language() -> Translate:
     lang = state.choice("lang", "zh" if locale.lower().startswith("zh") else "en", tuple(LANGUAGES))
     t = translator(lang)
     st.segmented_control(
-        t("page.language"), list(LANGUAGES), format_func=lambda code: LANGUAGES[code], key="lang", required=True,
-        persist_state=KEEP, label_visibility="collapsed",
-    )  # fmt: skip
+        t("page.language"),
+        list(LANGUAGES),
+        format_func=lambda code: LANGUAGES[code],
+        key="lang",
+        required=True,
+        persist_state=KEEP,
+        label_visibility="collapsed",
+    )
     return t
 
 

@@ -46,11 +46,19 @@ def recording(off: Mapping[int, list[int]]) -> Iterator[Recorder]:
         _current.reset(token)
 
 
-_HARMLESS = frozenset((
-    "dropout", "sliding_window", "is_causal",  # not when only looking; in the mask already
-    "position_ids", "cache_position", "use_cache",  # used before attention
-    "output_attentions", "output_hidden_states", "return_dict",
-))  # fmt: skip
+_HARMLESS = frozenset(
+    (
+        "dropout",
+        "sliding_window",
+        "is_causal",  # not when only looking; in the mask already
+        "position_ids",
+        "cache_position",
+        "use_cache",  # used before attention
+        "output_attentions",
+        "output_hidden_states",
+        "return_dict",
+    )
+)
 """What else transformers may hand to attention without changing its weights."""
 
 

@@ -175,9 +175,10 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
         ),
         memory=seen.states["encoder"][-1] if layout.cross_norm else None,
         design=BlockDesign(
-            norm=layout.norm, normalize=getattr(norms, layout.normalize),
+            norm=layout.norm,
+            normalize=getattr(norms, layout.normalize),
             activation=layers[0].get_submodule(layout.activation),
         ),
         final=_norm_weights(base.get_submodule(layout.final_norm)) if layout.final_norm else None,
         states=seen.states[name],
-    )  # fmt: skip
+    )

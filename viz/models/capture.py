@@ -135,9 +135,14 @@ def _read_weights(layer: Layer, q: Tensor, k: Tensor, v: Tensor, x: Tensor, memo
         pairs = list(zip(w.split(sizes, dim=1), b.split(sizes) if b is not None else [None] * 3, strict=True))
     w_o, b_o = linear(layer.output)
     spec = AttentionSpec(
-        d_model=x.shape[-1], n_heads=H, n_kv_heads=G, d_head=d_k, d_value=d_v,
-        d_memory=memory.shape[-1], d_output=w_o.shape[1],
-    )  # fmt: skip
+        d_model=x.shape[-1],
+        n_heads=H,
+        n_kv_heads=G,
+        d_head=d_k,
+        d_value=d_v,
+        d_memory=memory.shape[-1],
+        d_output=w_o.shape[1],
+    )
     (w_q, b_q), (w_k, b_k), (w_v, b_v) = pairs
     return HeadWeights(spec=spec, w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o, b_q=b_q, b_k=b_k, b_v=b_v, b_o=b_o)
 
@@ -160,9 +165,15 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
     memory = recorder.inputs[id(layer.projections[min(1, len(layer.projections) - 1)])]
     q, k, v = seen["q"], seen["k"], seen["v"]
     return Call(
-        q=q, k=k, v=v, x=x, memory=memory, options=_unbatch(seen["options"]), rotary=layer.layout.rotary,
+        q=q,
+        k=k,
+        v=v,
+        x=x,
+        memory=memory,
+        options=_unbatch(seen["options"]),
+        rotary=layer.layout.rotary,
         projections=_read_weights(layer, q, k, v, x, memory),
-    )  # fmt: skip
+    )
 
 
 def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 8) -> Iterator[Prediction]:
@@ -181,10 +192,12 @@ def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
     """What a decoder reads while it writes these tokens: the same one place later, after a token that says "begin"."""
     start = model.model.config.decoder_start_token_id or 0
     return Tokens(
-        ids=(start, *tokens.ids[:-1]), labels=(*labels(model.tokenizer, [start]), *tokens.labels[:-1]),
-        special=(True, *tokens.special[:-1]), words=(0, *(word + 1 for word in tokens.words[:-1])),
+        ids=(start, *tokens.ids[:-1]),
+        labels=(*labels(model.tokenizer, [start]), *tokens.labels[:-1]),
+        special=(True, *tokens.special[:-1]),
+        words=(0, *(word + 1 for word in tokens.words[:-1])),
         dropped=tokens.dropped,
-    )  # fmt: skip
+    )
 
 
 def _states(result: Any, first: str) -> dict[str, tuple[Tensor, ...]]:
@@ -265,10 +278,9 @@ def capture_tokens(
         states = _states(result, model.layers[0].layout.stack)
         logits = None if written else getattr(result, "logits", None)
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
-    return Capture(
-        tokens=tokens, target=written, final=next(iter(states.values()))[-1], predictions=predictions, states=states,
-        stacks={name: tuple(calls) for name, calls in stacks.items()},
-    )  # fmt: skip
+    calls = {name: tuple(found) for name, found in stacks.items()}
+    final = next(iter(states.values()))[-1]
+    return Capture(tokens=tokens, target=written, final=final, predictions=predictions, states=states, stacks=calls)
 
 
 def seeded(tokens: Tokens, x: Tensor, weights: HeadWeights, heads_off: frozenset[Head] = frozenset()) -> Capture:

@@ -61,9 +61,11 @@ def _ends(model: LoadedModel) -> set[int]:
 def _cut(model: LoadedModel, ids: list[int]) -> Tokens:
     special = set(model.tokenizer.all_special_ids)
     return Tokens(
-        ids=tuple(ids), labels=labels(model.tokenizer, ids), special=tuple(i in special for i in ids),
+        ids=tuple(ids),
+        labels=labels(model.tokenizer, ids),
+        special=tuple(i in special for i in ids),
         words=tuple(range(len(ids))),
-    )  # fmt: skip
+    )
 
 
 def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None = None) -> Writing:
@@ -102,6 +104,6 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
     stitched = {
         stack: tuple(_stitch([step[stack][i] for step in rows]) for i in range(len(rows[0][stack])))
         for stack in rows[0]
-    }  # fmt: skip
+    }
     written = model.tokenizer.decode(ids[1:], skip_special_tokens=True)
     return Writing(tokens=tokens, target=_cut(model, ids[1:]), rows=stitched, steps=tuple(steps), text=written)

@@ -118,6 +118,9 @@ def find_layers(model: Any) -> Iterator[Layer]:
                 break
             projections = tuple(getattr(attention, name) for name in layout.projections)
             yield Layer(
-                layout=layout, index=i, attention=attention, projections=projections,
+                layout=layout,
+                index=i,
+                attention=attention,
+                projections=projections,
                 output=modules[layout.output.format(i=i)],
-            )  # fmt: skip
+            )

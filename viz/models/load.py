@@ -15,9 +15,16 @@ from viz.models.registry import Entry, ModelError, find
 OPTIONS = {"trust_remote_code": False, "local_files_only": True}
 
 PATTERNS = (
-    "config.json", "generation_config.json", "model*.safetensors", "model.safetensors.index.json",
-    "tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt",
-)  # fmt: skip
+    "config.json",
+    "generation_config.json",
+    "model*.safetensors",
+    "model.safetensors.index.json",
+    "tokenizer*.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.*",
+    "merges.txt",
+)
 """What is fetched of a model on the hub: configuration, tokenizer, safetensors; no pickle, no code."""
 
 
@@ -135,9 +142,13 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
     try:
         tokenizer = _tokenizer(folder)
         model, report = _auto_class(config).from_pretrained(
-            folder, use_safetensors=True, attn_implementation=INTERFACE, dtype=torch.float32,
-            output_loading_info=True, **OPTIONS,
-        )  # fmt: skip
+            folder,
+            use_safetensors=True,
+            attn_implementation=INTERFACE,
+            dtype=torch.float32,
+            output_loading_info=True,
+            **OPTIONS,
+        )
     except Exception as error:
         raise _corrupt(entry, error) from error
     # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.

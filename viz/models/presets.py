@@ -45,11 +45,20 @@ def preset(id: str) -> Preset:  # noqa: A002
 
 
 def _preset(
-    *, id: str, source: str, d_model: int, n_heads: int, n_kv_heads: int, d_head: int, positions: int,  # noqa: A002
-    learned_positions: bool = False, bias: tuple[str, ...] = (), **sizes: Any,
-) -> Preset:  # fmt: skip
+    *,
+    id: str,  # noqa: A002
+    source: str,
+    d_model: int,
+    n_heads: int,
+    n_kv_heads: int,
+    d_head: int,
+    positions: int,
+    learned_positions: bool = False,
+    bias: tuple[str, ...] = (),
+    **sizes: Any,
+) -> Preset:
     attention = AttentionSpec(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads, d_head=d_head)
     model = ModelSpec(
         attention=attention, positions=positions if learned_positions else 0, bias=frozenset(bias), **sizes
-    )  # fmt: skip
+    )
     return Preset(id=id, model=model, longest=positions, source=source)

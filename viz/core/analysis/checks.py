@@ -21,7 +21,7 @@ def sdpa_error(trace: MultiHeadTrace) -> float:
     """
     reference = scaled_dot_product_attention(
         trace.q, trace.k, trace.v, attn_mask=trace.masked - trace.scaled, scale=trace.scale, enable_gqa=True
-    )  # fmt: skip
+    )
     return float((reference - trace.head_outputs).abs().max())
 
 

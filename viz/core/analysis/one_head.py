@@ -29,9 +29,7 @@ def alone(weights: HeadWeights, head: int) -> HeadWeights:
         torch.Size([6, 2])
     """
     s, g = weights.spec, group_of(weights.spec, head)
-    spec = AttentionSpec(
-        d_model=s.d_model, n_heads=1, d_head=s.d_k, d_value=s.d_v, d_memory=s.d_mem, d_output=s.d_out
-    )  # fmt: skip
+    spec = AttentionSpec(d_model=s.d_model, n_heads=1, d_head=s.d_k, d_value=s.d_v, d_memory=s.d_mem, d_output=s.d_out)
     queries = slice(head * s.d_k, (head + 1) * s.d_k)
     keys, values = slice(g * s.d_k, (g + 1) * s.d_k), slice(g * s.d_v, (g + 1) * s.d_v)
     rows = slice(head * s.d_v, (head + 1) * s.d_v)
@@ -40,9 +38,15 @@ def alone(weights: HeadWeights, head: int) -> HeadWeights:
         return None if bias is None else bias[columns]
 
     return HeadWeights(
-        spec=spec, w_q=weights.w_q[:, queries], w_k=weights.w_k[:, keys], w_v=weights.w_v[:, values],
-        w_o=weights.w_o[rows], b_q=own(weights.b_q, queries), b_k=own(weights.b_k, keys), b_v=own(weights.b_v, values),
-    )  # fmt: skip
+        spec=spec,
+        w_q=weights.w_q[:, queries],
+        w_k=weights.w_k[:, keys],
+        w_v=weights.w_v[:, values],
+        w_o=weights.w_o[rows],
+        b_q=own(weights.b_q, queries),
+        b_k=own(weights.b_k, keys),
+        b_v=own(weights.b_v, values),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +111,19 @@ def by_hand(trace: MultiHeadTrace, head: int, query: int, key: int) -> Cell:
     peak = float(row.max())
     exps = (row.double() - peak).exp() if peak > -torch.inf else torch.zeros_like(row, dtype=torch.float64)
     return Cell(
-        q=q, k=k, terms=q.double() * k.double(),
-        score=float(trace.scores[head, query, key]), scaled=float(trace.scaled[head, query, key]),
-        masked=float(row[key]), row=row, peak=peak, exps=exps, total=float(exps.sum()),
-        weight=float(weights[key]), weights=weights, values=values,
-        parts=weights.double()[:, None] * values.double(), output=trace.head_outputs[head, query],
-    )  # fmt: skip
+        q=q,
+        k=k,
+        terms=q.double() * k.double(),
+        score=float(trace.scores[head, query, key]),
+        scaled=float(trace.scaled[head, query, key]),
+        masked=float(row[key]),
+        row=row,
+        peak=peak,
+        exps=exps,
+        total=float(exps.sum()),
+        weight=float(weights[key]),
+        weights=weights,
+        values=values,
+        parts=weights.double()[:, None] * values.double(),
+        output=trace.head_outputs[head, query],
+    )

@@ -63,9 +63,16 @@ def torch_layer(weights: BlockWeights, design: BlockDesign) -> nn.TransformerEnc
     # On the meta device nothing is drawn first, which would cost more than the layer and move torch's own generator.
     kind = nn.TransformerEncoderLayer if weights.cross is None else nn.TransformerDecoderLayer
     layer = kind(
-        s.d_model, s.H, ff.d_ff, dropout=0.0, activation=design.activation, norm_first=design.norm == "pre",
-        batch_first=True, dtype=ff.w_in.dtype, device="meta",
-    ).to_empty(device="cpu")  # fmt: skip
+        s.d_model,
+        s.H,
+        ff.d_ff,
+        dropout=0.0,
+        activation=design.activation,
+        norm_first=design.norm == "pre",
+        batch_first=True,
+        dtype=ff.w_in.dtype,
+        device="meta",
+    ).to_empty(device="cpu")
     norms = [weights.attention_norm, weights.feed_forward_norm]
     _fill_heads(layer.self_attn, weights.attention)
     if isinstance(layer, nn.TransformerDecoderLayer) and weights.cross is not None and weights.cross_norm is not None:

@@ -43,7 +43,7 @@ def window_weights(
         >>> zero = torch.tensor(0.0)
         >>> window_weights(zero, zero, torch.tensor([[0.0, 1.0]]), torch.ones(1, 2).bool())
         tensor([[0.5000, 0.5000]])
-    """  # fmt: skip
+    """
     scores = -alpha[..., None, None] * (delta - offset[..., None, None]).square()
     return row_softmax(scores.masked_fill(~allowed, -torch.inf))
 

@@ -24,9 +24,13 @@ def main() -> None:
     asked = parser.parse_args()
     try:
         plan = Plan(
-            d=asked.d_model, h=asked.heads, k=asked.kernel, lengths=tuple(asked.tokens), seconds=asked.seconds,
+            d=asked.d_model,
+            h=asked.heads,
+            k=asked.kernel,
+            lengths=tuple(asked.tokens),
+            seconds=asked.seconds,
             device=asked.device,
-        )  # fmt: skip
+        )
         for line in report(plan) if asked.measure else counts(plan):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()

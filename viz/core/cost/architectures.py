@@ -160,26 +160,46 @@ def _n(s: Sizes) -> int:
 
 ARCHITECTURES = (
     Architecture(
-        name="self_attention", order=lambda s: s.n**2 * s.d, multiply_adds=self_attention, waits=_at_once,
-        steps=direct, formulas=("n^2 d", "1", "1"),
+        name="self_attention",
+        order=lambda s: s.n**2 * s.d,
+        multiply_adds=self_attention,
+        waits=_at_once,
+        steps=direct,
+        formulas=("n^2 d", "1", "1"),
     ),
     Architecture(
-        name="window", order=lambda s: s.k * s.n * s.d, multiply_adds=windowed_attention, waits=_at_once,
-        steps=stacked, formulas=("k n d", "1", "n / k"),
+        name="window",
+        order=lambda s: s.k * s.n * s.d,
+        multiply_adds=windowed_attention,
+        waits=_at_once,
+        steps=stacked,
+        formulas=("k n d", "1", "n / k"),
     ),
     Architecture(
-        name="convolution", order=lambda s: s.k * s.n * s.d**2, multiply_adds=convolution, waits=_at_once,
-        steps=stacked, formulas=("k n d^2", "1", "n / k"),
+        name="convolution",
+        order=lambda s: s.k * s.n * s.d**2,
+        multiply_adds=convolution,
+        waits=_at_once,
+        steps=stacked,
+        formulas=("k n d^2", "1", "n / k"),
     ),
     Architecture(
-        name="dilated", order=lambda s: s.k * s.n * s.d**2, multiply_adds=convolution, waits=_at_once,
-        steps=dilated, formulas=("k n d^2", "1", r"\log_k n"),
+        name="dilated",
+        order=lambda s: s.k * s.n * s.d**2,
+        multiply_adds=convolution,
+        waits=_at_once,
+        steps=dilated,
+        formulas=("k n d^2", "1", r"\log_k n"),
     ),
     Architecture(
-        name="recurrence", order=lambda s: s.n * s.d**2, multiply_adds=recurrence, waits=_n,
-        steps=one_by_one, formulas=("n d^2", "n", "n"),
+        name="recurrence",
+        order=lambda s: s.n * s.d**2,
+        multiply_adds=recurrence,
+        waits=_n,
+        steps=one_by_one,
+        formulas=("n d^2", "n", "n"),
     ),
-)  # fmt: skip
+)
 """The rows of the table. A window and a kernel both see k positions, to be compared; the paper calls the window r."""
 
 

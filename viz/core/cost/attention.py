@@ -103,9 +103,12 @@ def parameters(spec: AttentionSpec, *, bias: bool = False) -> AttentionParameter
     s = spec
     biases = s.H * s.d_k + s.G * (s.d_k + s.d_v) + s.d_out
     return AttentionParameters(
-        w_q=s.d_model * s.H * s.d_k, w_k=s.d_mem * s.G * s.d_k, w_v=s.d_mem * s.G * s.d_v, w_o=s.H * s.d_v * s.d_out,
+        w_q=s.d_model * s.H * s.d_k,
+        w_k=s.d_mem * s.G * s.d_k,
+        w_v=s.d_mem * s.G * s.d_v,
+        w_o=s.H * s.d_v * s.d_out,
         biases=biases if bias else 0,
-    )  # fmt: skip
+    )
 
 
 def attention_flops(spec: AttentionSpec, *, n_queries: int, n_keys: int, n_pairs: int | None = None) -> AttentionFlops:
@@ -135,10 +138,13 @@ def attention_flops(spec: AttentionSpec, *, n_queries: int, n_keys: int, n_pairs
     s, two = spec, FLOPS_PER_MULTIPLY_ADD
     pairs = n_queries * n_keys if n_pairs is None else n_pairs
     return AttentionFlops(
-        q=two * n_queries * s.d_model * s.H * s.d_k, k=two * n_keys * s.d_mem * s.G * s.d_k,
-        v=two * n_keys * s.d_mem * s.G * s.d_v, scores=two * pairs * s.H * s.d_k, mixing=two * pairs * s.H * s.d_v,
+        q=two * n_queries * s.d_model * s.H * s.d_k,
+        k=two * n_keys * s.d_mem * s.G * s.d_k,
+        v=two * n_keys * s.d_mem * s.G * s.d_v,
+        scores=two * pairs * s.H * s.d_k,
+        mixing=two * pairs * s.H * s.d_v,
         output=two * n_queries * s.H * s.d_v * s.d_out,
-    )  # fmt: skip
+    )
 
 
 def softmax_exponentials(spec: AttentionSpec, *, n_queries: int, n_keys: int) -> int:

@@ -35,7 +35,7 @@ class DecodePlan:
         """What one step reads: every key and value of the layer's cache, once."""
         spec = AttentionSpec(
             d_model=self.n_heads * self.d_head, n_heads=self.n_heads, n_kv_heads=n_kv_heads, d_head=self.d_head
-        )  # fmt: skip
+        )
         return kv_cache_bytes(spec, n_tokens=self.n_tokens, n_layers=1, bytes_per_value=BYTES)
 
 

@@ -112,10 +112,12 @@ class Candidate:
         return FLOPS_PER_MULTIPLY_ADD * sum(self.multiply_adds(s).values())
 
 
-CANDIDATES: Mapping[str, Candidate] = MappingProxyType({
-    "naive": Candidate(make=lambda plan, n: _attention(naive_attention, plan, n), multiply_adds=self_attention),
-    "sdpa": Candidate(make=lambda plan, n: _attention(sdpa_attention, plan, n), multiply_adds=self_attention),
-    "convolution": Candidate(make=_convolution, multiply_adds=convolution),
-    "gru": Candidate(make=lambda plan, n: _recurrence(nn.GRU, plan, n), multiply_adds=gru),
-    "lstm": Candidate(make=lambda plan, n: _recurrence(nn.LSTM, plan, n), multiply_adds=lstm),
-})  # fmt: skip
+CANDIDATES: Mapping[str, Candidate] = MappingProxyType(
+    {
+        "naive": Candidate(make=lambda plan, n: _attention(naive_attention, plan, n), multiply_adds=self_attention),
+        "sdpa": Candidate(make=lambda plan, n: _attention(sdpa_attention, plan, n), multiply_adds=self_attention),
+        "convolution": Candidate(make=_convolution, multiply_adds=convolution),
+        "gru": Candidate(make=lambda plan, n: _recurrence(nn.GRU, plan, n), multiply_adds=gru),
+        "lstm": Candidate(make=lambda plan, n: _recurrence(nn.LSTM, plan, n), multiply_adds=lstm),
+    }
+)

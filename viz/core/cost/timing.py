@@ -96,9 +96,7 @@ def measure(
             yield point
 
 
-def _expected(
-    candidate: Candidate, plan: Plan, n: int, last: Mapping[str, tuple[int, float]], name: str
-) -> float:  # fmt: skip
+def _expected(candidate: Candidate, plan: Plan, n: int, last: Mapping[str, tuple[int, float]], name: str) -> float:
     """Seconds all runs on this length will take, if they grow like the count."""
     if name not in last:
         return 0.0
@@ -108,7 +106,7 @@ def _expected(
 
 def _measure_one(
     candidate: Candidate, name: str, plan: Plan, n: int, stop: Callable[[], bool], clock: Callable[[], float]
-) -> Point | None:  # fmt: skip
+) -> Point | None:
     with torch.inference_mode():
         run = candidate.make(plan, n)
         run()  # the first time, buffers are made and kernels are chosen

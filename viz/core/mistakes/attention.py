@@ -68,9 +68,14 @@ def attend_wrongly(
         return (scaled if score_mod is None else score_mod(scaled)) / t
 
     trace = attend(
-        q, k, v, scale=1.0 if faults.no_scale else scale, allowed=None if faults.no_mask else allowed,
-        bias=None if bias is None else bias / t, score_mod=tempered,
-    )  # fmt: skip
+        q,
+        k,
+        v,
+        scale=1.0 if faults.no_scale else scale,
+        allowed=None if faults.no_mask else allowed,
+        bias=None if bias is None else bias / t,
+        score_mod=tempered,
+    )
     if not faults.wrong_axis:
         return trace
     weights = column_softmax(trace.masked)

@@ -151,9 +151,12 @@ def value_heads(
     spec = AttentionSpec(d_model=d_in, n_heads=H, n_kv_heads=1, d_head=1, d_value=d_in, d_output=d_out)
     nothing = blocks.new_zeros(d_in, 1)
     weights = HeadWeights(
-        spec=spec, w_q=nothing.expand(d_in, H), w_k=nothing,
-        w_v=torch.eye(d_in, dtype=blocks.dtype), w_o=blocks.flatten(0, 1),
-    )  # fmt: skip
+        spec=spec,
+        w_q=nothing.expand(d_in, H),
+        w_k=nothing,
+        w_v=torch.eye(d_in, dtype=blocks.dtype),
+        w_o=blocks.flatten(0, 1),
+    )
     return QuadraticHeads(offset=offset, alpha=alpha.expand(H), weights=weights)
 
 
@@ -241,6 +244,13 @@ def window_heads(
     """
     n_queries, n_keys = trace.weights.shape[-2:]
     return merge_heads(
-        trace.q, trace.k, trace.v, trace.projections, x=trace.x, memory=trace.memory, allowed=trace.allowed,
-        bias=quadratic_scores(offset, alpha, (n_keys,), torch.arange(n_queries)), scale=mix * trace.scale,
-    )  # fmt: skip
+        trace.q,
+        trace.k,
+        trace.v,
+        trace.projections,
+        x=trace.x,
+        memory=trace.memory,
+        allowed=trace.allowed,
+        bias=quadratic_scores(offset, alpha, (n_keys,), torch.arange(n_queries)),
+        scale=mix * trace.scale,
+    )

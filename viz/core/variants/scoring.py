@@ -123,6 +123,9 @@ def scorings(*, d_q: int, d_k: int, n_queries: int, n_keys: int, weights: Additi
         "scaled_dot": Scoring(score=scaled_dot, parameters=0, flops=product, tanhs=0, held=0),
         "additive": Scoring(
             score=lambda q, k: additive(q, k, weights),
-            parameters=(d_q + d_k + 1) * d_hidden, flops=network, tanhs=pairs * d_hidden, held=pairs * d_hidden,
+            parameters=(d_q + d_k + 1) * d_hidden,
+            flops=network,
+            tanhs=pairs * d_hidden,
+            held=pairs * d_hidden,
         ),
-    }  # fmt: skip
+    }

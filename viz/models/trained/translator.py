@@ -102,11 +102,20 @@ def build(recipe: Recipe, vocabulary: int) -> Any:
     import transformers
 
     config = transformers.T5Config(
-        vocab_size=vocabulary, d_model=recipe.d_model, d_kv=recipe.d_head, d_ff=recipe.d_ff,
-        num_layers=recipe.n_layers, num_decoder_layers=recipe.n_layers, num_heads=recipe.n_heads,
-        relative_attention_num_buckets=16, relative_attention_max_distance=32, dropout_rate=0.0,
-        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
-    )  # fmt: skip
+        vocab_size=vocabulary,
+        d_model=recipe.d_model,
+        d_kv=recipe.d_head,
+        d_ff=recipe.d_ff,
+        num_layers=recipe.n_layers,
+        num_decoder_layers=recipe.n_layers,
+        num_heads=recipe.n_heads,
+        relative_attention_num_buckets=16,
+        relative_attention_max_distance=32,
+        dropout_rate=0.0,
+        pad_token_id=0,
+        eos_token_id=1,
+        decoder_start_token_id=0,
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         return transformers.T5ForConditionalGeneration(config)

@@ -109,10 +109,17 @@ def build(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
     import transformers
 
     config = transformers.LlamaConfig(
-        vocab_size=len(words()) + 1, hidden_size=recipe.d_model, intermediate_size=recipe.d_ff,
-        num_hidden_layers=recipe.n_layers, num_attention_heads=recipe.n_heads, num_key_value_heads=n_kv_heads,
-        max_position_embeddings=recipe.longest, bos_token_id=None, eos_token_id=None, tie_word_embeddings=False,
-    )  # fmt: skip
+        vocab_size=len(words()) + 1,
+        hidden_size=recipe.d_model,
+        intermediate_size=recipe.d_ff,
+        num_hidden_layers=recipe.n_layers,
+        num_attention_heads=recipe.n_heads,
+        num_key_value_heads=n_kv_heads,
+        max_position_embeddings=recipe.longest,
+        bos_token_id=None,
+        eos_token_id=None,
+        tie_word_embeddings=False,
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return transformers.LlamaForCausalLM(config)
@@ -159,7 +166,7 @@ def tokenizer() -> Any:
     made.pre_tokenizer = pre_tokenizers.Split(Regex(r"\w+(?:'\w+)*|[^\w\s]"), behavior="removed", invert=True)
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=made, unk_token="[UNK]", model_max_length=Recipe.longest
-    )  # fmt: skip
+    )
 
 
 def unknown(text: str) -> tuple[str, ...]:
