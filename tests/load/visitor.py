@@ -19,7 +19,7 @@ from viz.frame.sidebar import path_of
 from viz.text import LANGUAGES, sentences, translator
 
 ROOT = Path(__file__).parents[2]
-PATHS = {("" if page == FIRST else path_of(page)): page for page in PAGES}
+PATHS = {"": FIRST} | {path_of(page): page for page in PAGES}
 """The pages by their path; the Heads page is at the root."""
 LIMITS = {
     translator(lang)(f"error.{code}", n=limits.QUEUE, seconds=seconds)

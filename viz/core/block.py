@@ -213,7 +213,7 @@ def decoder_block(
 ) -> BlockTrace:
     r"""Self-attention, then attention to another sequence, then a feed-forward network; every step kept.
 
-    .. math:: y = N_1(x + \operatorname{SA}x), \; u = N_2(y + \operatorname{CA}(y, M)), \; z = N_3(u + \operatorname{FF}u)
+    .. math:: y = N_1(x + \operatorname{SA}x), u = N_2(y + \operatorname{CA}(y, M)), z = N_3(u + \operatorname{FF}u)
 
     Vaswani et al. 2017, fig. 1, right. The memory is what the encoder hands on; it is read as it is, and not changed.
 
@@ -223,7 +223,8 @@ def decoder_block(
         weights: a decoder block's.
         allowed: where the target may look in itself; a decoder's is causal, and must be given.
         memory_allowed: where the target may look in the memory (padding).
-        attention, cross: how the heads attend to the target, and to the memory.
+        attention: how the heads attend to the target.
+        cross: how the heads attend to the memory.
         design: as in :func:`encoder_block`.
 
     Raises:

@@ -41,11 +41,19 @@ def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str) ->
     """Draw the pages in their groups, and give the name of the one that is open."""
     named = {
         t(f"page.group_{group}"): [
-            st.Page(ROOT / file_of(name), title=t(f"{name}.title"), url_path=path_of(name), default=name == first)
+            st.Page(
+                ROOT / file_of(name),
+                title=t(f"{name}.title"),
+                url_path="" if name == first else path_of(name),
+                default=name == first,
+            )
             for name in names
         ]
         for group, names in groups.items()
     }
+    # At its own path, too, the first page is found: Streamlit knows it at "/" alone.
+    alias = st.Page(ROOT / file_of(first), title=t(f"{first}.title"), url_path=path_of(first), visibility="hidden")
+    next(iter(named.values())).append(alias)
     chosen = st.navigation(named)
     st.set_page_config(page_title=f"{chosen.title} · Headlight")
     pages = [name for names in groups.values() for name in names]

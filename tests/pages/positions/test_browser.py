@@ -110,7 +110,7 @@ def test_pointing_at_a_map_reads_all_and_a_click_opens_one(visit):
     strip = page.locator(".maps").filter(has=page.locator("button.picture"))
     first = strip.locator("button.picture").first
     first.hover(position={"x": 3, "y": 3})
-    expect(strip.locator(".says")).to_contain_text("“dog” → key “dog” (offset 0)")
+    expect(strip.locator(".says")).to_contain_text("“dog” looks at “dog” (offset 0)")
     shown = strip.locator(".value").all_inner_texts()
     values = strip.evaluate("e => Array.from(e.maps.data.values)")
     assert shown == [f"{values[9 * i]:.4f}" for i in range(len(shown))]
