@@ -22,7 +22,7 @@ RELATIVE, FLOOR = 3e-4, 5e-6
 share is the root of float32's last digit, which is how well the place of a minimum can be found."""
 WRITTEN = 1e-6
 """How far the seven digits of a recorded number may be off, as a share of itself."""
-PRINTED = 2e-3
+PRINTED = 5e-3
 """How far a number of a table may be off, as a share of its column's largest: tables write three digits."""
 TRACE = ("x", "y", "z")
 """What of a figure's trace are results; the rest is how they look."""
