@@ -53,23 +53,23 @@ def test_there_is_a_legend_where_there_are_several_series_or_as_asked():
     assert draw(PLAIN, legend=True)["layout"]["showlegend"]
 
 
-def test_lines_are_marked_where_they_are_said_to_be():
-    layout = draw(PLAIN, marks=[Mark(x=3), Mark(y=5), Mark(x=10, y=4)])["layout"]
-    upright, level, dot = layout["shapes"]
+def test_lines_and_dots_are_marked_where_they_are_said_to_be():
+    fig = draw(PLAIN, marks=[Mark(x=3), Mark(y=5), Mark(x=10, y=4, label="<i>")])
+    upright, level = fig["layout"]["shapes"]
     assert (upright["x0"], upright["x1"], upright["yref"]) == (3, 3, "paper")
     assert (level["y0"], level["y1"], level["xref"]) == (5, 5, "paper")
-    assert (dot["type"], dot["xanchor"], dot["yanchor"]) == ("circle", 10, 4)
-    assert "annotations" not in layout
+    dot = fig["data"][-1]
+    assert (dot["x"], dot["y"], dot["text"], dot["showlegend"]) == ([10], [4], ["&lt;i&gt;"], False)
+    assert "annotations" not in fig["layout"]
 
 
-def test_on_a_logarithmic_axis_a_shape_stands_at_the_value_and_its_label_at_the_exponent():
-    marks = [Mark(x=50, label="$x"), Mark(y=5, label="y"), Mark(x=10, y=4, label="dot")]
-    layout = draw(PLAIN, x=LOG, y=LOG, marks=marks)["layout"]
-    upright, level, dot = layout["annotations"]
-    assert layout["shapes"][0]["x0"] == 50
+def test_on_a_logarithmic_axis_a_line_stands_at_the_value_and_its_label_at_the_exponent():
+    marks = [Mark(x=50, label="$x"), Mark(y=5, label="y")]
+    layout = draw(PLAIN, x=LOG, y=axis("", log=True), marks=marks)["layout"]
+    upright, level = layout["annotations"]
+    assert (layout["shapes"][0]["x0"], layout["shapes"][1]["y0"]) == (50, 5)
     assert (upright["x"], upright["text"]) == (math.log10(50), "&#36;x")
     assert level["y"] == math.log10(5)
-    assert (dot["x"], dot["y"]) == (1, math.log10(4))
     assert {label["font"]["size"] for label in layout["annotations"]} == {SMALL}
 
 

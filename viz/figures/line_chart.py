@@ -75,8 +75,10 @@ def line_chart(
     """
     along = [float(value) for one in series for value in one.x]
     values = [float(value) for one in series for value in one.y]
-    labels = [*_upright_labels(marks, x, along), *_level_labels(marks, y), *_dot_labels(marks, x, y)]
-    over = {"shapes": [_shape(mark) for mark in marks], "annotations": labels}
+    dots = [mark for mark in marks if mark.x is not None and mark.y is not None]
+    lines = [mark for mark in marks if mark not in dots]
+    labels = [*_upright_labels(lines, x, along), *_level_labels(lines, y)]
+    over = {"shapes": [_shape(mark) for mark in lines], "annotations": labels}
     layout = base_layout(
         height,
         showlegend=sum(one.listed for one in series) > 1 if legend is None else legend,
@@ -84,7 +86,8 @@ def line_chart(
         yaxis=_with_ticks(y, values),
         **{name: drawn for name, drawn in over.items() if drawn},
     )
-    return {"data": [trace for one in series for trace in (*_band(one), _line(one))], "layout": layout}
+    drawn = [trace for one in series for trace in (*_band(one), _line(one))]
+    return {"data": [*drawn, *map(_dot, dots)], "layout": layout}
 
 
 def _with_ticks(axis: dict[str, Any], values: Sequence[float]) -> dict[str, Any]:
@@ -130,11 +133,24 @@ def _band(series: Series) -> Iterator[dict[str, Any]]:
     yield edge | {"y": series.high, "fill": "tonexty", "fillcolor": rgba(series.colour, BAND_OPACITY)}
 
 
+def _dot(mark: Mark) -> dict[str, Any]:
+    """A dot with its label above it."""
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": [mark.x],
+        "y": [mark.y],
+        "text": [plain(mark.label)],
+        "textposition": "top center",
+        "textfont": {"size": SMALL},
+        "marker": {"color": rgba(GREY, 1), "size": DOT},
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
 def _shape(mark: Mark) -> dict[str, Any]:
-    if mark.x is not None and mark.y is not None:
-        place = {"xsizemode": "pixel", "xanchor": mark.x, "ysizemode": "pixel", "yanchor": mark.y}
-        edges = {"x0": -DOT / 2, "x1": DOT / 2, "y0": -DOT / 2, "y1": DOT / 2}
-        return {"type": "circle", "fillcolor": rgba(GREY, 1), "line": {"width": 0}} | place | edges
     line = {"type": "line", "line": {"color": rgba(GREY, 0.9), "width": 1.5, "dash": "dot"}}
     if mark.x is not None:
         return line | {"yref": "paper", "y0": 0, "y1": 1, "x0": mark.x, "x1": mark.x}
@@ -152,7 +168,7 @@ def _label(text: str, **place: Any) -> dict[str, Any]:
 
 def _upright_labels(marks: Sequence[Mark], axis: dict[str, Any], values: Sequence[float]) -> Iterator[dict[str, Any]]:
     """At the top, each a line lower than the one before, on the side of its mark where the middle of the axis is."""
-    labelled = [(mark.x, mark.label) for mark in marks if mark.x is not None and mark.y is None and mark.label]
+    labelled = [(mark.x, mark.label) for mark in marks if mark.x is not None and mark.label]
     for line, (at, text) in enumerate(labelled):
         middle = (_place(axis, min(values)) + _place(axis, max(values))) / 2
         x = _place(axis, at)
@@ -163,17 +179,10 @@ def _upright_labels(marks: Sequence[Mark], axis: dict[str, Any], values: Sequenc
 
 def _level_labels(marks: Sequence[Mark], axis: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """At the left, each beside the one before, above or below its line: where the next line is farther away."""
-    labelled = [(mark.y, mark.label) for mark in marks if mark.x is None and mark.y is not None and mark.label]
+    labelled = [(mark.y, mark.label) for mark in marks if mark.y is not None and mark.label]
     levels = [_place(axis, at) for at, _ in labelled]
     for i, (y, (_, text)) in enumerate(zip(levels, labelled, strict=True)):
         above = min((other - y for other in levels if other > y), default=math.inf)
         below = min((y - other for other in levels if other < y), default=math.inf)
         anchor = "bottom" if above >= below else "top"
         yield _label(text, xref="paper", x=0.01 + LABEL_WIDTH * i, xanchor="left", y=y, yanchor=anchor)
-
-
-def _dot_labels(marks: Sequence[Mark], x: dict[str, Any], y: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Above each dot."""
-    for mark in marks:
-        if mark.x is not None and mark.y is not None and mark.label:
-            yield _label(mark.label, x=_place(x, mark.x), y=_place(y, mark.y), yanchor="bottom", yshift=DOT / 2)
