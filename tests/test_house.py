@@ -99,6 +99,12 @@ def files() -> Iterator[Path]:
             yield path
 
 
+@pytest.mark.parametrize("path", [path for path in SOURCES if house_of(path) in ("pages", "frame")], ids=name)
+def test_no_page_waits_inside_a_lock_of_its_class(path):
+    """``functools.cached_property`` holds one in Python 3.11; ``viz.frame.lazy`` says what comes of it."""
+    assert "functools.cached_property" not in set(imports(path))
+
+
 PRIVATE = re.compile(r"streamlit\.(?!testing|delta_generator|logger)")
 
 

@@ -36,7 +36,7 @@ def test_the_first_screen_holds_exactly_the_two_commands():
         "pip install -r requirements-dev.txt && just test",
     ]
     assert blocks()[:2] == two
-    assert len(README.split(two[1], maxsplit=1)[0].splitlines()) < 27
+    assert len(README.split(two[1], maxsplit=1)[0].splitlines()) < 25
     assert f"({two[1]})" in (ROOT / ".ci" / "run").read_text("utf8")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, wraps
+from functools import wraps
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from viz.frame import compute_blocks, controls, state
 from viz.frame.block_plan import BlockPlan
 from viz.frame.checks import Check
 from viz.frame.examples import pairs
+from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.frame.specs import Mask, Source
 from viz.models.registry import ModelError
@@ -61,7 +62,7 @@ class BlockContext:
         """Whether the model's own blocks are a decoder's, and read no other text."""
         return "decoder" in self.scene.capture.stacks and not compute_blocks.has_decoder(self.source)
 
-    @cached_property
+    @lazy
     def encoder(self) -> Side:
         """The source's own first stack."""
         return encoder_side(self.source, self.plan, self.mask, self.layer)
@@ -70,13 +71,13 @@ class BlockContext:
         """The blocks that write a target: the source's own, or seeded ones."""
         return decoder_side(self.source, target, self.plan, self.mask, self.layer)
 
-    @cached_property
+    @lazy
     def sides(self) -> tuple[Side, ...]:
         """The sides that were chosen: the encoder's, the decoder's or both."""
         shown = [] if self.kind == "decoder" else [self.encoder]
         return (*shown, self.decoder(self.target)) if self.kind != "encoder" else tuple(shown)
 
-    @cached_property
+    @lazy
     def box(self) -> str:
         """The code of the box that is open in the diagram."""
         codes = [code for side in self.sides for code in side.boxes]

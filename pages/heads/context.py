@@ -1,11 +1,11 @@
 """What every section of the Heads page stands on: the scene, the view of its maps, and the chosen head."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import streamlit as st
 
 from viz.frame import compute_head_grid, controls, specs, state
+from viz.frame.lazy import lazy
 from viz.frame.scene import Scene
 from viz.frame.view_controls import view_controls
 from viz.text import Translate
@@ -24,7 +24,7 @@ class HeadsContext:
         """The texts in the visitor's language."""
         return self.scene.t
 
-    @cached_property
+    @lazy
     def shown(self) -> compute_head_grid.Shown:
         """The maps of the scene's layer as the view shows them."""
         choice = self.scene.choice

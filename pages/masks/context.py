@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import streamlit as st
@@ -17,6 +16,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, specs, state
 from viz.frame.choice import mask_details
 from viz.frame.first_pair import first_query
+from viz.frame.lazy import lazy
 from viz.frame.scene import Scene
 from viz.models.capture import Call
 from viz.text import Translate, sentences
@@ -52,7 +52,7 @@ class MasksContext:
         """What to write for each token."""
         return self.scene.labels[: self.n]
 
-    @cached_property
+    @lazy
     def every_head(self) -> AttentionTrace:
         """Every step of every head, with no mask at all, not even the model's own."""
         return attend(self.q, share_kv(self.k, len(self.q)), share_kv(self.v, len(self.q)), **self.options)
@@ -77,7 +77,7 @@ class MasksContext:
         made = mask.allowed(self.n, self.n)
         return torch.ones(self.n, self.n, dtype=torch.bool) if made is None else made
 
-    @cached_property
+    @lazy
     def weights(self) -> Tensor:
         """The chosen head's, with the mask."""
         return row_softmax(self.scores.masked_fill(~self.allowed, -torch.inf))

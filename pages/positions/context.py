@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import streamlit as st
 import torch
@@ -15,6 +14,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.encodings import Encoding
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import compute, compute_positions, controls, state
+from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, mask_added, provenance
 from viz.frame.specs import Placing
 from viz.models import positions
@@ -62,27 +62,27 @@ class PositionsContext:
         """The sizes of the first layer."""
         return self.scene.trace.projections.spec
 
-    @cached_property
+    @lazy
     def vectors(self) -> Tensor:
         """The tokens' vectors before any position is added, (T, d_model)."""
         return compute.bare(self.scene.choice.source)[1][: self.n]
 
-    @cached_property
+    @lazy
     def rows(self) -> Tensor | None:
         """The model's own table of positions, if it has one."""
         return compute_positions.own_rows(self.scene.choice.source)
 
-    @cached_property
+    @lazy
     def encodings(self) -> Mapping[str, Encoding]:
         """Every way to tell these heads where a word is, by its code."""
         return compute_positions.every_encoding(self.scene.choice.source, self.placing)
 
-    @cached_property
+    @lazy
     def unplaced(self) -> Capture:
         """The text read without any position."""
         return own_compute.placed(self.scene.choice.source, Placing())
 
-    @cached_property
+    @lazy
     def allowed(self) -> Tensor | None:
         """The mask of the model and the visitor's together, for the chosen head; None where both leave all open."""
         own = self.unplaced.calls[0].options.get("allowed")

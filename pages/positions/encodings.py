@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import streamlit as st
 import torch
@@ -21,6 +20,7 @@ from viz.figures.matrix import matrix
 from viz.figures.offsets import Curve, offset_curves
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
+from viz.frame.lazy import lazy
 from viz.frame.scene import say_error
 from viz.frame.show import show
 
@@ -44,12 +44,12 @@ class Compared:
     look: str
     scores: Mapping[str, Tensor]
 
-    @cached_property
+    @lazy
     def masked(self) -> dict[str, Tensor]:
         """With the masks of the model and of the visitor."""
         return {code: self.context.masked(scores) for code, scores in self.scores.items()}
 
-    @cached_property
+    @lazy
     def weights(self) -> dict[str, Tensor]:
         """What the softmax makes of them."""
         return {code: row_softmax(scores) for code, scores in self.masked.items()}
@@ -59,7 +59,7 @@ class Compared:
         """What is drawn."""
         return self.weights if self.look == "weights" else self.masked
 
-    @cached_property
+    @lazy
     def profiles(self) -> dict[str, OffsetProfile]:
         """The mean score of each offset."""
         return {code: offset_profile(scores) for code, scores in self.scores.items()}

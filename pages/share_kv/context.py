@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import streamlit as st
 from torch import Tensor
@@ -15,6 +14,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import controls
+from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.models.capture import Call
 from viz.text import Translate, sentences
@@ -62,7 +62,7 @@ class ShareKvContext:
         """The sizes of the layer, with G as chosen."""
         return spec_with(self.scene.trace.projections.spec, self.n_kv_heads)
 
-    @cached_property
+    @lazy
     def layer(self) -> MultiHeadTrace:
         """Every step of the layer with G key/value heads."""
         return self.with_kv_heads(self.n_kv_heads)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import streamlit as st
 import torch
@@ -17,6 +16,7 @@ from viz.frame.block_plan import BlockPlan
 from viz.frame.checks import Check, check
 from viz.frame.compute_blocks import reading
 from viz.frame.controls import KEEP
+from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
@@ -67,7 +67,7 @@ class StackingContext:
         """L."""
         return len(self.plan.layers)
 
-    @cached_property
+    @lazy
     def rollouts(self) -> compute.Rollouts:
         """The last layer's weights, and the rollout through 1, 2 … L layers."""
         return compute.rollouts(self.source, self.plan, self.mask)

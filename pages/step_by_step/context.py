@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import streamlit as st
@@ -14,6 +13,7 @@ from viz.core.spec import AttentionSpec
 from viz.frame import controls, state
 from viz.frame.controls import KEEP
 from viz.frame.first_pair import first_key, first_query
+from viz.frame.lazy import lazy
 from viz.frame.scene import Scene
 from viz.models.capture import Call
 from viz.text import Translate
@@ -58,7 +58,7 @@ class StepByStepContext:
         """What to write for each token."""
         return self.scene.labels
 
-    @cached_property
+    @lazy
     def head_weights(self) -> HeadWeights:
         """The head's part of the layer's weights."""
         return alone(self.trace.projections, self.head)
@@ -69,7 +69,7 @@ class StepByStepContext:
         w = self.head_weights
         return {"Q": (self.head, w.w_q, w.b_q), "K": (self.group, w.w_k, w.b_k), "V": (self.group, w.w_v, w.b_v)}
 
-    @cached_property
+    @lazy
     def cell(self) -> Cell:
         """The chosen cell, by hand."""
         return by_hand(self.trace, self.head, self.query, self.key)

@@ -1,7 +1,6 @@
 """What every section of the page stands on: two texts, and one layer of heads between them and on each alone."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import streamlit as st
 
@@ -10,6 +9,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.frame import compute, controls, specs, state
 from viz.frame.controls import KEEP
 from viz.frame.examples import pairs
+from viz.frame.lazy import lazy
 from viz.frame.scene import Scene
 from viz.text import Translate
 
@@ -34,7 +34,7 @@ class TwoSequencesContext:
         """The texts in the visitor's language."""
         return self.source.t
 
-    @cached_property
+    @lazy
     def target(self) -> Scene:
         """The target read by itself: its words look at its own."""
         choice = self.source.choice

@@ -1,0 +1,60 @@
+"""A property that is computed once, and keeps nobody else waiting."""
+
+import threading
+from dataclasses import dataclass
+
+import pytest
+
+from viz.frame.lazy import lazy
+
+
+@dataclass(frozen=True)
+class Page:
+    go: threading.Event
+
+    @lazy
+    def slow(self) -> object:
+        """What takes its time."""
+        self.go.wait(60)
+        return object()
+
+
+def test_it_is_computed_once_also_on_a_frozen_object():
+    page = Page(threading.Event())
+    page.go.set()
+    assert page.slow is page.slow
+    assert Page.slow.__doc__ == "What takes its time."
+
+
+def test_who_waits_in_it_keeps_no_other_page_waiting():
+    """functools.cached_property does in Python 3.11: one lock for the class, and two visitors stand still."""
+    waiting, other = Page(threading.Event()), Page(threading.Event())
+    other.go.set()
+    first = threading.Thread(target=lambda: waiting.slow)
+    first.start()
+    second = threading.Thread(target=lambda: other.slow)
+    second.start()
+    second.join(10)
+    held_up = second.is_alive()
+    waiting.go.set()
+    first.join(10)
+    second.join(10)
+    assert not held_up
+
+
+class Fails:
+    tries = 0
+
+    @lazy
+    def value(self) -> int:
+        self.tries += 1
+        if self.tries == 1:
+            raise ValueError
+        return self.tries
+
+
+def test_what_fails_is_tried_again():
+    fails = Fails()
+    with pytest.raises(ValueError):
+        _ = fails.value
+    assert fails.value == fails.value == 2

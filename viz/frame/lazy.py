@@ -1,0 +1,40 @@
+"""A property that is computed when it is first asked for."""
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any, Generic, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class lazy(Generic[T]):  # noqa: N801, used like property
+    """A property computed when it is first asked for, and kept on its object.
+
+    ``functools.cached_property`` will not do for what a page computes: in Python 3.11 it holds a lock, one for all
+    objects of the class. A page that waits in the line inside it would keep out the next visitor's page, for whose
+    turn it waits itself (:func:`viz.frame.waiting.aside`).
+
+    Example:
+        >>> class Text:
+        ...     words = lazy(lambda text: ["computed", "once"])
+        >>> text = Text()
+        >>> text.words is text.words
+        True
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute = compute
+        update_wrapper(self, compute)  # type: ignore[arg-type]
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "lazy[T]": ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> "lazy[T] | T":
+        if instance is None:
+            return self
+        value = instance.__dict__[self.name] = self.compute(instance)  # found there from now on, before this is
+        return value
