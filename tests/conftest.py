@@ -11,6 +11,18 @@ os.environ |= {
 
 import pytest
 
+from tests.browser.fixtures import (
+    app_url,
+    browser,
+    new_page,
+    page,
+    pytest_runtest_makereport,
+    server,
+    visit,
+)
+
+__all__ = ["app_url", "browser", "new_page", "page", "pytest_runtest_makereport", "server", "visit"]
+
 ROOT = Path(__file__).parents[1]
 UNIT = ("viz/core", "tests/core", "tests/figures", "tests/components", "tests/scheduler")
 LAYERS = {

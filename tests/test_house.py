@@ -329,3 +329,11 @@ def test_tests_mirror_modules():
         for path in (ROOT / "tests" / folder).rglob("test_*.py"):
             module = ROOT / "viz" / path.relative_to(ROOT / "tests").with_name(path.name.removeprefix("test_"))
             assert module.exists() or module.stem in NO_MODULE, f"{name(path)} tests no module of viz/{folder}"
+
+
+def test_a_test_finishes_its_coroutines_in_a_thread_of_their_own():
+    """After a browser has been started asyncio.run fails in the thread of the tests; ``tests.coroutines`` says why."""
+    runs = {
+        name(path) for path in (ROOT / "tests").rglob("test_*.py") if "\n    asyncio.run(" in path.read_text("utf8")
+    }
+    assert not runs

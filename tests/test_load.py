@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from tests.coroutines import finish
 from tests.load.__main__ import Course, percentile, report, run, server
 from tests.load.tab import Tab
 from tests.load.visitor import ACTIONS, Taken, Visitor, judged
@@ -35,7 +36,7 @@ def test_five_visitors_are_answered_whatever_they_do(running):
         await asyncio.gather(*map(each, visitors))
         await run(course, url, pid)
 
-    asyncio.run(together())
+    finish(together())
     assert [one for one in (*taken, *course.taken) if one.error or one.refused] == []
     assert {one.kind for one in taken} >= set(ACTIONS) - {"again"} | {"open"}
     assert len(course.taken) >= 5 and course.watch and course.watch.most > 100
@@ -51,7 +52,7 @@ def test_a_text_typed_is_in_the_link_and_a_tab_opened_by_it_shows_the_same(runni
             await opened.open("masks", text="giraffes & 100% elephants", layer=5)
             return typed, opened
 
-    typed, opened = asyncio.run(both())
+    typed, opened = finish(both())
     assert typed.query == opened.query == "text=giraffes+%26+100%25+elephants&layer=5"
     assert typed.value("text") == opened.value("text") == "giraffes & 100% elephants"
     assert typed.value("layer") == opened.value("layer") == 5

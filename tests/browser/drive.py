@@ -15,8 +15,6 @@ from urllib.parse import urlencode, urlparse
 from weakref import WeakKeyDictionary
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebSocket, expect
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -109,6 +107,8 @@ _UNANSWERED: WeakKeyDictionary[Page, bool] = WeakKeyDictionary()
 
 def listen(page: Page) -> Page:
     """Follow what a page asks of the app from now on, as :func:`wait_run` has to know; gives the page."""
+    from streamlit.proto.BackMsg_pb2 import BackMsg  # not for the tests that do without Streamlit
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
     def asks(message: str | bytes) -> None:
         if isinstance(message, bytes) and BackMsg.FromString(message).WhichOneof("type") == "rerun_script":

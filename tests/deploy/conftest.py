@@ -1,14 +1,11 @@
-"""The browser of the other tests, and a fleet to visit."""
+"""A fleet to visit."""
 
 import os
 from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.conftest import browser
 from tests.deploy.fleet import MISSING, Fleet, find_nginx, start
-
-__all__ = ["browser"]
 
 
 @pytest.fixture(scope="module")

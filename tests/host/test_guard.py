@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
+from tests.coroutines import finish
 from viz import limits, streamlit_internals
 from viz.frame import compute
 from viz.host import guard
@@ -64,10 +65,10 @@ class Door:
         return sent
 
     def ask(self, path, method="GET", headers=HOST):
-        return asyncio.run(self.knock("http", path, headers, method=method))[0]
+        return finish(self.knock("http", path, headers, method=method))[0]
 
     def open(self, headers=OWN, messages=(END,), **scope):
-        return asyncio.run(self.knock("websocket", "/_stcore/stream", headers, messages, **scope))
+        return finish(self.knock("websocket", "/_stcore/stream", headers, messages, **scope))
 
 
 @pytest.fixture
@@ -208,7 +209,7 @@ def test_a_socket_that_gives_way_is_closed(door):
         next(iter(door.sockets._open.values()))[0].leave.set()
         return await coming
 
-    assert asyncio.run(visit())[-1] == {"type": "websocket.close", "code": 1013}
+    assert finish(visit())[-1] == {"type": "websocket.close", "code": 1013}
 
 
 @pytest.mark.parametrize(

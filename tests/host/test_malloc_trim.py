@@ -6,6 +6,7 @@ import os
 import pytest
 import torch
 
+from tests.coroutines import finish
 from tests.load.watch import memory_of
 from viz.host import malloc_trim, readiness
 from viz.host.sockets import Sockets
@@ -26,6 +27,6 @@ def test_pages_between_what_stays_go_back(monkeypatch):
         async with readiness.Readiness(Sockets()).lifespan(None):
             await asyncio.sleep(0.5)
 
-    asyncio.run(serve())
+    finish(serve())
     assert before - memory_of(os.getpid()) > 60
     assert len(tensors) == 600

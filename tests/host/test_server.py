@@ -18,6 +18,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.browser.drive import Server, serve
+from tests.coroutines import finish
 from tests.load.tab import Answer, Tab
 from viz.text import translator
 
@@ -90,7 +91,7 @@ def test_a_first_visitor_by_a_deep_link_is_served(server):
         async with Tab(server.url) as tab:
             return await tab.open("positions", text="The cat sat.", lang="en")
 
-    answer = asyncio.run(visit())
+    answer = finish(visit())
     assert answer.titles == [translator("en")("positions.title")]
     assert answer.exceptions == answer.boxes == []
 
@@ -111,7 +112,7 @@ def test_a_pass_that_raises_is_a_sentence_and_no_text_is_told_to_others_or_to_th
             assert not any(SECRET.encode() in each.SerializeToString() for each in other.heard)
             assert any(SECRET.encode() in each.SerializeToString() for each in one.heard), "the test sees texts"
 
-    asyncio.run(visit())
+    finish(visit())
     assert get(server, f"/?text={SECRET}")[0] == 200
     assert SECRET not in server.written()
     assert "a computation failed: RuntimeError in " in server.written()
@@ -141,7 +142,7 @@ def test_who_waits_sees_the_place_and_who_vanishes_gives_it_up(server):
             assert second.told("waiting.place", n=1)
             assert third.told("waiting.place", n=2)
 
-    asyncio.run(visit())
+    finish(visit())
     wait(lambda: (inside(server)["working"], inside(server)["waiting"]) == (0, 0))
 
 
@@ -154,7 +155,7 @@ def test_a_crowd_that_comes_and_goes_leaves_nothing_behind(server):
         async with Tab(server.url) as tab:
             assert (await tab.open()).boxes == []
 
-    asyncio.run(visit())  # the first page of all takes memory that stays
+    finish(visit())  # the first page of all takes memory that stays
     before = inside(server), int(memory.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if memory.exists() else 0
 
     async def crowd() -> None:
@@ -173,10 +174,10 @@ def test_a_crowd_that_comes_and_goes_leaves_nothing_behind(server):
 
     def back_to_normal() -> bool:
         time.sleep(1.2)  # lost sessions are kept for one, and forgotten when the next one is lost
-        asyncio.run(visit())
+        finish(visit())
         return inside(server)["files"] <= before[0]["files"] + 12
 
-    asyncio.run(crowd())
+    finish(crowd())
     wait(lambda: inside(server)["sockets"] == 0)
     wait(back_to_normal)
     if memory.exists():
@@ -199,7 +200,7 @@ def test_told_to_stop_in_the_middle_of_work_it_says_so_and_ends(server):
             await asyncio.wait_for(tab._socket.wait_closed(), 20)
             return tab._socket.close_code
 
-    assert asyncio.run(visit()) == 1012, "service restart: the browser comes again"
+    assert finish(visit()) == 1012, "service restart: the browser comes again"
     gone = os.WEXITED | os.WNOHANG | os.WNOWAIT
     began = time.monotonic()
     wait(lambda: os.waitid(os.P_PID, server.pid, gone) is not None)

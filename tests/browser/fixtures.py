@@ -1,4 +1,4 @@
-"""A server, a browser and watched pages for the tests of this folder.
+"""A browser, a server and watched pages: one of each for all that a process tests, since both take seconds to start.
 
 ``visit`` opens the app; ``page`` is a blank page to open by hand. Both are closed, and judged, after the test: no
 request to another machine, no error in the console, no exception on the page, no traceback in the server's log.
@@ -30,7 +30,7 @@ Visit = Callable[..., Page]
 _SERVER = pytest.StashKey[Server]()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The installed Chrome or Chromium, without a window."""
     executable = find_browser()
@@ -45,7 +45,7 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``streamlit run app.py``, on a free port of this machine, after its first visitor.
 
@@ -60,7 +60,7 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield running
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def app_url(server: Server) -> str:
     """Where the app is."""
     return server.url

@@ -1,0 +1,14 @@
+"""Coroutines in tests: run in a thread of their own, since Playwright keeps a loop in the one that has the browser."""
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def finish(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine gives, when it is done; as ``asyncio.run``."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
