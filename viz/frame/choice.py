@@ -13,10 +13,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
-from viz.core.masks import from_code
 from viz.frame import compute, controls, specs, state
 from viz.frame.controls import KEEP
 from viz.frame.examples import examples
+from viz.frame.mask_code import from_code
 from viz.models import registry
 from viz.models.layout import LoadedModel
 from viz.text import Translate

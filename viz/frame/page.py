@@ -13,11 +13,11 @@ from typing import Any
 
 import streamlit as st
 
+from viz.errors import ModelError
 from viz.frame import state
 from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
-from viz.models.registry import ModelError
 from viz.text import Translate, has_text, translator
 
 ALL = "all"

@@ -7,10 +7,10 @@ import streamlit as st
 
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import OddWidthError
+from viz.errors import ModelError
 from viz.frame import compute, specs
 from viz.frame.choice import Asked, Chips, Choice
 from viz.models.capture import Capture
-from viz.models.registry import ModelError
 from viz.text import Translate
 
 

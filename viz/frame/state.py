@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.frame import reconnect
+from viz.frame.connection import reconnect
 from viz.streamlit_internals import page_hash
 
 T = TypeVar("T")

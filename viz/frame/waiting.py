@@ -10,7 +10,7 @@ from contextvars import ContextVar
 import streamlit as st
 
 from viz import limits
-from viz.models.registry import ModelError
+from viz.errors import ModelError
 from viz.scheduler.fair_queue import Ticket, Turns, come
 from viz.streamlit_internals import yield_check
 from viz.text import translator

@@ -17,9 +17,9 @@ from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.masks import combine
 from viz.core.norm import NormWeights
 from viz.core.variants.encodings import Encoding, encode
+from viz.errors import ModelError
 from viz.models.capture import Call, Capture
 from viz.models.layout import LoadedModel, linear
-from viz.models.registry import ModelError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from viz.models.registry import ModelError
+from viz.errors import ModelError
 
 SPACE = "␣"
 _NAMED = {"\n": "↵", "\t": "⇥", "\r": "↵", " ": SPACE}

@@ -1,4 +1,4 @@
-"""Whole blocks of a source, kept as ``compute.py`` keeps single layers.
+"""Whole blocks of a source, kept as single layers are.
 
 A source has blocks of its own (a model's, or seeded ones around the same heads as on the other pages). A decoder
 block reads a second text; a model that has none lends its encoder's output to a seeded one.
@@ -13,12 +13,13 @@ from viz import limits
 from viz.core.block import BlockDesign, BlockTrace, BlockWeights
 from viz.core.masks import causal, combine
 from viz.core.spec import AttentionSpec
-from viz.frame import compute, compute_positions
-from viz.frame.block_plan import BlockPlan
+from viz.frame import compute
+from viz.frame.compute.block_plan import BlockPlan
+from viz.frame.compute.positions import every_encoding, own_rows
 from viz.frame.specs import Mask, Placing, Source
-from viz.models import positions as places
 from viz.models.blocks import Blocks, find_block_layout, model_blocks
 from viz.models.capture import Capture, capture
+from viz.models.positions import first
 from viz.models.tokens import Tokens
 
 WIDER = 4
@@ -50,21 +51,21 @@ def _reading(source: Source, positions: bool, target: str) -> Capture:
         most = min(limits.STACK_TOKENS, loaded.max_tokens)
         return capture(loaded, source.text, target=target or None, max_tokens=most)
     tokens, vectors = compute.bare(source)
-    tokens, vectors = places.first(tokens, limits.STACK_TOKENS), vectors[: limits.STACK_TOKENS]
+    tokens, vectors = first(tokens, limits.STACK_TOKENS), vectors[: limits.STACK_TOKENS]
     return compute.on_seeded_heads(source, tokens, vectors + (table(source, len(vectors)) if positions else 0))
 
 
 def table(source: Source, n: int) -> Tensor:
     """The sinusoids that are added to a source's seeded tokens, (n, d_model)."""
     _, vectors = compute.bare(source)
-    return compute_positions.every_encoding(source, Placing())["sinusoidal"].table(n, vectors.shape[1])
+    return every_encoding(source, Placing())["sinusoidal"].table(n, vectors.shape[1])
 
 
 def inputs(source: Source, plan: BlockPlan) -> dict[str, Tensor]:
     """What the first block's input is made of: the tokens' rows of the embedding table, and their positions if any."""
     if source.kind == "model":
         ids = reading(source).tokens.ids
-        vectors, own = compute.model(source.model).embeddings(list(ids)), compute_positions.own_rows(source)
+        vectors, own = compute.model(source.model).embeddings(list(ids)), own_rows(source)
         return {"embedding": vectors} | ({} if own is None else {"position": own[: len(ids)]})
     vectors = compute.bare(source)[1][: limits.STACK_TOKENS]
     return {"embedding": vectors} | ({"position": table(source, len(vectors))} if plan.positions else {})

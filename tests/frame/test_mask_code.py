@@ -1,0 +1,31 @@
+"""A painted mask comes back from its link, and links from long ago still hold the same masks."""
+
+import pytest
+import torch
+
+from viz.frame.mask_code import from_code, to_code
+
+
+def test_a_mask_by_hand():
+    # 110 001 111 and seven zeros: 1100 0111 1000 0000, in sixes 110001 111000 0000(00)
+    mask = torch.tensor([[1, 1, 0], [0, 0, 1], [1, 1, 1]]).bool()
+    assert to_code(mask) == "3.x4A"
+    assert torch.equal(from_code("3.x4A"), mask)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 13, 32])
+def test_every_cell_comes_back(n):
+    for seed in range(5):
+        mask = torch.rand(n, n, generator=torch.Generator().manual_seed(seed)) < seed / 4
+        assert torch.equal(from_code(to_code(mask)), mask)
+        assert len(to_code(mask)) <= len(f"{n}.") + -(-4 * -(-n * n // 8) // 3)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["", "3", "3.", ".x4A", "0.x4A", "03.x4A", "-3.x4A", "3.x4", "3.x4AA", "3.x4AAA", "3.x4A=", "3.x+A", "3.x4Á",
+     "5.x4A", "3.x4B", "3.x4D", "3.x4A\n", " 3.x4A", "٣.x4A", "3.x 4A", "1e3.AA", "9999.AA", "99999.AA"],
+)  # fmt: skip
+def test_any_other_code_is_refused(code):
+    with pytest.raises(ValueError, match=r"^code="):
+        from_code(code)
