@@ -13,6 +13,25 @@ def test_a_mask_by_hand():
     assert torch.equal(from_code("3.x4A"), mask)
 
 
+RECORDED = {
+    "1.AA": ["0"],
+    "3.m4A": ["4", "6", "7"],
+    "8.gEAgEAgEAgE": ["80", "40", "20", "10", "8", "4", "2", "1"],
+    "10.u7u7u7u7u7u7u7u7sA": ["2ee", "3bb"] * 5,
+    "11._K-F_v_3mJfwyPXqu_TyAA": ["7e5", "3e1", "3fd", "7ff", "3cc", "25f", "619", "f5", "755", "6fd", "1e4"],
+    "16.kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk": [*["9249", "2492", "4924"] * 5, "9249"],
+}
+"""Codes of links that were sent around before, and their rows: hexadecimal, the first key the highest bit."""
+
+
+@pytest.mark.parametrize("code", RECORDED)
+def test_a_recorded_code_is_the_same_mask_for_good(code):
+    mask = from_code(code)
+    rows = ["".join("01"[cell] for cell in row) for row in mask.int().tolist()]
+    assert rows == [f"{int(row, 16):0{len(mask)}b}" for row in RECORDED[code]]
+    assert to_code(mask) == code
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 13, 32])
 def test_every_cell_comes_back(n):
     for seed in range(5):
