@@ -97,8 +97,8 @@ def blocks_more(scene: Scene) -> bool:
     choice = scene.choice
     if choice.mask.kind == "own":
         return False
-    own = compute.trace(choice.source, choice.layer, specs.Mask()).masked[0]  # the same cells in every head
-    return not own.isneginf().equal(scene.trace.masked[0].isneginf())
+    source_masked = compute.trace(choice.source, choice.layer, specs.Mask()).masked[0]  # the same cells in every head
+    return not source_masked.isneginf().equal(scene.trace.masked[0].isneginf())
 
 
 def mask_added(scene: Scene) -> None:

@@ -202,8 +202,8 @@ def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
 
 def _states(result: Any, first: str) -> dict[str, tuple[Tensor, ...]]:
     """The hidden states a model handed out, by stack."""
-    if (own := getattr(result, "hidden_states", None)) is not None:
-        return {first: tuple(state[0] for state in own)}
+    if (hidden := getattr(result, "hidden_states", None)) is not None:
+        return {first: tuple(state[0] for state in hidden)}
     return {name: tuple(state[0] for state in result[f"{name}_hidden_states"]) for name in ("encoder", "decoder")}
 
 

@@ -65,8 +65,8 @@ def inputs(source: Source, plan: BlockPlan) -> dict[str, Tensor]:
     """What the first block's input is made of: the tokens' rows of the embedding table, and their positions if any."""
     if source.kind == "model":
         ids = reading(source).tokens.ids
-        vectors, own = compute.model(source.model).embeddings(list(ids)), own_rows(source)
-        return {"embedding": vectors} | ({} if own is None else {"position": own[: len(ids)]})
+        vectors, rows = compute.model(source.model).embeddings(list(ids)), own_rows(source)
+        return {"embedding": vectors} | ({} if rows is None else {"position": rows[: len(ids)]})
     vectors = compute.bare(source)[1][: limits.STACK_TOKENS]
     return {"embedding": vectors} | ({"position": table(source, len(vectors))} if plan.positions else {})
 
@@ -122,8 +122,8 @@ def first_stack(source: Source, plan: BlockPlan) -> Blocks:
     seen = reading(source, plan.positions)
     if source.kind != "model":
         return seeded_blocks(seen, source, plan.layers or (0,))
-    own = model_blocks(compute.model(source.model), seen)
-    return own.choose(plan.layers) if plan.layers else own
+    trained = model_blocks(compute.model(source.model), seen)
+    return trained.choose(plan.layers) if plan.layers else trained
 
 
 @compute.kept
@@ -163,17 +163,17 @@ def decoder_stack(source: Source, target: str, plan: BlockPlan, mask: Mask) -> B
     if not has_decoder(source):
         made = writer(source, target)
         return seeded_blocks(reading(made, plan.positions), made, plan.layers or (0,), memory)
-    own = model_blocks(compute.model(source.model), reading(source, target=target), "decoder")
-    return replace(own.choose(plan.layers) if plan.layers else own, memory=memory)
+    trained = model_blocks(compute.model(source.model), reading(source, target=target), "decoder")
+    return replace(trained.choose(plan.layers) if plan.layers else trained, memory=memory)
 
 
 def decoder_masks(mask: Mask, n_queries: int, n_keys: int) -> dict[str, Tensor | None]:
     """Where the target may look: causally in itself, and past the padding, which is the source's, in the memory."""
     if mask.kind in ("padding", "both"):
-        there = replace(mask, kind="padding").allowed(n_queries, n_keys)
-        return {"allowed": causal(n_queries, n_queries), "memory_allowed": there}
-    here = mask.allowed(n_queries, n_queries)
-    return {"allowed": combine(causal(n_queries, n_queries), here), "memory_allowed": None}
+        real_keys = replace(mask, kind="padding").allowed(n_queries, n_keys)
+        return {"allowed": causal(n_queries, n_queries), "memory_allowed": real_keys}
+    chosen = mask.allowed(n_queries, n_queries)
+    return {"allowed": combine(causal(n_queries, n_queries), chosen), "memory_allowed": None}
 
 
 @compute.kept

@@ -61,7 +61,8 @@ def _parameter(channel: str, name: str) -> str:
 def opening_query(scene: Scene) -> int:
     """The query that is locked until the visitor chooses another: an example says which."""
     source, labels = scene.choice.source, scene.capture.queries.labels
-    words = (one.query for one in (*examples(), *pairs()) if (one.text, one.target) == (source.text, source.target))
+    ours = (source.text, source.target)
+    words = (example.query for example in (*examples(), *pairs()) if (example.text, example.target) == ours)
     return next((labels.index(word) for word in words if word in labels), -1)
 
 
@@ -108,7 +109,7 @@ def read_choice(sent: Any) -> dict[str, Any]:
     found |= {n: sent[n] for n in ("sort", "show", "look", "combine") if isinstance(sent.get(n), str)}
     if isinstance(sent.get("temperature"), int | float):
         found["temperature"] = float(sent["temperature"])
-    if isinstance(sent.get("several"), list) and all(whole(one) for one in sent["several"]):
+    if isinstance(sent.get("several"), list) and all(whole(head) for head in sent["several"]):
         found["several"] = sent["several"]
     return found
 
@@ -118,7 +119,7 @@ def _head(scene: Scene, view: specs.View, wall: Packed, chosen: Mapping[str, Any
     source, mask, layer, H = scene.choice.source, scene.choice.mask, chosen["layer"], scene.capture.n_heads
     if wall.pool > 1 and chosen["combine"] != "one" and view.what == "weights":
         several: Sequence[int] = chosen["several"] or range(layer * H, (layer + 1) * H)
-        together = frozenset(divmod(one, H) for one in several)
+        together = frozenset(divmod(head, H) for head in several)
         return head_grid.combined(source, together, chosen["combine"], mask, view, off)
     return head_grid.head_scores(source, layer, chosen["head"], mask, view, off)
 
