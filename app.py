@@ -6,11 +6,11 @@ import streamlit as st
 
 from pages import FIRST, NAVIGATION, PAGES
 from viz import ASSETS
+from viz.errors import ModelError
 from viz.frame import compute, sidebar, state, waiting
-from viz.frame.first_visit import use_own_pages
-from viz.frame.reconnect import come_back
+from viz.frame.connection.first_visit import use_own_pages
+from viz.frame.connection.reconnect import come_back
 from viz.frame.scene import say_error
-from viz.models.registry import ModelError
 
 use_own_pages([sidebar.path_of(name) for name in PAGES])
 st.set_page_config(page_icon=str(ASSETS / "favicon.png"), layout="wide")

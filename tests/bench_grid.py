@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.drive import FLAGS, PATIENCE, ROOT, WIDE, find_browser, listen, serve, wait_run
-from viz.frame import compute_head_grid, specs
+from viz.frame import specs
+from viz.frame.compute import head_grid
 from viz.models.registry import entries
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ compute.warm()
 GRID = f"""
 {READ}
 from viz.text import translator
-from viz.frame import head_grid, sidebar, state
+from viz.frame import sidebar, state
+from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
 st.set_page_config(layout='wide')
 state.begin()
@@ -45,7 +47,7 @@ shown = source(n, {SLIDER} % 2)
 choice = choice.Choice(lang='en', source=shown, layer=3, mask=specs.Mask(), dropped_characters=0)
 capture, trace = compute.read(shown), compute.trace(shown, 3, specs.Mask())
 scene = Scene(t=translator('en'), choice=choice, capture=capture, trace=trace)
-head_grid.grid(scene, specs.View())
+grid(scene, specs.View())
 state.end()
 """
 SUBPLOTS = f"""
@@ -54,7 +56,7 @@ from plotly.subplots import make_subplots
 shown = source(64, {SLIDER} % 2)
 fig = make_subplots(6, 12)
 for i in range(6):
-    weights = compute_head_grid.shown(shown, i, specs.Mask(), specs.View()).values
+    weights = head_grid.shown(shown, i, specs.Mask(), specs.View()).values
     for j in range(12):
         fig.add_heatmap(z=weights[j].numpy(), coloraxis='coloraxis', row=i + 1, col=j + 1)
 fig.update_layout(height=700)
@@ -152,11 +154,11 @@ def grid_bytes() -> "Iterator[Row]":
     for n, limit, what in ((128, 2.5, "exact"), (512, 1.5, "pooled")):
         text = " ".join(itertools.islice(itertools.cycle(WORDS), n - 2))
         source = specs.Source(kind="model", text=text, model=entries()[0].id)
-        wall = compute_head_grid.wall(source, specs.Mask(), specs.View())
+        wall = head_grid.wall(source, specs.Mask(), specs.View())
         assert (wall.pool == 1) == (what == "exact")
         sent = len(wall.data) / 1e6
         yield Row(what=f"bytes, 72 heads, {n} tokens, {what} / limit", ours=sent, theirs=limit, unit="MB", goal=1.0)
-        head = len(compute_head_grid.head_scores(source, 3, 1, specs.Mask(), specs.View()).data) / 1e6
+        head = len(head_grid.head_scores(source, 3, 1, specs.Mask(), specs.View()).data) / 1e6
         yield Row(what=f"bytes, the chosen head, {n} tokens / limit", ours=head, theirs=0.6, unit="MB", goal=1.0)
         if n == 128:
             yield Row(what="bytes, 72 heads, 128 tokens / BertViz (PEERS.md)", ours=sent, theirs=53.5, unit="MB")

@@ -14,8 +14,9 @@ from viz.core.analysis.token_similarity import mean_cosine
 from viz.core.analysis.torch_layers import torch_layer_error
 from viz.core.block import BlockTrace
 from viz.core.norm import moments
-from viz.frame import compute, compute_blocks
-from viz.frame.block_plan import BlockPlan
+from viz.frame import compute
+from viz.frame.compute import blocks
+from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.specs import Mask, Source
 from viz.models.blocks import Blocks
 
@@ -30,10 +31,10 @@ def stack_of(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[
         ModelError: "empty", if the target has no word.
     """
     if target:
-        stack = compute_blocks.decoder_stack(source, target, plan, mask)
+        stack = blocks.decoder_stack(source, target, plan, mask)
         assert stack.memory is not None
-        return stack, compute_blocks.decoder_masks(mask, len(stack.x), len(stack.memory))
-    stack = compute_blocks.first_stack(source, plan)
+        return stack, blocks.decoder_masks(mask, len(stack.x), len(stack.memory))
+    stack = blocks.first_stack(source, plan)
     return stack, {"allowed": mask.allowed(len(stack.x), len(stack.x))}
 
 
@@ -108,9 +109,9 @@ def both_places(source: Source, target: str, mask: Mask, layer: int) -> BothPlac
     """One block, put together both ways, on what it reads in the stack as it was built."""
     stack, masks = stack_of(source, target, BlockPlan(), mask)
     if target:
-        traces = compute_blocks.decoder_blocks(source, target, BlockPlan(), mask)
+        traces = blocks.decoder_blocks(source, target, BlockPlan(), mask)
     else:
-        traces = compute_blocks.blocks(source, BlockPlan(), mask)
+        traces = blocks.blocks(source, BlockPlan(), mask)
     one = replace(stack.choose((layer,)), x=traces[layer].x)
     runs = {place: one.run(**masks, design=replace(stack.design, norm=place)) for place in PLACES}
     return BothPlaces(
@@ -155,10 +156,7 @@ class Compared:
 def compared(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[Compared, ...]:
     """Every block of a stack held against what else computes it; without a target, of the first stack."""
     stack, masks = stack_of(source, target, plan, mask)
-    if target:
-        traces = compute_blocks.decoder_blocks(source, target, plan, mask)
-    else:
-        traces = compute_blocks.blocks(source, plan, mask)
+    traces = blocks.decoder_blocks(source, target, plan, mask) if target else blocks.blocks(source, plan, mask)
     own = stack.states and plan.as_is and mask.kind == "own"
     return tuple(
         Compared(

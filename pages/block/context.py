@@ -8,14 +8,15 @@ import streamlit as st
 
 from pages.block.side import Side, decoder_side, encoder_side, kind_of
 from viz import limits
-from viz.frame import compute_blocks, controls, state
-from viz.frame.block_plan import BlockPlan
+from viz.errors import ModelError
+from viz.frame import controls, state
 from viz.frame.checks import Check
+from viz.frame.compute import blocks
+from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import pairs
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.frame.specs import Mask, Source
-from viz.models.registry import ModelError
 from viz.text import Translate
 
 KINDS = ("encoder", "decoder", "both")
@@ -60,7 +61,7 @@ class BlockContext:
     @property
     def is_decoder_only(self) -> bool:
         """Whether the model's own blocks are a decoder's, and read no other text."""
-        return "decoder" in self.scene.capture.stacks and not compute_blocks.has_decoder(self.source)
+        return "decoder" in self.scene.capture.stacks and not blocks.has_decoder(self.source)
 
     @lazy
     def encoder(self) -> Side:
@@ -91,7 +92,7 @@ class BlockContext:
     @property
     def source_labels(self) -> tuple[str, ...]:
         """The tokens a decoder's cross-attention looks at."""
-        return compute_blocks.reading(self.source, self.plan.positions).tokens.labels
+        return blocks.reading(self.source, self.plan.positions).tokens.labels
 
     def labels_of(self, code: str) -> tuple[str, ...]:
         """The tokens a box's rows stand for: the memory's are the source's."""
@@ -108,7 +109,7 @@ def about(scene: Scene) -> None:
         H=spec.H,
         G=spec.G,
         d_model=spec.d_model,
-        d_ff=compute_blocks.WIDER * spec.d_model,
+        d_ff=blocks.WIDER * spec.d_model,
         n=len(scene.labels),
         layer=scene.choice.layer,
         last=scene.capture.n_layers - 1,
@@ -125,7 +126,7 @@ def open_block(scene: Scene) -> BlockContext:
         ModelError: "block", if it is not known how this model's blocks are put together.
     """
     t, last = scene.t, scene.trace.projections.spec.H - 1
-    own = compute_blocks.own_norm(scene.choice.source)
+    own = blocks.own_norm(scene.choice.source)
     plan, kind = _plan(scene, own), state.choice("block", "encoder", KINDS)
     head = state.whole("head", 1, 0, last)
     context = BlockContext(scene=scene, kind=kind, plan=plan, target="", head=head)

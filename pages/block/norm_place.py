@@ -13,8 +13,8 @@ from pages.block.numbers import number
 from pages.block.side import Side, torch_name
 from viz.core.block import BlockTrace
 from viz.figures.depth import Curve, depth
-from viz.frame.block_plan import BlockPlan
 from viz.frame.checks import Check, check
+from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.show import show
 
 

@@ -7,8 +7,8 @@ from typing import Literal
 from torch import Tensor
 
 from viz.core.block import BlockTrace
-from viz.frame import compute_blocks
-from viz.frame.block_plan import BlockPlan
+from viz.frame.compute import blocks
+from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.specs import Mask, Source
 from viz.models.blocks import Blocks
 from viz.text import Translate
@@ -56,15 +56,15 @@ class Side:
 
 def encoder_side(source: Source, plan: BlockPlan, mask: Mask, layer: int) -> Side:
     """The source's own first stack."""
-    seen, traces = compute_blocks.reading(source, plan.positions), compute_blocks.blocks(source, plan, mask)
+    seen, traces = blocks.reading(source, plan.positions), blocks.blocks(source, plan, mask)
     return Side(
         code="enc",
         labels=seen.tokens.labels,
-        stack=compute_blocks.first_stack(source, plan),
+        stack=blocks.first_stack(source, plan),
         traces=traces,
         layer=min(layer, len(traces) - 1),
         lent=False,
-        inputs=compute_blocks.inputs(source, plan),
+        inputs=blocks.inputs(source, plan),
     )
 
 
@@ -74,16 +74,16 @@ def decoder_side(source: Source, target: str, plan: BlockPlan, mask: Mask, layer
     Raises:
         ModelError: "empty", if the target has no word.
     """
-    has_own = compute_blocks.has_decoder(source)
-    traces = compute_blocks.decoder_blocks(source, target, plan, mask)
+    has_own = blocks.has_decoder(source)
+    traces = blocks.decoder_blocks(source, target, plan, mask)
     return Side(
         code="dec",
-        labels=compute_blocks.written(source, target, plan).labels,
+        labels=blocks.written(source, target, plan).labels,
         traces=traces,
-        stack=compute_blocks.decoder_stack(source, target, plan, mask),
+        stack=blocks.decoder_stack(source, target, plan, mask),
         layer=min(layer, len(traces) - 1),
         lent=source.kind == "model" and not has_own,
-        inputs={} if has_own else compute_blocks.inputs(compute_blocks.writer(source, target), plan),
+        inputs={} if has_own else blocks.inputs(blocks.writer(source, target), plan),
     )
 
 

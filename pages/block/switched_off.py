@@ -12,8 +12,8 @@ from pages.block.numbers import number
 from viz.figures.bars import bars
 from viz.figures.depth import Curve, depth
 from viz.figures.palette import BLUE, GREY
-from viz.frame.block_plan import BlockPlan
 from viz.frame.checks import Check, check
+from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.show import show
 
 

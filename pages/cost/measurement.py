@@ -9,7 +9,7 @@ from typing import Literal
 
 from viz.core.cost.timed_layers import CANDIDATES, Plan
 from viz.core.cost.timing import Point, measure
-from viz.models.registry import ModelError
+from viz.errors import ModelError
 
 State = Literal["idle", "full", "waiting", "running", "done", "late", "stopped", "failed"]
 Turn = Callable[[], AbstractContextManager[None]]

@@ -7,7 +7,7 @@ from pages.heads.context import HeadsContext
 from viz.frame import state
 from viz.frame.checks import Check, attention_checks
 from viz.frame.examples import examples
-from viz.frame.head_grid import grid
+from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
 from viz.models.head_notes import note
 

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from viz.frame import compute_head_grid, controls, specs, state
+from viz.frame import controls, specs, state
+from viz.frame.compute import head_grid
+from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene
-from viz.frame.view_controls import view_controls
 from viz.text import Translate
 
 
@@ -25,10 +26,10 @@ class HeadsContext:
         return self.scene.t
 
     @lazy
-    def shown(self) -> compute_head_grid.Shown:
+    def shown(self) -> head_grid.Shown:
         """The maps of the scene's layer as the view shows them."""
         choice = self.scene.choice
-        return compute_head_grid.shown(choice.source, choice.layer, choice.mask, self.view)
+        return head_grid.shown(choice.source, choice.layer, choice.mask, self.view)
 
 
 def open_heads(scene: Scene) -> HeadsContext:

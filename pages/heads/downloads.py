@@ -14,9 +14,10 @@ from torch import Tensor
 
 from viz import ASSETS, ROOT
 from viz.core.heads import MultiHeadTrace
-from viz.core.masks import from_code
-from viz.frame import compute, compute_head_grid, specs, state
+from viz.frame import compute, specs, state
+from viz.frame.compute import head_grid
 from viz.frame.controls import KEEP
+from viz.frame.mask_code import from_code
 from viz.frame.scene import Scene
 from viz.frame.show import IMAGES
 from viz.models import registry
@@ -121,7 +122,7 @@ def to_code(source: specs.Source, layer: int, head: int, mask: specs.Mask, token
 
 
 def _csv(source: specs.Source, layer: int, mask: specs.Mask, view: specs.View, head: int) -> bytes:
-    shown = compute_head_grid.shown(source, layer, mask, view)
+    shown = head_grid.shown(source, layer, mask, view)
     return to_csv(shown.values[head], shown.labels, shown.labels)
 
 

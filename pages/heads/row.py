@@ -8,7 +8,7 @@ from viz.figures.bars import bars
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
-from viz.frame.head_grid import axis, opening_query
+from viz.frame.head_grid.grid import axis, opening_query
 from viz.frame.show import show
 
 

@@ -11,12 +11,13 @@ from torch import Tensor
 from viz import limits
 from viz.core.attention import AttentionTrace, attend, row_softmax
 from viz.core.heads import share_kv
-from viz.core.masks import combine, to_code
+from viz.core.masks import combine
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, specs, state
 from viz.frame.choice import mask_details
 from viz.frame.first_pair import first_query
 from viz.frame.lazy import lazy
+from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene
 from viz.models.capture import Call
 from viz.text import Translate, sentences

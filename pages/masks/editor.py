@@ -14,9 +14,9 @@ from viz.components.mount import mount
 from viz.core.analysis.checks import largest, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
-from viz.core.masks import from_code, to_code
 from viz.frame import state
 from viz.frame.checks import Check, check
+from viz.frame.mask_code import from_code, to_code
 
 PAINTER = "painter"
 

@@ -7,7 +7,7 @@ from viz import limits
 from viz.core.heads import MultiHeadTrace
 from viz.core.variants.encodings import encode, no_table
 from viz.frame.compute import bare, kept, model, on_seeded_heads
-from viz.frame.compute_positions import every_encoding
+from viz.frame.compute.positions import every_encoding
 from viz.frame.specs import Placing, Source
 from viz.models import positions
 from viz.models.capture import Capture

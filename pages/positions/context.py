@@ -13,12 +13,13 @@ from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
 from viz.core.variants.encodings import Encoding
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.frame import compute, compute_positions, controls, state
+from viz.frame import compute, controls, state
+from viz.frame.compute.positions import every_encoding, own_rows, row_gain
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, mask_added, provenance
 from viz.frame.specs import Placing
-from viz.models import positions
 from viz.models.capture import Capture
+from viz.models.positions import first
 from viz.models.tokens import Tokens
 from viz.text import Translate
 
@@ -70,12 +71,12 @@ class PositionsContext:
     @lazy
     def rows(self) -> Tensor | None:
         """The model's own table of positions, if it has one."""
-        return compute_positions.own_rows(self.scene.choice.source)
+        return own_rows(self.scene.choice.source)
 
     @lazy
     def encodings(self) -> Mapping[str, Encoding]:
         """Every way to tell these heads where a word is, by its code."""
-        return compute_positions.every_encoding(self.scene.choice.source, self.placing)
+        return every_encoding(self.scene.choice.source, self.placing)
 
     @lazy
     def unplaced(self) -> Capture:
@@ -128,7 +129,7 @@ class PositionsContext:
     @property
     def gain(self) -> float:
         """By how much a formula's rows are scaled to suit a model's tokens."""
-        return compute_positions.row_gain(self.scene.choice.source)
+        return row_gain(self.scene.choice.source)
 
     def say_base(self) -> None:
         """The base is chosen in another section."""
@@ -172,7 +173,7 @@ def about(scene: Scene) -> None:
     )
     if source.kind == "model":
         turns = "turns" if scene.capture.calls[0].rotary else "other"
-        own = "table" if compute_positions.own_rows(source) is not None else turns
+        own = "table" if own_rows(source) is not None else turns
         line = f"{line} {t(f'positions.model_{own}')}"
     st.caption(line)
     mask_added(scene)
@@ -186,7 +187,7 @@ def open_positions(scene: Scene) -> PositionsContext:
         with scene.chips.add("head", t("chips.head", head=head)):
             controls.slider(t("positions.head"), "place_head", 2, 0, last)
             st.caption(t("positions.first_layer"))
-    tokens = positions.first(scene.capture.tokens, limits.PLACED_TOKENS)
+    tokens = first(scene.capture.tokens, limits.PLACED_TOKENS)
     if len(tokens.ids) < len(scene.labels):
         st.caption(t("positions.first", n=len(tokens.ids)))
     placing = Placing(

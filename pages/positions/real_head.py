@@ -16,11 +16,12 @@ from viz.components.mount import mount
 from viz.core.analysis.map_statistics import on_offset, uniform
 from viz.core.attention import AttentionTrace
 from viz.core.heads import share_kv
-from viz.frame import compute, compute_positions, specs
+from viz.errors import ModelError
+from viz.frame import compute, specs
 from viz.frame.checks import Check, check
+from viz.frame.compute.positions import own_rows
 from viz.frame.scene import say_error
 from viz.models.capture import Capture
-from viz.models.registry import ModelError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,7 @@ def draw(context: PositionsContext) -> list[Check]:
     source = replace(source, kind="model", model=source.model or compute.DEFAULT_MODEL)
     try:
         tokens = own_compute.placed(source, specs.Placing()).tokens
-        rows = compute_positions.own_rows(source)
+        rows = own_rows(source)
     except ModelError as error:
         say_error(t, error)
         return []

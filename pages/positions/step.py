@@ -14,13 +14,13 @@ from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.core.positions import frequencies, rotation, sinusoidal
 from viz.core.variants.encodings import OffsetProfile, offset_profile
+from viz.errors import ModelError
 from viz.figures.offsets import Curve, offset_curves
 from viz.figures.palette import BLUE, ORANGE
 from viz.figures.plane import Arrow, plane
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.show import show
-from viz.models.registry import ModelError
 
 SHOWN_ROWS = 128
 """Positions whose products with each other are drawn; the curve beside takes all."""

@@ -1,4 +1,4 @@
-"""What the Stacking page keeps: what follows from the blocks of ``compute_blocks.py``, for a whole stack at once."""
+"""What the Stacking page keeps: what follows from ``viz.frame.compute.blocks``, for a whole stack at once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -15,8 +15,8 @@ from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.block import stack, stack_parameters
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame import compute
-from viz.frame.block_plan import BlockPlan
-from viz.frame.compute_blocks import blocks, first_stack, reading
+from viz.frame.compute.block_plan import BlockPlan
+from viz.frame.compute.blocks import blocks, first_stack, reading
 from viz.frame.specs import Mask, Source
 from viz.models.blocks import Blocks, model_blocks
 
@@ -86,7 +86,7 @@ def double(value: T) -> T:
 
 
 def _differentiable(source: Source, plan: BlockPlan, mask: Mask, change: Callable[[Any], Any] = ordinary) -> Blocks:
-    """As :func:`viz.frame.compute_blocks.first_stack`, of tensors that autograd can follow."""
+    """As :func:`viz.frame.compute.blocks.first_stack`, of tensors that autograd can follow."""
     with torch.inference_mode(False):
         if source.kind == "model":
             seen = change(reading(source, plan.positions))

@@ -12,9 +12,9 @@ from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, state
-from viz.frame.block_plan import BlockPlan
 from viz.frame.checks import Check, check
-from viz.frame.compute_blocks import reading
+from viz.frame.compute.block_plan import BlockPlan
+from viz.frame.compute.blocks import reading
 from viz.frame.controls import KEEP
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more

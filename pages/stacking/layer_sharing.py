@@ -14,7 +14,7 @@ from viz.figures.bars import bars
 from viz.figures.depth import Curve, depth
 from viz.frame import controls
 from viz.frame.checks import Check, check
-from viz.frame.compute_blocks import blocks
+from viz.frame.compute.blocks import blocks
 from viz.frame.show import show
 
 

@@ -12,7 +12,7 @@ from pages.stacking.compute import DESIGNS, Similarity
 from pages.stacking.context import StackingContext, state_checks
 from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
-from viz.frame.compute_blocks import blocks
+from viz.frame.compute.blocks import blocks
 from viz.frame.format import share
 from viz.frame.show import show
 

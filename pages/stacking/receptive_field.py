@@ -10,7 +10,7 @@ from pages.stacking.context import StackingContext
 from viz.figures.matrix import matrix
 from viz.frame import controls
 from viz.frame.checks import Check, check
-from viz.frame.compute_blocks import blocks
+from viz.frame.compute.blocks import blocks
 from viz.frame.show import show
 from viz.frame.specs import Mask
 

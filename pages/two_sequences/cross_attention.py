@@ -8,9 +8,9 @@ from viz.core.analysis.checks import largest
 from viz.core.heads import project, split_heads
 from viz.frame import controls
 from viz.frame.checks import Check, attention_checks, check
-from viz.frame.head_grid import grid
+from viz.frame.head_grid.grid import grid
+from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.scene import Scene
-from viz.frame.view_controls import view_controls
 
 BETWEEN = ("target", "cross", "source")
 """Whose map is shown: the target's on itself, the target's on the source, the source's on itself."""

@@ -49,8 +49,8 @@ def browser() -> Iterator[Browser]:
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``streamlit run app.py``, on a free port of this machine, after its first visitor.
 
-    To the very first one, if a link brought it, Streamlit says that there is no such page (viz/frame/first_visit.py);
-    that has a test and a server of its own.
+    To the very first one, if a link brought it, Streamlit says that there is no such page (first_visit.py in
+    viz/frame/connection); that has a test and a server of its own.
     """
     with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt") as running:
         first = listen(browser.new_page())

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from viz.frame import compute, head_grid, specs, state
+from viz.frame import compute, specs, state
 from viz.frame.choice import SOURCES, Chips, Choice
 from viz.frame.examples import examples
+from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
 from viz.models.registry import entries
 from viz.text import translator
@@ -25,5 +26,5 @@ st.toggle("hide", key="hide")
 choice = Choice(lang=lang, source=source, layer=layer, mask=mask, dropped_characters=0)
 capture, trace = compute.read(source), compute.trace(source, layer, mask)
 scene = Scene(t=translator(lang), choice=choice, capture=capture, trace=trace, chips=Chips())
-head_grid.grid(scene, specs.View(what=what, merge=merge, hide=hide))
+grid(scene, specs.View(what=what, merge=merge, hide=hide))
 state.end()

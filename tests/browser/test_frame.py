@@ -161,12 +161,20 @@ def test_an_empty_text_is_a_sentence_and_the_next_word_is_shown(visit):
     expect(pictures(page).first).to_be_visible()
 
 
-@pytest.mark.parametrize(("path", "scheme"), [("", "dark"), ("step-by-step", "light")])
-def test_a_phone_does_not_scroll_sideways(visit, path, scheme):
-    page = visit(path, viewport=PHONE, scheme=scheme)
+@pytest.mark.parametrize(
+    ("path", "scheme", "section"), [("", "dark", "numbers"), ("step-by-step", "light", "saturation")]
+)
+def test_a_phone_scrolls_the_bar_of_sections_and_nothing_else_sideways(visit, path, scheme, section):
+    page = visit(path, viewport=PHONE, scheme=scheme, section=section)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert is_wider_than_the_window(page) == []
     expect(page.locator(".st-key-text textarea")).to_be_in_viewport()
+    opened = page.locator(".st-key-section [aria-checked=true]")
+    expect(opened).to_be_in_viewport(ratio=1)
+    opened.evaluate("open => Promise.all(open.getAnimations().map((animation) => animation.finished))")
+    bar = page.locator(".st-key-section [role=radiogroup]")
+    assert bar.evaluate("bar => [bar.scrollLeft > 0, bar.scrollLeft = 0, bar.scrollLeft]") == [True, 0, 0]
+    expect(opened).not_to_be_in_viewport(ratio=1)  # from then on it is moved by hand, and stays
 
 
 def tab_through(page: Page, steps: int) -> set[str]:

@@ -13,7 +13,7 @@ from viz import ROOT
 from viz.components.head_grid import pack_head
 from viz.core.analysis.map_statistics import hide, merge_words
 from viz.core.attention import row_softmax
-from viz.core.masks import to_code
+from viz.frame.mask_code import to_code
 
 NODE = shutil.which("node")
 SCORES = torch.randn(7, 11, generator=torch.Generator().manual_seed(0)) * 3

@@ -6,7 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from viz.core.attention import attend
-from viz.core.masks import causal, combine, dilated, from_code, padding, prefix, to_code, window
+from viz.core.masks import causal, combine, dilated, padding, prefix, window
 
 SIZES = [(5, 5), (3, 7), (7, 3), (1, 11), (1, 1)]
 
@@ -82,7 +82,7 @@ EVERY = {
     "window": window(7, 7, 2),
     "dilated": dilated(7, 7, 2, 3),
     "prefix": prefix(7, 7, 3),
-    "painted": from_code(to_code(torch.arange(49).view(7, 7) % 3 == 0)) & (torch.arange(7) != 5)[:, None],
+    "painted": (torch.arange(49).view(7, 7) % 3 == 0) & (torch.arange(7) != 5)[:, None],
     "nothing at all": torch.zeros(7, 7).bool(),
 }
 
@@ -96,30 +96,6 @@ def test_every_mask_is_torchs_even_where_a_row_is_empty(mask):
     assert_close(trace.output, scaled_dot_product_attention(q, k, v, attn_mask=mask))
     assert not trace.weights[:, ~mask].any()
     assert torch.equal(trace.output.any(-1), mask.any(-1).expand(2, 7))
-
-
-class TestCode:
-    def test_by_hand(self):
-        # 110 001 111 and seven zeros: 1100 0111 1000 0000, in sixes 110001 111000 0000(00)
-        mask = torch.tensor([[1, 1, 0], [0, 0, 1], [1, 1, 1]]).bool()
-        assert to_code(mask) == "3.x4A"
-        assert torch.equal(from_code("3.x4A"), mask)
-
-    @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 13, 32])
-    def test_every_cell_comes_back(self, n):
-        for seed in range(5):
-            mask = torch.rand(n, n, generator=torch.Generator().manual_seed(seed)) < seed / 4
-            assert torch.equal(from_code(to_code(mask)), mask)
-            assert len(to_code(mask)) <= len(f"{n}.") + -(-4 * -(-n * n // 8) // 3)
-
-    @pytest.mark.parametrize(
-        "code",
-        ["", "3", "3.", ".x4A", "0.x4A", "03.x4A", "-3.x4A", "3.x4", "3.x4AA", "3.x4AAA", "3.x4A=", "3.x+A", "3.x4Á",
-         "5.x4A", "3.x4B", "3.x4D", "3.x4A\n", " 3.x4A", "٣.x4A", "3.x 4A", "1e3.AA", "9999.AA", "99999.AA"],
-    )  # fmt: skip
-    def test_nonsense_is_refused(self, code):
-        with pytest.raises(ValueError, match=r"^code="):
-            from_code(code)
 
 
 def test_combine_is_and():

@@ -15,12 +15,12 @@ from pages import PAGES
 from tests.running import checked, everything
 from tests.sections import SECTIONS
 from viz import limits
+from viz.errors import ModelError
 from viz.figures.unchecked import unchecked
 from viz.frame import choice, compute
 from viz.frame.examples import examples
 from viz.frame.scene import Scene
 from viz.frame.sidebar import file_of
-from viz.models.registry import ModelError
 from viz.text import LANGUAGES, sentences, translator
 
 SMALL = {"source": "words", "d_model": 8, "n_heads": 2}

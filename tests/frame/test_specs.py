@@ -5,6 +5,7 @@ import torch
 
 from viz.core import masks
 from viz.frame import specs
+from viz.frame.mask_code import to_code
 
 HAND = torch.arange(25).view(5, 5) % 3 == 0
 
@@ -24,7 +25,7 @@ def test_every_kind_is_the_cores(n_queries, n_keys):
     }  # fmt: skip
     assert {kind for kind, *_ in expected} == set(specs.MASKS)
     for (kind, *side), allowed in expected.items():
-        mask = specs.Mask(kind=kind, width=2, gap=3, pad=2, pad_left=bool(side), painted=masks.to_code(HAND))
+        mask = specs.Mask(kind=kind, width=2, gap=3, pad=2, pad_left=bool(side), painted=to_code(HAND))
         found = mask.allowed(*sizes)
         assert found is None if allowed is None else torch.equal(found, allowed), (kind, side)
 

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from viz.errors import ModelError
 from viz.frame import waiting
-from viz.models.registry import ModelError
 
 
 class Page(threading.Thread):

@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from viz.cancellation import check
 from viz.frame import compute, page, scene
 from viz.host import errors
 from viz.host import readiness as told
 from viz.host.guard import Guard
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
-from viz.models.cancellation import check
 from viz.models.capture import capture
 
 ROOT = told.__file__.rpartition("viz")[0]

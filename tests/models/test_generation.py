@@ -5,9 +5,9 @@ import torch
 from torch.testing import assert_close
 
 from tests.checkpoints import TEXT, TWO_SEQUENCES, eager
+from viz.errors import ModelError
 from viz.models.capture import capture_tokens
 from viz.models.generation import BEST, write
-from viz.models.registry import ModelError
 
 STEPS = 7
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import pytest
 import torch
 
-from viz.models.cancellation import check
-from viz.models.registry import ModelError
+from viz.cancellation import check
+from viz.errors import ModelError
 from viz.scheduler import job
 from viz.scheduler.cache import OVERHEAD, Kept, Store
 from viz.scheduler.fair_queue import Turns, quietly

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from viz.models.registry import ModelError
+from viz.errors import ModelError
 from viz.scheduler.fair_queue import Turns, come, quietly
 
 

@@ -5,8 +5,6 @@ When queries and keys differ in number, the last query stands beside the last ke
 with a cache: query i sits at key position i + n_keys - n_queries.
 """
 
-import base64
-import re
 from functools import reduce
 
 import torch
@@ -119,44 +117,3 @@ def combine(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
     """
     given = [mask for mask in masks if mask is not None]
     return reduce(torch.logical_and, given) if given else None
-
-
-def to_code(mask: Bool[Tensor, "T T"]) -> str:
-    """Write a square mask in a few characters that a link can hold: its side, a dot, its cells as bits (base64url).
-
-    Row by row, a byte's highest bit first, the last byte filled up with zeros. 32 x 32 cells take 174 characters.
-
-    Example:
-        >>> to_code(causal(3, 3))
-        '3.m4A'
-    """
-    cells = "".join("01"[cell] for cell in mask.flatten().tolist())
-    n_bytes = -(-len(cells) // 8)
-    raw = int(cells.ljust(8 * n_bytes, "0"), 2).to_bytes(n_bytes, "big")
-    return f"{len(mask)}.{base64.urlsafe_b64encode(raw).decode().rstrip('=')}"
-
-
-def from_code(code: str) -> Bool[Tensor, "T T"]:
-    """Read a mask that :func:`to_code` wrote, and nothing else: two codes never stand for the same mask.
-
-    Raises:
-        ValueError: if ``code`` is no side and as many cells as that asks for.
-
-    Example:
-        >>> from_code("3.m4A").int()
-        tensor([[1, 0, 0],
-                [1, 1, 0],
-                [1, 1, 1]], dtype=torch.int32)
-    """
-    side, _, bits = code.partition(".")
-    if not re.fullmatch("[1-9][0-9]{0,3}", side, re.ASCII) or not re.fullmatch("[A-Za-z0-9_-]+", bits, re.ASCII):
-        raise ValueError(f"code={code[:40]!r} is not a side, a dot and base64url cells")
-    n, found = int(side), len(bits) * 6 // 8
-    if found != -(-n * n // 8) or len(bits) % 4 == 1:
-        raise ValueError(f"code={code[:40]!r} holds {found} bytes, {n} x {n} cells take {-(-n * n // 8)}")
-    raw = base64.urlsafe_b64decode(bits + "=" * (-len(bits) % 4))
-    cells = "".join(f"{byte:08b}" for byte in raw)[: n * n]
-    mask = torch.tensor([cell == "1" for cell in cells]).view(n, n)
-    if to_code(mask) != code:
-        raise ValueError(f"code={code[:40]!r} has something after its last cell")
-    return mask

@@ -13,10 +13,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
-from viz.core.masks import from_code
 from viz.frame import compute, controls, specs, state
 from viz.frame.controls import KEEP
 from viz.frame.examples import examples
+from viz.frame.mask_code import from_code
 from viz.models import registry
 from viz.models.layout import LoadedModel
 from viz.text import Translate
@@ -153,8 +153,8 @@ def _available(entry: registry.Entry) -> bool:
 
 def _offered() -> tuple[registry.Entry, ...]:
     """The list of models, as far as whoever runs the server wants it and has the memory."""
-    wanted = [one for one in registry.entries() if not limits.MODELS or one.id in limits.MODELS]
-    return *specs.local_entries(), *(one for one in wanted if 4 * one.parameters <= limits.MODELS_BYTES)
+    wanted = [entry for entry in registry.entries() if not limits.MODELS or entry.id in limits.MODELS]
+    return *specs.local_entries(), *(entry for entry in wanted if 4 * entry.parameters <= limits.MODELS_BYTES)
 
 
 @lru_cache(maxsize=1)
@@ -169,18 +169,22 @@ def _models_here() -> dict[str, registry.Entry]:
 
 
 def _model_id() -> str:
-    here = _models_here()
+    available = _models_here()
     default = specs.local_entries()[0].id if specs.local_entries() else compute.DEFAULT_MODEL
-    return state.choice("model", default if default in here else next(iter(here), default), list(here))
+    return state.choice("model", default if default in available else next(iter(available), default), list(available))
 
 
 def _model_control(t: Translate, lang: str) -> None:
-    here = _models_here()
-    chosen = here.get(st.session_state["model"])
+    available = _models_here()
+    chosen = available.get(st.session_state["model"])
     st.selectbox(
-        t("choice.model"), list(here), key="model", persist_state=KEEP, help=chosen.why.get(lang) if chosen else None
+        t("choice.model"),
+        list(available),
+        key="model",
+        persist_state=KEEP,
+        help=chosen.why.get(lang) if chosen else None,
     )
-    if away := [entry for entry in _offered() if entry.id not in here]:
+    if away := [entry for entry in _offered() if entry.id not in available]:
         with st.expander(t("choice.more_models", n=len(away))):
             st.caption(t("choice.offline"))
             for entry in away:
@@ -209,8 +213,8 @@ def _layer(t: Translate, chips: Chips, n_layers: int, shown: bool) -> int:
 
 def _seeded(t: Translate, d_model: int | None, own_groups: bool) -> dict[str, int]:
     """Sizes and seed of seeded heads; the width is free where no model's vectors set it."""
-    own = d_model or controls.select_slider("d_model", "d_model", 16, limits.WIDTHS, help=t("choice.d_model_help"))
-    heads = [n for n in range(1, limits.SEEDED_HEADS + 1) if own % n == 0]
+    width = d_model or controls.select_slider("d_model", "d_model", 16, limits.WIDTHS, help=t("choice.d_model_help"))
+    heads = [n for n in range(1, limits.SEEDED_HEADS + 1) if width % n == 0]
     n_heads = controls.select_slider(t("choice.n_heads"), "n_heads", 4 if 4 in heads else heads[-1], heads)
     groups = [n for n in range(1, n_heads + 1) if n_heads % n == 0]
     if own_groups:
@@ -219,7 +223,7 @@ def _seeded(t: Translate, d_model: int | None, own_groups: bool) -> dict[str, in
     else:
         n_kv_heads = state.pick("n_kv_heads", groups[len(groups) // 2], groups)
     seed = controls.number_input(t("choice.seed"), "seed", 0, 0, 9_999, help=t("choice.seed_help"))
-    return {"d_model": 0 if d_model else own, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "seed": seed}
+    return {"d_model": 0 if d_model else width, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "seed": seed}
 
 
 def chosen_mask() -> specs.Mask:

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 T = TypeVar("T")
 
 
-class lazy(Generic[T]):  # noqa: N801, used like property
+class Lazy(Generic[T]):
     """A property computed when it is first asked for, and kept on its object.
 
     ``functools.cached_property`` will not do for what a page computes: in Python 3.11 it holds a lock, one for all
@@ -30,11 +30,14 @@ class lazy(Generic[T]):  # noqa: N801, used like property
         self.name = name
 
     @overload
-    def __get__(self, instance: None, owner: type) -> "lazy[T]": ...
+    def __get__(self, instance: None, owner: type) -> "Lazy[T]": ...
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
-    def __get__(self, instance: object | None, owner: type) -> "lazy[T] | T":
+    def __get__(self, instance: object | None, owner: type) -> "Lazy[T] | T":
         if instance is None:
             return self
         value = instance.__dict__[self.name] = self.compute(instance)  # found there from now on, before this is
         return value
+
+
+lazy = Lazy  # written like property

@@ -13,11 +13,11 @@ from typing import Any
 
 import streamlit as st
 
+from viz.errors import ModelError
 from viz.frame import state
 from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
-from viz.models.registry import ModelError
 from viz.text import Translate, has_text, translator
 
 ALL = "all"
@@ -99,12 +99,12 @@ class Page:
     def _opened(self) -> tuple[Section, ...]:
         """The section of the link; of an old link, the one whose parameters it carries."""
         state.belong_to(self.name, "section")
-        names = [one.name for one in self.sections]
+        names = [section.name for section in self.sections]
         if not state.is_known("section"):
-            carried = (one.name for one in self.sections if any(map(state.asked, one.parameters)))
+            carried = (section.name for section in self.sections if any(map(state.asked, section.parameters)))
             state.put("section", next(carried, names[0]))
         chosen = state.choice("section", names[0], [*names, ALL])
-        return self.sections if chosen == ALL else tuple(one for one in self.sections if one.name == chosen)
+        return self.sections if chosen == ALL else tuple(section for section in self.sections if section.name == chosen)
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
@@ -119,7 +119,7 @@ class Page:
                 footer(scene.t, self.name, section, context, checks)
 
     def _bar(self, t: Translate, *, whole: bool) -> None:
-        names = [one.name for one in self.sections] + [ALL] * whole
+        names = [section.name for section in self.sections] + [ALL] * whole
         st.segmented_control(
             t("page.sections"),
             names,
@@ -140,9 +140,9 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
         "code": partial(source_code, t, *section.code),
         "downloads": partial(section.downloads or _nothing, context),
     }
-    there = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
-    offered = [part for part, is_there in zip(parts, there, strict=True) if is_there]
-    passed = sum(one.passed for one in checks)
+    present = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
+    offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
+    passed = sum(check.passed for check in checks)
     labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
     labels["checks"] = t("footer.checks", passed=passed, n=len(checks))
     opened = None
@@ -175,10 +175,10 @@ def _why(section: Section, context: Any, reason: str) -> None:
 
 def truth(t: Translate, checks: Iterable[Check]) -> None:
     """The live checks of what a section shows, each with its number."""
-    for one in checks:
-        mark = "✓" if one.passed else "✗"
-        off = f"{one.error:.1e}" if math.isfinite(one.error) else str(one.error)
-        st.markdown(f"{mark} {t(one.key, **one.values)} — {t('truth.off', off=off)}")
+    for check in checks:
+        mark = "✓" if check.passed else "✗"
+        off = f"{check.error:.1e}" if math.isfinite(check.error) else str(check.error)
+        st.markdown(f"{mark} {t(check.key, **check.values)} — {t('truth.off', off=off)}")
 
 
 _source = cache(inspect.getsource)

@@ -7,10 +7,10 @@ import streamlit as st
 
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import OddWidthError
+from viz.errors import ModelError
 from viz.frame import compute, specs
 from viz.frame.choice import Asked, Chips, Choice
 from viz.models.capture import Capture
-from viz.models.registry import ModelError
 from viz.text import Translate
 
 
@@ -97,8 +97,8 @@ def blocks_more(scene: Scene) -> bool:
     choice = scene.choice
     if choice.mask.kind == "own":
         return False
-    own = compute.trace(choice.source, choice.layer, specs.Mask()).masked[0]  # the same cells in every head
-    return not own.isneginf().equal(scene.trace.masked[0].isneginf())
+    source_masked = compute.trace(choice.source, choice.layer, specs.Mask()).masked[0]  # the same cells in every head
+    return not source_masked.isneginf().equal(scene.trace.masked[0].isneginf())
 
 
 def mask_added(scene: Scene) -> None:

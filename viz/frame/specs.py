@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from viz.core import masks
+from viz.frame.mask_code import from_code
 from viz.models import registry
 
 MASKS = ("own", "causal", "padding", "both", "window", "dilated", "prefix", "painted")
@@ -51,7 +52,7 @@ class Mask:
 
     ``width`` is the reach of a window, how many a dilated one has on each side, or the prefix's length, in tokens;
     ``gap`` is from one position of a dilated window to the next. ``pad`` tokens at the end of the text (or its
-    beginning, if ``pad_left``) count as padding. ``painted`` is a square mask as :func:`viz.core.masks.to_code`
+    beginning, if ``pad_left``) count as padding. ``painted`` is a square mask as :func:`viz.frame.mask_code.to_code`
     writes it, laid over the first tokens; the others stay open.
     """
 
@@ -82,7 +83,7 @@ class Mask:
         return (real.flip(-1) if self.pad_left else real).expand(n_queries, -1)
 
     def _around_painted(self, n_queries: int, n_keys: int) -> Tensor:
-        allowed, square = torch.ones(n_queries, n_keys, dtype=torch.bool), masks.from_code(self.painted)
+        allowed, square = torch.ones(n_queries, n_keys, dtype=torch.bool), from_code(self.painted)
         square = square[:n_queries, :n_keys]
         allowed[: square.shape[0], : square.shape[1]] = square
         return allowed

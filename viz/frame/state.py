@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.frame import reconnect
+from viz.frame.connection import reconnect
 from viz.streamlit_internals import page_hash
 
 T = TypeVar("T")
@@ -121,7 +121,7 @@ def numbers(name: str, low: int, high: int) -> list[int]:
     def parse(raw: str) -> list[int]:
         return [int(part) for part in raw.split("-") if part]
 
-    return param(name, [], parse, lambda chosen: all(low <= one <= high for one in chosen))
+    return param(name, [], parse, lambda chosen: all(low <= number <= high for number in chosen))
 
 
 def text(name: str, default: str, longest: int) -> str:
@@ -162,10 +162,10 @@ def link() -> dict[str, str]:
 
 def end() -> None:
     """Finish a run: write the state into the address bar."""
-    now, wanted = {name: st.query_params[name] for name in st.query_params}, link()
+    in_address, wanted = {name: st.query_params[name] for name in st.query_params}, link()
     # A page not opened yet may still want its part of the link the session came with.
     # Of two quick changes that undo each other the second is sent with the address from before the first: what the
     # browser says is where it was, what was last written is where it will be.
-    if now != wanted or st.session_state.get(_WRITTEN, wanted) != wanted:
+    if in_address != wanted or st.session_state.get(_WRITTEN, wanted) != wanted:
         st.query_params.from_dict(wanted)
     st.session_state[_WRITTEN] = wanted

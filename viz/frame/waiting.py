@@ -10,7 +10,7 @@ from contextvars import ContextVar
 import streamlit as st
 
 from viz import limits
-from viz.models.registry import ModelError
+from viz.errors import ModelError
 from viz.scheduler.fair_queue import Ticket, Turns, come
 from viz.streamlit_internals import yield_check
 from viz.text import translator
@@ -90,16 +90,16 @@ def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
     if left_or_clicked is None:  # nobody watches
         event.wait()
         return
-    began, said = time.monotonic(), -1
+    began, shown = time.monotonic(), -1
     while not event.wait(LOOK):
         left_or_clicked()
         waited = time.monotonic() - began
         if waited > limits.WAIT_SECONDS:
             raise ModelError("busy", seconds=limits.WAIT_SECONDS)
-        if waited > PATIENCE and (now := turns.place(ticket)) != said:
-            _say(now)
-            said = now
-    if said >= 0:
+        if waited > PATIENCE and (place := turns.place(ticket)) != shown:
+            _say(place)
+            shown = place
+    if shown >= 0:
         st.session_state[_PLACE].empty()
 
 

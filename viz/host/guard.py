@@ -80,8 +80,8 @@ class Guard:
         coming = "text/html" in headers.get("accept", "") or scope["path"].endswith(f"{CORE}health")
         if not coming or self.sockets.room(address_of(scope, headers, self.proxies)):
             return None
-        said = "\n\n".join(translator(lang)("error.full") for lang in LANGUAGES)
-        return PlainTextResponse(said, 503, {"retry-after": "60"})
+        sentences = "\n\n".join(translator(lang)("error.full") for lang in LANGUAGES)
+        return PlainTextResponse(sentences, 503, {"retry-after": "60"})
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
@@ -201,7 +201,7 @@ def address_of(scope: Scope, headers: Headers, proxies: int) -> str:
     An IPv6 visitor usually has 2^64 addresses, which count as one.
     """
     client = (scope.get("client") or ("",))[0]
-    chain = [one.strip() for one in ",".join(headers.getlist("x-forwarded-for")).split(",") if one.strip()]
+    chain = [entry.strip() for entry in ",".join(headers.getlist("x-forwarded-for")).split(",") if entry.strip()]
     if proxies and len(chain) >= proxies:
         client = chain[-proxies]
     try:

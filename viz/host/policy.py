@@ -14,7 +14,7 @@ def inline_scripts() -> list[str]:
     """The scripts written into Streamlit's own page, allowed by their content: other versions have others."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
     found = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
-    return [f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in found]
+    return [f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in found]
 
 
 def headers(frames: tuple[str, ...] = limits.FRAMES) -> list[tuple[bytes, bytes]]:
@@ -34,11 +34,11 @@ def headers(frames: tuple[str, ...] = limits.FRAMES) -> list[tuple[bytes, bytes]
         "form-action": "'self'",
         "frame-ancestors": " ".join(frames),
     }
-    said = {
+    fields = {
         "content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
         "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
         "cross-origin-opener-policy": "same-origin",
     }
-    return [(name.encode(), value.encode()) for name, value in said.items()]
+    return [(name.encode(), value.encode()) for name, value in fields.items()]

@@ -55,7 +55,7 @@ class Readiness:
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
-        # The app has its own navigation: Streamlit need not find out from the first visitor (viz/frame/first_visit.py).
+        # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/first_visit.py).
         pages_are_no_scripts()
         keep_texts_out_of_the_log()
         self._watch_for_the_end()

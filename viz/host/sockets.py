@@ -63,7 +63,7 @@ class Sockets:
         theirs = self._open.get(address, [])
         if len(theirs) >= self.most_each:
             return theirs
-        return [one for each in self._open.values() for one in each] if len(self) >= self.most else []
+        return [socket for sockets in self._open.values() for socket in sockets] if len(self) >= self.most else []
 
     def _idlest(self, crowd: list[Socket]) -> Socket | None:
         longest = min(crowd, key=lambda socket: socket.seen)

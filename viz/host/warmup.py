@@ -2,7 +2,8 @@
 
 import gc
 
-from viz.frame import compute, compute_head_grid
+from viz.frame import compute
+from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.specs import Mask, Source, View
 
@@ -13,11 +14,11 @@ def warm() -> int:
     model = compute.model(compute.DEFAULT_MODEL)
     for example in examples():
         source = Source(kind="model", text=example.text, model=compute.DEFAULT_MODEL)
-        compute_head_grid.wall(source, Mask(), View())
+        head_grid.wall(source, Mask(), View())
         for layer in range(model.n_layers):
-            heads = compute_head_grid.shown(source, layer, Mask(), View()).values.shape[0]
+            heads = head_grid.shown(source, layer, Mask(), View()).values.shape[0]
             for head in range(heads):
-                compute_head_grid.head_scores(source, layer, head, Mask(), View())
+                head_grid.head_scores(source, layer, head, Mask(), View())
     compute.models.pin()
     compute.results.pin()
     gc.collect()

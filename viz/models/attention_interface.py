@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from viz.cancellation import check
 from viz.core.attention import attend
 from viz.core.heads import share_kv
-from viz.models.cancellation import check
+from viz.errors import ModelError
 from viz.models.layout import Layer
-from viz.models.registry import ModelError
 
 INTERFACE = "headlight"
 

@@ -17,9 +17,9 @@ from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.masks import combine
 from viz.core.norm import NormWeights
 from viz.core.variants.encodings import Encoding, encode
+from viz.errors import ModelError
 from viz.models.capture import Call, Capture
 from viz.models.layout import LoadedModel, linear
-from viz.models.registry import ModelError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,8 @@ class BlockLayout:
 def block_layouts() -> tuple[BlockLayout, ...]:
     """Every stack of every family known."""
     with (Path(__file__).parent / "blocks.toml").open("rb") as file:
-        return tuple(BlockLayout(**one | {"families": tuple(one["families"])}) for one in tomllib.load(file)["block"])
+        tables = tomllib.load(file)["block"]
+    return tuple(BlockLayout(**table | {"families": tuple(table["families"])}) for table in tables)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +86,8 @@ class Blocks:
         outputs = [trace.output for trace in traces]
         if self.final is not None:
             outputs[-1] = self.design.normalize(outputs[-1], self.final)
-        own = self.states[1:]
-        return max(float((a - b).abs().max()) for a, b in zip(outputs, own, strict=True))
+        outputs_of_model = self.states[1:]
+        return max(float((a - b).abs().max()) for a, b in zip(outputs, outputs_of_model, strict=True))
 
 
 def _norm_weights(module: nn.Module) -> NormWeights:
@@ -141,9 +142,9 @@ def find_block_layout(model: LoadedModel, stack_name: str) -> BlockLayout:
         ModelError: "block", if the family's blocks are not known.
     """
     config = model.model.config
-    found = [one for one in block_layouts() if one.fits(config) and one.stack == stack_name]
+    found = [layout for layout in block_layouts() if layout.fits(config) and layout.stack == stack_name]
     if not found:
-        known = sorted({family for one in block_layouts() for family in one.families})
+        known = sorted({family for layout in block_layouts() for family in layout.families})
         raise ModelError("block", model=model.entry.id, family=config.model_type, known=", ".join(known))
     return found[0]
 
@@ -168,7 +169,7 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
     attend = partial(_as_trained, turn=turn)
     return Blocks(
         x=seen.states[name][0],
-        weights=tuple(_weights(*each) for each in zip(layers, [layout] * len(layers), calls, crosses, strict=True)),
+        weights=tuple(_weights(*parts) for parts in zip(layers, [layout] * len(layers), calls, crosses, strict=True)),
         attentions=tuple(
             {"attention": attend(call)} | ({} if cross is None else {"cross": attend(cross)})
             for call, cross in zip(calls, crosses, strict=True)

@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from viz.cancellation import check
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
 from viz.models.attention_interface import Recorder, recording
-from viz.models.cancellation import check
 from viz.models.layout import Layer, LoadedModel, linear
 from viz.models.tokens import Tokens, labels, read_text
 
@@ -202,8 +202,8 @@ def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
 
 def _states(result: Any, first: str) -> dict[str, tuple[Tensor, ...]]:
     """The hidden states a model handed out, by stack."""
-    if (own := getattr(result, "hidden_states", None)) is not None:
-        return {first: tuple(state[0] for state in own)}
+    if (hidden := getattr(result, "hidden_states", None)) is not None:
+        return {first: tuple(state[0] for state in hidden)}
     return {name: tuple(state[0] for state in result[f"{name}_hidden_states"]) for name in ("encoder", "decoder")}
 
 

@@ -57,7 +57,7 @@ def self_error(capture: Capture, layer: int) -> float:
     Q, K and V are computed anew from what the pair says asks and answers, so not where a layer turns q and k by
     position; weights, and outputs beside the largest of them.
     """
-    own, twice = capture.multi_head(layer), pair(capture, capture).calls[layer]
+    once, twice = capture.multi_head(layer), pair(capture, capture).calls[layer]
     again = multi_head(twice.x, twice.memory, twice.projections, **capture.calls[layer].options)
-    outputs = (again.output - own.output).abs().max() / largest(own.output)
-    return max(float((again.weights - own.weights).abs().max()), float(outputs))
+    outputs = (again.output - once.output).abs().max() / largest(once.output)
+    return max(float((again.weights - once.weights).abs().max()), float(outputs))

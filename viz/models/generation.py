@@ -9,10 +9,10 @@ from torch import Tensor
 
 from viz.core.attention import attend
 from viz.core.heads import share_kv
+from viz.errors import ModelError
 from viz.models.attention_interface import Recorder, recording
 from viz.models.capture import Prediction
 from viz.models.layout import LoadedModel
-from viz.models.registry import ModelError
 from viz.models.tokens import Tokens, labels, read_text
 
 BEST = 4

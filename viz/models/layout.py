@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from viz.models.registry import Entry, ModelError
+from viz.errors import ModelError
+from viz.models.registry import Entry
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
+from viz.errors import ModelError
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.layout import LoadedModel, check_family, find_layers
-from viz.models.registry import Entry, ModelError, find
+from viz.models.registry import Entry, find
 
 OPTIONS = {"trust_remote_code": False, "local_files_only": True}
 

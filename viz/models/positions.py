@@ -36,16 +36,16 @@ def capture_placed(model: LoadedModel, tokens: Tokens, table: Tensor) -> Capture
     """
     vectors = model.embeddings(list(tokens.ids))
     with torch.inference_mode():
-        if (own := model.positions()) is not None:
-            vectors = vectors - own[: len(vectors)]
+        if (rows := model.positions()) is not None:
+            vectors = vectors - rows[: len(vectors)]
         vectors = vectors + table
     return capture_tokens(model, tokens, vectors=vectors)
 
 
-def row_length(vectors: Tensor, own: Tensor | None) -> float:
+def row_length(vectors: Tensor, rows: Tensor | None) -> float:
     r"""How long a row of positions should be beside these tokens.
 
     As long as the model's own rows are on average; without those, :math:`1/\sqrt2` of a token's length, as the
     sinusoids' rows are beside tokens of independent N(0, 1) numbers.
     """
-    return float(own.norm(dim=-1).mean()) if own is not None else float(vectors.norm(dim=-1).mean()) / 2**0.5
+    return float(rows.norm(dim=-1).mean()) if rows is not None else float(vectors.norm(dim=-1).mean()) / 2**0.5

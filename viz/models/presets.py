@@ -36,17 +36,17 @@ class Preset:
 def presets() -> tuple[Preset, ...]:
     """Every configuration, in the file's order: from small to large."""
     with FILE.open("rb") as file:
-        return tuple(_preset(**table) for table in tomllib.load(file)["model"])
+        return tuple(_preset(table.pop("id"), **table) for table in tomllib.load(file)["model"])
 
 
-def preset(id: str) -> Preset:  # noqa: A002
+def preset(name: str) -> Preset:
     """The configuration of that name."""
-    return next(one for one in presets() if one.id == id)
+    return next(entry for entry in presets() if entry.id == name)
 
 
 def _preset(
+    name: str,
     *,
-    id: str,  # noqa: A002
     source: str,
     d_model: int,
     n_heads: int,
@@ -61,4 +61,4 @@ def _preset(
     model = ModelSpec(
         attention=attention, positions=positions if learned_positions else 0, bias=frozenset(bias), **sizes
     )
-    return Preset(id=id, model=model, longest=positions, source=source)
+    return Preset(id=name, model=model, longest=positions, source=source)

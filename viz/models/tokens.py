@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from viz.models.registry import ModelError
+from viz.errors import ModelError
 
 SPACE = "␣"
 _NAMED = {"\n": "↵", "\t": "⇥", "\r": "↵", " ": SPACE}
@@ -152,8 +152,8 @@ def _number(words: list[int | None], offsets: list[tuple[int, int]], text: str) 
     for i, (word, (start, end)) in enumerate(zip(words, offsets, strict=True)):
         same = i > 0 and word is not None and word == words[i - 1]
         if same and offsets[i - 1] != (start, end) and not text[slice(*offsets[i - 1])].isspace():
-            here, before = text[start:end], text[max(0, start - 1) : start]
-            same = not (here[:1].isspace() or before.isspace() or _stands_alone(here[:1]))
+            piece, before = text[start:end], text[max(0, start - 1) : start]
+            same = not (piece[:1].isspace() or before.isspace() or _stands_alone(piece[:1]))
         numbers.append(numbers[-1] if same else (numbers[-1] + 1 if numbers else 0))
     return tuple(numbers)
 

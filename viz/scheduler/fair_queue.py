@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from viz.models.registry import ModelError
+from viz.errors import ModelError
 
 _came: ContextVar[float] = ContextVar("came")
 

@@ -8,8 +8,8 @@ from logging import ERROR, getLogger
 from traceback import walk_tb
 from typing import Any
 
-from viz.models.cancellation import checked_by
-from viz.models.registry import ModelError
+from viz.cancellation import checked_by
+from viz.errors import ModelError
 from viz.scheduler.fair_queue import Ticket, Turns
 
 PATIENCE = 2.0

@@ -20,8 +20,9 @@ from tests.running import checked
 from viz.core.block import BlockWeights, decoder_block, encoder_block
 from viz.core.masks import causal
 from viz.core.norm import no_norm
-from viz.frame import compute, compute_blocks
-from viz.frame.block_plan import BlockPlan
+from viz.frame import compute
+from viz.frame.compute import blocks
+from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import examples
 from viz.frame.specs import Mask, Source
 from viz.models import load
@@ -252,7 +253,7 @@ def test_the_hidden_layers_zeros_are_counted(open_app):
     """GELU gives exactly 0 where float32 ends: a share of 0 % would say that it does not."""
     captions = [caption.value for caption in open_app("block", box="enc_hidden", layer=1).caption]
     source = Source(kind="model", text=TEXT, model=MINILM)
-    active = compute_blocks.blocks(source, BlockPlan(), Mask())[1].feed_forward.active
+    active = blocks.blocks(source, BlockPlan(), Mask())[1].feed_forward.active
     zeros = int((active == 0).sum())
     assert T("block.hidden_says", zero=zeros, all=f"{active.numel():,}") in captions
     loaded, seen = load(MINILM), []
@@ -315,13 +316,13 @@ def test_what_is_computed_elsewhere_is_the_shown_stacks(open_app):
     """The table of the switches is of the same blocks as the diagram."""
     app = open_app("block", section="switched_off")
     seen = torch.tensor([[array(one["y"])[-1] for one in figures(app)["block_lengths"]["data"]]]).flatten()
-    traces = compute_blocks.blocks(Source(kind="model", text=TEXT, model=MINILM), BlockPlan(), Mask())
+    traces = blocks.blocks(Source(kind="model", text=TEXT, model=MINILM), BlockPlan(), Mask())
     assert float(seen[0]) == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
     assert seen[3] > 100 * seen[0]  # without norms the tokens grow
 
 
 def test_the_check_of_norms_looks_at_what_is_shown():
-    (trace,) = compute_blocks.blocks(TestStacks.WORDS, BlockPlan(), Mask())
+    (trace,) = blocks.blocks(TestStacks.WORDS, BlockPlan(), Mask())
     assert norm_error(trace) < 1e-5
     assert added_error(trace) == 0
     attention = trace.attention_sublayer
@@ -353,7 +354,7 @@ def test_the_equations_notice_another_design(plan):
 def test_both_places_are_run_on_the_same_tokens():
     source = Source(kind="model", text=TEXT, model=MINILM)
     both = block_compute.both_places(source, "", Mask(), 3)
-    shown = compute_blocks.blocks(source, BlockPlan(), Mask())[3]
+    shown = blocks.blocks(source, BlockPlan(), Mask())[3]
     assert torch.equal(both.traces["post"].output, shown.output)
     assert torch.equal(both.traces["pre"].x, shown.x)
     assert all(error is not None and error < 1e-6 for error in both.torch_errors.values())
@@ -417,19 +418,19 @@ class TestStacks:
     WORDS = Source(kind="words", text="one two three four", d_model=12, n_heads=4, n_kv_heads=2, seed=3)
 
     def test_a_seeded_stack_is_the_cores(self):
-        first, second, third = compute_blocks.blocks(self.WORDS, BlockPlan(layers=(0, 1, 0)), Mask(kind="causal"))
+        first, second, third = blocks.blocks(self.WORDS, BlockPlan(layers=(0, 1, 0)), Mask(kind="causal"))
         assert first.weights is third.weights and first.weights is not second.weights
         spec = first.attention.projections.spec
         own = BlockWeights.random(spec, 48, seed=3)
         assert_close(encoder_block(first.x, own, allowed=causal(4, 4)).output, first.output)
-        bare = compute_blocks.blocks(self.WORDS, BlockPlan(positions=False), Mask())[0]
+        bare = blocks.blocks(self.WORDS, BlockPlan(positions=False), Mask())[0]
         assert_close(bare.x, compute.read(self.WORDS).calls[0].x)
         assert_close(bare.attention.output, compute.trace(self.WORDS, 0, Mask()).output)
 
     def test_a_decoder_reads_what_the_encoder_hands_on(self):
         plan = BlockPlan(normalize=False)
-        encoder = compute_blocks.blocks(self.WORDS, plan, Mask())
-        (decoder,) = compute_blocks.decoder_blocks(self.WORDS, "five six", plan, Mask())
+        encoder = blocks.blocks(self.WORDS, plan, Mask())
+        (decoder,) = blocks.decoder_blocks(self.WORDS, "five six", plan, Mask())
         assert decoder.cross is not None
         assert_close(decoder.cross.memory, encoder[-1].output)
         assert decoder.design.normalize is no_norm
@@ -442,13 +443,13 @@ class TestStacks:
     @pytest.mark.parametrize(("kind", "left"), [("padding", False), ("both", True)])
     def test_padding_is_the_sources_and_nobody_looks_at_it(self, kind, left):
         mask = Mask(kind=kind, pad=2, pad_left=left)
-        (decoder,) = compute_blocks.decoder_blocks(self.WORDS, "five six seven", BlockPlan(), mask)
+        (decoder,) = blocks.decoder_blocks(self.WORDS, "five six seven", BlockPlan(), mask)
         assert decoder.cross is not None
         seen = (decoder.cross.weights > 0).all(1).all(0)
         assert seen.tolist() == ([False, False, True, True] if left else [True, True, False, False])
         assert torch.equal(decoder.attention.weights > 0, causal(3, 3).expand(4, -1, -1))
         plan = BlockPlan(norm="pre")
-        layers = compute_blocks.decoder_blocks(self.WORDS, "five six seven", block_compute.deep(self.WORDS, plan), mask)
+        layers = blocks.decoder_blocks(self.WORDS, "five six seven", block_compute.deep(self.WORDS, plan), mask)
         lengths = [float(level.norm(dim=-1).mean()) for level in (layers[0].x, *(trace.output for trace in layers))]
         made = outcome(self.WORDS, "five six seven", plan, mask)
         assert made.lengths == pytest.approx(lengths)
@@ -457,8 +458,8 @@ class TestStacks:
 
     def test_a_long_text_is_cut(self):
         long = Source(kind="words", text="word " * 300, d_model=4, n_heads=1, n_kv_heads=1)
-        assert len(compute_blocks.blocks(long, BlockPlan(), Mask())[0].x) == 128
-        assert len(compute_blocks.reading(long).tokens.labels) == 128
+        assert len(blocks.blocks(long, BlockPlan(), Mask())[0].x) == 128
+        assert len(blocks.reading(long).tokens.labels) == 128
 
     def test_without_residuals_tokens_become_the_same(self):
         source = Source(kind="model", text=TEXT, model="all-MiniLM-L6-v2")

@@ -10,15 +10,15 @@ import torch
 
 from pages.heads.downloads import to_code, to_csv, to_npz
 from viz.core import masks
-from viz.frame import compute, specs
+from viz.frame import compute, mask_code, specs
 from viz.models import registry
 
 TEXT = "The animal didn't cross the “street”\nbecause \\ it's {0} $x 猫 too tired."
 MODEL = registry.entries()[0]
-MASK = {"width": 3, "gap": 2, "pad": 5, "painted": masks.to_code(torch.arange(49).view(7, 7) % 3 == 0)}
+MASK = {"width": 3, "gap": 2, "pad": 5, "painted": mask_code.to_code(torch.arange(49).view(7, 7) % 3 == 0)}
 MORE = [
     {"kind": "both", "pad": 5, "pad_left": True},
-    {"kind": "painted", "painted": masks.to_code(masks.causal(32, 32))},  # more than there are tokens
+    {"kind": "painted", "painted": mask_code.to_code(masks.causal(32, 32))},  # more than there are tokens
     {"kind": "painted"},
 ]
 

@@ -9,10 +9,11 @@ from torch.testing import assert_close
 from tests.browser.drive import PHONE, eventually, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.attention import row_softmax
-from viz.core.masks import causal, from_code, to_code, window
+from viz.core.masks import causal, window
 from viz.core.variants.decoding import newcomers_share, rows_when
 from viz.frame import compute, specs
 from viz.frame.examples import examples
+from viz.frame.mask_code import from_code, to_code
 from viz.text import translator
 
 T = translator("en")

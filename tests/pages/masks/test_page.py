@@ -13,9 +13,10 @@ from tests.running import checked
 from viz import limits
 from viz.core.attention import attend
 from viz.core.cost.attention import attention_flops
-from viz.core.masks import causal, from_code, to_code
+from viz.core.masks import causal
 from viz.frame import compute, specs
 from viz.frame.examples import examples
+from viz.frame.mask_code import from_code, to_code
 from viz.frame.sidebar import file_of
 from viz.text import translator
 

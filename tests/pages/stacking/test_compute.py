@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from pages.stacking.compute import field, gradients, ordinary, sharing, similarity
-from viz.frame.block_plan import BlockPlan
+from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.specs import Mask, Source
 
 WORDS = Source(kind="words", text="a b c d e f g", d_model=12, n_heads=3, n_kv_heads=3)

@@ -18,7 +18,7 @@ from viz.core.analysis.map_statistics import total_variation
 from viz.core.analysis.rollout import flow, with_residual
 from viz.core.analysis.rollout import rollout as core_rollout
 from viz.frame import compute, specs
-from viz.frame.block_plan import BlockPlan
+from viz.frame.compute.block_plan import BlockPlan
 from viz.models import capture, load
 from viz.text import LANGUAGES, translator
 

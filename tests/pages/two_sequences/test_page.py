@@ -11,7 +11,7 @@ from pages.two_sequences import differences, scoring
 from pages.two_sequences.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.frame.test_head_grid import sent
+from tests.frame.head_grid.test_grid import sent
 from tests.running import checked
 from viz import limits
 from viz.core.attention import row_softmax

@@ -63,7 +63,7 @@ VARIANTS: Mapping[str, Callable[..., Any]] = {"independent": twins.build, "tied"
 
 def count(model: Any) -> int:
     """Parameters, counted from the tensors: one that is used twice counts once."""
-    return sum(one.numel() for one in model.parameters())
+    return sum(weights.numel() for weights in model.parameters())
 
 
 def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
@@ -80,7 +80,9 @@ def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
 
     return Look(
         previous=tuple(mean(list(on_offset(weights, -1).mean(-1))) for weights in maps),
-        next=tuple(mean([induction(m, one) for m, one in zip(weights, ids, strict=True)]) for weights in maps),
+        next=tuple(
+            mean([induction(m, text_ids) for m, text_ids in zip(weights, ids, strict=True)]) for weights in maps
+        ),
     )
 
 
@@ -106,7 +108,7 @@ def trainings() -> tuple[Trained, ...]:
 
 def save(new: Sequence[Trained], recipe: Recipe) -> None:
     """Add trainings to the record; one of the same variant and seed is replaced."""
-    kept = {(one.variant, one.run.seed): one for one in (*trainings(), *new)}
+    kept = {(training.variant, training.run.seed): training for training in (*trainings(), *new)}
     order = sorted(kept, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
     lines = ",\n".join(json.dumps(asdict(kept[key])) for key in order)
     head = json.dumps(asdict(recipe))

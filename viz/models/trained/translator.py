@@ -129,8 +129,8 @@ def train(recipe: Recipe) -> Any:
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.learning_rate, total_steps=recipe.steps)
     for _ in range(recipe.steps):
         batch = [next(source) for _ in range(recipe.batch)]
-        read = cutter([one.english for one in batch], padding=True, return_tensors="pt")
-        written = cutter([one.chinese for one in batch], padding=True, return_tensors="pt")
+        read = cutter([sentence.english for sentence in batch], padding=True, return_tensors="pt")
+        written = cutter([sentence.chinese for sentence in batch], padding=True, return_tensors="pt")
         labels = written.input_ids.masked_fill(written.attention_mask == 0, -100)
         loss = model(input_ids=read.input_ids, attention_mask=read.attention_mask, labels=labels).loss
         optimizer.zero_grad()

@@ -1,6 +1,6 @@
 // The head grid: every head at once, one of them large, everything alive under the pointer.
 //
-// Python mounts this module three times (viz/frame/head_grid.py): twice with bytes, which are only kept (the wall, the head),
+// Python mounts this module three times (viz/frame/head_grid/grid.py): twice with bytes, which are only kept (the wall, the head),
 // and once with words and choices, which is what is seen. Streamlit calls the function again with every change and
 // keeps the page's elements; so the grid lives in a map, with its scroll, zoom and what is under the pointer.
 

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from viz import streamlit_internals
-from viz.frame import reconnect
+from viz.frame.connection import reconnect
 
 SENT = [
     SimpleNamespace(id="$$ID-0123-layer", string_value="", double_value=3.0),

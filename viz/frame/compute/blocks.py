@@ -1,4 +1,4 @@
-"""Whole blocks of a source, kept as ``compute.py`` keeps single layers.
+"""Whole blocks of a source, kept as single layers are.
 
 A source has blocks of its own (a model's, or seeded ones around the same heads as on the other pages). A decoder
 block reads a second text; a model that has none lends its encoder's output to a seeded one.
@@ -13,12 +13,13 @@ from viz import limits
 from viz.core.block import BlockDesign, BlockTrace, BlockWeights
 from viz.core.masks import causal, combine
 from viz.core.spec import AttentionSpec
-from viz.frame import compute, compute_positions
-from viz.frame.block_plan import BlockPlan
+from viz.frame import compute
+from viz.frame.compute.block_plan import BlockPlan
+from viz.frame.compute.positions import every_encoding, own_rows
 from viz.frame.specs import Mask, Placing, Source
-from viz.models import positions as places
 from viz.models.blocks import Blocks, find_block_layout, model_blocks
 from viz.models.capture import Capture, capture
+from viz.models.positions import first
 from viz.models.tokens import Tokens
 
 WIDER = 4
@@ -50,22 +51,22 @@ def _reading(source: Source, positions: bool, target: str) -> Capture:
         most = min(limits.STACK_TOKENS, loaded.max_tokens)
         return capture(loaded, source.text, target=target or None, max_tokens=most)
     tokens, vectors = compute.bare(source)
-    tokens, vectors = places.first(tokens, limits.STACK_TOKENS), vectors[: limits.STACK_TOKENS]
+    tokens, vectors = first(tokens, limits.STACK_TOKENS), vectors[: limits.STACK_TOKENS]
     return compute.on_seeded_heads(source, tokens, vectors + (table(source, len(vectors)) if positions else 0))
 
 
 def table(source: Source, n: int) -> Tensor:
     """The sinusoids that are added to a source's seeded tokens, (n, d_model)."""
     _, vectors = compute.bare(source)
-    return compute_positions.every_encoding(source, Placing())["sinusoidal"].table(n, vectors.shape[1])
+    return every_encoding(source, Placing())["sinusoidal"].table(n, vectors.shape[1])
 
 
 def inputs(source: Source, plan: BlockPlan) -> dict[str, Tensor]:
     """What the first block's input is made of: the tokens' rows of the embedding table, and their positions if any."""
     if source.kind == "model":
         ids = reading(source).tokens.ids
-        vectors, own = compute.model(source.model).embeddings(list(ids)), compute_positions.own_rows(source)
-        return {"embedding": vectors} | ({} if own is None else {"position": own[: len(ids)]})
+        vectors, rows = compute.model(source.model).embeddings(list(ids)), own_rows(source)
+        return {"embedding": vectors} | ({} if rows is None else {"position": rows[: len(ids)]})
     vectors = compute.bare(source)[1][: limits.STACK_TOKENS]
     return {"embedding": vectors} | ({"position": table(source, len(vectors))} if plan.positions else {})
 
@@ -121,8 +122,8 @@ def first_stack(source: Source, plan: BlockPlan) -> Blocks:
     seen = reading(source, plan.positions)
     if source.kind != "model":
         return seeded_blocks(seen, source, plan.layers or (0,))
-    own = model_blocks(compute.model(source.model), seen)
-    return own.choose(plan.layers) if plan.layers else own
+    trained = model_blocks(compute.model(source.model), seen)
+    return trained.choose(plan.layers) if plan.layers else trained
 
 
 @compute.kept
@@ -162,17 +163,17 @@ def decoder_stack(source: Source, target: str, plan: BlockPlan, mask: Mask) -> B
     if not has_decoder(source):
         made = writer(source, target)
         return seeded_blocks(reading(made, plan.positions), made, plan.layers or (0,), memory)
-    own = model_blocks(compute.model(source.model), reading(source, target=target), "decoder")
-    return replace(own.choose(plan.layers) if plan.layers else own, memory=memory)
+    trained = model_blocks(compute.model(source.model), reading(source, target=target), "decoder")
+    return replace(trained.choose(plan.layers) if plan.layers else trained, memory=memory)
 
 
 def decoder_masks(mask: Mask, n_queries: int, n_keys: int) -> dict[str, Tensor | None]:
     """Where the target may look: causally in itself, and past the padding, which is the source's, in the memory."""
     if mask.kind in ("padding", "both"):
-        there = replace(mask, kind="padding").allowed(n_queries, n_keys)
-        return {"allowed": causal(n_queries, n_queries), "memory_allowed": there}
-    here = mask.allowed(n_queries, n_queries)
-    return {"allowed": combine(causal(n_queries, n_queries), here), "memory_allowed": None}
+        real_keys = replace(mask, kind="padding").allowed(n_queries, n_keys)
+        return {"allowed": causal(n_queries, n_queries), "memory_allowed": real_keys}
+    chosen = mask.allowed(n_queries, n_queries)
+    return {"allowed": combine(causal(n_queries, n_queries), chosen), "memory_allowed": None}
 
 
 @compute.kept

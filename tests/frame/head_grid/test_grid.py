@@ -10,9 +10,10 @@ from tests.components.test_head_grid import unpack
 from viz.components.head_grid import Packed
 from viz.core.analysis import map_statistics
 from viz.core.analysis.head_statistics import portrait
-from viz.frame import choice, compute, compute_head_grid, specs
+from viz.frame import choice, compute, specs
+from viz.frame.compute import head_grid
 from viz.frame.examples import examples
-from viz.frame.head_grid import _take, axis, read_choice
+from viz.frame.head_grid.grid import _take, axis, read_choice
 from viz.text import LANGUAGES, sentences
 
 TEXT = examples()[0].text
@@ -47,14 +48,14 @@ def test_every_source_in_both_languages(open_app, source, lang):
 
 
 def test_the_wall_is_every_layer_of_the_model():
-    wall = unpack(compute_head_grid.wall(REAL, OWN, WEIGHTS))
+    wall = unpack(head_grid.wall(REAL, OWN, WEIGHTS))
     seen = compute.read(REAL)
     want = torch.cat([seen.layer(i).weights for i in range(6)])
     assert_close(wall["values"].view(want.shape).float() / 65535, want, atol=7.7e-6, rtol=0)
 
 
 def test_the_numbers_to_sort_by_are_those_of_the_portrait():
-    wall, seen = unpack(compute_head_grid.wall(REAL, OWN, WEIGHTS)), compute.read(REAL)
+    wall, seen = unpack(head_grid.wall(REAL, OWN, WEIGHTS)), compute.read(REAL)
     table = dict(zip(wall["order"], wall["measures"].view(-1, 72), strict=True))
     ids, special = torch.tensor(seen.tokens.ids), torch.tensor(seen.tokens.special)
     for layer in range(6):
@@ -66,19 +67,19 @@ def test_the_numbers_to_sort_by_are_those_of_the_portrait():
 
 def test_an_added_mask_and_heads_that_are_off_reach_the_wall():
     causal, off = specs.Mask(kind="causal"), frozenset({(0, 2)})
-    wall = unpack(compute_head_grid.wall(REAL, causal, WEIGHTS))
+    wall = unpack(head_grid.wall(REAL, causal, WEIGHTS))
     assert (wall["values"].view(72, 16, 16).int().triu(1) == 0).all()
-    without = unpack(compute_head_grid.wall(REAL, OWN, WEIGHTS, off))["values"].view(6, -1).int()
-    usual = unpack(compute_head_grid.wall(REAL, OWN, WEIGHTS))["values"].view(6, -1).int()
+    without = unpack(head_grid.wall(REAL, OWN, WEIGHTS, off))["values"].view(6, -1).int()
+    usual = unpack(head_grid.wall(REAL, OWN, WEIGHTS))["values"].view(6, -1).int()
     assert torch.equal(without[0], usual[0])  # the head's own weights do not change, those of later layers do
     assert not torch.equal(without[1], usual[1])
 
 
 def test_scores_are_those_before_the_softmax_and_masked_ones_are_marked():
     view = specs.View(what="scores")
-    wall = unpack(compute_head_grid.wall(REAL, specs.Mask(kind="causal"), view))
+    wall = unpack(head_grid.wall(REAL, specs.Mask(kind="causal"), view))
     want = compute.read(REAL).layer(3, allowed=torch.ones(16, 16).tril().bool()).masked[1]
-    head = unpack(compute_head_grid.head_scores(REAL, 3, 1, specs.Mask(kind="causal"), view))
+    head = unpack(head_grid.head_scores(REAL, 3, 1, specs.Mask(kind="causal"), view))
     assert_close(head["scores"].view(16, 16), want)
     codes = wall["values"].view(72, 16, 16)[37].int()
     assert torch.equal(codes == 65535, want == -torch.inf)
@@ -92,7 +93,7 @@ def test_the_axis_says_where_each_token_went(merge, hide):
     """Grouping by the axis, as the browser does it, is what viz.core.analysis.map_statistics does."""
     source, view = specs.Source(kind="model", text=PIECES, model=REAL.model), specs.View(merge=merge, hide=hide)
     seen = compute.read(source)
-    place, shown = axis(seen.tokens, view), compute_head_grid.shown(source, 2, OWN, view)
+    place, shown = axis(seen.tokens, view), head_grid.shown(source, 2, OWN, view)
     assert tuple(place["labels"]) == shown.labels
     assert place["count"] == len(shown.labels)
     of = torch.tensor(place["of"])
@@ -116,7 +117,7 @@ def test_what_is_chosen_becomes_the_page(open_app, monkeypatch):
     choice = {"layer": 5, "head": 11, "query": 4, "key": 2, "temperature": 2.0, "sort": "entropy", "n": 1}
     state: dict = {"grid": {"choice": choice}}
     with monkeypatch.context() as patch:
-        patch.setattr("viz.frame.head_grid.st.session_state", state)
+        patch.setattr("viz.frame.head_grid.grid.st.session_state", state)
         _take("grid")
     del choice["n"]
     assert {name: state[name] for name in choice} == choice
@@ -171,7 +172,7 @@ def test_several_heads_of_a_long_text_are_put_together_here():
     seen = compute.read(source)
     maps = torch.stack([seen.layer(layer).weights[head] for layer, head in heads])
     for how, want in (("mean", maps.mean(0)), ("max", maps.amax(0))):
-        sent_map = unpack(compute_head_grid.combined(source, heads, how, OWN, WEIGHTS))
+        sent_map = unpack(head_grid.combined(source, heads, how, OWN, WEIGHTS))
         assert_close(sent_map["codes"].view(512, 512).float() / 65535, want, atol=8e-6, rtol=0)
 
 

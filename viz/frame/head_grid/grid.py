@@ -10,7 +10,8 @@ import streamlit as st
 from viz.components.head_grid import Packed
 from viz.components.mount import mount
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.frame import compute_head_grid, specs, state
+from viz.frame import specs, state
+from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
 from viz.frame.scene import Scene
 from viz.models.capture import Head
@@ -60,7 +61,8 @@ def _parameter(channel: str, name: str) -> str:
 def opening_query(scene: Scene) -> int:
     """The query that is locked until the visitor chooses another: an example says which."""
     source, labels = scene.choice.source, scene.capture.queries.labels
-    words = (one.query for one in (*examples(), *pairs()) if (one.text, one.target) == (source.text, source.target))
+    ours = (source.text, source.target)
+    words = (example.query for example in (*examples(), *pairs()) if (example.text, example.target) == ours)
     return next((labels.index(word) for word in words if word in labels), -1)
 
 
@@ -107,7 +109,7 @@ def read_choice(sent: Any) -> dict[str, Any]:
     found |= {n: sent[n] for n in ("sort", "show", "look", "combine") if isinstance(sent.get(n), str)}
     if isinstance(sent.get("temperature"), int | float):
         found["temperature"] = float(sent["temperature"])
-    if isinstance(sent.get("several"), list) and all(whole(one) for one in sent["several"]):
+    if isinstance(sent.get("several"), list) and all(whole(head) for head in sent["several"]):
         found["several"] = sent["several"]
     return found
 
@@ -117,9 +119,9 @@ def _head(scene: Scene, view: specs.View, wall: Packed, chosen: Mapping[str, Any
     source, mask, layer, H = scene.choice.source, scene.choice.mask, chosen["layer"], scene.capture.n_heads
     if wall.pool > 1 and chosen["combine"] != "one" and view.what == "weights":
         several: Sequence[int] = chosen["several"] or range(layer * H, (layer + 1) * H)
-        together = frozenset(divmod(one, H) for one in several)
-        return compute_head_grid.combined(source, together, chosen["combine"], mask, view, off)
-    return compute_head_grid.head_scores(source, layer, chosen["head"], mask, view, off)
+        together = frozenset(divmod(head, H) for head in several)
+        return head_grid.combined(source, together, chosen["combine"], mask, view, off)
+    return head_grid.head_scores(source, layer, chosen["head"], mask, view, off)
 
 
 def _how_maps_are_read(scene: Scene, view: specs.View) -> dict[str, bool]:
@@ -146,7 +148,7 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     """
     source, mask, channel = scene.choice.source, scene.choice.mask, scene.choice.source.channel
     chosen = _parameters(scene, channel)
-    wall = compute_head_grid.wall(source, mask, view, heads_off)
+    wall = head_grid.wall(source, mask, view, heads_off)
     head = _head(scene, view, wall, chosen, heads_off)
     queries, keys = axis(scene.capture.queries, view), axis(scene.capture.tokens, view)
     query, key = (
@@ -154,7 +156,7 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     )
     links = None
     if wall.pool > 1 and min(query, key) >= 0:
-        links = compute_head_grid.links(source, mask, view, query, key, heads_off)
+        links = head_grid.links(source, mask, view, query, key, heads_off)
     before = st.session_state.get(channel, {}).get("choice") or {}
     with st.container(key=f"{channel}_box", gap=None):
         mount(f"{VIEW}/{VIEW}", key=f"{channel}_wall", data=wall.data)

@@ -27,12 +27,12 @@ class BlockPlan:
         """Whether a model's blocks are put together as they were trained."""
         return self == BlockPlan(positions=self.positions)
 
-    def design(self, own: BlockDesign) -> BlockDesign:
+    def design(self, design: BlockDesign) -> BlockDesign:
         """A design with what this plan changes."""
-        places: dict[str, Literal["post", "pre"]] = {"own": own.norm, "post": "post", "pre": "pre"}
+        places: dict[str, Literal["post", "pre"]] = {"own": design.norm, "post": "post", "pre": "pre"}
         return replace(
-            own,
+            design,
             norm=places[self.norm],
             residual=self.residual,
-            normalize=own.normalize if self.normalize else no_norm,
+            normalize=design.normalize if self.normalize else no_norm,
         )

@@ -104,7 +104,8 @@ def combined(
     """The mean or the largest weight of several heads, for walls too large to do it in the browser."""
     total: Tensor | None = None
     for layer in sorted({layer for layer, _ in heads}):
-        maps = shown(source, layer, mask, view, heads_off).values[[head for each, head in heads if each == layer]]
+        chosen = [head for head_layer, head in heads if head_layer == layer]
+        maps = shown(source, layer, mask, view, heads_off).values[chosen]
         part = maps.sum(0) if how == "mean" else maps.amax(0)
         total = part if total is None else (total + part if how == "mean" else total.maximum(part))
     assert total is not None
@@ -119,6 +120,6 @@ def links(
 ) -> tuple[float, ...]:
     """What every head shows for one pair, where the wall is too coarse to tell; rows and columns of the view."""
     seen = read(source, heads_off)
-    steps = (_steps(source, i, mask, heads_off) for i in range(seen.n_layers))
-    maps = (look(each, seen.queries, seen.tokens, view).values for each in steps)
+    layers = (_steps(source, i, mask, heads_off) for i in range(seen.n_layers))
+    maps = (look(steps, seen.queries, seen.tokens, view).values for steps in layers)
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())

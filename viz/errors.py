@@ -1,0 +1,37 @@
+"""What can go wrong with what a visitor asks for, as a sentence, and as a code that every language has one for."""
+
+from typing import Any, ClassVar
+
+
+class ModelError(ValueError):
+    """A model cannot be used; the sentence says what is wrong and what to do.
+
+    ``code`` and ``values`` let the interface say it in the visitor's language.
+    """
+
+    SENTENCES: ClassVar[dict[str, str]] = {
+        "unknown": "There is no model called {model!r}; choose one of the list.",
+        "offline": "{model} is not on this machine and huggingface.co cannot be reached; choose another model.",
+        "missing": "{model}: {file} is missing from its folder; install or download the model again.",
+        "pickle": "{model}: only safetensors files are read, and this folder has {file} (a pickle can run code); "
+        "convert it with transformers' save_pretrained.",
+        "sha": "{model}: model.safetensors is not the published file (SHA-256 {found}…, expected {expected}…); "
+        "install the package again.",
+        "corrupt": "{model}: the files cannot be read ({reason}); install or download the model again.",
+        "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "
+        "it knows {known}.",
+        "attention": "{model}: this model's attention takes {option!r}, which Headlight cannot reproduce exactly.",
+        "silent": "{model} has no head to write words with; choose another model.",
+        "block": "{model}: Headlight does not know how a block of the family {family!r} is put together; "
+        "it knows {known}.",
+        "empty": "There is no token in this text; type a word.",
+        "crowded": "{n} computations are waiting already, and yours was not begun; try again in a minute.",
+        "busy": "The server is busy: no answer in {seconds} seconds; try again in a minute.",
+        "closing": "The server is being restarted; the page comes back by itself in a moment.",
+        "late": "This would take more than {seconds} seconds; choose a shorter text or a smaller model.",
+        "failed": "This could not be computed ({kind}); change the text or the settings, or try again.",
+    }
+
+    def __init__(self, code: str, **values: Any) -> None:
+        self.code, self.values = code, values
+        super().__init__(self.SENTENCES[code].format(**values))
