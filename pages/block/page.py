@@ -4,7 +4,7 @@ from pages.block import against_torch, diagram, encoder_decoder, norm_place, poi
 from pages.block.context import about, open_block, with_target
 from pages.block.equations import sublayer
 from viz.core.analysis.torch_layers import torch_layer, torch_layer_error
-from viz.core.block import decoder_block, encoder_block
+from viz.core.block import attention_sublayer, decoder_block, encoder_block, feed_forward_sublayer
 from viz.core.feed_forward import feed_forward
 from viz.core.norm import layer_norm, moments, rms_norm
 from viz.core.sublayer import post_norm, pre_norm
@@ -24,7 +24,7 @@ PAGE = Page(
         Section(
             "diagram",
             with_target(diagram.draw),
-            code=(encoder_block, decoder_block, feed_forward),
+            code=(encoder_block, decoder_block, attention_sublayer, feed_forward_sublayer, feed_forward),
             formula=diagram.formula,
         ),
         Section("points", with_target(points.draw), code=(layer_norm, rms_norm, moments), formula=MOMENTS),

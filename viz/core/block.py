@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
 import torch
@@ -13,7 +13,7 @@ from viz.core.feed_forward import Activation, FeedForwardTrace, FeedForwardWeigh
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.norm import Norm, NormWeights, layer_norm
 from viz.core.spec import AttentionSpec
-from viz.core.sublayer import SublayerTrace, post_norm, pre_norm
+from viz.core.sublayer import Part, SublayerTrace, post_norm, pre_norm
 
 Attention = Callable[..., MultiHeadTrace]
 """As :func:`~viz.core.heads.multi_head`: called with the tokens that ask, those that answer, the weights and
@@ -69,7 +69,12 @@ class BlockWeights:
 
 def stack_parameters(weights: Iterable[BlockWeights]) -> int:
     """Numbers learned by a stack: weights that several layers share (the same object) are counted once."""
-    return sum(one.n_parameters() for one in {id(one): one for one in weights}.values())
+    return sum(block.n_parameters() for block in {id(block): block for block in weights}.values())
+
+
+SUBLAYERS = {"post": post_norm, "pre": pre_norm}
+STEPS = {"post": ("", "_add", "_norm"), "pre": ("_norm", "", "_add")}
+"""The steps of a sublayer as their points are called, in order of computation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +90,10 @@ class BlockDesign:
     activation: Activation = torch.relu
     residual: bool = True
 
-
-SUBLAYERS = {"post": post_norm, "pre": pre_norm}
-STEPS = {"post": ("", "_add", "_norm"), "pre": ("_norm", "", "_add")}
-"""The steps of a sublayer as their points are called, in order of computation."""
+    def sublayer(self, x: Tensor, f: Callable[[Tensor], Part], norm_weights: NormWeights) -> SublayerTrace[Part]:
+        """Put f between its residual and its norm, as this design has it: :func:`post_norm` or :func:`pre_norm`."""
+        equation = SUBLAYERS[self.norm]
+        return equation(x, f, lambda values: self.normalize(values, norm_weights), residual=self.residual)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +157,22 @@ class BlockTrace:
         return weights
 
 
+def attention_sublayer(
+    x: Tensor, weights: BlockWeights, allowed: Tensor | None, attention: Attention, design: BlockDesign
+) -> SublayerTrace[MultiHeadTrace]:
+    """Self-attention, with its residual and its norm."""
+    return design.sublayer(x, lambda u: attention(u, u, weights.attention, allowed=allowed), weights.attention_norm)
+
+
+def feed_forward_sublayer(x: Tensor, weights: BlockWeights, design: BlockDesign) -> SublayerTrace[FeedForwardTrace]:
+    """The feed-forward network, with its residual and its norm."""
+    return design.sublayer(
+        x,
+        lambda u: feed_forward(u, weights.feed_forward, activation=design.activation),
+        weights.feed_forward_norm,
+    )
+
+
 def encoder_block(
     x: Float[Tensor, "*B T d_model"],
     weights: BlockWeights,
@@ -180,17 +201,8 @@ def encoder_block(
         >>> list(encoder_block(torch.eye(4), weights).points)  # doctest: +NORMALIZE_WHITESPACE
         ['x', 'attention', 'attention_add', 'attention_norm', 'feed_forward', 'feed_forward_add', 'feed_forward_norm']
     """
-    sublayer = partial(SUBLAYERS[design.norm], residual=design.residual)
-    attended = sublayer(
-        x,
-        lambda read: attention(read, read, weights.attention, allowed=allowed),
-        lambda values: design.normalize(values, weights.attention_norm),
-    )
-    forwarded = sublayer(
-        attended.output,
-        lambda read: feed_forward(read, weights.feed_forward, activation=design.activation),
-        lambda values: design.normalize(values, weights.feed_forward_norm),
-    )
+    attended = attention_sublayer(x, weights, allowed, attention, design)
+    forwarded = feed_forward_sublayer(attended.output, weights, design)
     return BlockTrace(
         weights=weights,
         design=design,
@@ -233,22 +245,9 @@ def decoder_block(
     heads, cross_norm = weights.cross, weights.cross_norm
     if heads is None or cross_norm is None:
         raise ValueError("these weights have no cross-attention; BlockWeights.random(..., d_memory=...) makes some")
-    sublayer = partial(SUBLAYERS[design.norm], residual=design.residual)
-    attended = sublayer(
-        x,
-        lambda read: attention(read, read, weights.attention, allowed=allowed),
-        lambda values: design.normalize(values, weights.attention_norm),
-    )
-    crossed = sublayer(
-        attended.output,
-        lambda read: cross(read, memory, heads, allowed=memory_allowed),
-        lambda values: design.normalize(values, cross_norm),
-    )
-    forwarded = sublayer(
-        crossed.output,
-        lambda read: feed_forward(read, weights.feed_forward, activation=design.activation),
-        lambda values: design.normalize(values, weights.feed_forward_norm),
-    )
+    attended = attention_sublayer(x, weights, allowed, attention, design)
+    crossed = design.sublayer(attended.output, lambda u: cross(u, memory, heads, allowed=memory_allowed), cross_norm)
+    forwarded = feed_forward_sublayer(crossed.output, weights, design)
     return BlockTrace(
         weights=weights,
         design=design,
@@ -278,16 +277,16 @@ def stack(
         options: for every layer, as in :func:`encoder_block` and :func:`decoder_block`.
 
     Example:
-        >>> one = BlockWeights.random(AttentionSpec(d_model=4, n_heads=2), 8, seed=0)
-        >>> layers = stack(torch.eye(4), [one] * 3)
-        >>> len(layers), torch.equal(layers[1].x, layers[0].output), stack_parameters([one] * 3)
+        >>> shared = BlockWeights.random(AttentionSpec(d_model=4, n_heads=2), 8, seed=0)
+        >>> layers = stack(torch.eye(4), [shared] * 3)
+        >>> len(layers), torch.equal(layers[1].x, layers[0].output), stack_parameters([shared] * 3)
         (3, True, 144)
     """
     traces: list[BlockTrace] = []
-    for one, own in zip(weights, attentions or [{}] * len(weights), strict=True):
+    for block, ways in zip(weights, attentions or [{}] * len(weights), strict=True):
         if memory is None:
-            traces.append(encoder_block(x, one, **own, **options))
+            traces.append(encoder_block(x, block, **ways, **options))
         else:
-            traces.append(decoder_block(x, memory, one, **own, **options))
+            traces.append(decoder_block(x, memory, block, **ways, **options))
         x = traces[-1].output
     return tuple(traces)

@@ -29,9 +29,7 @@ class SublayerTrace(Generic[Part]):
     output: Tensor
 
 
-def post_norm(
-    x: Tensor, f: Callable[[Tensor], Part], N: Callable[[Tensor], Tensor], *, residual: bool
-) -> SublayerTrace:
+def post_norm(x: Tensor, f: Callable[[Tensor], Part], N: Normalize, *, residual: bool) -> SublayerTrace[Part]:
     r"""The sum is normed: :math:`N(x + f(x))`. Vaswani et al. 2017, sec. 3.1."""
     part = f(x)
     added = x + part.output if residual else part.output
