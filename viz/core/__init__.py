@@ -23,10 +23,3 @@ letter    meaning
 Words: *scores* come before the softmax, *weights* after it; *allowed* is True where a query may look;
 ``x`` is the sequence that asks, ``memory`` the one that answers. A row vector times a matrix: Y = X W.
 """
-
-import torch
-
-# Keeping every step means freeing tens of MB at once, which glibc hands back to the system and faults in again on the
-# next call: 2.8 times nn.MultiheadAttention's time at 512 tokens. Freeing one block just under its limit of 32 MB
-# raises the threshold for good: 1.1 times.
-torch.empty(31 << 20, dtype=torch.uint8)

@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from viz.core.freed_memory import keep_freed_memory
+
 ScoreMod = Callable[[Tensor], Tensor]
 
 
@@ -29,6 +31,9 @@ class AttentionTrace:
     masked: Tensor
     weights: Tensor
     output: Tensor
+
+    def __post_init__(self) -> None:
+        keep_freed_memory()
 
 
 def row_softmax(masked: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K"]:
