@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.checkpoints import FAMILIES, TEXT
+from tests.checkpoints import FAMILIES, TEXT, eager
 from viz.core.masks import causal
 from viz.core.norm import no_norm
 from viz.models import ModelError, capture, load
@@ -64,6 +64,34 @@ def test_a_further_mask_narrows_the_models_own(loaded):
     trace = model_blocks(model, seen).run(allowed=near)[0]
     assert torch.equal(trace.attention.allowed, near & own)
     assert torch.equal(model_blocks(model, seen).run(allowed=causal(n, n))[0].attention.allowed, own)
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen2"])
+def test_blocks_that_turn_by_position_run_under_a_further_mask_as_the_model_itself(name, loaded, checkpoint):
+    """The model's own eager pass under the same mask: its weights in every layer, its hidden states behind each."""
+    model = loaded(name)
+    seen = capture(model, TEXT)
+    n = len(seen.tokens.ids)
+    assert seen.calls[0].rotary
+    near = torch.ones(n, n, dtype=torch.bool).triu(-2)  # with the model's own mask: a word sees itself and two before
+    blocks = model_blocks(model, seen)
+    traces = blocks.run(allowed=near)
+    with torch.inference_mode():
+        hidden = torch.zeros(n, n).masked_fill(~(near & causal(n, n)), torch.finfo(torch.float32).min)
+        truth = eager(name, checkpoint(name)).base_model(
+            input_ids=torch.tensor([seen.tokens.ids]),
+            attention_mask=hidden[None, None],
+            output_attentions=True,
+            output_hidden_states=True,
+        )
+    for trace, weights in zip(traces, truth.attentions, strict=True):
+        assert_close(trace.attention.weights, weights[0], atol=1e-5, rtol=1e-4)
+        assert not trace.attention.weights[:, ~near].any()
+    for trace, state in zip(traces[:-1], truth.hidden_states[1:], strict=False):
+        assert_close(trace.output, state[0], atol=5e-5, rtol=1e-4)
+    after_the_last_norm = blocks.design.normalize(traces[-1].output, blocks.final)
+    assert_close(after_the_last_norm, truth.hidden_states[-1][0], atol=5e-5, rtol=1e-4)
+    assert blocks.state_error(traces) > 0.1, "without the mask it is something else"
 
 
 def test_positions_of_the_twins_are_turned_as_the_model_does(loaded):

@@ -120,4 +120,5 @@ class TestRecord:
         assert [(one.variant, one.run.seed) for one in layer_sharing.trainings()] == [
             ("tied", 0), ("tied", 1), ("single", 0), ("single", 1),
         ]  # fmt: skip
-        assert capsys.readouterr().err.count("2/2") == 4
+        bars = [bar.rpartition("\r")[2] for bar in capsys.readouterr().err.strip("\n").split("\n")]
+        assert len(bars) == 4 and all("2/2" in bar and "loss=" in bar for bar in bars)

@@ -118,6 +118,8 @@ def save(new: Sequence[Trained], recipe: Recipe) -> None:
 
 def main() -> None:
     """Train every variant, with a progress bar, and record how it went."""
+    from tqdm import tqdm
+
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
@@ -125,10 +127,10 @@ def main() -> None:
     arguments, recipe = parser.parse_args(), Recipe(steps=STEPS)
     for seed in arguments.seeds:
         for variant in arguments.variants:
-            bar = twins.Bar(f"{variant}, seed {seed}", recipe.steps)
-            done = train(variant, recipe, seed=seed, on_step=bar.step)
-            bar.end(f"loss {done.run.loss[-1]:.3f}, accuracy {done.run.accuracy[-1]:.3f}")
-            save([done], recipe)
+            with tqdm(total=recipe.steps, desc=f"{variant}, seed {seed}") as bar:
+                trained = train(variant, recipe, seed=seed, on_step=bar.update)
+                bar.set_postfix(loss=trained.run.loss[-1], accuracy=trained.run.accuracy[-1])
+            save([trained], recipe)
 
 
 if __name__ == "__main__":

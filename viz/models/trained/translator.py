@@ -8,7 +8,7 @@ what happens, so a word's partner is seldom in the same place: whoever translate
 
 import argparse
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -121,7 +121,7 @@ def build(recipe: Recipe, vocabulary: int) -> Any:
         return transformers.T5ForConditionalGeneration(config)
 
 
-def train(recipe: Recipe) -> Any:
+def train(recipe: Recipe, *, on_step: Callable[[], Any] = lambda: None) -> Any:
     """The trained model. One seed, one result; another version of torch may round otherwise."""
     cutter, source = tokenizer(), sentences(recipe.seed)
     model = build(recipe, len(cutter))
@@ -138,16 +138,22 @@ def train(recipe: Recipe) -> Any:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
+        on_step()
     return model.eval()
 
 
 def main() -> None:
     """Train and write the checkpoint: a minute on one core."""
+    from tqdm import tqdm
+
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     folder = parser.parse_args().folder
     torch.set_num_threads(1)  # with more, sums are rounded in another order
-    train(Recipe()).save_pretrained(folder)
+    recipe = Recipe()
+    with tqdm(total=recipe.steps) as bar:
+        model = train(recipe, on_step=bar.update)
+    model.save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     (folder / "model.safetensors").chmod(0o644)
 

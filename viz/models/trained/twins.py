@@ -8,7 +8,6 @@ to look for the present word's earlier mention and copy what came after it (an i
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -185,35 +184,19 @@ def save_runs(new: Sequence[Run], recipe: Recipe) -> None:
     runs.cache_clear()
 
 
-class Bar:
-    """A progress bar on the terminal."""
-
-    def __init__(self, name: str, steps: int) -> None:
-        self.name, self.steps, self.done = name, steps, 0
-
-    def step(self) -> None:
-        """One more step is done."""
-        self.done += 1
-        filled = 40 * self.done // self.steps
-        sys.stderr.write(f"\r{self.name} [{'#' * filled}{'.' * (40 - filled)}] {self.done}/{self.steps}")
-        sys.stderr.flush()
-
-    def end(self, result: str) -> None:
-        """Say how it went, and go to the next line."""
-        sys.stderr.write(f"  {result}\n")
-
-
 def main() -> None:
     """Train every twin, with a progress bar; seed 0's are kept, of other seeds only how they went."""
+    from tqdm import tqdm
+
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     torch.set_num_threads(1)  # with more, sums are rounded in another order and 800 steps end elsewhere
     recipe = Recipe()
     for seed in parser.parse_args().seeds:
         for n_kv_heads in GROUPS:
-            bar = Bar(f"G = {n_kv_heads}, seed {seed}", recipe.steps)
-            model, run = train(n_kv_heads, recipe, seed=seed, on_step=bar.step)
-            bar.end(f"loss {run.loss[-1]:.3f}, accuracy {run.accuracy[-1]:.3f}")
+            with tqdm(total=recipe.steps, desc=f"G = {n_kv_heads}, seed {seed}") as bar:
+                model, run = train(n_kv_heads, recipe, seed=seed, on_step=bar.update)
+                bar.set_postfix(loss=run.loss[-1], accuracy=run.accuracy[-1])
             save_runs([run], recipe)
             if seed == 0:
                 model.save_pretrained(FOLDER / twin_id(n_kv_heads))
