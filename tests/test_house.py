@@ -138,6 +138,50 @@ def test_the_core_says_its_shapes_at_run_time():
         assert "__future__" not in set(imports(path)), name(path)
 
 
+AMENDS = re.compile(
+    r"update_(layout|traces|(x|y|polar_|scene_)?axes|annotations|shapes|coloraxes)|for_each_(trace|.axis)"
+)
+ADDS = re.compile(r"add_(traces?|shapes?|annotation|hline|vline|hrect|vrect|layout_image|scatter|bar|heatmap)")
+
+
+def amended(path: Path) -> Iterator[str]:
+    """Where a file changes a figure that is finished: by plotly's methods, or by writing into its parts."""
+    for node in ast.walk(tree(path)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=method)) if AMENDS.fullmatch(method) or ADDS.fullmatch(method):
+                yield ast.unparse(node.func)
+            case ast.Subscript(slice=ast.Constant(value="layout" | "data")):
+                yield ast.unparse(node)
+            case (
+                ast.Attribute(value=ast.Attribute(attr="layout"), ctx=ast.Store())
+                | ast.Attribute(value=ast.Attribute(value=ast.Attribute(attr="layout")), ctx=ast.Store())
+            ):
+                yield ast.unparse(node)
+
+
+DRAW = ("app", "pages", "frame", "components")
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if house_of(path) in DRAW], ids=name)
+def test_nothing_outside_the_figures_amends_a_figure(path):
+    """What a figure may be asked for is an option of the function that draws it."""
+    assert list(amended(path)) == []
+
+
+def test_every_way_to_amend_a_figure_is_seen(tmp_path):
+    ways = [
+        "fig.update_layout(a=1)",
+        "fig.add_hline(2)",
+        "fig['layout']['height'] = 3",
+        "fig.layout.xaxis.dtick = 1",
+        "fig.layout.height = 1",
+    ]
+    for number, way in enumerate([*ways, "for trace in fig['data']: trace['x'] = 0"]):
+        file = tmp_path / f"{number}.py"
+        file.write_text(way)
+        assert list(amended(file)), way
+
+
 CACHES = [path for path in SOURCES if path.stem == "compute" or path.parent.name == "compute"]
 
 

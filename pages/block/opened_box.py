@@ -9,11 +9,8 @@ from pages.block.context import BlockContext
 from pages.block.numbers import number
 from pages.block.side import Side, kind_of, long_name
 from viz.core.norm import moments, no_norm
-from viz.figures.matrix import matrix
+from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame.show import show
-
-TICKS = 8
-"""Columns that are numbered: with d_model of them all, none could be read."""
 
 
 def draw(context: BlockContext) -> None:
@@ -67,18 +64,9 @@ def _weights(context: BlockContext, side: Side, kind: str) -> None:
 
 def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None:
     t, labels, width = context.t, context.labels_of(code), values.shape[1]
-    columns = [str(i) if i % max(1, width // TICKS) == 0 else "" for i in range(width)]
+    columns = numbered(width, t("block.dimension"))
     limit = float(values.abs().flatten().quantile(0.995)) or None
-    fig = matrix(
-        values,
-        labels,
-        columns,
-        kind="signed",
-        limit=limit,
-        row_title=t("axis.tokens"),
-        column_title=t("block.dimension"),
-    )
-    fig["layout"]["height"] = min(520, 120 + 14 * len(labels))
+    fig = matrix(values, Axis(labels, t("axis.tokens")), columns, kind="signed", limit=limit, low=True)
     show(fig, key="block_tensor", alt=t("block.tensor_alt", name=name, rows=len(labels), columns=width))
 
 

@@ -14,7 +14,8 @@ from pages.convolution.picture_choice import PictureChoice, choose, choose_chann
 from pages.convolution.side_by_side import show_side_by_side
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import axial_layer, heads_from_kernel
-from viz.figures.lesson import lines
+from viz.figures.curves import curves
+from viz.figures.layout import axis
 from viz.figures.pictures import Panel
 from viz.frame.checks import Check, check
 from viz.frame.show import show
@@ -44,7 +45,7 @@ def _error_curve(context: ConvolutionContext, choice: PictureChoice) -> None:
     series = {t("convolution.everywhere"): off.flatten(1).amax(1).clamp(min=DRAWN)}
     if half:
         series[t("convolution.border")] = off[:, border].amax(1).clamp(min=DRAWN)
-    fig = lines(ALPHAS, series, at_title="α", value_title=t("convolution.error"), log_values=True, height=300)
+    fig = curves(ALPHAS, series, x=axis("α"), y=axis(t("convolution.error"), log=True, grid=True), height=300)
     show(fig, key="error_curve", alt=t("convolution.error_alt"))
 
 

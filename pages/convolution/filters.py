@@ -11,7 +11,8 @@ from pages.convolution.context import SHARP, ConvolutionContext
 from pages.convolution.link_numbers import real_steps
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, heads_from_kernel
-from viz.figures.lesson import lines
+from viz.figures.curves import curves
+from viz.figures.layout import axis
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
@@ -51,7 +52,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
     error = float((found - expected).abs().max())
     sentence = t("convolution.filter_found", alpha=f"{alpha:g}", error=f"{error:.2g}")
     series = {t("convolution.signal"): wave[0], t("convolution.attention"): found[0], "conv1d": expected[0]}
-    fig = lines(range(wave.shape[1]), series, at_title=t("convolution.place"), value_title=t("convolution.value"))
+    places, values = axis(t("convolution.place")), axis(t("convolution.value"), grid=True)
+    fig = curves(range(wave.shape[1]), series, x=places, y=values)
     show(fig, key="filter", alt=sentence)
     st.markdown(sentence)
     st.text(_sum_of_heads(t, heads))

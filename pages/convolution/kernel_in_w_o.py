@@ -11,7 +11,7 @@ from pages.convolution.picture_choice import PictureChoice, choose, choose_chann
 from viz import limits
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, heads_from_kernel
-from viz.figures.matrix import matrix
+from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame.checks import Check, check
 from viz.frame.show import show
 from viz.text import Translate
@@ -36,32 +36,17 @@ def _filter(t: Translate, choice: PictureChoice, i: int) -> None:
     k, limit = choice.filters.shape[-1], float(choice.filters.abs().max()) or 1.0
     shifts, title = [str(shift - k // 2).replace("-", "−") for shift in range(k)], t("convolution.w_o_filter", i=i)
     st.markdown(f"**{title}**")
-    fig = matrix(
-        choice.filters[i],
-        shifts,
-        shifts,
-        kind="signed",
-        row_title=t("convolution.down"),
-        limit=limit,
-        numbers=True,
-        column_title=t("convolution.right"),
-    )
+    down, right = Axis(shifts, t("convolution.down")), Axis(shifts, t("convolution.right"))
+    fig = matrix(choice.filters[i], down, right, kind="signed", limit=limit, numbers=True)
     show(fig, key="filter_cells", alt=title)
 
 
 def _w_o(t: Translate, heads: QuadraticHeads, choice: PictureChoice) -> None:
     w_o, channels = heads.weights.w_o, range(len(choice.image))
     cells = [f"({int(row)}, {int(column)})".replace("-", "−") for row, column in heads.offset]
-    rows = [f"{cell} · {c}" for cell in cells for c in channels]
-    fig = matrix(
-        w_o,
-        rows,
-        [str(i) for i in range(w_o.shape[1])],
-        kind="signed",
-        row_title=t("convolution.w_o_rows"),
-        column_title=t("convolution.w_o_columns"),
-        numbers=w_o.numel() <= limits.PRINTED_CELLS,
-    )
+    rows = Axis([f"{cell} · {c}" for cell in cells for c in channels], t("convolution.w_o_rows"))
+    columns = numbered(w_o.shape[1], t("convolution.w_o_columns"))
+    fig = matrix(w_o, rows, columns, kind="signed", numbers=w_o.numel() <= limits.PRINTED_CELLS)
     st.markdown("**W_O**")
     show(fig, key="w_o_blocks", alt=t("convolution.w_o_alt"))
 

@@ -6,7 +6,8 @@ from torch import Tensor
 from torch.nn.functional import conv1d
 
 from pages.convolution.context import ConvolutionContext
-from viz.figures.lesson import lines
+from viz.figures.curves import curves
+from viz.figures.layout import axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show
@@ -36,7 +37,8 @@ def _chart(context: ConvolutionContext, k: int, n: int) -> list[Check]:
     reached = torch.tensor([min(n, 1 + layers * half) for layers in depth])
     series = {t("convolution.stack"): reached, t("convolution.one_attention"): torch.full((DEPTH,), n)}
     sentence = t("convolution.field_found", k=k, n=n, layers=-(-(n - 1) // half))
-    fig = lines(depth, series, at_title=t("convolution.layers"), value_title=t("convolution.sees"), height=260)
+    layers, sees = axis(t("convolution.layers")), axis(t("convolution.sees"), grid=True)
+    fig = curves(depth, series, x=layers, y=sees, height=260)
     show(fig, key="field", alt=sentence)
     st.markdown(sentence)
     if context.scene.choice.mask.kind != "own":

@@ -15,7 +15,9 @@ from pages.convolution.link_numbers import real_steps
 from pages.convolution.picture_choice import replicated
 from pages.convolution.side_by_side import show_side_by_side
 from viz.core.variants.learn_convolution import STARTS, Lesson, Snapshot, effective_kernel, learn, teacher
-from viz.figures.lesson import centres, lines
+from viz.figures.curves import curves
+from viz.figures.layout import axis
+from viz.figures.lesson import centres
 from viz.figures.pictures import Panel, shared_scale
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
@@ -139,8 +141,8 @@ def _paths(t: Translate, shots: list[Snapshot], key: str) -> None:
 def _losses(t: Translate, shots: list[Snapshot]) -> None:
     losses = torch.tensor([shot.loss for shot in shots]).clamp(min=1e-12)
     steps = [float(shot.step) for shot in shots]
-    value_title, at_title = t("convolution.loss"), t("convolution.steps")
-    fig = lines(steps, {value_title: losses}, at_title=at_title, value_title=value_title, log_values=True, height=200)
+    loss = t("convolution.loss")
+    fig = curves(steps, {loss: losses}, x=axis(t("convolution.steps")), y=axis(loss, log=True, grid=True), height=200)
     show(fig, key="loss", alt=t("convolution.loss_alt", loss=f"{shots[-1].loss:.2g}"))
 
 

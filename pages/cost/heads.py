@@ -58,10 +58,7 @@ def _figure(t: Translate, n: int, specs: list[AttentionSpec]) -> None:
         )
         for i, (name, found) in enumerate(counts.items())
     ]
-    fig = growth(lines, size_title=t("cost.h"), value_title=t("cost.times_one"), height=300)
-    fig["layout"]["yaxis"]["dtick"] = 1
-    for trace in fig["data"]:  # the figure takes every size for a number of tokens
-        trace["hovertemplate"] = trace["hovertemplate"].replace("n = ", "h = ")
+    fig = growth(lines, size_title=t("cost.h"), value_title=t("cost.times_one"), letter="h", height=300)
     show(fig, key="by_heads", alt=t("cost.heads_alt"))
 
 

@@ -1,61 +1,86 @@
 """How heads are joined: concatenation, W_O, and the sum of what each head contributes."""
 
+from collections.abc import Callable, Mapping
+
 import streamlit as st
 import torch
 from torch.nn.functional import linear
 
 from pages.heads.context import HeadsContext
+from viz import limits
 from viz.core.analysis.checks import largest, sum_error
-from viz.figures.blocks import mark_blocks
-from viz.figures.matrix import matrix
+from viz.figures.blocks import Blocks
+from viz.figures.layout import Figure
+from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show
 
-AFTER = ("contributions", "concat", "w_o", "output")
+
+def _contributions(context: HeadsContext) -> Figure:
+    """The length of what each head adds to each token, and of their sum."""
+    t, parts = context.scene.t, context.scene.trace.contributions
+    lengths, total = parts.norm(dim=-1), parts.sum(0).norm(dim=-1, keepdim=True)
+    names = [*(str(i) for i in range(len(parts))), t("heads.sum")]
+    rows, columns = Axis(names, t("heads.head")), Axis(context.scene.labels, t("axis.tokens"))
+    printed = lengths.numel() <= limits.PRINTED_CELLS
+    return matrix(torch.cat([lengths, total.T]), rows, columns, kind="sizes", numbers=printed)
+
+
+def _concat(context: HeadsContext) -> Figure:
+    """The heads' outputs side by side."""
+    spec = context.scene.trace.projections.spec
+    blocks = Blocks(n_heads=spec.H, width=spec.d_v, along="columns", chosen=context.head)
+    return matrix(
+        context.scene.trace.concat, _tokens(context), _dimensions(context, "concat"), kind="signed", blocks=blocks
+    )
+
+
+def _w_o(context: HeadsContext) -> Figure:
+    """The matrix that mixes them."""
+    projections = context.scene.trace.projections
+    blocks = Blocks(n_heads=projections.spec.H, width=projections.spec.d_v, along="rows", chosen=context.head)
+    rows, columns = _dimensions(context, "concat"), _dimensions(context, "d_out")
+    return matrix(projections.w_o, rows, columns, kind="signed", blocks=blocks)
+
+
+def _output(context: HeadsContext) -> Figure:
+    """What the layer hands on."""
+    return matrix(context.scene.trace.output, _tokens(context), _dimensions(context, "d_out"), kind="signed")
+
+
+def _tokens(context: HeadsContext) -> Axis:
+    return Axis(context.scene.labels, context.scene.t("axis.tokens"))
+
+
+def _dimensions(context: HeadsContext, which: str) -> Axis:
+    """The dimensions of the concatenation, "concat", or of the output, "d_out"."""
+    spec = context.scene.trace.projections.spec
+    size = spec.d_out if which == "d_out" else spec.H * spec.d_v
+    return numbered(size, context.scene.t(f"axis.{which}"))
+
+
+FIGURES: Mapping[str, Callable[[HeadsContext], Figure]] = {
+    "contributions": _contributions,
+    "concat": _concat,
+    "w_o": _w_o,
+    "output": _output,
+}
+"""What comes after the heads, in order of computation."""
 
 
 def draw(context: HeadsContext) -> list[Check]:
     """From the heads' outputs to the layer's, one matrix at a time."""
-    scene, head = context.scene, context.head
+    scene = context.scene
     t, trace, spec = scene.t, scene.trace, scene.trace.projections.spec
     stage = controls.choice(
-        t("heads.part_after"), "after", AFTER, lambda code: t(f"heads.after_{code}"), label_visibility="collapsed"
+        t("heads.part_after"),
+        "after",
+        tuple(FIGURES),
+        lambda code: t(f"heads.after_{code}"),
+        label_visibility="collapsed",
     )
-    names = [str(i) for i in range(spec.H)]
-    if stage == "contributions":
-        norms = trace.contributions.norm(dim=-1)
-        total = trace.contributions.sum(0).norm(dim=-1, keepdim=True)
-        fig = matrix(
-            torch.cat([norms, total.T]),
-            [*names, t("heads.sum")],
-            scene.labels,
-            kind="sizes",
-            row_title=t("heads.head"),
-            column_title=t("axis.tokens"),
-            numbers=norms.numel() <= 400,
-        )
-    elif stage == "concat":
-        columns = [str(i) for i in range(spec.H * spec.d_v)]
-        fig = matrix(
-            trace.concat,
-            scene.labels,
-            columns,
-            kind="signed",
-            row_title=t("axis.tokens"),
-            column_title=t("axis.concat"),
-        )
-        fig = mark_blocks(fig, spec.H, spec.d_v, along="columns", chosen=head)
-    elif stage == "w_o":
-        w_o = trace.projections.w_o
-        rows, columns = [str(i) for i in range(w_o.shape[0])], [str(i) for i in range(w_o.shape[1])]
-        fig = matrix(w_o, rows, columns, kind="signed", row_title=t("axis.concat"), column_title=t("axis.d_out"))
-        fig = mark_blocks(fig, spec.H, spec.d_v, along="rows", chosen=head)
-    else:
-        columns = [str(i) for i in range(spec.d_out)]
-        fig = matrix(
-            trace.output, scene.labels, columns, kind="signed", row_title=t("axis.tokens"), column_title=t("axis.d_out")
-        )
+    fig = FIGURES[stage](context)
     show(fig, key=f"after_{stage}", alt=t(f"heads.after_{stage}"))
     st.markdown(t(f"heads.after_{stage}_says", H=spec.H, d_v=spec.d_v, width=spec.H * spec.d_v, d_out=spec.d_out))
     in_one_go = linear(trace.concat, trace.projections.w_o.T, trace.projections.b_o)

@@ -6,11 +6,11 @@ from torch import Tensor
 
 from pages.positions import compute
 from pages.positions.checks import sinusoids_error
-from pages.positions.context import PositionsContext, thinned
+from pages.positions.context import PositionsContext
 from viz.core.analysis.checks import largest
 from viz.core.variants.encodings import no_table
 from viz.figures.bars import bars
-from viz.figures.matrix import matrix
+from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.scene import say_error
@@ -18,8 +18,6 @@ from viz.frame.show import show
 
 PARTS = {"X": "words", "P": "places", "X + P": "sum"}
 """The texts that name the tables."""
-LABELS = 25
-"""Rows that have room for a label each."""
 
 
 def draw(context: PositionsContext) -> list[Check]:
@@ -48,19 +46,11 @@ def draw(context: PositionsContext) -> list[Check]:
 def _tables(context: PositionsContext, parts: dict[str, Tensor]) -> None:
     t, width = context.t, context.vectors.shape[1]
     limit = float(torch.cat([values.abs().flatten() for values in parts.values()]).quantile(0.995))
-    columns = [str(i) if i % max(1, width // 4) == 0 else "" for i in range(width)]
+    rows = Axis(context.tokens.labels, t("axis.tokens"))
+    columns = numbered(width, t("positions.dimension"))
     for place, (name, values) in zip(st.columns([10, 10, 11]), parts.items(), strict=True):
-        fig = matrix(
-            values,
-            thinned(context.tokens.labels, LABELS),
-            columns,
-            kind="signed",
-            limit=limit,
-            row_title=t("axis.tokens"),
-            column_title=t("positions.dimension"),
-        )
-        fig["layout"]["height"] = min(420, 110 + 12 * context.n)
-        fig["data"][0]["showscale"] = name == "X + P"  # one scale for all three
+        last = name == "X + P"  # one scale for all three
+        fig = matrix(values, rows, columns, kind="signed", limit=limit, beside=3, low=True, scale=last)
         with place:
             st.markdown(f"**{t(f'positions.added.{PARTS[name]}')}**")
             show(fig, key=f"added_{name}", alt=t("positions.added_alt", name=name, n=context.n, d=width))

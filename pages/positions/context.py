@@ -1,6 +1,6 @@
 """What every section of the Positions page stands on: a text's first tokens, a head of the first layer, settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -139,17 +139,6 @@ class PositionsContext:
         """Say so where a formula's rows were scaled."""
         if code == "sinusoidal" and self.gain != 1.0:
             st.caption(self.t("positions.gain", gain=f"{self.gain:.3g}"))
-
-
-def thinned(labels: Sequence[str], most: int) -> list[str]:
-    """Of many labels some, and nothing between them, so that they do not overlap.
-
-    Example:
-        >>> thinned(["a", "b", "c", "d", "e"], 3)
-        ['a', '', 'c', '', 'e']
-    """
-    step = -(-len(labels) // most)
-    return [label if i % step == 0 else "" for i, label in enumerate(labels)]
 
 
 def about(scene: Scene) -> None:

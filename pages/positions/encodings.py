@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.positions.checks import BIASES, bias_of
-from pages.positions.context import ALPHA, COLOURS, DELTA, FOUR_ABREAST, PositionsContext, thinned
+from pages.positions.context import ALPHA, COLOURS, DELTA, FOUR_ABREAST, PositionsContext
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.core.analysis.checks import largest
@@ -16,7 +16,7 @@ from viz.core.attention import row_softmax
 from viz.core.mistakes.masks import torchs_weights
 from viz.core.positions import offsets
 from viz.core.variants.encodings import OffsetProfile, offset_profile
-from viz.figures.matrix import matrix
+from viz.figures.matrix import Axis, matrix
 from viz.figures.offsets import Curve, offset_curves
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
@@ -30,10 +30,6 @@ SAME = 1e-4
 """Up to this difference of a weight, a rotation is the model's own: angles are rounded where they are computed."""
 SENTENCES = 48
 """Tokens up to which the pointer reads out a sentence for every cell of the open map."""
-ROW_LABELS, COLUMN_LABELS = 34, 24
-"""Rows and columns of the open map that have room for a label each."""
-HIGHEST = 600
-"""Of the open map, in pixels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,15 +147,13 @@ def _opened_map(compared: Compared, code: str) -> None:
     hover = _sentences(context, compared.look, values) if context.n <= SENTENCES else None
     fig = matrix(
         values,
-        thinned(labels, ROW_LABELS),
-        thinned(labels, COLUMN_LABELS),
+        Axis(labels, t("axis.queries")),
+        Axis(labels, t("axis.keys")),
         kind="weights" if compared.look == "weights" else "signed",
         limit=compared.limit,
         hover=hover,
-        row_title=t("axis.queries"),
-        column_title=t("axis.keys"),
+        beside=2,
     )
-    fig["layout"]["height"] = min(HIGHEST, fig["layout"]["height"])
     show(fig, key="opened", alt=t("positions.map_alt", name=context.name(code)))
 
 

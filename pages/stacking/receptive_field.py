@@ -7,7 +7,7 @@ from torch import Tensor
 
 from pages.stacking import compute
 from pages.stacking.context import StackingContext
-from viz.figures.matrix import matrix
+from viz.figures.matrix import Axis, matrix
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
@@ -68,15 +68,8 @@ def _picture(context: StackingContext, open_: Tensor, measured: Tensor) -> None:
     share = (measured / tallest.where(tallest > 0, torch.ones(()))).where(open_, -torch.inf)
     rows = [t("stacking.level_0"), *(t("stacking.level", layers=context.layers(i)) for i in range(1, depth + 1))]
     hover = [[_says(context, name, j, share[i, j]) for j in range(n)] for i, name in enumerate(rows)]
-    fig = matrix(
-        share.flip(0),
-        rows[::-1],
-        context.labels,
-        kind="weights",
-        row_title=t("stacking.receptive_field.levels"),
-        column_title=t("axis.tokens"),
-        hover=hover[::-1],
-    )
+    levels = Axis(rows[::-1], t("stacking.receptive_field.levels"))
+    fig = matrix(share.flip(0), levels, Axis(context.labels, t("axis.tokens")), kind="weights", hover=hover[::-1])
     title = t(
         "stacking.receptive_field.picture",
         token=context.labels[context.query],

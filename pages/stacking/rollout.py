@@ -8,7 +8,7 @@ from torch import Tensor
 from pages.stacking.compute import attention_maps
 from pages.stacking.context import StackingContext, show_maps, state_checks
 from viz.core.analysis.checks import rows_error
-from viz.figures.matrix import matrix
+from viz.figures.matrix import Axis, matrix
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.show import show
@@ -53,11 +53,9 @@ def show_growth(context: StackingContext, rows: Tensor, *, key: str) -> None:
     ]
     fig = matrix(
         rows,
-        names,
-        context.labels,
+        Axis(names, t("stacking.passed")),
+        Axis(context.labels, t("stacking.words")),
         kind="weights",
-        row_title=t("stacking.passed"),
-        column_title=t("stacking.words"),
         hover=hover,
         numbers=rows.shape[1] <= PRINTED_COLUMNS,
     )

@@ -10,7 +10,6 @@ from pages.step_by_step import matrices, reference
 from pages.step_by_step.context import StepByStepContext
 from viz.core.attention import AttentionTrace
 from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, measure_rows
-from viz.figures.marks import few_ticks, named_cells
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show
@@ -65,7 +64,7 @@ def _named(context: StepByStepContext, faults: Faults) -> str:
 
 
 def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:
-    fig = named_cells(few_ticks(matrices.pair_figure(context, weights, "weights", beside=2), 32))
+    fig = matrices.pair_figure(context, weights, "weights", beside=2)
     rows, columns = matrices.queries(context), matrices.keys(context)
     alt = matrices.describe(context, context.t(f"step_by_step.{name}"), weights, rows, columns)
     with matrices.place(name, weights):

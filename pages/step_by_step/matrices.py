@@ -1,9 +1,8 @@
 """The matrices of the Step by step page: drawn with their tokens and dimensions, named with their shape."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 import torch
@@ -12,8 +11,8 @@ from torch import Tensor
 
 from pages.step_by_step.context import StepByStepContext
 from viz import limits
-from viz.figures.marks import clickable, few_ticks, frame_cell, frame_row, named_cells, no_gaps
-from viz.figures.matrix import MANY, matrix
+from viz.figures.layout import Figure
+from viz.figures.matrix import MANY, NUMBERED, Axis, matrix, numbered
 from viz.frame import state
 from viz.frame.show import show
 
@@ -23,20 +22,6 @@ CLICKED_CELLS = 4_096
 
 PRINTED_COLUMNS, PHONE_COLUMNS = 24, 8
 """Numbers side by side that can still be read across a page of usual width, and across a phone."""
-
-DIMENSIONS_NAMED = 12
-"""Dimensions with their number written, across the page: as many as have room on a phone."""
-
-HALF_HEIGHT, NAMES_ABOVE, LINE = 520, 150, 14
-"""Pixels: of a picture that has others beside it; of the names above it at most; of one name at its left."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """What a matrix has along one side."""
-
-    labels: Sequence[str]
-    title: str
 
 
 def queries(context: StepByStepContext) -> Axis:
@@ -56,7 +41,7 @@ def tokens(context: StepByStepContext) -> Axis:
 
 def dimensions(context: StepByStepContext, of: str, size: int) -> Axis:
     """Numbered places of a vector; ``of`` is "d_model", "d_k", "d_v" or "d_out"."""
-    return Axis([str(i) for i in range(size)], context.t(f"step_by_step.axis_{of}"))
+    return numbered(size, context.t(f"step_by_step.axis_{of}"), most=MANY)
 
 
 def fits(values: Tensor, beside: int = 1) -> bool:
@@ -88,20 +73,8 @@ def picture(
         row: a row to frame.
     """
     end, printed = _end_of_colours(values), fits(values, beside)
-    fig = matrix(
-        values,
-        rows.labels,
-        columns.labels,
-        kind="signed",
-        row_title=rows.title,
-        column_title=columns.title,
-        numbers=printed,
-        limit=end,
-    )
-    fig = few_ticks(named_cells(fig), DIMENSIONS_NAMED // beside)
-    fig = fig if beside == 1 else lower(fig)
-    fig = no_gaps(fig) if beside * values.shape[1] > MANY else fig
-    fig = fig if row is None else frame_row(fig, row)
+    framed, columns = None if row is None else (row, None), replace(columns, most=NUMBERED)
+    fig = matrix(values, rows, columns, kind="signed", limit=end, numbers=printed, framed=framed, beside=beside)
     with place(name, values):
         show(fig, key=f"picture_{name}", alt=describe(context, name, values, rows, columns))
     size = {"rows": values.shape[0], "columns": values.shape[1], "n": f"{values.numel():,}"}
@@ -109,14 +82,6 @@ def picture(
     beyond = int((values.abs() > end).sum())
     clipped = context.t("step_by_step.clipped", n=beyond, end=f"{end:.3g}") if beyond else ""
     st.caption(f"{words} {clipped}")
-
-
-def lower(fig: dict[str, Any]) -> dict[str, Any]:
-    """A picture of half the width is not taller than wide; of many rows it names some."""
-    layout, axis = fig["layout"], fig["layout"]["yaxis"]
-    step = -(-len(axis["tickvals"]) * LINE // (HALF_HEIGHT - NAMES_ABOVE))
-    axis = axis | {"tickvals": axis["tickvals"][::step], "ticktext": axis["ticktext"][::step]}
-    return fig | {"layout": layout | {"height": min(HALF_HEIGHT, layout["height"]), "yaxis": axis}}
 
 
 def place(name: str, values: Tensor) -> DeltaGenerator:
@@ -138,20 +103,21 @@ def pair_figure(
     *,
     limit: float | None = None,
     beside: int = 1,
-) -> dict[str, Any]:
+    clicks: bool = False,
+) -> Figure:
     """A map with a cell for every query and key; the chosen one is framed."""
-    fig = matrix(
+    return matrix(
         values,
-        context.labels,
-        context.labels,
+        queries(context),
+        keys(context),
         kind=kind,
-        row_title=context.t("axis.queries"),
-        column_title=context.t("axis.keys"),
-        numbers=fits(values, beside),
         limit=limit,
+        numbers=fits(values, beside),
+        hover=_sentences(context, values) if clicks else None,
+        clicks=clicks,
+        framed=(context.query, context.key),
+        beside=beside,
     )
-    fig = fig if beside == 1 else lower(few_ticks(fig, MANY // beside))
-    return frame_cell(fig, context.query, context.key)
 
 
 def pair_map(
@@ -164,14 +130,15 @@ def pair_map(
     beside: int = 1,
 ) -> None:
     """Draw a map of which a click chooses a cell."""
-    fig, key = pair_figure(context, values, kind, limit=limit, beside=beside), f"map_{name}"
+    clicks, key = values.numel() <= CLICKED_CELLS, f"map_{name}"
+    fig = pair_figure(context, values, kind, limit=limit, beside=beside, clicks=clicks)
     alt = describe(context, name, values, queries(context), keys(context))
-    if values.numel() > CLICKED_CELLS:
-        show(named_cells(fig), key=key, alt=alt)
+    if not clicks:
+        show(fig, key=key, alt=alt)
         st.caption(context.t("step_by_step.not_clicked", n=len(context.labels)))
         return
     with place(name, values):
-        show(clickable(fig, _sentences(context, values)), key=key, alt=alt, on_click=partial(_choose, key))
+        show(fig, key=key, alt=alt, on_click=partial(_choose, key))
     if values.numel() > 1:
         st.caption(context.t("step_by_step.click"))
 

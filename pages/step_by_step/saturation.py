@@ -10,6 +10,8 @@ from pages.step_by_step.context import StepByStepContext
 from viz.core.analysis.saturation import Saturation, random_scores, saturation
 from viz.core.mistakes.attention import Faults
 from viz.figures.curves import curves
+from viz.figures.layout import axis
+from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.show import show
 
@@ -18,6 +20,9 @@ WIDTHS, ROWS, KEYS = (1, 4, 16, 64, 256), 400, 10
 
 VARIANCE = 0.25
 """How far 4,000 drawn scores of each width, divided by its root, may be from the variance 1 of the law."""
+
+WITHOUT_AND_WITH = (ORANGE, BLUE)
+"""What goes wrong comes first, in orange."""
 
 
 def draw(context: StepByStepContext) -> list[Check]:
@@ -42,7 +47,9 @@ def _curves(context: StepByStepContext, unscaled: Saturation, scaled: Saturation
         title = t(f"step_by_step.random_{measure}")
         ends = [f"{float(values[-1]):.3g}" for values in series.values()]
         alt = t("step_by_step.random_alt", title=title, d=WIDTHS[-1], without=ends[0], scaled=ends[1])
-        fig = curves(WIDTHS, series, size_title=t("step_by_step.axis_width"), value_title=title, log_values=log)
+        widths = axis(t("step_by_step.axis_width"), log=True, tickvals=list(WIDTHS))
+        values = axis(title, grid=True, log=log, limits=None if log else (0, 1.02))
+        fig = curves(WIDTHS, series, x=widths, y=values, hues=WITHOUT_AND_WITH, dots=True)
         with column:
             st.markdown(f"**{title}**")
             show(fig, key=f"random_{measure}", alt=alt)

@@ -11,6 +11,7 @@ from pages.step_by_step.context import StepByStepContext
 from viz.core.analysis.checks import largest
 from viz.core.heads import project
 from viz.figures.bars import bars
+from viz.figures.matrix import TALLEST_BESIDE, Axis
 from viz.figures.palette import HEADS
 from viz.frame import state
 from viz.frame.checks import Check, attention_checks, check
@@ -110,7 +111,7 @@ def _learned(context: StepByStepContext) -> None:
         with column:
             matrices.picture(context, name, formulas.weight(name, index), weights, rows, columns, beside=3)
             if bias is not None:
-                row = matrices.Axis([b], "")
+                row = Axis([b], "")
                 matrices.picture(context, b, formulas.weight(b, index), bias[None], row, columns, beside=3)
     if spec.kind != "MHA":
         size = spec.H // spec.G
@@ -202,7 +203,7 @@ def _leaves(context: StepByStepContext) -> None:
             value_title=t("step_by_step.axis_length"),
             top=1.05 * float(lengths.max()),
             colours=colours,
-            height=matrices.HALF_HEIGHT,
+            height=TALLEST_BESIDE,
         )
         show(fig, key="lengths", alt=sentence)
         st.caption(title)

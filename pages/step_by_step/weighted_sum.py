@@ -6,6 +6,7 @@ import torch
 from pages.step_by_step import matrices, worked_example
 from pages.step_by_step.context import StepByStepContext
 from viz.core.analysis.checks import largest
+from viz.figures.matrix import Axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
 
@@ -15,7 +16,7 @@ OUTPUT_STEP = 8
 def draw(context: StepByStepContext) -> list[Check]:
     """Each key's part in row i of the output; their sum, which is the row; one place of it written out."""
     t, cell, n = context.t, context.cell, context.spec.d_v
-    rows = matrices.Axis([*context.labels, f"Σ = z {context.query}"], t("axis.keys"))
+    rows = Axis([*context.labels, f"Σ = z {context.query}"], t("axis.keys"))
     columns = matrices.dimensions(context, "d_v", n)
     values = torch.cat([cell.parts, cell.output.double()[None]]).float()
     matrices.picture(context, "parts", rf"A_{{{context.query},m}}\, v_m", values, rows, columns)

@@ -1,6 +1,7 @@
 """One cell of the map worked out by hand, from the trace's numbers: from the dot product to its share of the row."""
 
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 
 import streamlit as st
 import torch
@@ -9,8 +10,7 @@ from pages.step_by_step import formulas, matrices
 from pages.step_by_step.context import StepByStepContext
 from pages.step_by_step.formulas import number, signed
 from viz.figures.bars import bars
-from viz.figures.marks import few_ticks
-from viz.figures.matrix import matrix
+from viz.figures.matrix import NUMBERED, Axis, matrix
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.format import share
@@ -96,15 +96,14 @@ def _dot_product(context: StepByStepContext) -> None:
     """q_i, k_j and their products, place by place, and the sum with every term."""
     t, cell = context.t, context.cell
     i, j, labels = context.query, context.key, context.labels
-    rows = [f"q {i}: {labels[i]}", f"k {j}: {labels[j]}", "q × k"]
-    columns = matrices.dimensions(context, "d_k", context.spec.d_k)
+    rows = Axis([f"q {i}: {labels[i]}", f"k {j}: {labels[j]}", "q × k"], "")
+    columns = replace(matrices.dimensions(context, "d_k", context.spec.d_k), most=NUMBERED)
     values = torch.stack([cell.q, cell.k, cell.terms.float()])
     st.markdown(t("step_by_step.terms", d_k=context.spec.d_k))
-    numbers = matrices.fits(values)
-    fig = matrix(values, rows, columns.labels, kind="signed", row_title="", column_title=columns.title, numbers=numbers)
-    alt = matrices.describe(context, "q, k, q × k", values, matrices.Axis(rows, ""), columns)
+    fig = matrix(values, rows, columns, kind="signed", numbers=matrices.fits(values))
+    alt = matrices.describe(context, "q, k, q × k", values, rows, columns)
     with matrices.place("q_k", values):
-        show(few_ticks(fig, matrices.DIMENSIONS_NAMED), key="terms", alt=alt)
+        show(fig, key="terms", alt=alt)
     write_sum(f"q{i}·k{j}", cell.q.tolist(), cell.k.tolist(), cell.score)
 
 

@@ -9,7 +9,7 @@ from pages.two_sequences.compute import written
 from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
 from viz.core.analysis.checks import largest
-from viz.figures.matrix import matrix
+from viz.figures.matrix import Axis, matrix
 from viz.frame import compute, controls, specs, state
 from viz.frame.checks import Check, check
 from viz.frame.examples import Example, pairs
@@ -110,13 +110,11 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
     keys = writing.tokens.labels if stack == "cross" else read
     fig = matrix(
         rows,
-        looking,
-        keys,
+        Axis(looking, t("two_sequences.write_rows")),
+        Axis(keys, t(f"two_sequences.write_columns_{stack}")),
         kind="weights",
         hover=[_sentences(context, i, looking[i], keys, row) for i, row in enumerate(rows.tolist())],
-        row_title=t("two_sequences.write_rows"),
-        column_title=t(f"two_sequences.write_columns_{stack}"),
-        numbers=rows.numel() <= 400,
+        numbers=rows.numel() <= limits.PRINTED_CELLS,
     )
     caption = t("two_sequences.write_alt", layer=layer, head=head, step=step, n=n, columns=len(keys))
     show(fig, key="written", alt=caption)

@@ -14,7 +14,8 @@ def test_lines_and_points():
     assert first["name"] == "&lt;b&gt;"
     assert not first["showlegend"]
     assert (second["mode"], second["x"], second["y"]) == ("markers", [10], [3.5])
-    assert " ms" in second["hovertemplate"]
+    assert " ms" in second["hovertemplate"] and "n = %{x" in second["hovertemplate"]
+    assert "h = %{x" in growth([measured], size_title="h", value_title="v", letter="h")["data"][0]["hovertemplate"]
     (mark,), (says,) = drawn["layout"]["shapes"], drawn["layout"]["annotations"]
     assert mark["x0"] == mark["x1"] == 5
     assert says["x"] == math.log10(5), "annotations on a logarithmic axis are placed by the logarithm"

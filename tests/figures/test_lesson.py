@@ -2,7 +2,7 @@
 
 import torch
 
-from viz.figures.lesson import centres, lines
+from viz.figures.lesson import centres
 from viz.figures.pictures import Panel, pictures, shared_scale
 
 
@@ -15,16 +15,6 @@ def test_a_path_ends_at_its_head_with_a_disc_as_wide_as_its_window():
     disc = fig["layout"]["shapes"][0]
     assert (disc["x0"], disc["x1"]) == (-1.5, -0.5)  # 1/sqrt(2 * 2) around -1
     assert fig["layout"]["yaxis"]["range"][0] > fig["layout"]["yaxis"]["range"][1]  # down is down
-
-
-def test_lines_have_a_legend_only_if_there_are_several():
-    one = lines([1, 2], {"<a>": torch.tensor([1.0, 2.0])}, at_title="at", value_title="v", log_values=True)
-    assert one["data"][0]["name"] == "&lt;a&gt;"
-    assert one["layout"]["yaxis"]["type"] == "log"
-    assert not one["layout"]["showlegend"]
-    two = lines([1], {"a": torch.ones(1), "b": torch.ones(1)}, at_title="at", value_title="v")
-    assert two["layout"]["showlegend"]
-    assert "type" not in two["layout"]["yaxis"]
 
 
 def test_pictures_keep_their_values_and_their_own_axes():

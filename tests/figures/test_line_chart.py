@@ -93,7 +93,9 @@ def test_a_level_lines_label_stands_where_the_next_line_is_farther_away():
         ([1, 100], {"dtick": 1}),
         ([3, 40], {"tickvals": [2, 5, 10, 20, 50]}),
         ([0.4, 9, 0, -1, math.nan, math.inf], {"tickvals": [0.2, 0.5, 1, 2, 5, 10]}),
+        ([1, 4], {"tickvals": [1, 2, 5]}),
         ([3, 4], {}),
+        ([2, 2], {}),
         ([], {}),
     ],
 )

@@ -36,6 +36,7 @@ def growth(
     marks: Mapping[int, str] | None = None,
     height: int = 380,
     share: bool = False,
+    letter: str = "n",
 ) -> dict[str, Any]:
     """Draw lines and points over a logarithmic size.
 
@@ -46,10 +47,11 @@ def growth(
         marks: sizes marked by an upright line, and what is said there.
         height: of the figure, in pixels.
         share: the values are shares from 0 to 1, on an even axis.
+        letter: of the size, where a point is read off.
     """
     sizes = sorted({n for line in lines for n in line.values})
     return line_chart(
-        [_series(line) for line in lines],
+        [_series(line, letter) for line in lines],
         x=axis(size_title, log=True, grid=True, **_ticks(sizes)),
         y=axis(value_title, grid=True, log=not share, limits=(0, 1.02) if share else None),
         marks=[Mark(x=at, label=text) for at, text in (marks or {}).items()],
@@ -58,7 +60,7 @@ def growth(
     )
 
 
-def _series(line: Line) -> Series:
+def _series(line: Line, letter: str) -> Series:
     style = line.style % len(STYLES)
     colour, dash = series_style(STYLES[style])
     return Series(
@@ -69,7 +71,7 @@ def _series(line: Line) -> Series:
         dash=None if line.points else dash,
         marker=9 if line.points else 0,
         symbol=SYMBOLS[style],
-        hover=f"n = %{{x:,}}: %{{y:.4~g}}{plain(line.unit)}",
+        hover=f"{letter} = %{{x:,}}: %{{y:.4~g}}{plain(line.unit)}",
         listed=line.listed,
     )
 

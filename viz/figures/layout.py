@@ -50,10 +50,16 @@ def axis(
     return {"title": {"text": title}, "automargin": True} | lines | scale | ends | more
 
 
+def colour_bar(**more: Any) -> dict[str, Any]:
+    """The scale of a map's colours, at its right."""
+    return {"thickness": 10, "len": 0.9, "tickfont": {"size": SMALL}} | more
+
+
 def log_ticks(values: Iterable[float]) -> dict[str, Any]:
     """Ticks of a logarithmic axis: powers of ten, or 1, 2, 5, 10 … where values span too few of them.
 
-    Plotly would write small digits between powers of ten. Values that are close together are left to it.
+    Plotly would write small digits between powers of ten. Where fewer than two such values lie between the lowest and
+    the highest, ticks are left to it.
 
     Example:
         >>> log_ticks([3, 4e5])
@@ -62,12 +68,14 @@ def log_ticks(values: Iterable[float]) -> dict[str, Any]:
         {'tickvals': [2.0, 5.0, 10.0, 20.0, 50.0]}
     """
     known = [value for value in values if 0 < value < math.inf]
-    if not known or max(known) < 5 * min(known):
+    if not known:
         return {}
     low, high = math.log10(min(known)), math.log10(max(known))
     if math.floor(high) > math.ceil(low):
         return {"dtick": 1}
     steps = [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in (1, 2, 5)]
+    if sum(min(known) <= step <= max(known) for step in steps) < 2:
+        return {}
     below = max(step for step in steps if step <= min(known))
     above = min(step for step in steps if step >= max(known))
     return {"tickvals": [step for step in steps if below <= step <= above]}

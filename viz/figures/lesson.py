@@ -1,13 +1,11 @@
-"""A training as it goes: the paths of the heads' centres, and the loss; and lines over any axis."""
+"""A training as it goes: the paths of the heads' centres."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torch import Tensor
 
 from viz.figures.layout import axis, base_layout
-from viz.figures.line_chart import Series, line_chart
-from viz.figures.palette import GREY, HEADS, plain, rgba, series_style
+from viz.figures.palette import GREY, HEADS, plain, rgba
 
 REACH = 3.2
 
@@ -64,29 +62,3 @@ def _kernel_cells() -> list[dict[str, Any]]:
     square = {"type": "rect", "line": {"color": rgba(GREY, 0.5), "width": 1}}
     places = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)]
     return [square | {"x0": c - 0.5, "x1": c + 0.5, "y0": r - 0.5, "y1": r + 0.5} for r, c in places]
-
-
-def lines(
-    at: Sequence[float],
-    series: Mapping[str, Tensor],
-    *,
-    at_title: str,
-    value_title: str,
-    log_values: bool = False,
-    height: int = 280,
-) -> dict[str, Any]:
-    """Draw values over an axis; dashes tell series apart too.
-
-    Args:
-        at: where the values stand.
-        series: name in the legend -> one value for each place.
-        at_title: what the places are.
-        value_title: what the values are.
-        log_values: a logarithmic axis for the values.
-        height: of the figure, in pixels.
-    """
-    drawn = []
-    for i, (name, values) in enumerate(series.items()):
-        colour, dash = series_style(i)
-        drawn.append(Series(name=name, x=list(at), y=values.detach().float().numpy(), colour=colour, dash=dash))
-    return line_chart(drawn, x=axis(at_title), y=axis(value_title, log=log_values, grid=True), height=height)

@@ -1,52 +1,92 @@
-"""One matrix as a heat map, with its numbers where they fit."""
+"""One matrix as a heat map, with its numbers where they fit. All maps of figures look like this one."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from torch import Tensor
 
-from viz.figures.layout import SMALL, UPWARDS, axis, base_layout
+from viz.figures.blocks import Blocks
+from viz.figures.layout import UPWARDS, Figure, axis, base_layout, colour_bar
+from viz.figures.marks import cell_frame, points_to_click, row_frame
 from viz.figures.palette import INK, plain, scores_scale, weights_scale
 
 Kind = Literal["weights", "signed", "sizes"]
 
-CELL, MARGIN, GAP = 26, 90, 1
+CELL, LINE, GAP = 26, 14, 1
+"""Pixels: of a row, of a row no higher than its label, between cells."""
+LOWEST, TALLEST, TALLEST_BESIDE = 180, 720, 520
+"""Pixels: heights of a matrix, and of one that has others beside it or is low."""
+ABOVE_AND_BELOW, NAMES_ABOVE = 180, 150
+"""Pixels: what is written above the cells and below them, and the most that the names above them take."""
 MANY = 48
 """Beyond this many rows or columns labels would overlap, and only some are written."""
+NUMBERED = 12
+"""Numbers of columns written across the page: as many as have room on a phone."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a matrix: a label for each row or column, shown literally, and what they are, in words.
+
+    At ``most`` so many labels are written; the others keep their places.
+    """
+
+    labels: Sequence[str]
+    title: str
+    most: int = MANY
+
+
+def numbered(n: int, title: str, *, most: int = NUMBERED) -> Axis:
+    """Places that have no names: the dimensions of a vector."""
+    return Axis([str(i) for i in range(n)], title, most)
 
 
 def matrix(
     values: Tensor,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    rows: Axis,
+    columns: Axis,
     *,
     kind: Kind,
-    row_title: str,
-    column_title: str,
-    hover: Sequence[Sequence[str]] | None = None,
-    numbers: bool = False,
     limit: float | None = None,
-) -> dict[str, Any]:
+    numbers: bool = False,
+    hover: Sequence[Sequence[str]] | None = None,
+    clicks: bool = False,
+    framed: tuple[int, int | None] | None = None,
+    blocks: Blocks | None = None,
+    beside: int = 1,
+    low: bool = False,
+    scale: bool = True,
+) -> Figure:
     """Draw a matrix with its first row on top; -inf cells stay empty.
 
     Args:
         values: (rows, columns).
-        rows: a label for each row, shown literally.
-        columns: a label for each column, shown literally.
+        rows: what stands at the left.
+        columns: what stands on top.
         kind: "weights" is 0 to 1; "signed" is coloured around 0; "sizes" goes from 0 to the largest.
-        row_title: what a row is, in words.
-        column_title: what a column is, in words.
-        hover: a sentence for each cell, shown literally; None shows the value alone.
+        limit: the largest absolute value of the colours; None takes this matrix's own.
         numbers: print each value into its cell.
-        limit: the largest absolute value of the scale; None takes this matrix's own.
+        hover: a sentence for each cell, shown literally; None shows its row, its column and its value.
+        clicks: every cell can be clicked; it needs its sentence in ``hover``.
+        framed: a row to frame, and a column whose cell in that row is framed too, or None.
+        blocks: the heads' blocks to frame.
+        beside: pictures in this row of the page, this one counted.
+        low: rows are no higher than their labels.
+        scale: the colours' scale stands at the right.
     """
-    trace = _heatmap(values.detach().float().cpu(), kind, limit)
-    if hover:
-        texts = [[plain(sentence) for sentence in row] for row in hover]
-        trace |= {"customdata": texts, "hovertemplate": "%{customdata}<extra></extra>"}
+    n_rows, n_columns = values.shape
+    heat = _heatmap(values.detach().float().cpu(), kind, limit) | _gaps(n_rows, beside * n_columns)
+    heat |= {"colorbar": colour_bar()} if scale else {"showscale": False}
+    if hover and not clicks:
+        heat |= {"customdata": [[plain(sentence) for sentence in row] for row in hover]}
+        heat |= {"hovertemplate": "%{customdata}<extra></extra>"}
     if numbers:
-        trace |= {"texttemplate": "%{z:.2f}", "textfont": {"color": INK}}  # as large as fits into a cell
-    return {"data": [trace], "layout": _layout(rows, columns, row_title, column_title)}
+        heat |= {"texttemplate": "%{z:.2f}", "textfont": {"color": INK}}  # as large as fits into a cell
+    layout = _layout(rows, columns, beside, low=low) | _marks(framed, n_columns, blocks)
+    if hover and clicks:
+        return {"data": [heat, points_to_click(hover)], "layout": _around_points(layout, n_rows, n_columns)}
+    return {"data": [heat], "layout": layout}
 
 
 def _heatmap(cells: Tensor, kind: Kind, limit: float | None) -> dict[str, Any]:
@@ -59,24 +99,48 @@ def _heatmap(cells: Tensor, kind: Kind, limit: float | None) -> dict[str, Any]:
         "zmax": top,
         "colorscale": scores_scale() if kind == "signed" else weights_scale(),
         "hoverongaps": False,
-        "hovertemplate": "%{z:.4f}<extra></extra>",
-        "xgap": GAP if cells.shape[1] <= MANY else 0,  # many cells would be nothing but gap
-        "ygap": GAP if cells.shape[0] <= MANY else 0,
-        "colorbar": {"thickness": 10, "len": 0.9, "tickfont": {"size": SMALL}},
+        "hovertemplate": "%{y} → %{x}: %{z:.4f}<extra></extra>",
     }
 
 
-def ticks(labels: Sequence[str]) -> dict[str, Any]:
+def _gaps(rows: int, columns: int) -> dict[str, int]:
+    """What is between cells; many of them would be nothing but gap."""
+    return {"xgap": GAP if columns <= MANY else 0, "ygap": GAP if rows <= MANY else 0}
+
+
+def ticks(labels: Sequence[str], most: int = MANY) -> dict[str, Any]:
     """An axis's labels, shown literally; of many, some."""
-    step = -(-len(labels) // MANY)
-    shown = range(0, len(labels), step)
+    shown = range(0, len(labels), -(-len(labels) // most) or 1)
     return {"tickmode": "array", "tickvals": list(shown), "ticktext": [plain(labels[i]) for i in shown]}
 
 
-def _layout(rows: Sequence[str], columns: Sequence[str], row_title: str, column_title: str) -> dict[str, Any]:
+def _layout(rows: Axis, columns: Axis, beside: int, *, low: bool) -> dict[str, Any]:
+    """A picture that shares its row of the page with others names fewer columns, and is not taller than wide."""
+    tallest = TALLEST_BESIDE if low or beside > 1 else TALLEST
+    height = max(LOWEST, min(tallest, (LINE if low else CELL) * len(rows.labels) + ABOVE_AND_BELOW))
+    row_ticks = ticks(rows.labels, min(rows.most, (height - NAMES_ABOVE) // LINE))
+    column_ticks = ticks(columns.labels, max(1, columns.most // beside))
     cells: dict[str, Any] = {"zeroline": False, "fixedrange": False}
     return base_layout(
-        max(180, min(720, CELL * len(rows) + 2 * MARGIN)),
-        xaxis=axis(column_title, side="top", tickangle=UPWARDS, **cells, **ticks(columns)),
-        yaxis=axis(row_title, autorange="reversed", **cells, **ticks(rows)),
+        height,
+        xaxis=axis(columns.title, side="top", tickangle=UPWARDS, **cells, **column_ticks),
+        yaxis=axis(rows.title, autorange="reversed", **cells, **row_ticks),
     )
+
+
+def _marks(framed: tuple[int, int | None] | None, n_columns: int, blocks: Blocks | None) -> dict[str, Any]:
+    """The shapes and annotations laid over the cells."""
+    shapes, names = (blocks.frames(), blocks.names()) if blocks else ([], [])
+    if framed is not None:
+        row, column = framed
+        shapes += [row_frame(row, n_columns), *([] if column is None else [cell_frame(row, column)])]
+    return {name: drawn for name, drawn in (("shapes", shapes), ("annotations", names)) if drawn}
+
+
+def _around_points(layout: dict[str, Any], n_rows: int, n_columns: int) -> dict[str, Any]:
+    """Axes that points in the outermost cells do not widen, nor turn the first row down."""
+    return layout | {
+        "hoverdistance": -1,
+        "xaxis": layout["xaxis"] | {"range": [-0.5, n_columns - 0.5]},
+        "yaxis": layout["yaxis"] | {"range": [n_rows - 0.5, -0.5], "autorange": False},
+    }

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from viz.figures.layout import SMALL, UPWARDS, axis, base_layout
+from viz.figures.layout import UPWARDS, axis, base_layout, colour_bar
 from viz.figures.matrix import GAP, MANY, ticks
 from viz.figures.palette import INK, plain, scores_scale, weights_scale
 
@@ -55,16 +55,8 @@ def points_map(
 
 def _rows(points: Sequence[str], domain: list[float]) -> dict[str, Any]:
     """The axis of one map's rows."""
-    names = {"tickmode": "array", "tickvals": list(range(len(points))), "ticktext": [plain(point) for point in points]}
-    return {
-        "domain": domain,
-        "autorange": "reversed",
-        "showgrid": False,
-        "zeroline": False,
-        "tickfont": {"size": SMALL},
-        "automargin": True,
-        "fixedrange": True,
-    } | names
+    names = ticks(points, len(points))
+    return axis("", domain=domain, autorange="reversed", zeroline=False, fixedrange=True, **names)
 
 
 def _title(name: str, top: float) -> dict[str, Any]:
@@ -111,12 +103,5 @@ def _map(cells: Tensor, signed: bool, texts: list[list[str]], *, axis: str, top:
         "hovertemplate": "%{customdata}<extra></extra>",
         "ygap": GAP,
         "xgap": GAP if cells.shape[1] <= MANY else 0,
-        "colorbar": {
-            "thickness": 10,
-            "len": share,
-            "y": top,
-            "yanchor": "top",
-            "tickfont": {"size": SMALL},
-            "nticks": 3,
-        },
+        "colorbar": colour_bar(len=share, y=top, yanchor="top", nticks=3),
     }
