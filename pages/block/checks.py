@@ -16,10 +16,10 @@ def worst_checks(traces: Iterable[MultiHeadTrace]) -> list[Check]:
     """What holds of every attention, said once: of the one that is farthest off for its size."""
     worst = dict[str, Check]()
     for steps in traces:
-        for one in attention_checks(steps):
-            off = one.error / one.tolerance
-            if one.key not in worst or not off <= worst[one.key].error / worst[one.key].tolerance:
-                worst[one.key] = one
+        for found in attention_checks(steps):
+            off = found.error / found.tolerance
+            if found.key not in worst or not off <= worst[found.key].error / worst[found.key].tolerance:
+                worst[found.key] = found
     return list(worst.values())
 
 

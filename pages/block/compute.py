@@ -112,11 +112,11 @@ def both_places(source: Source, target: str, mask: Mask, layer: int) -> BothPlac
         traces = blocks.decoder_blocks(source, target, BlockPlan(), mask)
     else:
         traces = blocks.blocks(source, BlockPlan(), mask)
-    one = replace(stack.choose((layer,)), x=traces[layer].x)
-    runs = {place: one.run(**masks, design=replace(stack.design, norm=place)) for place in PLACES}
+    block = replace(stack.choose((layer,)), x=traces[layer].x)
+    runs = {place: block.run(**masks, design=replace(stack.design, norm=place)) for place in PLACES}
     return BothPlaces(
         traces={place: run[0] for place, run in runs.items()},
-        error=max(equations_error(one, run, masks) for run in runs.values()),
+        error=max(equations_error(block, run, masks) for run in runs.values()),
         torch_errors={place: torch_error(run[0]) for place, run in runs.items()},
     )
 
@@ -157,12 +157,12 @@ def compared(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[
     """Every block of a stack held against what else computes it; without a target, of the first stack."""
     stack, masks = stack_of(source, target, plan, mask)
     traces = blocks.decoder_blocks(source, target, plan, mask) if target else blocks.blocks(source, plan, mask)
-    own = stack.states and plan.as_is and mask.kind == "own"
+    may_compare = stack.states and plan.as_is and mask.kind == "own"
     return tuple(
         Compared(
             equations=equations_error(replace(stack.choose((layer,)), x=trace.x), (trace,), masks),
             torch_layer=torch_error(trace),
-            model_state=state_error(stack, layer, trace) if own else None,
+            model_state=state_error(stack, layer, trace) if may_compare else None,
         )
         for layer, trace in enumerate(traces)
     )
@@ -170,7 +170,7 @@ def compared(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[
 
 def state_error(stack: Blocks, layer: int, trace: BlockTrace) -> float:
     """How far a block's output is from the model's own hidden state, which the last block's is behind a norm."""
-    own, output = stack.states[layer + 1], trace.output
+    expected, output = stack.states[layer + 1], trace.output
     if layer == len(stack.weights) - 1 and stack.final is not None:
         output = stack.design.normalize(output, stack.final)
-    return float((own - output).abs().max()) / largest(own)
+    return float((expected - output).abs().max()) / largest(expected)

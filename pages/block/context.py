@@ -126,8 +126,8 @@ def open_block(scene: Scene) -> BlockContext:
         ModelError: "block", if it is not known how this model's blocks are put together.
     """
     t, last = scene.t, scene.trace.projections.spec.H - 1
-    own = blocks.own_norm(scene.choice.source)
-    plan, kind = _plan(scene, own), state.choice("block", "encoder", KINDS)
+    built = blocks.own_norm(scene.choice.source)
+    plan, kind = _plan(scene, built), state.choice("block", "encoder", KINDS)
     head = state.whole("head", 1, 0, last)
     context = BlockContext(scene=scene, kind=kind, plan=plan, target="", head=head)
 
@@ -136,8 +136,8 @@ def open_block(scene: Scene) -> BlockContext:
         names["encoder"] = t("block.which_own")
     with scene.chips.add("block", names[kind]):
         controls.choice(t("block.which"), "block", KINDS, names.__getitem__)
-    with scene.chips.add("design", design_name(t, plan, own)):
-        _design_controls(scene, own)
+    with scene.chips.add("design", design_name(t, plan, built)):
+        _design_controls(scene, built)
     if last:
         with scene.chips.add("head", t("chips.head", head=head)):
             controls.slider(t("block.head"), "head", 1, 0, last)
@@ -146,36 +146,36 @@ def open_block(scene: Scene) -> BlockContext:
     return replace(context, target=target_control(t) or " ")  # "" would mean that no decoder is shown
 
 
-def _plan(scene: Scene, own: str) -> BlockPlan:
+def _plan(scene: Scene, built: str) -> BlockPlan:
     """How the blocks are put together.
 
     Where the norm stands is "own" or the other place, so that the next model begins as it was trained, too.
     """
     return BlockPlan(
-        norm=state.choice("norm", "own", _places(own)),
+        norm=state.choice("norm", "own", _places(built)),
         residual=state.flag("residual", True),
         normalize=state.flag("normalize", True),
     )
 
 
-def _places(own: str) -> tuple[str, str]:
-    return "own", "pre" if own == "post" else "post"
+def _places(built: str) -> tuple[str, str]:
+    return "own", "pre" if built == "post" else "post"
 
 
-def _design_controls(scene: Scene, own: str) -> None:
+def _design_controls(scene: Scene, built: str) -> None:
     t, trained = scene.t, "_trained" if scene.choice.source.kind == "model" else ""
 
     def says(code: str) -> str:
-        return t(f"block.norm_{own}{trained}" if code == "own" else f"block.norm_{code}")
+        return t(f"block.norm_{built}{trained}" if code == "own" else f"block.norm_{code}")
 
-    controls.choice(t("block.norm"), "norm", _places(own), says, help=t("block.norm_help"))
+    controls.choice(t("block.norm"), "norm", _places(built), says, help=t("block.norm_help"))
     controls.toggle(t("block.residual"), "residual", True, help=t("block.residual_help"))
     controls.toggle(t("block.normalize"), "normalize", True, help=t("block.normalize_help"))
 
 
-def design_name(t: Translate, plan: BlockPlan, own: str) -> str:
+def design_name(t: Translate, plan: BlockPlan, built: str) -> str:
     """How blocks are put together, in two or three words."""
-    place = own if plan.norm == "own" else plan.norm
+    place = built if plan.norm == "own" else plan.norm
     norm = place if plan.normalize else "none"
     return t(f"block.design_{norm}" if plan.residual else f"block.design_{norm}_no_residual")
 

@@ -30,12 +30,12 @@ def start(inputs: Mapping[str, Tensor], x: Tensor) -> str:
     """The formula of what enters the first block, as the numbers say: a sum, a sum standardized, or more than that."""
     if not inputs:
         return INPUTS["x"]
-    total, said = sum(inputs.values(), torch.zeros(())), " + ".join(f"{name[0]}_i" for name in inputs)
+    total, names = sum(inputs.values(), torch.zeros(())), " + ".join(f"{name[0]}_i" for name in inputs)
     if torch.allclose(total, x, atol=1e-4):
-        return f"x_i = {said}"
+        return f"x_i = {names}"
     if torch.allclose(standardize(total, eps=1e-5), x, atol=1e-4):
-        return _lines(r"x_i = \frac{u_i - \mu_i}{\sqrt{\sigma_i^2 + \varepsilon}}", f"u_i = {said}")
-    return rf"x_i = \operatorname{{N}}({said} + \dots)"
+        return _lines(r"x_i = \frac{u_i - \mu_i}{\sqrt{\sigma_i^2 + \varepsilon}}", f"u_i = {names}")
+    return rf"x_i = \operatorname{{N}}({names} + \dots)"
 
 
 def formula(code: str, trace: BlockTrace) -> str:
@@ -72,10 +72,10 @@ def _whole(name: str, design: BlockDesign) -> str:
 
 def _feed_forward(code: str, trace: BlockTrace) -> str:
     weights = trace.weights.feed_forward
-    one, two = ("" if bias is None else f" + b_{i}" for i, bias in ((1, weights.b_in), (2, weights.b_out)))
+    first, second = ("" if bias is None else f" + b_{i}" for i, bias in ((1, weights.b_in), (2, weights.b_out)))
     gated = weights.w_gate is not None
-    hidden = rf"h = \varphi(u W_g) \odot (u W_1{one})" if gated else rf"h = \varphi(u W_1{one})"
-    return hidden if code == "hidden" else _lines(hidden, rf"\operatorname{{FF}}(u) = h W_2{two}")
+    hidden = rf"h = \varphi(u W_g) \odot (u W_1{first})" if gated else rf"h = \varphi(u W_1{first})"
+    return hidden if code == "hidden" else _lines(hidden, rf"\operatorname{{FF}}(u) = h W_2{second}")
 
 
 def _lines(*formulas: str) -> str:

@@ -62,11 +62,11 @@ def _lengths(context: BlockContext, names: dict[str, str], built: str) -> None:
     }
     n = len(outcomes[built].lengths) - 1
     st.markdown(f"**{t('block.lengths_title')}**")
-    curves = [Curve(name=names[place], values=torch.tensor(one.lengths)) for place, one in outcomes.items()]
+    curves = [Curve(name=names[place], values=torch.tensor(outcome.lengths)) for place, outcome in outcomes.items()]
     fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), height=300)
     show(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
-    said = {place: number(one.last.norm) for place, one in outcomes.items()}
-    st.markdown(t("block.place_found", n=n, first=number(outcomes[built].lengths[0]), **said))
+    lengths = {place: number(outcome.last.norm) for place, outcome in outcomes.items()}
+    st.markdown(t("block.place_found", n=n, first=number(outcomes[built].lengths[0]), **lengths))
     if context.source.kind == "model":
         st.caption(t("block.only_as_built", model=context.source.model))
     else:

@@ -23,8 +23,8 @@ def draw(context: BlockContext) -> None:
     _tensor(context, code, values, name)
     seen = moments(values)
     sizes = {"mean": seen.mean.mean(), "std": seen.std.mean(), "norm": seen.norm.mean()}
-    said = {what: number(value) for what, value in sizes.items()}
-    st.caption(t("block.tensor_says", rows=values.shape[0], columns=values.shape[1], **said))
+    written = {what: number(value) for what, value in sizes.items()}
+    st.caption(t("block.tensor_says", rows=values.shape[0], columns=values.shape[1], **written))
     _particular(context, side, kind, values)
 
 
@@ -82,9 +82,9 @@ def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) ->
         before, after = moments(trace.before(kind)), moments(values)
         gain = trace.norm_weights(kind).gain
         sizes = {"mean": before.mean.abs(), "std": before.std, "mean_after": after.mean.abs(), "std_after": after.std}
-        said = [t("block.norm_says", **{what: number(each.mean()) for what, each in sizes.items()})]
+        sentences = [t("block.norm_says", **{what: number(column.mean()) for what, column in sizes.items()})]
         if bool((gain == 1).all()):
-            said.append(t("block.gain_one"))
+            sentences.append(t("block.gain_one"))
         else:
-            said.append(t("block.gains", low=number(gain.min()), high=number(gain.max())))
-        st.caption(" ".join(said))
+            sentences.append(t("block.gains", low=number(gain.min()), high=number(gain.max())))
+        st.caption(" ".join(sentences))

@@ -43,7 +43,7 @@ def _side(context: BlockContext, side: Side) -> None:
     t, codes = context.t, _codes(side)
     names = [long_name(t, side, kind_of(code)) for code in codes]
     seen = [moments(side.boxes[code]) for code in codes]
-    values = {t(f"block.moment_{what}"): torch.stack([getattr(one, what) for one in seen]) for what in QUANTITIES}
+    values = {t(f"block.moment_{what}"): torch.stack([getattr(point, what) for point in seen]) for what in QUANTITIES}
     fig = points_map(
         values,
         names,
@@ -57,7 +57,7 @@ def _side(context: BlockContext, side: Side) -> None:
     if len(context.sides) > 1:
         st.markdown(f"**{side_name(t, side)}**")
     show(fig, key=f"block_points_{side.code}", alt=alt)
-    lengths = torch.stack([one.norm.mean() for one in seen])
+    lengths = torch.stack([point.norm.mean() for point in seen])
     most = int(lengths.argmax())
-    said = {"first": lengths[0], "last": lengths[-1], "most": lengths[most]}
-    st.markdown(t("block.points_found", point=names[most], **{what: number(value) for what, value in said.items()}))
+    found = {"first": lengths[0], "last": lengths[-1], "most": lengths[most]}
+    st.markdown(t("block.points_found", point=names[most], **{what: number(value) for what, value in found.items()}))

@@ -27,7 +27,7 @@ def draw(context: BlockContext) -> list[Check]:
     _pictures(context, outcomes)
     _found(context, outcomes[built], outcomes["no_residual"], outcomes["no_norm"])
     _table(context, plans, outcomes)
-    error = max(one.error for one in outcomes.values())
+    error = max(outcome.error for outcome in outcomes.values())
     return [check("block.check_equations", error, 1e-5, n=len(outcomes))]
 
 
@@ -55,7 +55,7 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{t('block.alike_title')}**")
-        values = torch.tensor([one.last.alike for one in outcomes.values()])
+        values = torch.tensor([outcome.last.alike for outcome in outcomes.values()])
         colours = [BLUE] + [GREY] * (len(outcomes) - 1)
         fig = bars(
             list(names.values()),
@@ -68,15 +68,15 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
         show(fig, key="block_alike", alt=t("block.alike_alt"))
     with right:
         st.markdown(f"**{t('block.lengths_title')}**")
-        curves = [Curve(name=names[code], values=torch.tensor(one.lengths)) for code, one in outcomes.items()]
+        curves = [Curve(name=names[code], values=torch.tensor(outcome.lengths)) for code, outcome in outcomes.items()]
         fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), log=True, height=320)
         show(fig, key="block_lengths", alt=t("block.lengths_alt", n=len(lengths) - 1))
 
 
 def _found(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm: Outcome) -> None:
     t, n = context.t, len(built.lengths) - 1
-    said = {"built": built.last.norm, "no_norm": no_norm.last.norm}
-    found = t("block.found_length", n=n, **{what: number(value) for what, value in said.items()})
+    lengths = {"built": built.last.norm, "no_norm": no_norm.last.norm}
+    found = t("block.found_length", n=n, **{what: number(value) for what, value in lengths.items()})
     if built.last.alike == built.last.alike:  # one token alone has no other to be like
         alike = {"built": number(built.last.alike), "no_residual": number(no_residual.last.alike)}
         found = f"{t('block.found_alike', n=n, **alike)} {found}"

@@ -41,4 +41,4 @@ def windows(source: Source, mask: Mask) -> tuple[WindowFit, ...]:
     seen = read(source)
     n = len(seen.tokens.ids)
     steps = [seen.layer(i, allowed=mask.allowed(n, n)) for i in range(seen.n_layers)]
-    return fit_layers([each.weights for each in steps], [each.masked.isfinite().any(0) for each in steps])
+    return fit_layers([layer.weights for layer in steps], [layer.masked.isfinite().any(0) for layer in steps])

@@ -35,7 +35,7 @@ def picture(name: str) -> Float[Tensor, "channels rows columns"]:
 def kernels() -> dict[str, Float[Tensor, "filters k k"]]:
     """The filters of ``assets/kernels.toml``, by name."""
     with (ASSETS / "kernels.toml").open("rb") as file:
-        return {name: torch.tensor(each["filters"], dtype=torch.float) for name, each in tomllib.load(file).items()}
+        return {name: torch.tensor(entry["filters"], dtype=torch.float) for name, entry in tomllib.load(file).items()}
 
 
 def for_channels(filters: Float[Tensor, "filters k k"], channels: int) -> Float[Tensor, "out channels k k"]:

@@ -121,10 +121,10 @@ def _checks(scene: Scene, content: Sequence[int], windows: Windows, steps: Atten
     product, square = factored_scores(offset, alpha, (n,)), by_hand.window_scores(offset, alpha, (n,))
     constant = (alpha[:, None] * offset.square())[:, None]
     q, k = trace.q[content, :n].double(), share_kv(trace.k, trace.weights.shape[0])[content, :n].double()
-    own = windows.mix * trace.scale * (q @ k.mT)
+    mixed = windows.mix * trace.scale * (q @ k.mT)
     hidden = trace.masked[content, :n, :n].isinf()
-    weights = by_hand.softmax((own + square).masked_fill(hidden, -torch.inf))
+    weights = by_hand.softmax((mixed + square).masked_fill(hidden, -torch.inf))
     return [
         check("convolution.check_square", (product - square - constant).abs().max(), 1e-6 * largest(square)),
-        check("convolution.check_windows", (steps.weights - weights).abs().max(), 1e-5 * largest(own)),
+        check("convolution.check_windows", (steps.weights - weights).abs().max(), 1e-5 * largest(mixed)),
     ]

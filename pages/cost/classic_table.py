@@ -19,22 +19,24 @@ def draw(context: CostContext) -> list[Check]:
     t, s = context.t, context.sizes
     head = [t(f"cost.{name}") for name in ("layer", "order", "at_sizes", "exact", "waits", "path")]
     rows = [head, ["---"] * len(head)]
-    for one in ARCHITECTURES:
-        work, waits, path = (f"$O({formula})$" for formula in one.formulas)
+    for architecture in ARCHITECTURES:
+        work, waits, path = (f"$O({formula})$" for formula in architecture.formulas)
         rows.append(
             [
-                t(f"cost.{one.name}"),
+                t(f"cost.{architecture.name}"),
                 work,
-                amount(one.order(s)),
-                amount(one.count(s)),
-                f"{waits} = {amount(one.waits(s))}",
-                f"{path}: {amount(one.longest_path(s))}",
+                amount(architecture.order(s)),
+                amount(architecture.count(s)),
+                f"{waits} = {amount(architecture.waits(s))}",
+                f"{path}: {amount(architecture.longest_path(s))}",
             ]
         )
     st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
     st.caption(t("cost.table_note"))
     st.markdown(t("cost.slips"))
-    off = max(abs(one.order(s) - multiplied_out(one.formulas[0], s)) for one in ARCHITECTURES)
+    off = max(
+        abs(architecture.order(s) - multiplied_out(architecture.formulas[0], s)) for architecture in ARCHITECTURES
+    )
     return [check("cost.check_orders", off, 0), flops_check(s), pairs_check(s), _paths_check(s)]
 
 
@@ -53,12 +55,15 @@ def multiplied_out(formula: str, s: Sizes) -> int:
 def _paths_check(s: Sizes) -> Check:
     """The longest paths of all shorter texts against a first word that spreads layer by layer."""
     n = min(s.n, MASKED_TOKENS)
-    off = max(steps_off(one, [one.longest_path(replace(s, n=m + 1)) for m in range(n)], s.k) for one in ARCHITECTURES)
+    off = max(
+        steps_off(architecture, [architecture.longest_path(replace(s, n=m + 1)) for m in range(n)], s.k)
+        for architecture in ARCHITECTURES
+    )
     return check("cost.check_paths", off, 0, n=n)
 
 
-def steps_off(one: Architecture, steps: list[int | None], k: int) -> float:
+def steps_off(architecture: Architecture, steps: list[int | None], k: int) -> float:
     """How far numbers of steps, by distance, are from those of a first word that spreads layer by layer."""
-    found = recount.spreading_steps(one.name, len(steps), k)
+    found = recount.spreading_steps(architecture.name, len(steps), k)
     pairs = zip(steps, found, strict=True)
     return max(0 if a == b else inf if a is None or b is None else abs(a - b) for a, b in pairs)

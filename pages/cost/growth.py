@@ -35,8 +35,8 @@ def draw(context: CostContext) -> list[Check]:
     shown = architectures(exact=how == "exact")
     attention = shown["self_attention"]
 
-    def value(one: Architecture, at: Sizes) -> int:
-        return one.order(at) if how == "order" else one.count(at)
+    def value(architecture: Architecture, at: Sizes) -> int:
+        return architecture.order(at) if how == "order" else architecture.count(at)
 
     def meets(other: Architecture) -> int | None:
         return crossing(lambda at: value(attention, at), lambda at: value(other, at), s)
@@ -44,10 +44,12 @@ def draw(context: CostContext) -> list[Check]:
     lengths = powers_of_two(s.n, s.d, s.k * s.d)
     names = {name: name.upper() if name in ("gru", "lstm") else t(f"cost.{name}") for name in shown}
     lines = [
-        Line(name=names[name], style=i, values={n: value(one, replace(s, n=n)) for n in lengths})
-        for i, (name, one) in enumerate(shown.items())
+        Line(name=names[name], style=i, values={n: value(architecture, replace(s, n=n)) for n in lengths})
+        for i, (name, architecture) in enumerate(shown.items())
     ]
-    found = {name: meets(one) for name, one in shown.items() if name not in ("self_attention", "window")}
+    found = {
+        name: meets(architecture) for name, architecture in shown.items() if name not in ("self_attention", "window")
+    }
     met = {n: value(attention, replace(s, n=n)) for n in found.values() if n and 1 < n <= lengths[-1]}
     if met:
         lines.append(Line(name=t("cost.meets"), points=True, values=met))
@@ -61,7 +63,7 @@ def draw(context: CostContext) -> list[Check]:
 def architectures(*, exact: bool) -> dict[str, Architecture]:
     """What is drawn: the layers of the table; with the exact counts also recurrences as they are used."""
     # A dilated convolution does the same work as a plain one.
-    shown = {one.name: one for one in ARCHITECTURES if one.name != "dilated"}
+    shown = {architecture.name: architecture for architecture in ARCHITECTURES if architecture.name != "dilated"}
     if exact:
         for name, count in (("gru", gru), ("lstm", lstm)):
             shown[name] = replace(named("recurrence"), name=name, multiply_adds=count)

@@ -54,7 +54,7 @@ def _figure(t: Translate, n: int, specs: list[AttentionSpec]) -> None:
         Line(
             name=t(f"cost.line_{name}"),
             style=i,
-            values={h: one / found[0] for h, one in zip(heads, found, strict=True)},
+            values={h: amount_there / found[0] for h, amount_there in zip(heads, found, strict=True)},
         )
         for i, (name, found) in enumerate(counts.items())
     ]

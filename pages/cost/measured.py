@@ -120,9 +120,9 @@ def _results(t: Translate, running: Measurement) -> None:
     if not by_layer:
         return
     rows = [_row(t, running.plan, name, found) for name, found in by_layer.items()]
-    said = [t("cost.exponent_says", layer=row["layer"], time=row["time"], count=row["count"]) for row in rows]
+    sentences = [t("cost.exponent_says", layer=row["layer"], time=row["time"], count=row["count"]) for row in rows]
     times = growth(_time_lines(t, running.plan, by_layer), size_title=t("cost.n"), value_title=t("cost.ms"), height=340)
-    show(times, key="times", alt=" ".join(said))
+    show(times, key="times", alt=" ".join(sentences))
     st.caption(t("cost.lines_note"))
     columns = {
         name: st.column_config.TextColumn(t(f"cost.r_{name}"), help=t(f"cost.r_{name}_help")) for name in rows[0]

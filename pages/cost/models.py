@@ -24,7 +24,7 @@ PARTS = ("projections", "pairs", "feed_forward", "output")
 def draw(context: CostContext) -> list[Check]:
     """One configuration over all lengths, then every configuration at this one."""
     t, n = context.t, context.sizes.n
-    names = [one.id for one in presets()]
+    names = [preset.id for preset in presets()]
     usual = context.scene.choice.source.model
     chosen = controls.choice(
         t("cost.model"), "cost_model", names, str, default=usual if usual in names else "gpt2", look="list", width=300
@@ -34,53 +34,53 @@ def draw(context: CostContext) -> list[Check]:
         name: st.column_config.TextColumn(t(f"cost.m_{name}"), help=t(f"cost.m_{name}_help"), pinned=name == "model")
         for name in COLUMNS
     }
-    rows = [_row(t, one, n, chosen) for one in presets()]
+    rows = [_row(t, preset, n, chosen) for preset in presets()]
     st.dataframe(rows, hide_index=True, height="content", column_config=columns, key="models")
     st.caption(t("cost.models_note", n=amount(n)))
     return _checks(preset(chosen), n)
 
 
-def _share(t: Translate, one: Preset, n: int) -> None:
+def _share(t: Translate, preset: Preset, n: int) -> None:
     """What each part takes of all operations, over the length of the text."""
-    cross = overtakes(one.model)
-    last = max(n, one.longest, 2 * (cross or 1)).bit_length()
-    at = {length: model_flops(one.model, n_tokens=length) for length in (2**power for power in range(last + 1))}
+    cross = overtakes(preset.model)
+    last = max(n, preset.longest, 2 * (cross or 1)).bit_length()
+    at = {length: model_flops(preset.model, n_tokens=length) for length in (2**power for power in range(last + 1))}
     lines = [
         Line(name=t(f"cost.share_{part}"), style=i, values={m: getattr(f, part) / f.total for m, f in at.items()})
         for i, part in enumerate(PARTS)
-        if part != "output" or one.model.decoder
+        if part != "output" or preset.model.decoder
     ]
     both = {m: flops.attention_share for m, flops in at.items()}
     lines.append(Line(name=t("cost.share_attention"), style=4, values=both))
     if cross is not None:
-        flops = model_flops(one.model, n_tokens=cross)
+        flops = model_flops(preset.model, n_tokens=cross)
         dot = {cross: flops.attention_share}
         lines.append(Line(name=t("cost.meets_feed_forward"), style=4, points=True, values=dot))
     fig = growth(
         lines,
         size_title=t("cost.n"),
         value_title=t("cost.share_title"),
-        marks={one.longest: t("cost.longest", n=amount(one.longest))},
+        marks={preset.longest: t("cost.longest", n=amount(preset.longest))},
         share=True,
         height=350,
     )
-    says = t("cost.overtakes_never" if cross is None else "cost.overtakes_says", model=one.id, n=amount(cross))
+    says = t("cost.overtakes_never" if cross is None else "cost.overtakes_says", model=preset.id, n=amount(cross))
     show(fig, key="share", alt=says)
     st.markdown(says)
-    st.caption(t("cost.preset_source", source=one.source))
+    st.caption(t("cost.preset_source", source=preset.source))
 
 
-def _row(t: Translate, one: Preset, n: int, chosen: str) -> dict[str, str]:
-    flops, cross, spec = model_flops(one.model, n_tokens=n), overtakes(one.model), one.attention
-    cache = (size(model_kv_bytes(one.model, n_tokens=1)), size(model_kv_bytes(one.model, n_tokens=n)))
+def _row(t: Translate, preset: Preset, n: int, chosen: str) -> dict[str, str]:
+    flops, cross, spec = model_flops(preset.model, n_tokens=n), overtakes(preset.model), preset.attention
+    cache = (size(model_kv_bytes(preset.model, n_tokens=1)), size(model_kv_bytes(preset.model, n_tokens=n)))
     cells = (
-        f"▸ {one.id}" if one.id == chosen else one.id,
+        f"▸ {preset.id}" if preset.id == chosen else preset.id,
         f"{spec.kind} {spec.H}/{spec.G}",
-        amount(model_parameters(one.model).total),
+        amount(model_parameters(preset.model).total),
         amount(flops.total // n),
         share(flops.attention_share),
         t("cost.never") if cross is None else amount(cross),
-        *(cache if one.model.decoder else (t("cost.no_cache"),) * 2),
+        *(cache if preset.model.decoder else (t("cost.no_cache"),) * 2),
     )
     return dict(zip(COLUMNS, cells, strict=True))
 
@@ -90,7 +90,9 @@ def _checks(chosen: Preset, n: int) -> list[Check]:
     model, counted = chosen.model, COUNTED_TOKENS
     work = model_flops(model, n_tokens=counted).total - recount.model_flops(model, counted)
     weights = model_parameters(model).total - recount.model_parameters(model)
-    caches = max(abs(model_kv_bytes(one.model, n_tokens=n) - recount.cache_bytes(one.model, n)) for one in presets())
+    caches = max(
+        abs(model_kv_bytes(preset.model, n_tokens=n) - recount.cache_bytes(preset.model, n)) for preset in presets()
+    )
     cross, solved = overtakes(model), _overtakes_by_formula(model)
     off = abs(cross - solved) if cross and solved else float(cross != solved)
     return [

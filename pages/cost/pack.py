@@ -14,14 +14,14 @@ def paths_data(sizes: Sizes, tokens: Sequence[str], t: Callable[..., str]) -> di
     """Everything the picture needs; the numbers of steps are the core's, by distance."""
     panels = [
         {
-            "name": one.name,
-            "label": t(f"cost.{one.name}"),
-            "draw": DRAWN[one.name],
+            "name": architecture.name,
+            "label": t(f"cost.{architecture.name}"),
+            "draw": DRAWN[architecture.name],
             "reach": sizes.reach,
             "base": sizes.k,
-            "steps": [one.steps(sizes, distance) for distance in range(len(tokens))],
+            "steps": [architecture.steps(sizes, distance) for distance in range(len(tokens))],
         }
-        for one in ARCHITECTURES
+        for architecture in ARCHITECTURES
     ]
     words = ("path_from", "path_to", "path_says", "path_steps", "path_step", "path_none", "path_never", "path_alt")
     return {

@@ -150,7 +150,7 @@ def model_parameters(m: ModelSpec) -> int:
     """The numbers in all of its modules."""
     with torch.device("meta"):
         layers = model_layers(m)
-    once, every = (sum(p.numel() for one in layers[name] for p in one.parameters()) for name in ("once", "every"))
+    once, every = (sum(p.numel() for module in layers[name] for p in module.parameters()) for name in ("once", "every"))
     return once + m.n_layers * every
 
 
@@ -188,6 +188,6 @@ def attention_error(d: int, h: int, n: int) -> float:
 
 def slope(sizes: Sequence[int], values: Sequence[int]) -> float:
     """The exponent of a power law, by least squares on the logarithms."""
-    x, y = (torch.tensor(each, dtype=torch.float64).log() for each in (sizes, values))
+    x, y = (torch.tensor(numbers, dtype=torch.float64).log() for numbers in (sizes, values))
     line = torch.linalg.lstsq(torch.stack([x, torch.ones_like(x)], dim=1), y[:, None]).solution
     return float(line[0])

@@ -23,14 +23,14 @@ def draw(context: HeadsContext) -> list[Check]:
     heads_off = frozenset((choice.layer, i) for i in off)
     without = compute.read(choice.source, heads_off)
     whole = trace.output.norm(dim=-1)  # 0 where a query may look nowhere and no bias is added: nothing can change there
-    here = trace.contributions[off].sum(0).norm(dim=-1) / whole
+    added = trace.contributions[off].sum(0).norm(dim=-1) / whole
     end = (without.final - scene.capture.final).norm(dim=-1) / scene.capture.final.norm(dim=-1)
     if choice.mask.kind != "own":
         st.caption(t("heads.off_mask"))
-    series = {t("heads.off_here"): here, t("heads.off_end"): end}
+    series = {t("heads.off_here"): added, t("heads.off_end"): end}
     found = t("heads.off_nowhere", end=f"{float(end.mean()):.2f}")
     if bool((whole > 0).any()):
-        found = t("heads.off_found", here=f"{float(here[whole > 0].mean()):.2f}", end=f"{float(end.mean()):.2f}")
+        found = t("heads.off_found", here=f"{float(added[whole > 0].mean()):.2f}", end=f"{float(end.mean()):.2f}")
     show(bars(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found)
     st.markdown(found)
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):

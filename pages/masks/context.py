@@ -40,7 +40,7 @@ class MasksContext:
     q: Tensor
     k: Tensor
     v: Tensor
-    own: Tensor
+    model_allowed: Tensor
     options: Mapping[str, Any]
 
     @property
@@ -71,7 +71,7 @@ class MasksContext:
     @property
     def allowed(self) -> Tensor:
         """The page's mask and the model's own together."""
-        return self.laid & self.own
+        return self.laid & self.model_allowed
 
     def laid_by(self, mask: specs.Mask) -> Tensor:
         """Another mask on the same tokens."""
@@ -103,10 +103,16 @@ def _first(call: Call, n: int, head: int) -> dict[str, Any]:
         return values[..., :n, :n] if isinstance(values, Tensor) else values
 
     options = {name: corner(value) for name, value in call.options.items()}
-    own = combine(options.pop("allowed", None), torch.ones(n, n, dtype=torch.bool))
-    assert own is not None
-    own = own[head] if own.ndim > 2 else own
-    return {"q": call.q[:, :n], "k": call.k[:, :n], "v": call.v[:, :n], "own": own, "options": options}
+    model_allowed = combine(options.pop("allowed", None), torch.ones(n, n, dtype=torch.bool))
+    assert model_allowed is not None
+    model_allowed = model_allowed[head] if model_allowed.ndim > 2 else model_allowed
+    return {
+        "q": call.q[:, :n],
+        "k": call.k[:, :n],
+        "v": call.v[:, :n],
+        "model_allowed": model_allowed,
+        "options": options,
+    }
 
 
 def open_masks(scene: Scene) -> MasksContext:
@@ -130,10 +136,12 @@ def open_masks(scene: Scene) -> MasksContext:
         mask_details(t, mask.kind)
     if n < len(scene.labels):
         st.caption(t("masks.first", n=n))
-    own = _first(scene.capture.calls[scene.choice.layer], n, head)
+    numbers = _first(scene.capture.calls[scene.choice.layer], n, head)
     usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
     state.belong_to((scene.labels, scene.labels), "query", "key")
-    context = MasksContext(scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask, **own)
+    context = MasksContext(
+        scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask, **numbers
+    )
     st.session_state["_laid"] = to_code(context.laid)
     return context
 

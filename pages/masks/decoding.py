@@ -17,7 +17,9 @@ from viz.frame.checks import Check, check
 
 def _corner(context: MasksContext, n: int) -> dict[str, Any]:
     """What the model adds to its scores, for the first n tokens."""
-    return {name: each[..., :n, :n] if isinstance(each, Tensor) else each for name, each in context.options.items()}
+    return {
+        name: option[..., :n, :n] if isinstance(option, Tensor) else option for name, option in context.options.items()
+    }
 
 
 def decode_error(context: MasksContext) -> float:
@@ -32,7 +34,7 @@ def earlier_rows_change(context: MasksContext) -> float:
     """The most that any earlier row of any head changes when a token arrives, under the causal mask."""
     changes, before = [0.0], None
     for n in range(1, context.n + 1):
-        q, k, v = (each[:, :n] for each in (context.q, context.k, context.v))
+        q, k, v = (heads[:, :n] for heads in (context.q, context.k, context.v))
         now = attend_shared(q, k, v, allowed=causal(n, n), **_corner(context, n)).weights
         if before is not None:
             changes.append(float((now[:, :-1, :-1] - before).abs().max()))

@@ -35,7 +35,7 @@ def _painter(context: MasksContext) -> None:
     data = pack_painter(
         context.scores,
         context.laid,
-        context.own,
+        context.model_allowed,
         labels=context.labels,
         hues=HUES,
         query=context.query,
@@ -82,8 +82,8 @@ def _blocked(context: MasksContext) -> None:
         st.button(t("masks.open_diagonal"), on_click=open_diagonal)
     elif blind:
         st.warning(t("masks.blocks_rows", n=len(blind)))
-    if not bool(context.own.all()):
-        st.caption(t("masks.own", n=int((~context.own).sum())))
+    if not bool(context.model_allowed.all()):
+        st.caption(t("masks.own", n=int((~context.model_allowed).sum())))
 
 
 def _checks(context: MasksContext) -> list[Check]:

@@ -24,8 +24,8 @@ def draw(context: MasksContext) -> list[Check]:
     kinds = {kind: chosen if kind == chosen.kind else _usual(kind) for kind in specs.MASKS}
     if not kinds["painted"].painted:
         del kinds["painted"]
-    allowed = {kind: context.laid_by(mask) & context.own for kind, mask in kinds.items()}
-    masked = torch.stack([context.scores.masked_fill(~each, -torch.inf) for each in allowed.values()])
+    allowed = {kind: context.laid_by(mask) & context.model_allowed for kind, mask in kinds.items()}
+    masked = torch.stack([context.scores.masked_fill(~mask, -torch.inf) for mask in allowed.values()])
     weights = row_softmax(masked)
     panels = [
         Panel(
@@ -66,15 +66,15 @@ def _open() -> None:
 def _costs(context: MasksContext, allowed: Mapping[str, Tensor]) -> None:
     t, spec, n = context.t, context.scene.trace.projections.spec, context.n
     rows, whole = [], attention_flops(spec, n_queries=n, n_keys=n)
-    for kind, each in allowed.items():
-        kept = int(each.sum())
+    for kind, mask in allowed.items():
+        kept = int(mask.sum())
         flops = attention_flops(spec, n_queries=n, n_keys=n, n_pairs=kept)
         rows.append(
             {
                 t("masks.t_mask"): f"{'→ ' * (kind == context.mask.kind)}{t(f'masks.name_{kind}')}",
                 t("masks.t_kept"): f"{kept} / {n * n}",
                 t("masks.t_share"): f"{100 * kept / n**2:.1f} %",
-                t("masks.t_blind"): int((~each.any(-1)).sum()),
+                t("masks.t_blind"): int((~mask.any(-1)).sum()),
                 t("masks.t_layer"): f"{100 * flops.total / whole.total:.1f} %",
             }
         )

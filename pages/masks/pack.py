@@ -8,16 +8,16 @@ from torch import Tensor
 from viz.components.head_grid import pack
 
 
-def pack_painter(scores: Tensor, allowed: Tensor, own: Tensor, **header: Any) -> bytes:
+def pack_painter(scores: Tensor, allowed: Tensor, model_allowed: Tensor, **header: Any) -> bytes:
     """Pack a mask to paint on, and the scores it is laid over.
 
     Args:
         scores: (T, T) of one head, scaled and with what the model adds to them, not masked.
         allowed: (T, T), the mask on the page.
-        own: (T, T), the mask the model has anyway; a cell it blocks cannot be opened.
+        model_allowed: (T, T), the mask the model has anyway; a cell it blocks cannot be opened.
         header: ``labels``, ``words``, ``hues``, ``head``, ``sent``.
     """
-    blocks = {"scores": scores.float(), "allowed": allowed.to(torch.uint16), "own": own.to(torch.uint16)}
+    blocks = {"scores": scores.float(), "allowed": allowed.to(torch.uint16), "own": model_allowed.to(torch.uint16)}
     return pack({"n": len(scores), **header}, blocks).data
 
 

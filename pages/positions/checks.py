@@ -63,7 +63,9 @@ def bias_of(code: str, offset: Tensor, placing: Placing, *, head: int, n_heads: 
     if code == "quadratic":
         return -placing.alpha * (offset - placing.delta).float() ** 2
     drawn = torch.randn(32, n_heads, generator=torch.Generator().manual_seed(seed))[:, head]
-    return torch.tensor([float(drawn[t5_bucket(each)]) for each in offset.flatten().tolist()]).view(offset.shape)
+    return torch.tensor([float(drawn[t5_bucket(distance)]) for distance in offset.flatten().tolist()]).view(
+        offset.shape
+    )
 
 
 BIASES = ("alibi", "t5", "quadratic")

@@ -86,8 +86,8 @@ class PositionsContext:
     @lazy
     def allowed(self) -> Tensor | None:
         """The mask of the model and the visitor's together, for the chosen head; None where both leave all open."""
-        own = self.unplaced.calls[0].options.get("allowed")
-        allowed = combine(own, self.scene.choice.mask.allowed(self.n, self.n))
+        model_allowed = self.unplaced.calls[0].options.get("allowed")
+        allowed = combine(model_allowed, self.scene.choice.mask.allowed(self.n, self.n))
         return allowed[self.head] if allowed is not None and allowed.ndim > 2 else allowed
 
     def name(self, code: str) -> str:
@@ -162,8 +162,8 @@ def about(scene: Scene) -> None:
     )
     if source.kind == "model":
         turns = "turns" if scene.capture.calls[0].rotary else "other"
-        own = "table" if own_rows(source) is not None else turns
-        line = f"{line} {t(f'positions.model_{own}')}"
+        place = "table" if own_rows(source) is not None else turns
+        line = f"{line} {t(f'positions.model_{place}')}"
     st.caption(line)
     mask_added(scene)
 

@@ -171,10 +171,10 @@ def _sentences(context: PositionsContext, look: str, values: Tensor) -> list[lis
 def _opened_profile(compared: Compared, code: str) -> None:
     context = compared.context
     t, curves = context.t, {}
-    for each in dict.fromkeys((code, "none")):
-        profile = compared.profiles[each]
-        spread = profile.spread if each == code else None
-        curves[context.name(each)] = Curve(x=profile.offset, y=profile.mean, spread=spread)
+    for other in dict.fromkeys((code, "none")):
+        profile = compared.profiles[other]
+        spread = profile.spread if other == code else None
+        curves[context.name(other)] = Curve(x=profile.offset, y=profile.mean, spread=spread)
     fig = offset_curves(curves, x_title=t("positions.offset"), y_title=t("positions.score"), marks=(0,), height=400)
     show(fig, key="profile", alt=t("positions.profile_alt", name=context.name(code)))
     st.caption(t("positions.profile_says"))
@@ -210,10 +210,10 @@ def _same_as_the_model(context: PositionsContext) -> list[Check]:
     scene = context.scene
     if not scene.choice.source.heads_of or context.n != len(scene.labels):
         return []
-    own = scene.capture.layer(0, allowed=scene.choice.mask.allowed(context.n, context.n)).weights[context.head]
+    models = scene.capture.layer(0, allowed=scene.choice.mask.allowed(context.n, context.n)).weights[context.head]
 
     def off(code: str) -> float:
-        return float((own - row_softmax(context.masked(context.scores(code)))).abs().max())
+        return float((models - row_softmax(context.masked(context.scores(code)))).abs().max())
 
     if context.rows is not None:
         return [check("positions.check_own", off("learned"), 1e-5)]

@@ -72,10 +72,15 @@ def _find(source: specs.Source, order: tuple[int, ...]) -> PreviousTokenHead:
     def read(code: str, order: tuple[int, ...] = ()) -> Capture:
         return own_compute.placed(source, specs.Placing(code=code, order=order))
 
-    own = read("learned")
-    means = torch.stack([on_offset(own.layer(i).weights, -1).mean(-1) for i in range(own.n_layers)])
+    as_trained = read("learned")
+    means = torch.stack([on_offset(as_trained.layer(i).weights, -1).mean(-1) for i in range(as_trained.n_layers)])
     layer, head = divmod(int(means.argmax()), means.shape[1])
-    read_as = {"own": own, "own_moved": read("learned", order), "zero": read("none"), "zero_moved": read("none", order)}
+    read_as = {
+        "own": as_trained,
+        "own_moved": read("learned", order),
+        "zero": read("none"),
+        "zero_moved": read("none", order),
+    }
     cases = {case: capture.layer(layer) for case, capture in read_as.items()}
     return PreviousTokenHead(layer=layer, head=head, n_heads=means.numel(), cases=cases)
 

@@ -68,8 +68,8 @@ def _both(context: PositionsContext, code: str, order: tuple[int, ...]) -> tuple
 def _maps(context: PositionsContext, code: str, maps: Tensor) -> None:
     t, labels = context.t, context.tokens.labels
     titles = [
-        t(f"positions.map_{which}", name=context.name(each))
-        for each in ("none", code)
+        t(f"positions.map_{which}", name=context.name(encoding))
+        for encoding in ("none", code)
         for which in ("as_written", "put_back")
     ]
     panels = [Panel(code=str(i), title=title, alt=title, labels=labels) for i, title in enumerate(titles)]

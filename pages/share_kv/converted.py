@@ -76,7 +76,7 @@ def _bars(context: ShareKvContext, moved: dict[int, Tensor]) -> None:
     t, G = context.t, context.n_kv_heads
     by_group, by_head = st.columns(2)
     with by_group:
-        means = torch.stack([each.mean() for each in moved.values()])
+        means = torch.stack([values.mean() for values in moved.values()])
         fig = bars(
             [f"G = {g}" for g in moved],
             {t("share_kv.far"): means},

@@ -107,7 +107,7 @@ def _expected(t: Translate, whole: Mapping[int, Capture], without: Mapping[int, 
     table: dict[str, Sequence[str | int]] = {"G": list(whole)}
     for suffix, seen in (("", whole), ("_off", without)):
         if seen:
-            guesses = [each.predictions[0] for each in seen.values()]
+            guesses = [capture.predictions[0] for capture in seen.values()]
             table[t(f"share_kv.x_next{suffix}")] = [guess.labels[0] for guess in guesses]
             table[t(f"share_kv.x_p{suffix}")] = [f"{guess.probabilities[0]:.3f}" for guess in guesses]
     best = [best_heads(seen) for seen in whole.values()]

@@ -75,7 +75,7 @@ def draw(context: ShareKvContext) -> list[Check]:
 def _choose(t: Translate) -> Sizes:
     """Which model, how long a text, how many at once, how many layers, which format of numbers."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = [one.id for one in presets()]
+        names = [preset.id for preset in presets()]
         controls.choice(
             t("share_kv.preset"),
             "preset",

@@ -72,7 +72,7 @@ def predicted_seconds(times: Mapping[int, float]) -> dict[int, float]:
 def _times(t: Translate, times: Mapping[int, float]) -> None:
     """The times measured, beside those predicted."""
     series = {"took": times, "foretold": predicted_seconds(times)}
-    shown = {t(f"share_kv.{name}"): torch.tensor(list(each.values())) * 1000 for name, each in series.items()}
+    shown = {t(f"share_kv.{name}"): torch.tensor(list(seconds.values())) * 1000 for name, seconds in series.items()}
     groups = [f"G = {g}" for g in times]
     fig = bars(groups, shown, title=t("share_kv.groups"), value_title=t("share_kv.ms"), height=320)
     show(fig, key="decode", alt=_found(t, times))

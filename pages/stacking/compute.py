@@ -141,8 +141,8 @@ def measured_slopes(source: Source, plan: BlockPlan, mask: Mask, query: int, wor
     move = torch.zeros_like(x)
     move[word] = torch.nn.functional.normalize(steepest[word], dim=0)
     size = STEP * max(1.0, float(x[word].norm()))
-    ahead, here, back = (float(output(x + away * move)) for away in (size, 0.0, -size))
-    return (ahead - here) / size, (here - back) / size
+    ahead, unmoved, back = (float(output(x + away * move)) for away in (size, 0.0, -size))
+    return (ahead - unmoved) / size, (unmoved - back) / size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +201,7 @@ def similarity(source: Source, plan: BlockPlan, mask: Mask) -> tuple[Similarity,
     stacked = first_stack(source, plan)
     allowed = mask.allowed(len(stacked.x), len(stacked.x))
     plans = [replace(plan, residual=residual, normalize=normalize) for residual, normalize in DESIGNS]
-    return tuple(_similarity(stacked, allowed, each) for each in plans)
+    return tuple(_similarity(stacked, allowed, changed) for changed in plans)
 
 
 @compute.kept

@@ -45,6 +45,6 @@ def _compare(context: StackingContext, rows: dict[str, Tensor]) -> None:
     for code, values in pictures.items():
         found = context.most(values)
         same = len(set(found) & set(wanted))
-        said = {"name": _name(context, code), "words": context.names(found), "same": same, "n": NEAREST}
-        lines.append(t("stacking.gradient.compared", **said))
+        compared = {"name": _name(context, code), "words": context.names(found), "same": same, "n": NEAREST}
+        lines.append(t("stacking.gradient.compared", **compared))
     st.text("\n".join(lines))

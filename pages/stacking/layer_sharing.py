@@ -80,7 +80,7 @@ def _activations(context: StackingContext, found: list[Sharing]) -> None:
     t = context.t
     codes = ("cosine", "length") if len(context.labels) > 1 else ("length",)  # one token resembles no other
     for column, code in zip(st.columns(len(codes)), codes, strict=True):
-        curves = [Curve(name=_name(context, each), values=getattr(each.similarity, code)) for each in found]
+        curves = [Curve(name=_name(context, stack), values=getattr(stack.similarity, code)) for stack in found]
         title = t(f"stacking.{code}")
         with column:
             fig = depth(curves, x_title=t("stacking.after_layer"), y_title=title)
@@ -105,6 +105,6 @@ def _checks(context: StackingContext, found: list[Sharing]) -> list[Check]:
         single = found[-1].parameters
         checks += [
             check("stacking.check_flops", max(abs(sharing.flops - found[0].flops) for sharing in found), 0.0),
-            check("stacking.check_sets", max(abs(each.parameters - each.n_sets * single) for each in found), 0.0),
+            check("stacking.check_sets", max(abs(stack.parameters - stack.n_sets * single) for stack in found), 0.0),
         ]
     return checks

@@ -31,7 +31,7 @@ def draw(context: StackingContext) -> list[Check]:
     found = compute.similarity(context.source, context.plan, context.mask)
     names = [t(f"stacking.oversmoothing.design_{int(residual)}{int(norm)}") for residual, norm in DESIGNS]
     for column, (code, measure) in zip(st.columns(2), MEASURES.items(), strict=True):
-        curves = [Curve(name=name, values=measure(each)) for name, each in zip(names, found, strict=True)]
+        curves = [Curve(name=name, values=measure(levels)) for name, levels in zip(names, found, strict=True)]
         title = t(f"stacking.{code}")
         with column:
             fig = depth(curves, x_title=t("stacking.after_layer"), y_title=title, log=code == "residual")
@@ -56,7 +56,7 @@ def _say(context: StackingContext, found: tuple[Similarity, ...]) -> None:
     )
     if context.source.kind == "model":
         st.caption(t("stacking.oversmoothing.another_machine"))
-    if not all(each.length.isfinite().all() for each in found):
+    if not all(levels.length.isfinite().all() for levels in found):
         st.caption(t("stacking.oversmoothing.overflow"))
 
 

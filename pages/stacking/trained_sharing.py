@@ -25,7 +25,7 @@ ByVariant = Mapping[str, list[Trained]]
 def draw(context: StackingContext) -> list[Check]:
     """Two layers with weights of their own, one layer used twice, one layer used once: how they learned."""
     t = context.t
-    by_variant = {code: [one for one in trainings() if one.variant == code] for code in VARIANTS}
+    by_variant = {code: [training for training in trainings() if training.variant == code] for code in VARIANTS}
     by_variant = {code: found for code, found in by_variant.items() if found}
     _curves(t, by_variant)
     _verdict(t, by_variant)
@@ -39,7 +39,7 @@ def _curves(t: Translate, by_variant: ByVariant) -> None:
     steps = next(iter(by_variant.values()))[0].run.steps
     for column, what, top in zip(st.columns(2), ("accuracy", "loss"), (1.0, None), strict=True):
         curves = {
-            t(f"stacking.trained_sharing.name_{code}"): [getattr(one.run, what) for one in found]
+            t(f"stacking.trained_sharing.name_{code}"): [getattr(training.run, what) for training in found]
             for code, found in by_variant.items()
         }
         title = t(f"stacking.trained_sharing.{what}")
@@ -68,9 +68,9 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
     independent, tied, single = (by_variant[code] for code in ("independent", "tied", "single"))
 
     def learned(found: list[Trained], step: int) -> int:
-        return sum(_accuracy(one, step) > LEARNED for one in found)
+        return sum(_accuracy(training, step) > LEARNED for training in found)
 
-    best = max(max(one.run.accuracy) for one in single)
+    best = max(max(training.run.accuracy) for training in single)
     share = round(100 * tied[0].parameters / independent[0].parameters)
     counts = {
         "n_own": len(independent),
@@ -84,25 +84,25 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
     st.markdown(t("stacking.trained_sharing.shows", **counts, **sizes))
 
 
-def _accuracy(one: Trained, step: int) -> float:
-    return one.run.accuracy[one.run.steps.index(step)]
+def _accuracy(training: Trained, step: int) -> float:
+    return training.run.accuracy[training.run.steps.index(step)]
 
 
 def _spread(found: list[Trained], step: int) -> str:
-    at = [_accuracy(one, step) for one in found]
+    at = [_accuracy(training, step) for training in found]
     return f"{median(at):.2f} ({min(at):.2f} – {max(at):.2f})"
 
 
-def _passes(t: Translate, one: Trained) -> None:
+def _passes(t: Translate, training: Trained) -> None:
     """What the same heads do in each pass through the one layer."""
-    look = one.look
+    look = training.look
     columns: dict[str, list[float]] = {t("stacking.trained_sharing.head"): list(range(len(look.previous[0])))}
     for i, (previous, following) in enumerate(zip(look.previous, look.next, strict=True), 1):
         columns[t("stacking.trained_sharing.pass_previous", n=i)] = [round(value, 2) for value in previous]
         columns[t("stacking.trained_sharing.pass_next", n=i)] = [round(value, 2) for value in following]
     both = (torch.tensor(look.previous[0]) > USED) & (torch.tensor(look.next[-1]) > USED)
     heads = [str(i) for i in both.nonzero().flatten().tolist()]
-    st.markdown(t("stacking.trained_sharing.passes", seed=one.run.seed))
+    st.markdown(t("stacking.trained_sharing.passes", seed=training.run.seed))
     st.dataframe(columns, hide_index=True)
     if heads:
         st.markdown(t("stacking.trained_sharing.both", heads=", ".join(heads)))
@@ -123,13 +123,17 @@ def parameters_by_formula(variant: str) -> int:
 
 def _checks(by_variant: ByVariant) -> list[Check]:
     """The record against what can be known without it: sizes by a formula, and the twins' own, shorter training."""
-    sizes = [abs(one.parameters - parameters_by_formula(code)) for code, found in by_variant.items() for one in found]
+    sizes = [
+        abs(training.parameters - parameters_by_formula(code))
+        for code, found in by_variant.items()
+        for training in found
+    ]
     recorded = {run.seed: run for run in twins.runs() if run.n_kv_heads == N_KV_HEADS}
     apart = [
         abs(a - b)
-        for one in by_variant["independent"]
-        if one.run.seed in recorded
-        for a, b in zip(recorded[one.run.seed].loss, one.run.loss, strict=False)
+        for training in by_variant["independent"]
+        if training.run.seed in recorded
+        for a, b in zip(recorded[training.run.seed].loss, training.run.loss, strict=False)
     ]
     return [
         check("stacking.check_sizes", max(sizes), 0.0),

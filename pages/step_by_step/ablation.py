@@ -85,11 +85,11 @@ def _table(context: StepByStepContext, correct: RowMeasures, broken: RowMeasures
     """Entropy, largest weight, Jacobian and sum: of the chosen row, and the median over all rows."""
     t, rows = context.t, {"row": context.query, "median": None}
     table: dict[str, list[str]] = {
-        t(f"step_by_step.{place}_{name}", i=context.query): [_written(getattr(of, one), at) for one in MEASURES]
+        t(f"step_by_step.{place}_{name}", i=context.query): [_written(getattr(of, measure), at) for measure in MEASURES]
         for place, at in rows.items()
         for name, of in (("correct", correct), ("broken", broken))
     }
-    names = [t(f"step_by_step.measure_{one}") for one in MEASURES]
+    names = [t(f"step_by_step.measure_{measure}") for measure in MEASURES]
     st.table({t("step_by_step.measure"): names} | table, hide_index=True)
 
 

@@ -61,13 +61,13 @@ def _row(context: StepByStepContext) -> None:
     scaled = float(context.trace.weights[context.head, context.query].max())
     how = "root" if formulas.by_root(context) else "other"
     sizes = {"d_k": context.spec.d_k, "scale": f"{context.trace.scale:.3g}"}
-    said = {"i": context.query, "head": context.head, "raw": f"{raw:.2f}", "scaled": f"{scaled:.2f}"}
-    st.markdown(context.t(f"step_by_step.row_{how}", **said, **sizes))
+    written = {"i": context.query, "head": context.head, "raw": f"{raw:.2f}", "scaled": f"{scaled:.2f}"}
+    st.markdown(context.t(f"step_by_step.row_{how}", **written, **sizes))
 
 
 def _checks(scores: tuple[Tensor, Tensor], measured: tuple[Saturation, Saturation]) -> list[Check]:
     """The law by the drawn numbers, and the derivative by torch's autograd."""
-    norms = [(_median_norms(each), found.jacobian) for each, found in zip(scores, measured, strict=True)]
+    norms = [(_median_norms(drawn), found.jacobian) for drawn, found in zip(scores, measured, strict=True)]
     off = max(float((derived.square() - found.square()).abs().max()) for derived, found in norms)
     variance = scores[1].double().flatten(1).var(1)
     return [

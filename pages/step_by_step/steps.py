@@ -145,7 +145,7 @@ def _scaled(context: StepByStepContext) -> None:
     matrices.pair_map(context, "S_scaled", scaled, "signed", limit=_limit(context))
     kind = "root" if formulas.by_root(context) else ("one" if context.trace.scale == 1 else "other")
     kind = "single" if scores.numel() == 1 and kind == "root" else kind
-    before, after = (f"{float(each.std(correction=0)):.3g}" for each in (scores, scaled))
+    before, after = (f"{float(values.std(correction=0)):.3g}" for values in (scores, scaled))
     sizes = {"scale": f"{context.trace.scale:.3g}", "d_k": context.spec.d_k}
     st.markdown(context.t(f"step_by_step.scale_{kind}", before=before, after=after, **sizes))
 

@@ -146,7 +146,7 @@ def pack_wall(
         if low_high is not None:
             ranges.append(low_high)
         names = list(numbers)
-        measures.append(torch.stack([each.float() for each in numbers.values()]))
+        measures.append(torch.stack([values.float() for values in numbers.values()]))
     blocks = {"values": torch.stack(codes), "measures": torch.cat(measures, 1)}
     if ranges:
         blocks["ranges"] = torch.cat(ranges)

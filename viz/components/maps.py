@@ -48,7 +48,7 @@ def pack_maps(
         header: ``words``, ``hues``, ``gutter``, and what else the browser should know.
     """
     blocks: dict[str, Tensor] = {"values": values.float()}
-    own: Mapping[str, Any] = {
+    sizes: Mapping[str, Any] = {
         "maps": [asdict(panel) for panel in panels],
         "n": values.shape[-1],
         "rows": values.shape[-2],
@@ -59,4 +59,4 @@ def pack_maps(
     }
     if profiles is not None:
         blocks["profiles"] = profiles.float()
-    return pack({**own, **header}, blocks).data
+    return pack({**sizes, **header}, blocks).data

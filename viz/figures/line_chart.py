@@ -73,27 +73,27 @@ def line_chart(
         height: of the figure, in pixels.
         legend: whether there is one; None shows it where there are several series.
     """
-    along = [float(value) for one in series for value in one.x]
-    values = [float(value) for one in series for value in one.y]
+    along = [float(value) for line in series for value in line.x]
+    values = [float(value) for line in series for value in line.y]
     dots = [mark for mark in marks if mark.x is not None and mark.y is not None]
     lines = [mark for mark in marks if mark not in dots]
     labels = [*_upright_labels(lines, x, along), *_level_labels(lines, y)]
     over = {"shapes": [_shape(mark) for mark in lines], "annotations": labels}
     layout = base_layout(
         height,
-        showlegend=sum(one.listed for one in series) > 1 if legend is None else legend,
+        showlegend=sum(line.listed for line in series) > 1 if legend is None else legend,
         xaxis=_with_ticks(x, along),
         yaxis=_with_ticks(y, values),
         **{name: drawn for name, drawn in over.items() if drawn},
     )
-    drawn = [trace for one in series for trace in (*_band(one), _line(one))]
+    drawn = [trace for line in series for trace in (*_band(line), _line(line))]
     return {"data": [*drawn, *map(_dot, dots)], "layout": layout}
 
 
 def _with_ticks(axis: dict[str, Any], values: Sequence[float]) -> dict[str, Any]:
     """A logarithmic axis with ticks that suit the values, unless it says which it has."""
-    own = axis.get("type") != "log" or "tickvals" in axis or "dtick" in axis
-    return axis if own else axis | log_ticks(values)
+    as_it_is = axis.get("type") != "log" or "tickvals" in axis or "dtick" in axis
+    return axis if as_it_is else axis | log_ticks(values)
 
 
 def _line(series: Series) -> dict[str, Any]:

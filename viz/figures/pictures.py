@@ -91,5 +91,5 @@ def _title(panel: Panel, middle: float, upper: float) -> dict[str, Any]:
 
 def shared_scale(*values: Tensor) -> tuple[float, float]:
     """The lowest and highest of all, so that pictures can be compared; a little apart where all are equal."""
-    low, high = min(float(each.min()) for each in values), max(float(each.max()) for each in values)
+    low, high = min(float(picture.min()) for picture in values), max(float(picture.max()) for picture in values)
     return low, high if high > low else low + 1e-9

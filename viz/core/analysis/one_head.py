@@ -34,7 +34,7 @@ def alone(weights: HeadWeights, head: int) -> HeadWeights:
     keys, values = slice(g * s.d_k, (g + 1) * s.d_k), slice(g * s.d_v, (g + 1) * s.d_v)
     rows = slice(head * s.d_v, (head + 1) * s.d_v)
 
-    def own(bias: Tensor | None, columns: slice) -> Tensor | None:
+    def part(bias: Tensor | None, columns: slice) -> Tensor | None:
         return None if bias is None else bias[columns]
 
     return HeadWeights(
@@ -43,9 +43,9 @@ def alone(weights: HeadWeights, head: int) -> HeadWeights:
         w_k=weights.w_k[:, keys],
         w_v=weights.w_v[:, values],
         w_o=weights.w_o[rows],
-        b_q=own(weights.b_q, queries),
-        b_k=own(weights.b_k, keys),
-        b_v=own(weights.b_v, values),
+        b_q=part(weights.b_q, queries),
+        b_k=part(weights.b_k, keys),
+        b_v=part(weights.b_v, values),
     )
 
 

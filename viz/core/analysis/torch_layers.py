@@ -81,8 +81,8 @@ def torch_layer(weights: BlockWeights, design: BlockDesign) -> nn.TransformerEnc
     for linear, w, b in ((layer.linear1, ff.w_in, ff.b_in), (layer.linear2, ff.w_out, ff.b_out)):
         _copy(linear.weight, w.T)
         _copy(linear.bias, b)
-    for i, one in enumerate(norms, 1):
-        setattr(layer, f"norm{i}", _norm(design, one))
+    for i, norm in enumerate(norms, 1):
+        setattr(layer, f"norm{i}", _norm(design, norm))
     return layer
 
 

@@ -94,10 +94,10 @@ def fit_layers(
 
     Small tensors cost as much as large ones, so six layers together take 0.4 of the time.
     """
-    if any(not torch.equal(one, allowed[0]) for one in allowed):
-        return tuple(fit_windows(one, may) for one, may in zip(weights, allowed, strict=True))
+    if any(not torch.equal(mask, allowed[0]) for mask in allowed):
+        return tuple(fit_windows(layer, may) for layer, may in zip(weights, allowed, strict=True))
     together = fit_windows(torch.cat(list(weights)), allowed[0])
-    parts = (value.split([len(one) for one in weights]) for value in vars(together).values())
+    parts = (value.split([len(layer) for layer in weights]) for value in vars(together).values())
     return tuple(WindowFit(offset=o, alpha=a, explained=e) for o, a, e in zip(*parts, strict=True))
 
 

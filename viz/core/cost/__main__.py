@@ -58,12 +58,12 @@ def report(plan: Plan) -> Iterator[str]:
         speed = CANDIDATES[point.name].flops(plan.at(point.n)) / point.seconds / 1e9
         yield f"{point.name:<12} {point.n:>8} {point.seconds * 1e3:>10.3f} {speed:>9.1f} {point.peak_bytes / 1e6:>9.1f}"
     for name, candidate in CANDIDATES.items():
-        own = [point for point in points if point.name == name][-FITTED:]
-        fit = fit_exponent([p.n for p in own], [p.seconds for p in own])
-        count = fit_exponent([p.n for p in own], [candidate.flops(plan.at(p.n)) for p in own])
+        last = [point for point in points if point.name == name][-FITTED:]
+        fit = fit_exponent([p.n for p in last], [p.seconds for p in last])
+        count = fit_exponent([p.n for p in last], [candidate.flops(plan.at(p.n)) for p in last])
         if fit is not None and count is not None:
             yield (
-                f"{name:<12} time grows as n^({fit.exponent:.2f} ± {fit.error:.2f}) over n = {own[0].n}–{own[-1].n}; "
+                f"{name:<12} time grows as n^({fit.exponent:.2f} ± {fit.error:.2f}) over n = {last[0].n}–{last[-1].n}; "
                 f"the count as n^{count.exponent:.2f}"
             )
 

@@ -205,7 +205,7 @@ ARCHITECTURES = (
 
 def named(name: str) -> Architecture:
     """The architecture of that name."""
-    return next(one for one in ARCHITECTURES if one.name == name)
+    return next(architecture for architecture in ARCHITECTURES if architecture.name == name)
 
 
 def crossing(first: Callable[[Sizes], int], second: Callable[[Sizes], int], sizes: Sizes) -> int | None:

@@ -148,5 +148,5 @@ def overtakes(m: ModelSpec) -> int | None:
 
 def model_kv_bytes(m: ModelSpec, *, n_tokens: int, bytes_per_value: int = 2) -> int:
     """Count the bytes of a model's keys and values for one text; windowed layers keep their window only."""
-    one = kv_cache_bytes(m.attention, n_tokens=1, n_layers=1, bytes_per_value=bytes_per_value)
-    return one * seen_keys(m, n_tokens)
+    of_a_token = kv_cache_bytes(m.attention, n_tokens=1, n_layers=1, bytes_per_value=bytes_per_value)
+    return of_a_token * seen_keys(m, n_tokens)

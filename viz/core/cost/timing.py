@@ -149,7 +149,7 @@ def fit_exponent(sizes: Sequence[int | float], values: Sequence[int | float]) ->
     """
     if len(sizes) < 3:
         return None
-    x, y = (torch.tensor(each, dtype=torch.float64).log2() for each in (list(sizes), list(values)))
+    x, y = (torch.tensor(numbers, dtype=torch.float64).log2() for numbers in (list(sizes), list(values)))
     dx, dy = x - x.mean(), y - y.mean()
     spread = float((dx * dx).sum())
     exponent = float((dx * dy).sum()) / spread

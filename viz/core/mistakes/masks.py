@@ -111,8 +111,8 @@ def through_mha(
     module = nn.MultiheadAttention(n_heads * d, n_heads, bias=False, dtype=q.dtype)
     identity = torch.eye(n_heads * d, dtype=q.dtype)
     module.load_state_dict({"in_proj_weight": identity.repeat(3, 1), "out_proj.weight": identity})
-    own = 1.0 if scale is None else scale * math.sqrt(d)
-    x, memory, values = ((each.transpose(0, 1).flatten(1)) for each in (q * own, k, v))
+    factor = 1.0 if scale is None else scale * math.sqrt(d)
+    x, memory, values = ((heads.transpose(0, 1).flatten(1)) for heads in (q * factor, k, v))
     with torch.no_grad():
         output, _ = module.eval()(x, memory, values, attn_mask=blocked)
     return output.unflatten(-1, (n_heads, d)).transpose(0, 1)

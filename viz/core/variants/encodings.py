@@ -71,8 +71,8 @@ def window(alpha: float, delta: float, n_heads: int, n_queries: int, n_keys: int
         [[-1.0, -4.0], [-0.0, -1.0]]
     """
     queries = torch.arange(n_keys - n_queries, n_keys)
-    one = quadratic_scores(torch.tensor([[delta]]), torch.tensor([alpha]), (n_keys,), queries)
-    return one.expand(n_heads, -1, -1)
+    bias = quadratic_scores(torch.tensor([[delta]]), torch.tensor([alpha]), (n_keys,), queries)
+    return bias.expand(n_heads, -1, -1)
 
 
 def drawn_t5(seed: int, n_heads: int, n_queries: int, n_keys: int) -> Float[Tensor, "H Q K"]:

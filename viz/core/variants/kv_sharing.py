@@ -33,7 +33,7 @@ def kv_head_of(n_heads: int, n_kv_heads: int, share: Share = share_kv) -> list[i
         >>> kv_head_of(6, 2)
         [0, 0, 0, 1, 1, 1]
     """
-    return [int(one) for one in share(torch.arange(n_kv_heads)[:, None, None].float(), n_heads).flatten()]
+    return [int(number) for number in share(torch.arange(n_kv_heads)[:, None, None].float(), n_heads).flatten()]
 
 
 def repeat_kv(x: Float[Tensor, "*B G K d"], n_heads: int) -> Float[Tensor, "*B H K d"]:

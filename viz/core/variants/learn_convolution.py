@@ -120,7 +120,7 @@ def learn(lesson: Lesson, *, every: int = 20) -> Iterator[Snapshot]:
     offset = STARTS[lesson.start](lesson.n_heads, generator).requires_grad_()
     log_alpha = torch.full((lesson.n_heads,), math.log(lesson.alpha)).requires_grad_(lesson.free_alpha)
     blocks = (0.3 * torch.randn(lesson.n_heads, 1, 1, generator=generator)).requires_grad_()
-    learned = [each for each in (offset, log_alpha, blocks) if each.requires_grad]
+    learned = [values for values in (offset, log_alpha, blocks) if values.requires_grad]
     adam = torch.optim.Adam(learned, lr=lesson.learning_rate, betas=(0.9, 0.99))
 
     def student() -> QuadraticHeads:
