@@ -11,6 +11,10 @@ lint:
 types:
     mypy
 
+# Types of the client modules that say `// @ts-check`, those that touch no page; fetches TypeScript once (npm).
+types-js:
+    npx --yes --package typescript@7.0.2 tsc --project tests/components/client
+
 # The mathematics, the figures, what views are sent, the scheduler: no Streamlit, no model.
 unit:
     pytest -m unit -n 2 --dist loadfile viz/core tests/core tests/figures tests/components tests/scheduler

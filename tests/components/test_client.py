@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -16,6 +17,11 @@ from viz.core.attention import row_softmax
 from viz.frame.mask_code import to_code
 
 NODE = shutil.which("node")
+CLIENT = ROOT / "viz" / "components" / "client"
+DOM = re.compile(
+    r"\b(document|window|location|devicePixelRatio|getComputedStyle|element|event|canvas|context)\b(?!\.js)"
+)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 SCORES = torch.randn(7, 11, generator=torch.Generator().manual_seed(0)) * 3
 WORDS = torch.tensor([0, 1, 1, 2, 3, 3, 3])
 SPECIAL = torch.tensor([True, False, False, False])
@@ -62,3 +68,18 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert "# pass 5" in done.stdout
+
+
+def pure() -> list[str]:
+    """Client modules that touch no page: they name nothing of the DOM."""
+    modules = sorted(CLIENT.rglob("*.js"))
+    return [
+        str(file.relative_to(CLIENT)) for file in modules if not DOM.search(COMMENT.sub("", file.read_text("utf-8")))
+    ]
+
+
+def test_pure_modules_are_checked_by_typescript():
+    """``just types-js`` finds nothing in the modules that say ``@ts-check``; all that touch no page do."""
+    assert {"lib/numbers.js", "lib/bytes.js", "head_grid/current.js", "positions/sinusoid_numbers.js"} <= set(pure())
+    for name in pure():
+        assert (CLIENT / name).read_text("utf-8").startswith("// @ts-check\n"), name

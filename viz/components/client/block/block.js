@@ -86,7 +86,7 @@ class BlockDiagram {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], over = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!at || !(step || over)) return;
     event.preventDefault();
-    const sides = [...this.sides.children], side = sides.findIndex((one) => one.contains(at));
+    const sides = [...this.sides.children], side = sides.findIndex((panel) => panel.contains(at));
     const boxes = [...sides[side].querySelectorAll(".box")];
     if (step) boxes[boxes.indexOf(at) + step]?.focus();
     else nearest(at, sides[side + over])?.focus();

@@ -3,12 +3,12 @@
 
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
-import { element, fill } from "../lib/dom.js";
+import { ARROWS, element, fill } from "../lib/dom.js";
+import { LiveView } from "../lib/live_view.js";
 import { convolve, windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
-const REACH = 4, NEAR = 24, TEXT = 12; // cells each way; pixels that count as a hit; size of the names
-const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const REACH = 4, NEAR = 24; // cells each way; pixels that count as a hit
 
 function grey(share) {
   const level = Math.round(255 * Math.min(1, Math.max(0, share)));
@@ -19,26 +19,14 @@ function short(value) {
   return minus(Number(value.toFixed(2)) + 0); // + 0: there is no -0
 }
 
-export class PictureHeads {
+export class PictureHeads extends LiveView {
   constructor(parent) {
-    this.root = element("div", "quadratic");
-    this.root.heads = this; // for the browser's tests: they read the numbers back
-    parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.later());
-    this.watch.observe(this.root);
-    [this.sent, this.frames, this.held] = [0, 0, null];
+    super(parent, "quadratic", "heads");
+    [this.frames, this.held] = [0, null];
   }
 
-  close() {
-    this.watch.disconnect();
-    cancelAnimationFrame(this.frame);
-    this.root.remove();
-  }
-
-  /** An answer to an older choice than the last one made here is out of date. */
   receive(data, setStateValue) {
-    [this.data, this.setStateValue] = [data, setStateValue];
-    if (data.sent >= this.sent) [this.choice, this.sent] = [structuredClone(data.choice), data.sent];
+    this.take(data, setStateValue);
     const { choice } = this;
     choice.head = Math.min(choice.head, choice.offsets.length - 1);
     choice.query = [Math.min(choice.query[0], data.rows - 1), Math.min(choice.query[1], data.columns - 1)];
@@ -164,24 +152,7 @@ export class PictureHeads {
 
   move(head, offset) {
     this.change((choice) => {
-      choice.offsets[head] = offset.map((each) => Math.round(Math.min(REACH, Math.max(-REACH, each)) * 100) / 100);
-    });
-  }
-
-  change(how) {
-    how(this.choice);
-    this.later();
-  }
-
-  tell() {
-    this.sent++;
-    this.setStateValue("choice", { ...this.choice, sent: this.sent });
-  }
-
-  later() {
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = null;
-      if (this.root.clientWidth) this.draw();
+      choice.offsets[head] = offset.map((shift) => Math.round(Math.min(REACH, Math.max(-REACH, shift)) * 100) / 100);
     });
   }
 
@@ -206,7 +177,6 @@ export class PictureHeads {
 
   #plane(heads, colours) {
     const { context, width } = start(this.plane, colours), scale = width / (2 * REACH + 1), { words } = this.data;
-    context.font = `${TEXT}px ${colours.font}`;
     context.textAlign = "center";
     context.globalAlpha = 0.25;
     for (let shift = -REACH; shift <= REACH; shift++) {

@@ -1,20 +1,37 @@
+// @ts-check
 // Heads that look at a place: the same arithmetic as viz/core/variants/relative.py, which is the reference.
 
 import { softmax } from "../lib/numbers.js";
 
-/** Weights of one head on a sequence: softmax(mix * content - alpha (delta - offset)^2), delta = key - query. */
+/** @typedef {{offset: number[], alpha: number, weight: number}} Head where it looks, how sharply, and what it makes of it */
+
+/**
+ * Weights of one head on a sequence: softmax(mix * content - alpha (delta - offset)^2), delta = key - query.
+ *
+ * @param {number} n
+ * @param {number} alpha
+ * @param {number} offset
+ * @param {ArrayLike<number> | null} content
+ */
 export function windowWeights(n, alpha, offset, content = null, mix = 0) {
   const into = new Float64Array(n * n);
   for (let i = 0, at = 0; i < n; i++) {
     for (let j = 0; j < n; j++, at++) {
-      const away = j - i - offset, said = content ? content[at] : 0;
-      into[at] = (said === -Infinity ? said : mix * said) - alpha * away * away;
+      const away = j - i - offset, score = content ? content[at] : 0;
+      into[at] = (score === -Infinity ? score : mix * score) - alpha * away * away;
     }
   }
   return softmax(into, n, n, 1, into);
 }
 
-/** What heads do to a picture: each a window along the rows times a window along the columns, as axial_layer has it. */
+/**
+ * What heads do to a picture: each a window along the rows times a window along the columns, as axial_layer has it.
+ *
+ * @param {ArrayLike<number>} image
+ * @param {number} rows
+ * @param {number} columns
+ * @param {Head[]} heads
+ */
 export function convolve(image, rows, columns, heads) {
   const out = new Float64Array(rows * columns), half = new Float64Array(rows * columns);
   for (const { alpha, offset, weight } of heads) {

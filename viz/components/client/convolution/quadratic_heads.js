@@ -1,3 +1,4 @@
+// @ts-check
 // Heads that look at a place, live: on a sequence (sequence_heads.js) or on a picture (picture_heads.js).
 
 import { mount } from "../lib/mount.js";
@@ -7,4 +8,4 @@ import { SequenceHeads } from "./sequence_heads.js";
 
 const KINDS = { sequence: SequenceHeads, picture: PictureHeads };
 
-export default mount((parent, received) => new KINDS[received.kind](parent), unpack);
+export default mount((parent, received) => new KINDS[/** @type {keyof typeof KINDS} */ (received.kind)](parent), unpack);

@@ -4,33 +4,22 @@
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, segments } from "../lib/dom.js";
-import { shorten } from "../lib/shorten.js";
+import { LiveView } from "../lib/live_view.js";
+import { columnNames, rowNames } from "../lib/names.js";
 import { windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
-const GUTTER = 64, TEXT = 12; // pixels: room for the tokens' names, and their size
+const GUTTER = 64; // pixels: room for the tokens' names
 const ALIKE = 1e-5; // weights that differ by less are equal but for rounding, as in pages/convolution/windows.py
 
-export class SequenceHeads {
+export class SequenceHeads extends LiveView {
   constructor(parent) {
-    this.root = element("div", "quadratic");
-    this.root.heads = this; // for the browser's tests: they read the numbers back
-    parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.later());
-    this.watch.observe(this.root);
-    [this.sent, this.frames] = [0, 0];
+    super(parent, "quadratic", "heads");
+    this.frames = 0;
   }
 
-  close() {
-    this.watch.disconnect();
-    cancelAnimationFrame(this.frame);
-    this.root.remove();
-  }
-
-  /** An answer to an older choice than the last one made here is out of date. */
   receive(data, setStateValue) {
-    [this.data, this.setStateValue] = [data, setStateValue];
-    if (data.sent >= this.sent) [this.choice, this.sent] = [structuredClone(data.choice), data.sent];
+    this.take(data, setStateValue);
     this.choice.query = Math.min(this.choice.query, data.n - 1);
     this.table = weightTable(data.hues.positive);
     if (this.language !== data.words.alpha) this.#build(data.words);
@@ -89,23 +78,6 @@ export class SequenceHeads {
     this.tell();
   }
 
-  change(how) {
-    how(this.choice);
-    this.later();
-  }
-
-  tell() {
-    this.sent++;
-    this.setStateValue("choice", { ...this.choice, sent: this.sent });
-  }
-
-  later() {
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = null;
-      if (this.root.clientWidth) this.draw();
-    });
-  }
-
   draw() {
     const { n, scores } = this.data, { alphas, deltas, mix, head } = this.choice, colours = theme(this.root);
     this.weights = this.data.heads.map((_, h) =>
@@ -120,12 +92,6 @@ export class SequenceHeads {
     this.frames++;
   }
 
-  #start(canvas, colours) {
-    const begun = start(canvas, colours);
-    begun.context.font = `${TEXT}px ${colours.font}`;
-    return begun;
-  }
-
   hue(head) {
     return css(this.data.hues.heads[head]);
   }
@@ -133,7 +99,7 @@ export class SequenceHeads {
   /** The product v·r for every shift (a line), and the square it is but for a constant (dashes). */
   #curve(colours) {
     const { alphas, deltas, head } = this.choice, [alpha, delta] = [alphas[head], deltas[head]];
-    const { context, width, height } = this.#start(this.curve, colours);
+    const { context, width, height } = start(this.curve, colours);
     const reach = Math.max(6, Math.ceil(Math.abs(delta)) + 3), square = (x) => -alpha * (x - delta) ** 2;
     const constant = alpha * delta * delta, low = square(delta > 0 ? -reach : reach), high = Math.max(constant, 1e-9);
     const x = (shift) => ((shift + reach) / (2 * reach)) * (width - 20) + 10;
@@ -164,7 +130,7 @@ export class SequenceHeads {
 
   #map(colours) {
     const { n, labels } = this.data, { head, query } = this.choice, cells = this.weights[head];
-    const { context, width, height } = this.#start(this.map, colours), side = Math.min(width, height) - GUTTER, cell = side / n;
+    const { context, width, height } = start(this.map, colours), side = Math.min(width, height) - GUTTER, cell = side / n;
     context.imageSmoothingEnabled = false;
     context.drawImage(image(n, n, (at) => weightColour(this.table, cells[at])), GUTTER, GUTTER, side, side);
     context.globalAlpha = 0.3;
@@ -172,24 +138,14 @@ export class SequenceHeads {
     context.globalAlpha = 1;
     context.strokeStyle = colours.primary;
     context.strokeRect(GUTTER, GUTTER + query * cell, side, cell);
-    context.textBaseline = "middle";
-    for (let i = 0; i < n; i += Math.ceil(TEXT / cell)) {
-      const name = shorten(context, labels[i], GUTTER - 8), at = GUTTER + (i + 0.5) * cell;
-      context.textAlign = "right";
-      context.fillText(name, GUTTER - 4, at);
-      context.save();
-      context.translate(at, GUTTER - 4);
-      context.rotate(-Math.PI / 2);
-      context.textAlign = "left";
-      context.fillText(name, 0, 0);
-      context.restore();
-    }
+    rowNames(context, labels, GUTTER, cell);
+    columnNames(context, labels, GUTTER, GUTTER, GUTTER, cell);
   }
 
   /** The chosen row of all heads: bars for the one that is open, lines for the others. */
   #row(colours) {
     const { n, labels, words } = this.data, { head, query } = this.choice;
-    const { context, width, height } = this.#start(this.row, colours), floor = height - GUTTER, step = width / n;
+    const { context, width, height } = start(this.row, colours), floor = height - GUTTER, step = width / n;
     this.weights.forEach((cells, h) => {
       const row = cells.subarray(query * n, (query + 1) * n);
       [context.fillStyle, context.strokeStyle, context.lineWidth] = [this.hue(h), this.hue(h), 1.5];
@@ -202,15 +158,7 @@ export class SequenceHeads {
       context.stroke();
     });
     context.fillStyle = colours.text;
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    for (let j = 0; j < n; j += Math.ceil(TEXT / step)) {
-      context.save();
-      context.translate((j + 0.5) * step, floor + 4);
-      context.rotate(-Math.PI / 2);
-      context.fillText(shorten(context, labels[j], GUTTER - 8), 0, 0);
-      context.restore();
-    }
+    columnNames(context, labels, 0, floor, GUTTER, step, "below");
     const row = this.weights[head].subarray(query * n, (query + 1) * n), most = Math.max(...row);
     const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
     const says = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;

@@ -68,7 +68,7 @@ class Paths {
       return made;
     });
     const ends = element("div", "ends"), scroll = element("div", "scroll");
-    ends.append(...this.ends.map((one) => one.element));
+    ends.append(...this.ends.map((end) => end.element));
     this.says = element("p", "says", { "aria-live": "polite" });
     this.panels = panels.map((panel) => {
       const box = element("div", "panel", { "data-name": panel.name }), label = element("p", "label", {}, panel.label);
@@ -106,10 +106,10 @@ class Paths {
     const colours = theme(this.root), width = Math.round(this.cell() * tokens.length + LEFT + RIGHT);
     for (const panel of this.panels) {
       const steps = panel.steps[distance];
-      const said = steps === null ? words.path_never : steps === 0 ? words.path_none
+      const sentence = steps === null ? words.path_never : steps === 0 ? words.path_none
         : fill(steps === 1 ? words.path_step : words.path_steps, { steps });
-      panel.count.textContent = said;
-      panel.canvas.setAttribute("aria-label", fill(words.path_alt, { label: panel.label, said }));
+      panel.count.textContent = sentence;
+      panel.canvas.setAttribute("aria-label", fill(words.path_alt, { label: panel.label, said: sentence }));
       const way = hops(panel, distance);
       panel.box.dataset.steps = String(steps);
       panel.box.dataset.drawn = String(way.length);

@@ -1,39 +1,76 @@
+// @ts-check
 // The map that is shown large: a head's weights or scores, its weights at another temperature, or several heads.
 
 import { combine, decodeScores, maskedCells, regroup, softmax, wallMap } from "../lib/numbers.js";
 import { scoreLimit } from "./wall.js";
 
+/** @typedef {import("../lib/numbers.js").Wall} Wall */
+/** @typedef {import("../lib/numbers.js").Axis} Axis */
+/** @typedef {{queries: Axis, keys: Axis, renormalise: boolean, plain: boolean}} Axes `plain`: each token is its own row */
+/** @typedef {{rows: number, columns: number, masked: null, exact: boolean}} Sizes what all maps have */
+
 export class Current {
-  /** Give the map {rows, columns, values, masked, exact, ...}, or null while its numbers are still on their way. */
+  /** @type {any} the head whose scores are decoded */
+  decoded;
+  /** @type {Float32Array} */
+  scores = new Float32Array();
+  buffer = new Float32Array();
+
+  /**
+   * Give the map {rows, columns, values, masked, exact, ...}, or null while its numbers are still on their way.
+   *
+   * @param {Wall} wall
+   * @param {any} head the one that was sent last: scores, or several heads put together
+   * @param {any} choice
+   * @param {Axes} axes
+   * @param {number[]} together the heads taken together
+   */
   map(wall, head, choice, axes, together) {
     const sizes = { rows: axes.queries.count, columns: axes.keys.count, masked: null, exact: true };
     const several = wall.what === "weights" && choice.combine !== "one";
     if (several) return combined(wall, head, choice.combine, together, sizes);
-    const here = head?.layer === choice.layer && head.head === choice.head && head.codec !== "weights";
-    if (here && this.decoded !== head) [this.decoded, this.scores] = [head, decodeScores(head)];
+    const chosen = head?.layer === choice.layer && head.head === choice.head && head.codec !== "weights";
+    if (chosen && this.decoded !== head) [this.decoded, this.scores] = [head, decodeScores(head)];
     const index = choice.layer * wall.n_heads + choice.head;
-    if (wall.what === "scores") return this.#scores(wall, here ? head : null, index, sizes);
-    return this.#weights(wall, here ? head : null, index, choice.temperature, axes, sizes);
+    if (wall.what === "scores") return this.#scoreMap(wall, chosen ? head : null, index, sizes);
+    return this.#weightMap(wall, chosen ? head : null, index, choice.temperature, axes, sizes);
   }
 
-  #scores(wall, head, index, sizes) {
+  /** @param {Wall} wall @param {any} head @param {number} index @param {Sizes} sizes */
+  #scoreMap(wall, head, index, sizes) {
     const found = { ...sizes, limit: scoreLimit(wall), exact: head?.codec === "float32" };
     if (!head) return wall.pool > 1 ? null : { ...found, values: wallMap(wall, index) };
     const masked = Uint8Array.from(this.scores, (score) => Number(score === -Infinity));
     return { ...found, values: this.scores, masked: masked.includes(1) ? masked : null };
   }
 
-  #weights(wall, head, index, temperature, { queries, keys, renormalise, plain }, sizes) {
+  /**
+   * @param {Wall} wall
+   * @param {any} head
+   * @param {number} index
+   * @param {number} temperature
+   * @param {Axes} axes
+   * @param {Sizes} sizes
+   */
+  #weightMap(wall, head, index, temperature, { queries, keys, renormalise, plain }, sizes) {
     const masked = head ? maskedCells(this.scores, queries, keys) : null;
     if (temperature === 1 && wall.pool === 1) return { ...sizes, values: wallMap(wall, index), masked };
     if (!head) return null;
-    if (this.buffer?.length !== this.scores.length) this.buffer = new Float32Array(this.scores.length);
+    if (this.buffer.length !== this.scores.length) this.buffer = new Float32Array(this.scores.length);
     const weights = softmax(this.scores, head.rows, head.columns, temperature, this.buffer);
     return { ...sizes, values: plain ? weights : regroup(weights, queries, keys, renormalise), masked };
   }
 }
 
-/** Several heads at once; where the wall is pooled, Python has put them together. */
+/**
+ * Several heads at once; where the wall is pooled, Python has put them together.
+ *
+ * @param {Wall} wall
+ * @param {any} head
+ * @param {string} how
+ * @param {number[]} together
+ * @param {Sizes} sizes
+ */
 function combined(wall, head, how, together, sizes) {
   const found = { ...sizes, combined: how, heads: together.length };
   if (wall.pool === 1) return { ...found, ...combine(wall, together, how) };

@@ -208,8 +208,8 @@ class Grid {
     this.written = true;
     panel.name.textContent = this.name();
     panel.large.setAttribute("aria-label", sayWhole(words, map, labels, this.name()));
-    const own = choice.combine === "max" && map.winner ? this.together().slice(0, this.palette.list.length) : [];
-    const hues = own.map((index, i) => ({ name: this.place(index), colour: css(this.palette.list[i]) }));
+    const byHead = choice.combine === "max" && map.winner ? this.together().slice(0, this.palette.list.length) : [];
+    const hues = byHead.map((index, i) => ({ name: this.place(index), colour: css(this.palette.list[i]) }));
     showLegend(panel, words, palette, map.limit, map.masked, hues);
   }
 

@@ -1,6 +1,6 @@
 // The keyboard: arrows walk the heads of the wall, or the cells of the large map.
 
-const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+import { ARROWS } from "../lib/dom.js";
 
 export function walkWall(grid, event) {
   const button = event.target.closest?.(".thumb");

@@ -1,23 +1,13 @@
 // The large head as lines: queries on one side, keys on the other, a line as strong as the weight between them.
 
 import { css } from "../lib/colour.js";
-import { element } from "../lib/dom.js";
+import { CanvasWindow } from "../lib/canvas_window.js";
 import { shorten } from "../lib/shorten.js";
 
 export const FAINT = 0.01, MOST = 3000;
 const TEXT = 12, TALLEST = 600;
 
-export class Lines {
-  constructor(root) {
-    this.element = element("div", "window");
-    this.space = element("div", "space");
-    this.canvas = element("canvas");
-    this.space.append(this.canvas);
-    this.element.append(this.space);
-    root.append(this.element);
-    this.element.addEventListener("scroll", () => this.draw());
-  }
-
+export class Lines extends CanvasWindow {
   show(map, rows, columns, colours, across) {
     Object.assign(this, { map, labels: { rows, columns }, colours, across });
     this.#strongest();
@@ -65,11 +55,7 @@ export class Lines {
       const longest = Math.max(...[...rows, ...columns].map((label) => context.measureText(label).width));
       this.side = Math.min(longest + 14, 140, width * 0.3);
     }
-    this.size = [width, Math.min(TALLEST, this.whole[1])];
-    this.element.style.height = `${this.size[1] + 16}px`;
-    [this.space.style.width, this.space.style.height] = this.whole.map((side) => `${side}px`);
-    [this.canvas.width, this.canvas.height] = this.size.map((side) => Math.round(side * devicePixelRatio));
-    [this.canvas.style.width, this.canvas.style.height] = this.size.map((side) => `${side}px`);
+    this.resize([width, Math.min(TALLEST, this.whole[1])], this.whole);
     this.draw();
   }
 
@@ -82,14 +68,12 @@ export class Lines {
   draw(focus = this.focus, locked = this.locked) {
     Object.assign(this, { focus, locked });
     if (!this.map || !this.size || !focus) return;
-    const context = this.canvas.getContext("2d"), [width, height] = this.size;
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    context.clearRect(0, 0, width, height);
+    const context = this.fresh();
     const chosen = focus.query !== null || focus.key !== null;
-    const meets = (along, one) => focus[along] === null || one[along] === focus[along];
-    const belongs = (one) => meets("query", one) && meets("key", one);
-    for (const one of this.drawn) if (!chosen || !belongs(one)) this.#line(context, one, chosen ? 0.12 : 1);
-    if (chosen) for (const one of this.drawn) if (belongs(one)) this.#line(context, one, 1);
+    const meets = (along, pair) => focus[along] === null || pair[along] === focus[along];
+    const belongs = (pair) => meets("query", pair) && meets("key", pair);
+    for (const pair of this.drawn) if (!chosen || !belongs(pair)) this.#line(context, pair, chosen ? 0.12 : 1);
+    if (chosen) for (const pair of this.drawn) if (belongs(pair)) this.#line(context, pair, 1);
     this.labels.rows.forEach((label, i) => this.#label(context, label, "query", i));
     this.labels.columns.forEach((label, i) => this.#label(context, label, "key", i));
   }
@@ -134,8 +118,7 @@ export class Lines {
   /** The token under the pointer; its line's other end stays what it was. */
   at(event) {
     if (!this.size) return null;
-    const box = this.canvas.getBoundingClientRect();
-    const x = event.clientX - box.left, y = event.clientY - box.top;
+    const [x, y] = this.place(event);
     const [across, along] = this.across ? [y, x + this.element.scrollLeft] : [x, y + this.element.scrollTop];
     const end = this.across ? this.whole[1] : this.size[0], reach = this.across ? 50 : this.side + 20;
     const side = across < reach ? "query" : across > end - reach ? "key" : null;

@@ -1,21 +1,31 @@
+// @ts-check
 // One hue with opacity over the page's own background, as in viz/figures/palette.py, whose colours Python sends.
+
+/** @typedef {[number, number, number]} Hue red, green and blue, 0 to 255 */
 
 const LEVELS = 4096;
 
+/** @param {Hue} hue @param {number} opacity */
 function rgba([red, green, blue], opacity) {
   return ((Math.round(opacity * 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0; // little-endian pixels
 }
 
-/** Opacity is the square root of a weight, so that small shares are still seen. */
+/** Opacity is the square root of a weight, so that small shares are still seen. @param {Hue} hue */
 export function weightTable(hue) {
   return Uint32Array.from({ length: LEVELS + 1 }, (_, level) => rgba(hue, Math.sqrt(level / LEVELS)));
 }
 
+/** @param {Uint32Array} table @param {number} weight */
 export function weightColour(table, weight) {
   return table[(weight * LEVELS + 0.5) | 0];
 }
 
-/** From -1 to 1: orange below zero, blue above, nothing at zero; the same square root, for the size. */
+/**
+ * From -1 to 1: orange below zero, blue above, nothing at zero; the same square root, for the size.
+ *
+ * @param {Hue} negative
+ * @param {Hue} positive
+ */
 export function scoreTable(negative, positive) {
   return Uint32Array.from({ length: 2 * LEVELS + 1 }, (_, level) => {
     const share = level / LEVELS - 1;
@@ -23,18 +33,20 @@ export function scoreTable(negative, positive) {
   });
 }
 
+/** @param {Uint32Array} table @param {number} share */
 export function scoreColour(table, share) {
   return table[((Math.min(1, Math.max(-1, share)) + 1) * LEVELS + 0.5) | 0];
 }
 
+/** @param {Hue} hue */
 export function css([red, green, blue], opacity = 1) {
   return `rgba(${red},${green},${blue},${opacity})`;
 }
 
-/** The page's own colours, which Streamlit sets as CSS variables; they change with the theme. */
+/** The page's own colours, which Streamlit sets as CSS variables; they change with the theme. @param {Element} element */
 export function theme(element) {
   const style = getComputedStyle(element);
-  const read = (name) => style.getPropertyValue(`--st-${name}`).trim();
+  const read = (/** @type {string} */ name) => style.getPropertyValue(`--st-${name}`).trim();
   return {
     text: read("text-color"), background: read("background-color"), border: read("border-color"),
     primary: read("primary-color"), font: read("font") || "sans-serif",

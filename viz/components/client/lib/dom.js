@@ -1,5 +1,8 @@
 // Making elements. Words from outside (tokens above all) enter the page as text, never as HTML.
 
+/** How far each arrow key goes, in rows and columns. */
+export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
 export function element(tag, className = "", attributes = {}, text = "") {
   const made = document.createElement(tag);
   if (className) made.className = className;

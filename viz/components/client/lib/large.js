@@ -3,23 +3,15 @@
 
 import { shorten } from "./shorten.js";
 import { scoreColour, weightColour } from "./colour.js";
-import { element } from "./dom.js";
+import { CanvasWindow } from "./canvas_window.js";
 import { poolMax } from "./numbers.js";
 
 const LOPSIDED = 4, READABLE = 14;
+const WEIGHT = 26, SCORE = 33; // cells that have room for .12 and for −12.3
 const CELL = 34, TALLEST = 600, GUTTER = 112, HEAD = 96, TEXT = 12;
 
-export class LargeMap {
-  constructor(root) {
-    this.element = element("div", "window");
-    this.space = element("div", "space");
-    this.canvas = element("canvas");
-    this.space.append(this.canvas);
-    this.element.append(this.space);
-    root.append(this.element);
-    this.zoom = 1;
-    this.element.addEventListener("scroll", () => this.draw());
-  }
+export class LargeMap extends CanvasWindow {
+  zoom = 1;
 
   /** Take a map {rows, columns, values, masked, winner, limit}, its labels, and how to paint a cell. */
   show(map, rows, columns, colours) {
@@ -51,13 +43,7 @@ export class LargeMap {
     const whole = Math.min(CELL, Math.max(least, Math.min(...fits)));
     this.cell = Math.min(48, whole * this.zoom);
     const height = Math.min(TALLEST, this.head + rows * this.cell + 2);
-    this.element.style.height = `${height + 16}px`;
-    this.space.style.width = `${this.gutter + columns * this.cell + 24}px`;
-    this.space.style.height = `${this.head + rows * this.cell + 2}px`;
-    this.size = [width, height];
-    const ratio = devicePixelRatio;
-    [this.canvas.width, this.canvas.height] = this.size.map((side) => Math.round(side * ratio));
-    [this.canvas.style.width, this.canvas.style.height] = this.size.map((side) => `${side}px`);
+    this.resize([width, height], [this.gutter + columns * this.cell + 24, this.head + rows * this.cell + 2]);
     this.#bitmap();
     this.draw();
   }
@@ -89,10 +75,10 @@ export class LargeMap {
       this.image = this.bitmap.getContext("2d").createImageData(columns, rows);
       this.pixels = new Uint32Array(this.image.data.buffer);
     }
-    const { pixels, colours } = this, { limit } = this.map, { hues } = colours, own = winner && factor === 1;
+    const { pixels, colours } = this, { limit } = this.map, { hues } = colours, byHead = winner && factor === 1;
     for (let at = 0; at < pixels.length; at++) {
       if (limit) pixels[at] = values[at] === -Infinity ? 0 : scoreColour(colours.scores, values[at] / limit);
-      else pixels[at] = weightColour(own ? hues[winner[at] % hues.length] : colours.weights, values[at]);
+      else pixels[at] = weightColour(byHead ? hues[winner[at] % hues.length] : colours.weights, values[at]);
     }
     this.bitmap.getContext("2d").putImageData(this.image, 0, 0);
     this.hatch = masked && factor === 1 ? this.#hatch(masked, rows, columns) : null;
@@ -110,9 +96,7 @@ export class LargeMap {
   draw(focus = this.focus, locked = this.locked) {
     Object.assign(this, { focus, locked });
     if (!this.map || !this.size || !focus) return;
-    const context = this.canvas.getContext("2d"), [width, height] = this.size;
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    context.clearRect(0, 0, width, height);
+    const context = this.fresh(), [width, height] = this.size;
     this.left = this.gutter - this.element.scrollLeft;
     this.top = this.head - this.element.scrollTop;
     context.save();
@@ -144,8 +128,8 @@ export class LargeMap {
     context.globalAlpha = 0.35;
     context.strokeRect(left, top, wide, tall);
     context.globalAlpha = 1;
-    if (cell < 27) return;
-    context.font = `10px ${colours.theme.font}`;
+    if (cell < (limit ? SCORE : WEIGHT)) return;
+    context.font = `${TEXT}px ${colours.theme.font}`;
     [context.textAlign, context.textBaseline, context.fillStyle] = ["center", "middle", colours.theme.text];
     for (let at = 0; at < values.length; at++) {
       const value = values[at];
@@ -214,8 +198,7 @@ export class LargeMap {
   /** The pair, row or column under a point of the canvas: {query, key}, either null; null outside. */
   at(event) {
     if (!this.map) return null;
-    const box = this.canvas.getBoundingClientRect();
-    const x = event.clientX - box.left, y = event.clientY - box.top, { rows, columns } = this.map;
+    const [x, y] = this.place(event), { rows, columns } = this.map;
     const within = (place, count) => (place >= 0 && place < count ? place : null);
     let query = within(Math.floor((y - this.top) / this.cell), rows);
     // A column's label leans to the right: follow it down to its column.

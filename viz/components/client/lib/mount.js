@@ -9,7 +9,7 @@
  */
 export function mount(make, read = (sent) => sent) {
   const views = new WeakMap();
-  return ({ data, parentElement, setStateValue }) => {
+  return (/** @type {{data: any, parentElement: HTMLElement, setStateValue: Function}} */ { data, parentElement, setStateValue }) => {
     const received = read(data), view = views.get(parentElement) ?? make(parentElement, received);
     views.set(parentElement, view);
     view.receive(received, setStateValue);

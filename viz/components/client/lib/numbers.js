@@ -1,9 +1,37 @@
+// @ts-check
 // The numbers of the grid: what Python sent, decoded, and what is computed here while a finger is moving.
 // A map is {rows, columns, values, masked, winner}: row-major, rows are queries, columns are keys.
 
+/** @typedef {Float32Array | Float64Array | Uint16Array} Numbers */
+/** @typedef {{of: number[], count: number}} Axis which row or column each token is `of`, -1 for none, and how many there are */
+/**
+ * @typedef {object} Wall every head's map
+ * @property {string} what "weights" or "scores"
+ * @property {number} n_layers
+ * @property {number} n_heads
+ * @property {number} rows
+ * @property {number} columns
+ * @property {number} pool the side of the blocks of which only the largest was sent
+ * @property {Uint16Array} values
+ * @property {Float32Array} ranges
+ * @property {string[]} order
+ * @property {Float32Array} measures
+ */
+/**
+ * @typedef {object} Head the scores of one head
+ * @property {string} codec
+ * @property {number} rows
+ * @property {number} columns
+ * @property {Float32Array} scores
+ * @property {Uint16Array} codes
+ * @property {Float32Array} tops
+ * @property {number} reach
+ * @property {number} sharpness
+ */
+
 export const MASKED = 65535;
 
-/** The scores of the chosen head, however they were packed; -Infinity where a query may not look. */
+/** The scores of the chosen head, however they were packed; -Infinity where a query may not look. @param {Head} head */
 export function decodeScores(head) {
   if (head.codec === "float32") return head.scores;
   const { codes, tops, reach, sharpness, rows, columns } = head;
@@ -18,7 +46,16 @@ export function decodeScores(head) {
   return scores;
 }
 
-/** softmax(scores / temperature) row by row into `out`; a row that may look nowhere is 0. */
+/**
+ * softmax(scores / temperature) row by row into `out`; a row that may look nowhere is 0.
+ *
+ * @template {Float32Array | Float64Array} Out
+ * @param {Numbers} scores
+ * @param {number} rows
+ * @param {number} columns
+ * @param {number} temperature
+ * @param {Out} out
+ */
 export function softmax(scores, rows, columns, temperature, out) {
   for (let i = 0; i < rows; i++) {
     const from = i * columns, to = from + columns;
@@ -31,8 +68,15 @@ export function softmax(scores, rows, columns, temperature, out) {
   return out;
 }
 
-/** Merge words and hide tokens like viz/core/analysis/map_statistics.py: sum over keys, mean over queries, rows to sum 1 again.
- * An axis says for each token the row or column it is `of` (-1: hidden), and how many of these there are. */
+/**
+ * Merge words and hide tokens like viz/core/analysis/map_statistics.py: sum over keys, mean over queries, rows to sum 1
+ * again, if they are to be normalised anew.
+ *
+ * @param {Numbers} weights
+ * @param {Axis} queries
+ * @param {Axis} keys
+ * @param {boolean} renormalise
+ */
 export function regroup(weights, queries, keys, renormalise) {
   const rows = queries.count, columns = keys.count, n = keys.of.length;
   const pieces = new Float64Array(rows), sums = new Float64Array(rows * columns);
@@ -54,7 +98,13 @@ export function regroup(weights, queries, keys, renormalise) {
   return values;
 }
 
-/** Which cells of the view have nothing but masked pairs behind them; null if there are none. */
+/**
+ * Which cells of the view have nothing but masked pairs behind them; null if there are none.
+ *
+ * @param {Float32Array} scores
+ * @param {Axis} queries
+ * @param {Axis} keys
+ */
 export function maskedCells(scores, queries, keys) {
   if (!scores.includes(-Infinity)) return null;
   const columns = keys.count, n = keys.of.length, masked = new Uint8Array(queries.count * columns).fill(1);
@@ -66,7 +116,13 @@ export function maskedCells(scores, queries, keys) {
   return masked.includes(1) ? masked : null;
 }
 
-/** A code of the wall as the number it stands for; `index` counts heads over all layers. */
+/**
+ * A code of the wall as the number it stands for; `index` counts heads over all layers.
+ *
+ * @param {Wall} wall
+ * @param {number} index
+ * @param {number} code
+ */
 export function wallValue(wall, index, code) {
   if (wall.what === "weights") return code / 65535;
   if (code === MASKED) return -Infinity;
@@ -74,14 +130,20 @@ export function wallValue(wall, index, code) {
   return low + (high - low) * (code / (MASKED - 1));
 }
 
-/** A head's map as the wall has it. */
+/** A head's map as the wall has it. @param {Wall} wall @param {number} index */
 export function wallMap(wall, index) {
   const size = wall.rows * wall.columns, values = new Float32Array(size);
   for (let at = 0, from = index * size; at < size; at++) values[at] = wallValue(wall, index, wall.values[from + at]);
   return values;
 }
 
-/** The mean of several heads, or in each cell the largest and which head it is from (its place in `heads`). */
+/**
+ * The mean of several heads, or in each cell the largest and which head it is from (its place in `heads`).
+ *
+ * @param {Wall} wall
+ * @param {number[]} heads
+ * @param {string} how "mean" or "max"
+ */
 export function combine(wall, heads, how) {
   const size = wall.rows * wall.columns, values = new Float32Array(size);
   const winner = how === "max" ? new Uint16Array(size) : null;
@@ -89,17 +151,26 @@ export function combine(wall, heads, how) {
     const from = index * size;
     for (let at = 0; at < size; at++) {
       const value = wall.values[from + at] / 65535;
-      if (how === "mean") values[at] += value / heads.length;
+      if (!winner) values[at] += value / heads.length;
       else if (value > values[at]) { values[at] = value; winner[at] = place; }
     }
   });
   return { values, winner };
 }
 
-/** The largest cell of every block of `factor` x `factor`, for maps with fewer pixels than cells. */
+/**
+ * The largest cell of every block of `factor` x `factor`, for maps with fewer pixels than cells.
+ *
+ * @template {Numbers} Values
+ * @param {Values} values
+ * @param {number} rows
+ * @param {number} columns
+ * @param {number} factor
+ * @param {number} [skip] a value that does not count, unless there is no other
+ */
 export function poolMax(values, rows, columns, factor, skip) {
   const height = Math.ceil(rows / factor), width = Math.ceil(columns / factor);
-  const out = new values.constructor(height * width);
+  const Same = /** @type {new (length: number) => Values} */ (values.constructor), out = new Same(height * width);
   const seen = new Uint8Array(height * width);
   for (let i = 0, at = 0; i < rows; i++) {
     const to = Math.floor(i / factor) * width;
@@ -116,13 +187,19 @@ export function poolMax(values, rows, columns, factor, skip) {
 
 const ASCENDING = new Set(["entropy"]);
 
-/** The heads in the order asked for, each with the number that put it there. `links` are the values of one pair. */
+/**
+ * The heads in the order asked for, each with the number that put it there.
+ *
+ * @param {Wall} wall
+ * @param {string} sort
+ * @param {ArrayLike<number> | null} links the values of one pair
+ */
 export function ordered(wall, sort, links) {
   const n = wall.n_layers * wall.n_heads, row = wall.order.indexOf(sort);
   const numbers = sort === "link" ? links : row < 0 ? null : wall.measures.subarray(row * n, (row + 1) * n);
   const heads = Array.from({ length: n }, (_, index) => ({ index, number: numbers ? numbers[index] : null }));
   if (!numbers) return heads;
   const sign = ASCENDING.has(sort) ? 1 : -1;
-  const rank = ({ number }) => (Number.isNaN(number) || number === -Infinity ? Infinity : sign * number);
+  const rank = (/** @type {{number: any}} */ { number }) => (Number.isNaN(number) || number === -Infinity ? Infinity : sign * number);
   return heads.sort((a, b) => (rank(a) === rank(b) ? a.index - b.index : rank(a) - rank(b)));
 }

@@ -1,30 +1,55 @@
+// @ts-check
 // What is pointed at, in words, with the value.
 
 import { fill } from "./dom.js";
 import { wallValue } from "./numbers.js";
 
-/** Four decimals where they are right, two where the number was packed more coarsely. */
+/** @typedef {Record<string, string>} Words sentences with {places} to be filled */
+/** @typedef {{rows: string[], columns: string[]}} Labels */
+/** @typedef {{query: number | null, key: number | null}} Pair */
+/**
+ * @typedef {object} LargeMap the map that is shown large
+ * @property {number} rows
+ * @property {number} columns
+ * @property {Float32Array} values
+ * @property {Uint8Array | null} masked
+ * @property {boolean} exact
+ * @property {number} [limit] the largest absolute score; weights have none
+ * @property {string} [combined] how several heads were put together: "mean" or "max"
+ * @property {number} [heads] how many
+ * @property {Uint16Array | null} [winner] which of them each cell is from
+ */
+
+/** Four decimals where they are right, two where the number was packed more coarsely. @param {number} value @param {boolean} exact */
 export function digits(value, exact) {
   return value === -Infinity ? "−∞" : value.toFixed(exact ? 4 : 2).replace("-", "−");
 }
 
-/** About a pair, a row or a column of the large map. */
+/**
+ * About a pair, a row or a column of the large map.
+ *
+ * @param {Words} words
+ * @param {LargeMap} map
+ * @param {Labels} labels
+ * @param {Pair} focus
+ * @param {(index: number) => string} place the name of one of several heads
+ */
 export function sayLarge(words, map, labels, focus, place) {
   const { query, key } = focus;
   if (query === null && key === null) return words.says_nothing;
-  const q = labels.rows[query], k = labels.columns[key];
+  const q = query === null ? "" : labels.rows[query], k = key === null ? "" : labels.columns[key];
   const scores = Boolean(map.limit);
   if (query !== null && key !== null) {
     const at = query * map.columns + key, value = map.values[at];
     if (map.masked?.[at] || value === -Infinity) return fill(words.says_masked, { q, k });
-    const kind = scores ? "says_score" : { mean: "says_mean", max: "says_max" }[map.combined] ?? "says_weight";
+    const kind = scores ? "says_score" : map.combined ? `says_${map.combined}` : "says_weight";
     const winner = map.winner ? place(map.winner[at]) : "";
     return fill(words[kind], { q, k, value: digits(value, map.exact), n: map.heads ?? 1, head: winner });
   }
   const row = query !== null;
   const line = row
     ? Array.from(map.values.subarray(query * map.columns, (query + 1) * map.columns))
-    : Array.from({ length: map.rows }, (_, i) => map.values[i * map.columns + key]);
+    : Array.from({ length: map.rows }, (_, i) => map.values[i * map.columns + (key ?? 0)]);
   const names = row ? labels.columns : labels.rows;
   const seen = line.map((value, i) => [value, i]).filter(([value]) => value !== -Infinity);
   const best = seen.sort((a, b) => b[0] - a[0]).slice(0, 3);
@@ -33,7 +58,15 @@ export function sayLarge(words, map, labels, focus, place) {
   return fill(words[`says_${row ? "row" : "column"}${scores ? "_score" : ""}`], { q, k, list });
 }
 
-/** About a pair of a small map. */
+/**
+ * About a pair of a small map.
+ *
+ * @param {Words} words
+ * @param {import("./numbers.js").Wall} wall
+ * @param {Labels} labels
+ * @param {{query: number, key: number, index: number}} pair
+ * @param {string} name
+ */
 export function sayThumb(words, wall, labels, { query, key, index }, name) {
   const { pool } = wall, row = Math.floor(query / pool), column = Math.floor(key / pool);
   const code = wall.values[(index * wall.rows + row) * wall.columns + column];
@@ -41,7 +74,7 @@ export function sayThumb(words, wall, labels, { query, key, index }, name) {
   if (value === -Infinity) return fill(words.says_masked, { q, k });
   const text = digits(value, wall.what === "weights");
   if (pool > 1) {
-    const last = (from, all) => all[Math.min(all.length, (from + 1) * pool) - 1];
+    const last = (/** @type {number} */ from, /** @type {string[]} */ all) => all[Math.min(all.length, (from + 1) * pool) - 1];
     const [q1, k1] = [last(row, labels.rows), last(column, labels.columns)];
     const [q0, k0] = [labels.rows[row * pool], labels.columns[column * pool]];
     return `${name}: ${fill(words.says_block, { value: text, q0, q1, k0, k1 })}`;
@@ -49,7 +82,14 @@ export function sayThumb(words, wall, labels, { query, key, index }, name) {
   return `${name}: ${fill(wall.what === "weights" ? words.says_weight : words.says_score, { q, k, value: text })}`;
 }
 
-/** A large map as a whole, for those who cannot see it. */
+/**
+ * A large map as a whole, for those who cannot see it.
+ *
+ * @param {Words} words
+ * @param {LargeMap} map
+ * @param {Labels} labels
+ * @param {string} name
+ */
 export function sayWhole(words, map, labels, name) {
   let best = 0;
   for (let at = 1; at < map.values.length; at++) if (map.values[at] > map.values[best]) best = at;

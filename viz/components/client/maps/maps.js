@@ -5,7 +5,7 @@ import { unpack } from "../lib/bytes.js";
 import { image, line, start } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill } from "../lib/dom.js";
-import { shorten } from "../lib/shorten.js";
+import { columnNames, rowNames } from "../lib/names.js";
 
 const GUTTER = 64;
 
@@ -76,7 +76,11 @@ class Maps {
       context.globalAlpha = 0.3;
       context.strokeRect(left + 0.5, left + 0.5, n * cell - 1, rows * cell - 1);
       context.globalAlpha = 1;
-      if (gutter) this.#names(context, ...this.#labels(index), left, cell);
+      if (gutter) {
+        const [queries, keys] = this.#labels(index);
+        rowNames(context, queries, GUTTER, cell);
+        columnNames(context, keys, GUTTER, GUTTER, GUTTER, cell);
+      }
       if (this.pair) this.#cross(context, canvas);
       if (profiles) this.#profile(profile, index, colours);
     }
@@ -86,23 +90,6 @@ class Maps {
   #labels(index) {
     const { labels, columns } = this.data.maps[index];
     return [labels, columns.length ? columns : labels];
-  }
-
-  #names(context, queries, keys, room, cell) {
-    const step = Math.ceil(11 / cell), at = (i) => room + (i + 0.5) * cell;
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    for (let i = 0; i < queries.length; i += step) {
-      context.fillText(shorten(context, queries[i], room - 6), room - 4, at(i));
-    }
-    context.textAlign = "left";
-    for (let i = 0; i < keys.length; i += step) {
-      context.save();
-      context.translate(at(i), room - 4);
-      context.rotate(-Math.PI / 2);
-      context.fillText(shorten(context, keys[i], room - 6), 0, 0);
-      context.restore();
-    }
   }
 
   #cross(context, { left, cell }) {

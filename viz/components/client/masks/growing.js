@@ -67,10 +67,10 @@ class Growing {
     const panes = element("div", "panes");
     this.panels = ["causal", "open"].map((kind) => {
       const made = element("div", "pane"), canvas = element("canvas", kind, { role: "img", "aria-label": words[kind] });
-      const said = element("p", "found", { "aria-live": "polite" });
-      made.append(element("p", "name", {}, words[kind]), canvas, said);
+      const found = element("p", "found", { "aria-live": "polite" });
+      made.append(element("p", "name", {}, words[kind]), canvas, found);
       panes.append(made);
-      return { kind, canvas, said };
+      return { kind, canvas, found };
     });
     this.root.replaceChildren(this.player.element, this.text, panes, element("p", "note", {}, words.note));
     this.labels = labels;
@@ -80,16 +80,16 @@ class Growing {
     const { n, scores, words } = this.data, { at } = this.player;
     this.text.replaceChildren(...this.labels.slice(0, at).flatMap((label, i) => [element(i === at - 1 ? "b" : "span", "", {}, label), " "]));
     this.found = {};
-    for (const { kind, said } of this.panels) {
+    for (const { kind, found } of this.panels) {
       const causal = kind === "causal";
       const after = rowsWhen(scores, n, at, causal);
       const before = rowsWhen(scores, n, at - 1, causal);
       const change = moved(before, after, n).slice(0, at - 1), most = Math.max(0, ...change);
       this.found[kind] = { weights: after, change, most };
       const sentence = at === 1 ? words.first : most === 0 ? words.same : words.changed;
-      said.textContent = fill(sentence, {
+      found.textContent = fill(sentence, {
         new: this.labels[at - 1], n: at - 1, most: short(most), row: this.labels[Math.max(0, change.indexOf(most))],
-        changed: change.filter((one) => one > 0).length,
+        changed: change.filter((size) => size > 0).length,
       });
     }
     this.draw();
@@ -112,7 +112,7 @@ class Growing {
   /** How far each row has just moved: beside it, and as long as the margin is wide for a row that is all new. */
   #bars({ context, room, cell, side }, change) {
     context.fillStyle = css(this.data.hues.negative);
-    change.forEach((one, row) => context.fillRect(room + side + 4, room + (row + 0.2) * cell, one * (MARGIN - 6), cell * 0.6));
+    change.forEach((size, row) => context.fillRect(room + side + 4, room + (row + 0.2) * cell, size * (MARGIN - 6), cell * 0.6));
     context.fillStyle = context.strokeStyle;
     context.textAlign = "right";
     context.fillText(this.data.words.moved, room + side + MARGIN, room - 8);

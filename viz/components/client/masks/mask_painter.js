@@ -5,32 +5,25 @@ import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
-import { element, fill } from "../lib/dom.js";
+import { ARROWS, element, fill } from "../lib/dom.js";
+import { LiveView } from "../lib/live_view.js";
 import { softmax } from "../lib/numbers.js";
 import { between, places, toCode } from "./painted.js";
 import { digits } from "../lib/say.js";
 import { begin, cellAt, mark, names, rule, stripe } from "./square.js";
 
 const REST_MS = 500, STROKES = 50;
-const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export default mount((parent) => new Painter(parent), unpack);
 
-class Painter {
+class Painter extends LiveView {
   constructor(parent) {
-    this.root = element("div", "painter");
-    this.root.painter = this; // for the browser's tests: they read the numbers back
-    parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.later());
-    this.watch.observe(this.root);
-    this.sent = 0;
+    super(parent, "painter", "painter");
   }
 
   close() {
-    this.watch.disconnect();
-    cancelAnimationFrame(this.frame);
+    super.close();
     clearTimeout(this.rest);
-    this.root.remove();
   }
 
   /** An answer to an older stroke than the last one made here is out of date. */
@@ -105,7 +98,7 @@ class Painter {
     if (!at) return;
     const { brush } = this;
     if (brush && !brush.labels && at.query !== null && at.key !== null) {
-      for (const one of between(brush.at, at)) this.#paint(places(one, this.data.n), brush.value);
+      for (const cell of between(brush.at, at)) this.#paint(places(cell, this.data.n), brush.value);
       brush.at = at;
     }
     this.#look(at);
@@ -120,10 +113,10 @@ class Painter {
   #key(event) {
     const { n } = this.data, step = ARROWS[event.key], { query, key } = this.focus;
     const clamp = (place) => Math.max(0, Math.min(n - 1, place));
-    const here = { " ": { query, key }, Enter: { query, key }, r: { query, key: null }, c: { query: null, key } }[event.key.length > 1 ? event.key : event.key.toLowerCase()];
+    const line = { " ": { query, key }, Enter: { query, key }, r: { query, key: null }, c: { query: null, key } }[event.key.length > 1 ? event.key : event.key.toLowerCase()];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (step) this.#look({ query: clamp((query ?? 0) + step[0]), key: clamp((key ?? 0) + step[1]) });
-    else if (here) this.#toggle(places(here, n));
+    else if (line) this.#toggle(places(line, n));
     else return;
     event.preventDefault();
   }
@@ -167,21 +160,13 @@ class Painter {
   }
 
   #tell() {
-    this.sent++;
-    this.setStateValue("choice", { code: toCode(this.cells, this.data.n), sent: this.sent });
+    this.tell({ code: toCode(this.cells, this.data.n) });
   }
 
   #look(at) {
     if (!at) return;
     this.focus = { query: at.query ?? this.focus.query, key: at.key ?? this.focus.key };
     this.later();
-  }
-
-  later() {
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = null;
-      if (this.root.clientWidth) this.draw();
-    });
   }
 
   /** May this query look at this key? Both the mask and the model must say so. */

@@ -1,5 +1,7 @@
+// @ts-check
 // A mask as a browser paints it: cells 0 or 1, row by row; and how a link writes it (viz/core/masks.py, to_code).
 
+/** @param {Uint8Array} cells @param {number} n */
 export function toCode(cells, n) {
   const bytes = new Uint8Array(Math.ceil(cells.length / 8));
   cells.forEach((open, at) => {
@@ -9,7 +11,9 @@ export function toCode(cells, n) {
   return `${n}.${text.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "")}`;
 }
 
-/** The cells on the line between two of them, both included: a fast finger skips none. */
+/** @typedef {{query: number, key: number}} Cell */
+
+/** The cells on the line between two of them, both included: a fast finger skips none. @param {Cell} from @param {Cell} to */
 export function between(from, to) {
   const steps = Math.max(Math.abs(to.query - from.query), Math.abs(to.key - from.key), 1);
   return Array.from({ length: steps + 1 }, (_, i) => ({
@@ -18,8 +22,8 @@ export function between(from, to) {
   }));
 }
 
-/** The cells of a row, a column or a pair, as places in the mask. */
+/** The cells of a row, a column or a pair, as places in the mask. @param {import("../lib/say.js").Pair} pair @param {number} n */
 export function places({ query, key }, n) {
   if (query !== null && key !== null) return [query * n + key];
-  return Array.from({ length: n }, (_, i) => (query !== null ? query * n + i : i * n + key));
+  return Array.from({ length: n }, (_, i) => (query !== null ? query * n + i : i * n + (key ?? 0)));
 }

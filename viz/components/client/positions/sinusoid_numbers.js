@@ -1,6 +1,7 @@
+// @ts-check
 // The numbers of the sinusoid explorer, as viz/core/positions.py defines them; a browser test holds the two together.
 
-/** How far each pair of dimensions turns from one position to the next, in radians. */
+/** How far each pair of dimensions turns from one position to the next, in radians. @param {number} width @param {number} base */
 export function frequencies(width, base) {
   return Float64Array.from({ length: width / 2 }, (_, j) => base ** ((-2 * j) / width));
 }
@@ -8,7 +9,12 @@ export function frequencies(width, base) {
 /** Row i, columns 2j and 2j + 1: sin and cos of i times the pair's frequency. Row-major.
  *
  * Each row is the one before it, turned: p(i + 1) = R p(i). Two sines a pair in place of two a cell; in float64 512
- * steps change the 13th digit, of which float32 keeps 7. */
+ * steps change the 13th digit, of which float32 keeps 7.
+ *
+ * @param {number} n
+ * @param {number} width
+ * @param {Float64Array} omega
+ */
 export function table(n, width, omega) {
   const rows = new Float32Array(n * width), half = omega.length;
   const sine = new Float64Array(half), cosine = new Float64Array(half).fill(1);
@@ -25,7 +31,13 @@ export function table(n, width, omega) {
   return rows;
 }
 
-/** What two rows k positions apart have in common, 1 at k = 0: the mean of cos(k omega), row k's own cosines. */
+/**
+ * What two rows k positions apart have in common, 1 at k = 0: the mean of cos(k omega), row k's own cosines.
+ *
+ * @param {number} n
+ * @param {number} width
+ * @param {Float32Array} rows
+ */
 export function kernel(n, width, rows) {
   const common = new Float64Array(n);
   for (let k = 0, at = 1; k < n; k++) {
@@ -36,8 +48,15 @@ export function kernel(n, width, rows) {
   return common;
 }
 
-/** The pairs whose wavelengths come closest to doubling from one to the next, starting with the shortest. */
+/**
+ * The pairs whose wavelengths come closest to doubling from one to the next, starting with the shortest.
+ *
+ * @param {Float64Array} omega
+ * @param {number} most
+ * @returns {number[]}
+ */
 export function doubling(omega, most) {
+  /** @type {number[]} */
   const pairs = [];
   for (let step = 0; pairs.length < most; step++) {
     const wanted = omega[0] / 2 ** step;

@@ -3,6 +3,7 @@
 import { mount } from "../lib/mount.js";
 import { scoreTable, theme } from "../lib/colour.js";
 import { element, fill } from "../lib/dom.js";
+import { LiveView } from "../lib/live_view.js";
 import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
 import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
 
@@ -11,30 +12,21 @@ const REST = 100; // ms without a change after which a finger rests
 
 export default mount((parent, data) => new Sinusoids(parent, data));
 
-class Sinusoids {
+class Sinusoids extends LiveView {
   constructor(parent, data) {
-    this.root = element("div", "sinusoids");
-    this.root.sinusoids = this; // for the browser's tests: they read the numbers back
-    parent.append(this.root);
-    this.sent = 0;
+    super(parent, "sinusoids", "sinusoids");
     this.#build(data.words, data.limits);
     this.epoch = 0;
-    this.watch = new ResizeObserver(() => this.measure());
-    this.watch.observe(this.root);
   }
 
   close() {
-    this.watch.disconnect();
-    cancelAnimationFrame(this.frame);
+    super.close();
     clearTimeout(this.resting);
-    this.root.remove();
   }
 
-  /** Words and choices from Python; an answer to an older choice than the last one made here is out of date. */
   receive(data, setStateValue) {
-    this.setStateValue = setStateValue;
+    this.take(data, setStateValue);
     [this.words, this.limits, this.hues] = [data.words, data.limits, data.hues];
-    if (data.sent >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.sent];
     for (const [name, node] of Object.entries(this.named)) node.textContent = this.words[name];
     this.measure();
   }
@@ -60,7 +52,7 @@ class Sinusoids {
     this.typed = element("input", "typed", { type: "number", min: 1, max: limits.width, step: 1 });
     this.typed.addEventListener("change", () => {
       const width = Math.round(Math.min(limits.width, Math.max(1, +this.typed.value || 2)));
-      this.change({ width });
+      this.change((choice) => (choice.width = width));
       this.tell();
     });
     this.sliders.width.value.replaceWith(this.typed);
@@ -93,7 +85,7 @@ class Sinusoids {
     const label = element("label", "slider"), title = element("span", "name"), value = element("output");
     this.named[key] = title;
     const input = element("input", "", { type: "range", ...range, "data-name": key });
-    input.addEventListener("input", () => this.change(read(+input.value)));
+    input.addEventListener("input", () => this.change((choice) => Object.assign(choice, read(+input.value))));
     input.addEventListener("change", () => this.tell());
     label.append(title, input, value);
     bar.append(label);
@@ -101,8 +93,8 @@ class Sinusoids {
   }
 
   /** Under a dragging finger the pictures beside the map take turns, a frame each; when it rests, all are drawn. */
-  change(values) {
-    Object.assign(this.choice, values);
+  change(how) {
+    super.change(how);
     this.dragged = this.resting != null;
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
@@ -110,19 +102,6 @@ class Sinusoids {
       this.dragged = false;
       this.later();
     }, REST);
-    this.later();
-  }
-
-  tell() {
-    this.sent++;
-    this.setStateValue("choice", { ...this.choice, sent: this.sent });
-  }
-
-  later() {
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = null;
-      this.draw();
-    });
   }
 
   /** Compute what has changed, draw everything. */
@@ -219,7 +198,7 @@ class Sinusoids {
 
   toggle(pair) {
     const pairs = this.pairs.includes(pair) ? this.pairs.filter((other) => other !== pair) : [...this.pairs, pair];
-    this.change({ pairs: pairs.slice(-CURVES) });
+    this.change((choice) => (choice.pairs = pairs.slice(-CURVES)));
     this.tell();
   }
 
@@ -246,7 +225,7 @@ class Sinusoids {
 
   point(event) {
     this.look(event);
-    this.change({ at: this.#cell(event).row });
+    this.change((choice) => (choice.at = this.#cell(event).row));
   }
 
   #say(row, column) {

@@ -72,7 +72,7 @@ class Cache {
     const { labels, words, token_bytes: ours, mha_token_bytes: theirs } = this.data;
     this.at = at;
     this.text.replaceChildren(...labels.slice(0, at).flatMap((label, i) => [element(i === at - 1 ? "b" : "span", "", {}, label), " "]));
-    for (const one of this.canvases) this.#paint(one);
+    for (const canvas of this.canvases) this.#paint(canvas);
     const mine = counted(at, ours), other = counted(at, theirs);
     const row = (cells, tag = "td") => {
       const made = element("tr");

@@ -43,7 +43,7 @@ class Sharing {
   #group(group) {
     const { words, n, d_k, d_v, n_heads, n_kv_heads, reads, limits } = this.data, size = n_heads / n_kv_heads;
     const part = element("section", "group", { style: `--hue: ${this.#hue(group)}` });
-    const own = element("div", "own");
+    const pictures = element("div", "own");
     for (const [name, width, limit] of [["k", d_k, limits.k], ["v", d_v, limits.v]]) {
       const values = this.data[name].subarray(group * n * width, (group + 1) * n * width);
       const title = fill(words[name], { group });
@@ -52,12 +52,12 @@ class Sharing {
         picture(n, width, (cell) => scoreColour(this.signed, values[cell] / limit), title),
         element("figcaption", "", {}, title),
       );
-      own.append(figure);
+      pictures.append(figure);
     }
     const heads = element("div", "queries");
     for (let head = group * size; head < (group + 1) * size; head++) heads.append(this.#head(head, group, reads[head]));
     const name = fill(size > 1 ? words.group : words.group_one, { group, first: group * size, last: (group + 1) * size - 1 });
-    part.append(element("p", "bracket", {}, name), own, heads);
+    part.append(element("p", "bracket", {}, name), pictures, heads);
     return part;
   }
 

@@ -1,0 +1,41 @@
+// A window onto a large picture: a canvas as large as the window, under a space as large as the whole, so that the
+// browser scrolls, and any size of the whole costs the same to draw.
+
+import { element } from "./dom.js";
+
+const SCROLLBAR = 16;
+
+export class CanvasWindow {
+  constructor(root) {
+    this.element = element("div", "window");
+    this.space = element("div", "space");
+    this.canvas = element("canvas");
+    this.space.append(this.canvas);
+    this.element.append(this.space);
+    root.append(this.element);
+    this.element.addEventListener("scroll", () => this.draw());
+  }
+
+  /** Make the window [width, height] and what it shows a part of `whole`, in pixels. */
+  resize(size, whole) {
+    this.size = size;
+    this.element.style.height = `${size[1] + SCROLLBAR}px`;
+    [this.space.style.width, this.space.style.height] = whole.map((side) => `${side}px`);
+    [this.canvas.width, this.canvas.height] = size.map((side) => Math.round(side * devicePixelRatio));
+    [this.canvas.style.width, this.canvas.style.height] = size.map((side) => `${side}px`);
+  }
+
+  /** Begin the picture anew. */
+  fresh() {
+    const context = this.canvas.getContext("2d");
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    context.clearRect(0, 0, ...this.size);
+    return context;
+  }
+
+  /** A pointer's place on the canvas. */
+  place(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+}

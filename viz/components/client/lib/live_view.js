@@ -1,0 +1,50 @@
+// A view that follows the finger: what was chosen is drawn with the next frame, and Python is told once, when it lets go.
+
+import { element } from "./dom.js";
+
+export class LiveView {
+  /** `name` is its element's class; at `handle` of that element the browser's tests find it and read the numbers back. */
+  constructor(parent, name, handle) {
+    this.root = element("div", name);
+    this.root[handle] = this;
+    parent.append(this.root);
+    this.sent = 0;
+    this.watch = new ResizeObserver(() => this.measure());
+    this.watch.observe(this.root);
+  }
+
+  close() {
+    this.watch.disconnect();
+    cancelAnimationFrame(this.frame);
+    this.root.remove();
+  }
+
+  /** Take what Python sends; an answer to an older choice than the last one made here is out of date. */
+  take(data, setStateValue) {
+    [this.data, this.setStateValue] = [data, setStateValue];
+    if (data.sent >= this.sent) [this.choice, this.sent] = [structuredClone(data.choice), data.sent];
+  }
+
+  change(how) {
+    how(this.choice);
+    this.later();
+  }
+
+  tell(choice = this.choice) {
+    this.sent++;
+    this.setStateValue("choice", { ...choice, sent: this.sent });
+  }
+
+  /** The size has changed. */
+  measure() {
+    this.later();
+  }
+
+  /** Draw with the next frame, however often this is asked for before it comes. */
+  later() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.root.clientWidth) this.draw();
+    });
+  }
+}
