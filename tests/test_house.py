@@ -138,6 +138,23 @@ def test_the_core_says_its_shapes_at_run_time():
         assert "__future__" not in set(imports(path)), name(path)
 
 
+SAYS_NOTHING = {"own", "one", "each", "here", "said"}
+
+
+def named(node: ast.AST) -> str | None:
+    """The name that a node of a program gives or uses, if it is a variable's, an argument's or a function's."""
+    match node:
+        case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name):
+            return name
+    return None
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if house_of(path) != "scheduler"], ids=name)
+def test_variables_say_what_they_hold(path):
+    """They are named for their content, not for their place in a sentence; the scheduler is still to follow."""
+    assert {named(node) for node in ast.walk(tree(path))} & SAYS_NOTHING == set()
+
+
 AMENDS = re.compile(
     r"update_(layout|traces|(x|y|polar_|scene_)?axes|annotations|shapes|coloraxes)|for_each_(trace|.axis)"
 )

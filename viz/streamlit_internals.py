@@ -33,7 +33,7 @@ def texts_sent() -> Mapping[str, str]:
     """What the browser sent for every text box with this run, by the widget's id."""
     context = get_script_run_ctx()
     sent = context.session_state.get_widget_states() if context else []
-    return {one.id: one.string_value for one in sent}
+    return {box.id: box.string_value for box in sent}
 
 
 def yield_check() -> Callable[[], None] | None:

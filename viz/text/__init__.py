@@ -21,10 +21,10 @@ def sentences(lang: str) -> Mapping[str, str]:
     """All texts of a language, by dotted key."""
     texts: dict[str, str] = {}
     for path in sources(lang):
-        own = _flatten(tomllib.loads(path.read_text("utf8")), "")
-        if twice := texts.keys() & own.keys():
+        of_file = _flatten(tomllib.loads(path.read_text("utf8")), "")
+        if twice := texts.keys() & of_file.keys():
             raise ValueError(f"{path.parent.name} writes again what stands elsewhere: {sorted(twice)}")
-        texts |= own
+        texts |= of_file
     return MappingProxyType(texts)
 
 
