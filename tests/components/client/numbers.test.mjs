@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { unpack } from "../../../viz/components/client/lib/bytes.js";
+import { fill } from "../../../viz/components/client/lib/dom.js";
 import { decodeScores, maskedCells, poolMax, regroup, softmax } from "../../../viz/components/client/lib/numbers.js";
 import { between, places, toCode } from "../../../viz/components/client/masks/painted.js";
 
@@ -44,4 +45,11 @@ test("a painted mask is written as the link holds it", () => {
   for (const { n, cells, code } of cases.masks) assert.equal(toCode(Uint8Array.from(cells), n), code);
   assert.deepEqual(between({ query: 0, key: 0 }, { query: 0, key: 2 }).map(({ key }) => key), [0, 1, 2]);
   assert.deepEqual(places({ query: null, key: 1 }, 3), [1, 4, 7]);
+});
+
+test("sentences are filled in as in Python, the right form beside each number", () => {
+  const sentence = "{n} {n|head|heads} of “{q}”";
+  assert.equal(fill(sentence, { n: 1, q: "{n}" }), "1 head of “{n}”");
+  assert.equal(fill(sentence, { n: 12, q: "it" }), "12 heads of “it”");
+  assert.equal(fill(sentence, { n: "1,024" }), "1,024 heads of “{q}”");
 });
