@@ -5,12 +5,17 @@ are more.
 """
 
 import math
+from typing import SupportsFloat
 
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 EXACT = 10**12
 ROUNDING = 1e-6
 """A weight so near to 1 is 1: what float32 leaves of it when rows are merged and scaled."""
+
+
+NEARLY_NOTHING = 0.0005
+"""A mean smaller than this is what rounding leaves of 0."""
 
 
 def amount(count: int | None) -> str:
@@ -61,6 +66,19 @@ def part(value: float) -> str:
     return "<0.01" if value < 0.005 else ">0.99" if value >= 0.995 else f"{value:.2f}"
 
 
+def statistic(value: SupportsFloat) -> str:
+    """A mean, a length, a cosine: three digits; "≈ 0" for what is nearly nothing, "–" where there is nothing to count.
+
+    Example:
+        >>> statistic(0.2463), statistic(-12.34), statistic(5455.2), statistic(1e-6), statistic(0), statistic(math.nan)
+        ('0.246', '−12.3', '5,455', '≈ 0', '0', '–')
+    """
+    x = float(value)
+    if math.isnan(x):
+        return "–"
+    return "≈ 0" if 0 < abs(x) < NEARLY_NOTHING else number(x, 3)
+
+
 def span(low: str, high: str, between: str = " … ") -> str:
     """From one end to the other; only one of them, if both read the same.
 
@@ -69,6 +87,19 @@ def span(low: str, high: str, between: str = " … ") -> str:
         ('0.1 … 0.7', '1')
     """
     return low if low == high else f"{low}{between}{high}"
+
+
+def in_formula(value: float) -> str:
+    r"""A number in LaTeX: four digits, and a power of ten where it is far below 1.
+
+    Example:
+        >>> in_formula(0.5), in_formula(-2e-6)
+        ('0.5000', '-2.000\\cdot 10^{-6}')
+    """
+    if value == 0 or abs(value) >= 0.001:
+        return f"{value:.4f}"
+    mantissa, power = f"{value:.3e}".split("e")
+    return rf"{mantissa}\cdot 10^{{{int(power)}}}"
 
 
 def _power_of_ten(value: float, digits: int) -> str:

@@ -12,6 +12,7 @@ from tests.running import checked, everything
 from viz.core.analysis.map_statistics import hide, message_norms
 from viz.frame import choice, compute, specs
 from viz.frame.examples import examples
+from viz.frame.format import share
 from viz.models.head_notes import note
 from viz.text import LANGUAGES, translator
 
@@ -42,7 +43,7 @@ def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
     assert any(known.text[lang] in one for one in said(app))
     assert checked(app, "all_heads") == (3, 3)
     row = open_app(lang=lang, section="row")
-    assert t("heads.row_weights", query="it", key="animal", value="0.6768") in said(row)
+    assert t("heads.row_weights", query="it", key="animal", value="0.68") in said(row)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -127,10 +128,10 @@ def test_heads_off_are_averaged_over_the_rows_that_have_an_output(open_app, lang
     app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
     here, end = (numbers(one["y"]) for one in charts(app)["change"]["data"])
     assert np.isnan(here[:3]).all() and np.isfinite(here[3:]).all()
-    assert t("heads.off_found", here=f"{here[3:].mean():.2f}", end=f"{end.mean():.2f}") in said(app)
+    assert t("heads.off_found", here=share(here[3:].mean()), end=share(end.mean())) in said(app)
     app = open_app(part="off", off="0", lang=lang, **ALL)
     end = numbers(charts(app)["change"]["data"][1]["y"])
-    assert t("heads.off_nowhere", end=f"{end.mean():.2f}") in said(app)
+    assert t("heads.off_nowhere", end=share(end.mean())) in said(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -142,9 +143,9 @@ def test_a_row_that_may_look_nowhere_looks_at_nothing_most(open_app, what, lang)
 
 
 @pytest.mark.parametrize("what", ["weights", "scores"])
-def test_a_row_whose_keys_are_all_hidden_is_not_called_blind(open_app, what):
+def test_a_row_whose_keys_are_all_hidden_looks_at_nothing_that_is_shown(open_app, what):
     app = open_app(query=1, what=what, hide=1, mask="padding", pad=15, section="row")  # [CLS] is left
-    assert translator("en")("heads.row_hidden", q="the") in said(app)
+    assert translator("en")("head_grid.says_blind", q="the") in said(app)
 
 
 def test_hidden_specials_renormalise_and_say_so(open_app):

@@ -8,6 +8,12 @@ export function digits(value, exact) {
   return value === -Infinity ? "−∞" : value.toFixed(exact ? 4 : 2).replace("-", "−");
 }
 
+/** A weight in a sentence, as viz.frame.format.part writes it; under a pointer it has four decimals. */
+export function partDigits(value) {
+  if (value <= 0 || value >= 1 - 1e-6) return value.toFixed(0);
+  return value < 0.005 ? "<0.01" : value >= 0.995 ? ">0.99" : value.toFixed(2);
+}
+
 /** About a pair, a row or a column of the large map. */
 export function sayLarge(words, map, labels, focus, place) {
   const { query, key } = focus;
@@ -29,7 +35,8 @@ export function sayLarge(words, map, labels, focus, place) {
   const seen = line.map((value, i) => [value, i]).filter(([value]) => value !== -Infinity);
   const best = seen.sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
-  const list = best.map(([value, i]) => `“${names[i]}” ${digits(value, map.exact)}`).join(", ");
+  const named = best.map(([value, i]) => `“${names[i]}” ${digits(value, map.exact)}`);
+  const list = named.reduce((first, rest) => fill(words.says_list, { first, rest }));
   return fill(words[`says_${row ? "row" : "column"}${scores ? "_score" : ""}`], { q, k, list });
 }
 
