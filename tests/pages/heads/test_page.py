@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from pages.heads.page import PAGE
+from tests import checkpoints
 from tests.running import checked, everything
 from viz.core.analysis.map_statistics import hide, message_norms
 from viz.frame import choice, compute, specs
@@ -47,6 +48,28 @@ def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
+def test_words_the_model_does_not_know_are_counted_and_what_to_do_is_said(open_app, lang):
+    """MiniLM knows 天 of this sentence, and nothing else."""
+    app, t = open_app(lang=lang, text="今天天气好"), translator(lang)
+    told = t("note.unknown", model="all\\-MiniLM\\-L6\\-v2", n=3, all=7, token="[UNK]")
+    assert told in [one.value for one in app.warning]
+    assert not open_app(lang=lang, text="今天天气好", source="words").warning
+
+
+@pytest.mark.parametrize(
+    ("family", "text", "key", "token"),
+    [("bert", "the [MASK] was", "heads.predictions_masked", 2), ("llama", "the fox was", "heads.predictions", 6)],
+)
+def test_what_a_model_expects_is_said_of_the_right_place(open_app, monkeypatch, tmp_path, family, text, key, token):
+    """A masked model fills a gap; a decoder goes on after the last token.."""
+    entry = checkpoints.offered(family, tmp_path / "small")
+    for module in (specs, compute):
+        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+    app = open_app(model=entry.id, text=text, section="switched_off", off="0")
+    assert translator("en")(key, token=token) in said(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_masked_numbers_are_not_called_the_models_own(open_app, lang):
     own = translator(lang)("source.model_own")
     assert any(own in one for one in said(open_app(lang=lang)))
@@ -82,6 +105,12 @@ def test_what_arrives_is_weight_times_value_through_w_o(open_app):
     np.testing.assert_allclose(message, (expected / expected.sum()).numpy(), atol=1e-6)
     assert weight[0] > 0.5
     assert message[0] < 0.1
+
+
+def test_shares_of_the_weight_are_shares_though_a_row_may_look_nowhere(open_app):
+    weight, message = (numbers(one["y"]) for one in charts(open_app(part="arrive", **BLIND))["arrive"]["data"])
+    assert weight.sum() == pytest.approx(1, abs=1e-5)
+    assert message.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_the_table_is_the_portrait(open_app):

@@ -92,7 +92,8 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     app = open_app("positions", section="all", lang=lang, **link)
     assert not app.exception
     assert not app.error
-    assert not app.warning or "other" in link.get("text", "")
+    told = [one.value for one in app.warning if "`[UNK]`" not in one.value]  # MiniLM knows few Chinese characters
+    assert not told or "other" in link.get("text", "")
     assert checks(app) == counts
 
 
@@ -296,7 +297,7 @@ def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
     """The twins are Llamas: halves, base 10 000."""
     said = captions(open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me"))
     assert T("positions.model_turns") in said
-    own = T("positions.own_map", name=T("positions.name_rope_halves"), base="10000", off="X").split("X")[0]
+    own = T("positions.own_map", name=T("positions.name_rope_halves"), base="10,000", off="X").split("X")[0]
     assert own in said and said.count("is the model's own (") == 1
     other = captions(
         open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me", base=500)
