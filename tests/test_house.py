@@ -249,8 +249,8 @@ def test_both_languages_say_the_same_things():
 
 
 def fields(text: str) -> set[str]:
-    """The {placeholders} of a text."""
-    return {field for _, field, _, _ in Formatter().parse(text) if field is not None}
+    """The {placeholders} of a text; a plural, ``{n|head|heads}``, is that of its number."""
+    return {field.partition("|")[0] for _, field, _, _ in Formatter().parse(text) if field is not None}
 
 
 def test_chinese_is_chinese():

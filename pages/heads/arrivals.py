@@ -8,6 +8,7 @@ from viz.core.analysis.map_statistics import message_norms
 from viz.core.heads import share_kv
 from viz.figures.bars import bars
 from viz.frame.checks import Check, check
+from viz.frame.format import share
 from viz.frame.show import show
 
 
@@ -18,13 +19,14 @@ def draw(context: HeadsContext) -> list[Check]:
     w_o = trace.projections.w_o.unflatten(0, (trace.projections.spec.H, -1))
     values = share_kv(trace.v, w_o.shape[0])
     norms = message_norms(values, w_o)[head]
-    weight = trace.weights[head].mean(0)
+    weight = trace.weights[head].sum(0)
+    weight = weight / weight.sum().clamp(min=1e-30)
     message = (trace.weights[head] * norms).sum(0)
     message = message / message.sum().clamp(min=1e-30)
     series = {t("heads.by_weight"): weight, t("heads.by_message"): message}
     alt = t("heads.arrive_alt", n=len(labels))
     show(bars(labels, series, title=t("axis.keys"), value_title=t("heads.share")), key="arrive", alt=alt)
-    first, from_first = f"{100 * float(weight[0]):.0f} %", f"{100 * float(message[0]):.0f} %"
+    first, from_first = share(float(weight[0])), share(float(message[0]))
     st.markdown(t("heads.arrive_found", head=head, first=first, first_message=from_first))
     # Message by message, and not the matrix product the trace was made with.
     messages = (trace.weights[head].unsqueeze(-1) * (values[head] @ w_o[head])).sum(1)

@@ -11,6 +11,9 @@ from viz.core.analysis.head_statistics import Portrait, baseline, portrait
 from viz.frame.checks import Check, check
 from viz.frame.scene import Scene
 
+NAMES = 90
+"""Pixels of the first column: as wide as the name of the last line, in either language."""
+
 
 def _masks(scene: Scene) -> tuple[Tensor, Tensor, Tensor]:
     tokens, trace = scene.capture.tokens, scene.trace
@@ -28,7 +31,7 @@ def draw(context: HeadsContext) -> list[Check]:
     names = list(vars(heads))
     rows = [_row(heads, i, f"{'▸ ' if i == head else ''}{i}") for i in range(scene.trace.weights.shape[0])]
     rows.append(_row(even, 0, t("heads.even")))
-    columns = {"head": st.column_config.TextColumn(t("heads.head"), pinned=True)} | {
+    columns = {"head": st.column_config.TextColumn(t("heads.head"), pinned=True, width=NAMES)} | {
         name: st.column_config.NumberColumn(t(f"heads.n_{name}"), help=t(f"heads.n_{name}_help"), format="%.2f")
         for name in names
     }

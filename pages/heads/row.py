@@ -8,6 +8,7 @@ from viz.figures.bars import bars
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
+from viz.frame.format import number, part
 from viz.frame.head_grid.grid import axis, opening_query
 from viz.frame.show import show
 
@@ -19,12 +20,12 @@ def draw(context: HeadsContext) -> list[Check]:
     weights, row = view.what == "weights", shown.values[context.head, query]
     best = int(row.nan_to_num(neginf=-torch.inf).argmax())
     if bool(row[best] > 0 if weights else row[best].isfinite()):
-        key, value = shown.labels[best], f"{float(row[best]):.4f}"
+        key, value = shown.labels[best], part(float(row[best])) if weights else number(float(row[best]), 3)
         sentence = t(
             "heads.row_weights" if weights else "heads.row_scores", query=shown.labels[query], key=key, value=value
         )
-    else:  # with tokens hidden it may still look at those
-        sentence = t("heads.row_hidden" if view.hide else "head_grid.says_blind", q=shown.labels[query])
+    else:  # blind, or what it looks at is hidden
+        sentence = t("head_grid.says_blind", q=shown.labels[query])
     show(
         bars(
             shown.labels,

@@ -8,6 +8,7 @@ from viz.core.analysis.checks import largest
 from viz.figures.bars import bars
 from viz.frame import compute, controls
 from viz.frame.checks import Check, check
+from viz.frame.format import share
 from viz.frame.show import show
 
 
@@ -28,13 +29,15 @@ def draw(context: HeadsContext) -> list[Check]:
     if choice.mask.kind != "own":
         st.caption(t("heads.off_mask"))
     series = {t("heads.off_here"): added, t("heads.off_end"): end}
-    found = t("heads.off_nowhere", end=f"{float(end.mean()):.2f}")
+    at_end = share(float(end.mean()))
+    found = t("heads.off_nowhere", end=at_end)
     if bool((whole > 0).any()):
-        found = t("heads.off_found", here=f"{float(added[whole > 0].mean()):.2f}", end=f"{float(end.mean()):.2f}")
+        found = t("heads.off_found", here=share(float(added[whole > 0].mean())), end=at_end)
     show(bars(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found)
     st.markdown(found)
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
-        st.markdown(t("heads.predictions", token=before.at))
+        asked = "predictions" if "decoder" in scene.capture.stacks else "predictions_masked"
+        st.markdown(t(f"heads.{asked}", token=before.at))
         st.dataframe(
             {
                 t("heads.predicted_before"): before.labels,

@@ -14,6 +14,7 @@ from viz.core.attention import row_softmax
 from viz.core.cost.attention import attention_flops
 from viz.frame import specs, state
 from viz.frame.checks import Check, check
+from viz.frame.format import share
 
 STRIP = "every_mask"
 
@@ -43,7 +44,7 @@ def draw(context: MasksContext) -> list[Check]:
         limit=1.0,
         chosen=chosen.kind,
         hues=HUES,
-        words={"says": t("map.says"), "axes": t("masks.axes")},
+        words={"says": t("map.looks"), "axes": t("masks.axes")},
     )
     mount("maps/maps", key=STRIP, data=packed, on_chosen_change=_open)
     _costs(context, allowed)
@@ -72,10 +73,10 @@ def _costs(context: MasksContext, allowed: Mapping[str, Tensor]) -> None:
         rows.append(
             {
                 t("masks.t_mask"): f"{'→ ' * (kind == context.mask.kind)}{t(f'masks.name_{kind}')}",
-                t("masks.t_kept"): f"{kept} / {n * n}",
-                t("masks.t_share"): f"{100 * kept / n**2:.1f} %",
+                t("masks.t_kept"): f"{kept:,} / {n * n:,}",
+                t("masks.t_share"): share(kept / n**2),
                 t("masks.t_blind"): int((~mask.any(-1)).sum()),
-                t("masks.t_layer"): f"{100 * flops.total / whole.total:.1f} %",
+                t("masks.t_layer"): share(flops.total / whole.total),
             }
         )
     st.dataframe(rows, hide_index=True)

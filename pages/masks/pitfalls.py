@@ -24,6 +24,7 @@ from viz.core.mistakes.masks import (
 )
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
+from viz.frame.format import number, part, share, span
 
 Way = Callable[[Tensor, Tensor], Tensor]
 
@@ -69,14 +70,14 @@ def empty_row(context: MasksContext) -> list[Check]:
             {
                 t("masks.t_way"): t(f"masks.way_{name}"),
                 t("masks.t_weights"): _range(weights),
-                t("masks.t_sum"): _short(float(weights.sum())),
-                t("masks.t_length"): _short(length),
+                t("masks.t_sum"): number(float(weights.sum()), 3),
+                t("masks.t_length"): number(length, 3),
             }
         )
     st.dataframe(table, hide_index=True)
     st.markdown("\n".join(f"- {t(f'masks.way_{name}')}: {t(f'masks.means_{name}')}" for name in WAYS))
     st.caption(
-        t("masks.empty_note", own=_short(float((context.every_head.weights[context.head, row] @ values).norm())))
+        t("masks.empty_note", own=number(float((context.every_head.weights[context.head, row] @ values).norm()), 3))
     )
     ours, torchs = (WAYS[name](context.scores, emptied) for name in ("ours", "sdpa"))
     return [
@@ -85,13 +86,8 @@ def empty_row(context: MasksContext) -> list[Check]:
     ]
 
 
-def _short(value: float) -> str:
-    return "NaN" if value != value else f"{value:.4f}"  # noqa: PLR0124
-
-
 def _range(weights: Tensor) -> str:
-    low, high = _short(float(weights.min())), _short(float(weights.max()))
-    return low if low == high else f"{low} – {high}"
+    return span(number(float(weights.min())), number(float(weights.max())))
 
 
 def too_late(context: MasksContext) -> list[Check]:
@@ -110,13 +106,13 @@ def too_late(context: MasksContext) -> list[Check]:
     sums = wrong.sum(-1).where(sees, torch.inf)  # a row with nothing to see sums to 0 either way
     low = int(sums.argmin())
     if n := int((sums < 0.99).sum()):
-        st.text(t("masks.late_row", query=context.labels[low], lost=f"{100 * (1 - float(sums[low])):.1f} %"))
-        st.warning(t("masks.late_found", low=f"{float(sums[low]):.4f}", n=n, all=int(sees.sum())))
+        st.text(t("masks.late_row", query=context.labels[low], lost=share(1 - float(sums[low]))))
+        st.warning(t("masks.late_found", low=part(float(sums[low])), n=n, all=int(sees.sum())))
     else:  # summed over what is blocked: 1 minus the sum would be rounding
         lost = float((context.every_head.weights[context.head] * ~context.allowed)[sees].sum(-1).max())
-        st.info(t("masks.late_little", lost=f"{lost:.1e}"))
+        st.info(t("masks.late_little", lost=share(lost)))
     off = (renormalise(wrong) - context.weights).abs().max()
-    st.markdown(t("masks.late_mended", off=f"{float(off):.1e}"))
+    st.markdown(t("masks.late_mended", off=number(float(off))))
     return [check("masks.check_mended", off, 1e-5)]
 
 
@@ -129,11 +125,11 @@ def polarity(context: MasksContext) -> list[Check]:
         return []
     right, turned = through(context, allowed), through(context, ~allowed)
     if right:
-        st.markdown(t("masks.polarity_right", off=f"{right[0]:.1e}"))
+        st.markdown(t("masks.polarity_right", off=number(max(right))))
     if turned and max(turned) <= 1e-5 * largest(context.v):
-        st.info(t("masks.polarity_alike", off=f"{max(turned):.1e}"))
+        st.info(t("masks.polarity_alike", off=number(max(turned))))
     elif turned:
-        st.markdown(t("masks.polarity_turned", mha=f"{turned[0]:.2f}", sdpa=f"{turned[1]:.2f}"))
+        st.markdown(t("masks.polarity_turned", mha=number(turned[0]), sdpa=number(turned[1])))
     else:
         st.info(t("masks.polarity_no_row"))
     st.caption(t("masks.polarity_note"))
@@ -171,6 +167,6 @@ def _pair(context: MasksContext, titles: list[str], maps: Tensor, key: str, axes
         limit=1.0,
         hues=HUES,
         gutter=True,
-        words={"says": context.t("map.says"), "axes": axes},
+        words={"says": context.t("map.looks"), "axes": axes},
     )
     mount("maps/maps", key=key, data=packed)

@@ -13,6 +13,7 @@ from viz.figures.bars import bars
 from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.format import statistic
 from viz.frame.scene import say_error
 from viz.frame.show import show
 
@@ -34,7 +35,7 @@ def draw(context: PositionsContext) -> list[Check]:
     parts = {"X": context.vectors, "P": table, "X + P": context.vectors + table}
     _tables(context, parts)
     norms = {f"‖{name}‖": values.norm(dim=-1) for name, values in parts.items()}
-    means = [f"{float(norm.mean()):.2f}" for norm in norms.values()]
+    means = [statistic(norm.mean()) for norm in norms.values()]
     found = t("positions.norms", x=means[0], p=means[1], sum=means[2])
     st.markdown(found)
     context.say_gain(code)

@@ -15,6 +15,7 @@ from viz.core.variants.encodings import Encoding
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import compute, controls, state
 from viz.frame.compute.positions import every_encoding, own_rows, row_gain
+from viz.frame.format import number
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, mask_added, provenance
 from viz.frame.specs import Placing
@@ -133,12 +134,12 @@ class PositionsContext:
 
     def say_base(self) -> None:
         """The base is chosen in another section."""
-        st.caption(self.t("positions.base_says", base=f"{self.placing.base:,g}"))
+        st.caption(self.t("positions.base_says", base=number(self.placing.base, 3)))
 
     def say_gain(self, code: str) -> None:
         """Say so where a formula's rows were scaled."""
         if code == "sinusoidal" and self.gain != 1.0:
-            st.caption(self.t("positions.gain", gain=f"{self.gain:.3g}"))
+            st.caption(self.t("positions.gain", gain=number(self.gain, 3)))
 
 
 def about(scene: Scene) -> None:
@@ -151,7 +152,7 @@ def about(scene: Scene) -> None:
         f"positions.{source.kind}_line",
         model=source.model,
         layer=scene.choice.layer,
-        last=scene.capture.n_layers - 1,
+        layers=scene.capture.n_layers,
         seed=source.seed,
         H=spec.H,
         G=spec.G,

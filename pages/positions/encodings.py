@@ -20,6 +20,7 @@ from viz.figures.matrix import Axis, matrix
 from viz.figures.offsets import Curve, offset_curves
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
+from viz.frame.format import number
 from viz.frame.lazy import lazy
 from viz.frame.scene import say_error
 from viz.frame.show import show
@@ -129,7 +130,7 @@ def _strip(compared: Compared) -> str:
     )
     with st.container(width=FOUR_ABREAST):
         mount("maps/maps", key=STRIP, data=packed, on_chosen_change=_open)
-    st.caption(context.t("positions.strip_says", limit=f"{compared.limit:.1f}"))
+    st.caption(context.t("positions.strip_says", limit=number(compared.limit)))
     if context.rows is None:
         st.caption(context.t("positions.no_learned"))
     return chosen
@@ -225,9 +226,9 @@ def _same_as_the_model(context: PositionsContext) -> list[Check]:
 
 def _which_turns(context: PositionsContext, off: dict[str, float]) -> None:
     """A model's own rotation is one of the two only at its own base, and if nothing else is special about it."""
-    t, base = context.t, f"{context.placing.base:g}"
+    t, base = context.t, number(context.placing.base, 3)
     same = {code: error for code, error in off.items() if error <= SAME}
     for code, error in same.items():
-        st.caption(t("positions.own_map", name=context.name(code), base=base, off=f"{error:.1e}"))
+        st.caption(t("positions.own_map", name=context.name(code), base=base, off=number(error)))
     if not same:
         st.caption(t("positions.own_no_map", base=base))

@@ -17,6 +17,7 @@ from viz.core.variants.encodings import offset_profile
 from viz.figures.offsets import Curve, offset_curves
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.format import statistic
 from viz.frame.scene import say_error
 from viz.frame.show import show
 
@@ -91,7 +92,7 @@ def _only_trained(rows: Tensor, far: int) -> Tensor:
 def _says(context: PositionsContext, code: str, values: Tensor, trained: int) -> str:
     """What to read off a curve, in its own numbers."""
     end, case = len(values) - 1, ""
-    numbers = {"n": str(trained), "end": _short(values[-1]), "at": _short(values[trained])}
+    numbers = {"n": f"{trained:,}", "end": statistic(values[-1]), "at": statistic(values[trained])}
     if code in ("sinusoidal", "rope_halves"):
         width = context.spec.d_model if code == "sinusoidal" else context.spec.d_k
         waves = 2 * math.pi / frequencies(width, base=context.placing.base)
@@ -100,21 +101,15 @@ def _says(context: PositionsContext, code: str, values: Tensor, trained: int) ->
         case = "" if slow else "_all"
     elif code == "learned":
         assert context.rows is not None
-        numbers["known"] = str(min(trained, len(context.rows)))
+        numbers["known"] = f"{min(trained, len(context.rows)):,}"
         case = "_cut" if trained < len(context.rows) else ""
     elif code == "t5":
         flat = int(t5_buckets(-torch.arange(1024)).diff().nonzero().max()) + 1
-        numbers |= {"flat": str(flat), "last": _short(_bias_back(context, code, flat + 1)[-1])}
+        numbers |= {"flat": str(flat), "last": statistic(_bias_back(context, code, flat + 1)[-1])}
         case = "" if flat <= end else "_short"
     elif code == "quadratic":
         case = "" if context.placing.alpha else "_zero"
     return context.t(f"positions.far_{code}{case}", **numbers)
-
-
-def _short(value: Tensor) -> str:
-    """Two digits behind the point, none of a large number; a zero has no sign."""
-    number = float(value)
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{round(number, 2) + 0.0:.2f}"
 
 
 def _checks(context: PositionsContext, curves: Mapping[str, Tensor]) -> list[Check]:

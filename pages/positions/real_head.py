@@ -20,6 +20,7 @@ from viz.errors import ModelError
 from viz.frame import compute, specs
 from viz.frame.checks import Check, check
 from viz.frame.compute.positions import own_rows
+from viz.frame.format import part
 from viz.frame.scene import say_error
 from viz.models.capture import Capture
 
@@ -63,7 +64,7 @@ def draw(context: PositionsContext) -> list[Check]:
     means = {case: float(on_offset(found.weights(case), -1).mean()) for case in found.cases}
     _table(context, means)
     even = on_offset(uniform(found.cases["own"].masked[found.head].isfinite()), -1).mean()
-    st.markdown(t("positions.evidence_says", even=f"{float(even):.2f}"))
+    st.markdown(t("positions.evidence_says", even=part(float(even))))
     off = max(abs(mean - previous_by_torch(found, case)) for case, mean in means.items())
     return [check("positions.check_previous", off, 1e-5)]
 

@@ -16,6 +16,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.figures.plane import Arrow, plane
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.format import number
 from viz.frame.scene import say_error
 from viz.frame.show import show
 
@@ -103,5 +104,5 @@ def _say(context: PositionsContext, chosen: Chosen, omega: float, score: float, 
     query, key = labels[chosen.query], labels[chosen.key]
     st.text(t("positions.rope_who", query=query, i=i, key=key, j=j, offset=j - i))
     numbers = {"score": score, "bare": bare, "angle_i": i * omega, "angle_j": j * omega}
-    st.markdown(t("positions.rope_found", **{name: f"{number:.3g}" for name, number in numbers.items()}))
+    st.markdown(t("positions.rope_found", **{name: number(value, 3) for name, value in numbers.items()}))
     context.say_base()

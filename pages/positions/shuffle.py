@@ -12,6 +12,7 @@ from viz.core.attention import row_softmax
 from viz.core.variants.encodings import put_back
 from viz.frame import controls, specs
 from viz.frame.checks import Check, check
+from viz.frame.format import number
 
 ORDERS = ("shuffled", "reversed")
 WIDTH = 720
@@ -31,7 +32,7 @@ def draw(context: PositionsContext) -> list[Check]:
     told, moved = _both(context, code, order)
     _maps(context, code, torch.stack([before, after, told, moved]))
     without, changed = (float((a - b).abs().max()) for a, b in ((before, after), (told, moved)))
-    st.markdown(t("positions.need_found", none=f"{without:.1e}", code=context.name(code), changed=f"{changed:.2f}"))
+    st.markdown(t("positions.need_found", none=number(without), code=context.name(code), changed=number(changed)))
     if code == "alibi" and order == tuple(reversed(range(context.n))):
         st.caption(t("positions.need_mirror"))
     st.text(t("positions.as_written", text=" ".join(tokens.labels)))

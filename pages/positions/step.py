@@ -20,6 +20,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.figures.plane import Arrow, plane
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
+from viz.frame.format import in_formula, number
 from viz.frame.show import show
 
 SHOWN_ROWS = 128
@@ -88,9 +89,9 @@ def draw(context: PositionsContext) -> list[Check]:
     with right:
         _distance(context, profiles)
     spreads = [float(profile.spread.max()) for profile in profiles.values()]
-    st.markdown(t("positions.spread", sinusoidal=f"{spreads[0]:.1e}"))
+    st.markdown(t("positions.spread", sinusoidal=number(spreads[0])))
     if learned is not None:
-        st.markdown(t("positions.spread_learned", learned=f"{spreads[1]:.2f}", model=learned[0]))
+        st.markdown(t("positions.spread_learned", learned=number(spreads[1]), model=learned[0]))
     _products(context, cosines)
     return [
         check("positions.check_shift", shift_error(step), 1e-5, k=step.k),
@@ -120,7 +121,7 @@ def _hands(context: PositionsContext, step: Step) -> None:
     fig = plane(arrows, x_title=t("positions.step.sine"), y_title=t("positions.step.cosine"))
     show(fig, key="step", alt=t("positions.step.alt", pair=step.pair, k=step.k))
     angle = step.k * float(frequencies(step.table.width, base=step.base)[step.pair])
-    st.caption(t("positions.step.turned", pair=step.pair, angle=f"{angle:.3g}"))
+    st.caption(t("positions.step.turned", pair=step.pair, angle=number(angle, 3)))
 
 
 def _learned_rows(context: PositionsContext) -> tuple[str, Tensor] | None:
@@ -176,8 +177,9 @@ def _numbers(step: Step) -> str:
     start, pair, k = step.hand(step.at), step.pair, step.k
     omega = float(frequencies(step.table.width, base=step.base)[pair])
     letters = r"\begin{pmatrix}\cos k\omega&\sin k\omega\\-\sin k\omega&\cos k\omega\end{pmatrix}"
+    speed = rf"\omega_{{{pair}}}&={in_formula(omega)},\quad k={k}"
     return (
-        rf"\begin{{aligned}} R_k&={letters}\\&={_matrix(step.block)}\\ \omega_{{{pair}}}&={omega:.4g},\quad k={k}\\"
+        rf"\begin{{aligned}} R_k&={letters}\\&={_matrix(step.block)}\\ {speed}\\"
         rf"R_k\,p({step.at})&=R_k\,{_matrix(start)}\\&={_matrix(step.block @ start)}=p({step.at + k}) \end{{aligned}}"
     )
 

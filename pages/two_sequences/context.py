@@ -10,7 +10,7 @@ from viz.frame import compute, controls, specs, state
 from viz.frame.controls import KEEP
 from viz.frame.examples import pairs
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene
+from viz.frame.scene import Scene, unknown_tokens
 from viz.text import Translate
 
 HUES = {"positive": BLUE, "negative": ORANGE}
@@ -70,6 +70,7 @@ def open_two_sequences(scene: Scene) -> TwoSequencesContext:
     cross = see(scene, replace(scene.choice.source, target=target), specs.Mask())
     if dropped := cross.capture.queries.dropped:
         st.warning(t("two_sequences.dropped", n=dropped, kept=len(cross.capture.queries.ids)))
+    unknown_tokens(t, scene.choice.source.model, cross.capture.queries)
     last = min(cross.capture.n_heads, scene.capture.n_heads) - 1
     head = state.whole("head", 1, 0, last)
     if last:

@@ -54,7 +54,7 @@ def _map(context: TwoSequencesContext, name: str) -> None:
         labels=scene.capture.queries.labels[:n],
         columns=scene.capture.tokens.labels[:n],
     )
-    words = {"says": t("two_sequences.says"), "axes": ""}
+    words = {"says": t("map.looks"), "axes": ""}
     weights = scene.trace.weights[context.head, :n, :n]
     packed = pack_maps([panel], weights[None], what="weights", limit=1.0, gutter=True, words=words, hues=HUES)
     mount("maps/maps", key=f"map_{name}", data=packed)

@@ -19,6 +19,7 @@ from viz.core.heads import share_kv
 from viz.core.variants.scoring import AdditiveWeights, Scoring, scorings
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.format import number, span
 from viz.text import Translate
 
 FORMULAS = {
@@ -49,7 +50,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     titles = {key: st.column_config.Column(t(f"two_sequences.column_{key}")) for key in rows[0]}
     st.dataframe(rows, column_config=titles, hide_index=True, height="content", key="scores")
     sizes = {"layer": context.cross.choice.layer, "head": head, "d": q.shape[-1], "a": d_hidden, "Q": len(q)}
-    st.caption(t("two_sequences.scores_note", **sizes, K=len(k), scale=f"{trace.scale:.3g}"))
+    st.caption(t("two_sequences.scores_note", **sizes, K=len(k), scale=number(trace.scale, 3)))
     own_off = (scores["dot"] - trace.scores[head, :n, :n]).abs().max()
     return [
         check("two_sequences.check_dot", own_off, 1e-5 * largest(trace.scores)),
@@ -87,7 +88,7 @@ def _costs(name: str, way: Scoring, scores: Tensor, t: Translate) -> dict[str, A
         "flops": way.flops.total,
         "tanhs": way.tanhs,
         "held": way.held,
-        "range": f"{float(scores.min()):.2f} … {float(scores.max()):.2f}",
+        "range": span(number(float(scores.min()), 3), number(float(scores.max()), 3)),
         "entropy": round(float(entropy(row_softmax(scores)).mean()), 3),
     }
 
@@ -97,7 +98,7 @@ def _maps(context: TwoSequencesContext, scores: Mapping[str, Tensor]) -> None:
     titles = {name: t(f"two_sequences.score_{name}") for name in scores}
     queries, keys = capture.queries.labels[:n], capture.tokens.labels[:n]
     panels = [Panel(code=name, title=title, alt=title, labels=queries, columns=keys) for name, title in titles.items()]
-    words = {"says": t("two_sequences.says"), "axes": t("two_sequences.axes")}
+    words = {"says": t("map.looks"), "axes": t("two_sequences.axes")}
     weights = row_softmax(torch.stack(list(scores.values())))
     packed = pack_maps(panels, weights, what="weights", limit=1.0, gutter=True, words=words, hues=HUES)
     mount("maps/maps", key="score_maps", data=packed)

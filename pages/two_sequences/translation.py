@@ -13,6 +13,7 @@ from viz.figures.matrix import Axis, matrix
 from viz.frame import compute, controls, specs, state
 from viz.frame.checks import Check, check
 from viz.frame.examples import Example, pairs
+from viz.frame.format import part
 from viz.frame.show import show
 from viz.models.capture import Capture
 from viz.models.generation import Writing
@@ -70,7 +71,6 @@ def _take_translator() -> None:
 
 def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int, head: int) -> list[Check]:
     writing, in_one_pass = written(source)
-    _say_unknown(context, source, writing)
     with st.container(horizontal=True, gap="small"):
         for text in (source.text, "→", writing.text):
             st.text(text, width="content")
@@ -80,15 +80,6 @@ def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int
         st.button(use, on_click=state.put, args=args, disabled=not writing.text)
     _candidates(context, writing)
     return checks(writing, in_one_pass)
-
-
-def _say_unknown(context: TwoSequencesContext, source: specs.Source, writing: Writing) -> None:
-    """A model reads a word that it does not know as one token for all of them, and writes on as if nothing were."""
-    tokenizer, tokens = compute.model(source.model).tokenizer, writing.tokens
-    read = zip(tokens.ids, tokens.special, strict=True)
-    if n := sum(token == tokenizer.unk_token_id and not special for token, special in read):
-        unknown = {"n": n, "all": len(tokens.ids), "token": tokenizer.unk_token}
-        st.warning(context.t("two_sequences.unknown", **unknown))
 
 
 def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, layer: int, head: int) -> None:
@@ -137,7 +128,7 @@ def _candidates(context: TwoSequencesContext, writing: Writing) -> None:
     rows = [
         {"at": step.at + 1}
         | {
-            f"c{i}": f"{label} {p:.4f}"
+            f"c{i}": f"{label} {part(p)}"
             for i, (label, p) in enumerate(zip(step.labels, step.probabilities, strict=True))
         }
         for step in writing.steps

@@ -213,7 +213,9 @@ def _layer(t: Translate, chips: Chips, n_layers: int, shown: bool) -> int:
 
 def _seeded(t: Translate, d_model: int | None, own_groups: bool) -> dict[str, int]:
     """Sizes and seed of seeded heads; the width is free where no model's vectors set it."""
-    width = d_model or controls.select_slider("d_model", "d_model", 16, limits.WIDTHS, help=t("choice.d_model_help"))
+    width = d_model or controls.select_slider(
+        t("choice.d_model"), "d_model", 16, limits.WIDTHS, help=t("choice.d_model_help")
+    )
     heads = [n for n in range(1, limits.SEEDED_HEADS + 1) if width % n == 0]
     n_heads = controls.select_slider(t("choice.n_heads"), "n_heads", 4 if 4 in heads else heads[-1], heads)
     groups = [n for n in range(1, n_heads + 1) if n_heads % n == 0]

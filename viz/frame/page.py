@@ -17,6 +17,7 @@ from viz.errors import ModelError
 from viz.frame import state
 from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
+from viz.frame.format import number
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.text import Translate, has_text, translator
 
@@ -177,7 +178,7 @@ def truth(t: Translate, checks: Iterable[Check]) -> None:
     """The live checks of what a section shows, each with its number."""
     for check in checks:
         mark = "✓" if check.passed else "✗"
-        off = f"{check.error:.1e}" if math.isfinite(check.error) else str(check.error)
+        off = number(check.error) if math.isfinite(check.error) else str(check.error)
         st.markdown(f"{mark} {t(check.key, **check.values)} — {t('truth.off', off=off)}")
 
 

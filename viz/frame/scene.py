@@ -11,6 +11,7 @@ from viz.errors import ModelError
 from viz.frame import compute, specs
 from viz.frame.choice import Asked, Chips, Choice
 from viz.models.capture import Capture
+from viz.models.tokens import Tokens
 from viz.text import Translate
 
 
@@ -79,7 +80,7 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
         f"source.{source.kind}_line",
         model=source.model,
         layer=choice.layer,
-        last=scene.capture.n_layers - 1,
+        layers=scene.capture.n_layers,
         seed=source.seed,
         H=spec.H,
         G=spec.G,
@@ -110,9 +111,20 @@ def mask_added(scene: Scene) -> None:
 
 
 def cuts(scene: Scene) -> None:
-    """What was left out of a long text."""
+    """What was left out of a long text, and which of its words the model does not know."""
     t, choice = scene.t, scene.choice
+    unknown_tokens(t, choice.source.model, scene.capture.tokens)
     if choice.dropped_characters:
         st.warning(t("note.dropped_characters", n=choice.dropped_characters))
     if scene.capture.tokens.dropped:
         st.warning(t("note.dropped_tokens", n=scene.capture.tokens.dropped, kept=len(scene.labels)))
+
+
+def unknown_tokens(t: Translate, model: str, tokens: Tokens) -> None:
+    """Say so where a model reads one token for all the words it does not know."""
+    tokenizer = compute.model(model).tokenizer if model else None
+    if tokenizer is None or tokenizer.unk_token_id in (None, tokenizer.bos_token_id, tokenizer.eos_token_id):
+        return  # bytes spell every word: what is called unknown there is another mark's token
+    read = zip(tokens.ids, tokens.special, strict=True)
+    if n := sum(token == tokenizer.unk_token_id and not special for token, special in read):
+        st.warning(t("note.unknown", model=_plain(model), n=n, all=len(tokens.ids), token=tokenizer.unk_token))

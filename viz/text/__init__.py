@@ -3,6 +3,7 @@
 The words of the frame stand here, those of a page in the page's own folder.
 """
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -14,6 +15,9 @@ from viz import ROOT
 
 LANGUAGES = MappingProxyType({"en": "English", "zh": "中文"})
 Translate = Callable[..., str]
+PLURAL = re.compile(r"\{(\w+)\|([^{}|]*)\|([^{}|]*)\}")
+"""``{n|head|heads}``: the first form beside a 1, the second beside any other number. The browser reads it the same way
+(``client/lib/dom.js``)."""
 
 
 @cache
@@ -53,6 +57,16 @@ def translator(lang: str) -> Translate:
     table = sentences(lang)
 
     def t(key: str, /, **values: Any) -> str:
-        return table[key].format(**values) if values else table[key]
+        return fill(table[key], **values) if values else table[key]
 
     return t
+
+
+def fill(sentence: str, /, **values: Any) -> str:
+    """A sentence with its {names} filled in, and the right form beside each number.
+
+    Example:
+        >>> [fill("{n} {n|head|heads}", n=n) for n in (0, 1, "1,024")]
+        ['0 heads', '1 head', '1,024 heads']
+    """
+    return PLURAL.sub(lambda found: found[2 if str(values[found[1]]) == "1" else 3], sentence).format(**values)

@@ -5,7 +5,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { unpack } from "../../../viz/components/client/lib/bytes.js";
+import { fill } from "../../../viz/components/client/lib/dom.js";
 import { decodeScores, maskedCells, poolMax, regroup, softmax } from "../../../viz/components/client/lib/numbers.js";
+import { partDigits, sayLarge } from "../../../viz/components/client/lib/say.js";
 import { between, places, toCode } from "../../../viz/components/client/masks/painted.js";
 
 const cases = JSON.parse(readFileSync(process.env.CASES, "utf8"));
@@ -44,4 +46,19 @@ test("a painted mask is written as the link holds it", () => {
   for (const { n, cells, code } of cases.masks) assert.equal(toCode(Uint8Array.from(cells), n), code);
   assert.deepEqual(between({ query: 0, key: 0 }, { query: 0, key: 2 }).map(({ key }) => key), [0, 1, 2]);
   assert.deepEqual(places({ query: null, key: 1 }, 3), [1, 4, 7]);
+});
+
+test("sentences are filled in as in Python, the right form beside each number", () => {
+  const sentence = "{n} {n|head|heads} of “{q}”";
+  assert.equal(fill(sentence, { n: 1, q: "{n}" }), "1 head of “{n}”");
+  assert.equal(fill(sentence, { n: 12, q: "it" }), "12 heads of “it”");
+  assert.equal(fill(sentence, { n: "1,024" }), "1,024 heads of “{q}”");
+});
+
+test("weights of a sentence, and a list as the language writes it", () => {
+  assert.deepEqual([0.67712, 0.5, 0, 3e-6, 0.9999, 1].map(partDigits), ["0.68", "0.50", "0", "<0.01", ">0.99", "1"]);
+  const words = { says_row: "{q}: {list}。", says_list: "{first}、{rest}" };
+  const map = { rows: 1, columns: 3, values: Float32Array.of(0.25, 0.5, 0.25), exact: true };
+  const said = sayLarge(words, map, { rows: ["x"], columns: ["a", "{rest}", "c"] }, { query: 0, key: null });
+  assert.equal(said, "x: “{rest}” 0.5000、“a” 0.2500、“c” 0.2500。");
 });

@@ -41,7 +41,7 @@ def test_another_head_another_row(visit):
     wait_run(page)
     page.locator(".st-key-off").get_by_text(f"{T('heads.head')} 2", exact=True).click()
     wait_run(page)
-    expect(page.get_by_text("Mean change over the tokens")).to_be_visible()
+    expect(page.get_by_text("of its length in this layer")).to_be_visible()
     assert "off=2" in page.url
 
 

@@ -8,10 +8,12 @@ import pytest
 import torch
 
 from pages.heads.page import PAGE
+from tests import checkpoints
 from tests.running import checked, everything
 from viz.core.analysis.map_statistics import hide, message_norms
 from viz.frame import choice, compute, specs
 from viz.frame.examples import examples
+from viz.frame.format import share
 from viz.models.head_notes import note
 from viz.text import LANGUAGES, translator
 
@@ -42,7 +44,29 @@ def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
     assert any(known.text[lang] in one for one in said(app))
     assert checked(app, "all_heads") == (3, 3)
     row = open_app(lang=lang, section="row")
-    assert t("heads.row_weights", query="it", key="animal", value="0.6768") in said(row)
+    assert t("heads.row_weights", query="it", key="animal", value="0.68") in said(row)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_words_the_model_does_not_know_are_counted_and_what_to_do_is_said(open_app, lang):
+    """MiniLM knows 天 of this sentence, and nothing else."""
+    app, t = open_app(lang=lang, text="今天天气好"), translator(lang)
+    told = t("note.unknown", model="all\\-MiniLM\\-L6\\-v2", n=3, all=7, token="[UNK]")
+    assert told in [one.value for one in app.warning]
+    assert not open_app(lang=lang, text="今天天气好", source="words").warning
+
+
+@pytest.mark.parametrize(
+    ("family", "text", "key", "token"),
+    [("bert", "the [MASK] was", "heads.predictions_masked", 2), ("llama", "the fox was", "heads.predictions", 6)],
+)
+def test_what_a_model_expects_is_said_of_the_right_place(open_app, monkeypatch, tmp_path, family, text, key, token):
+    """A masked model fills a gap; a decoder goes on after the last token.."""
+    entry = checkpoints.offered(family, tmp_path / "small")
+    for module in (specs, compute):
+        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+    app = open_app(model=entry.id, text=text, section="switched_off", off="0")
+    assert translator("en")(key, token=token) in said(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -81,6 +105,12 @@ def test_what_arrives_is_weight_times_value_through_w_o(open_app):
     np.testing.assert_allclose(message, (expected / expected.sum()).numpy(), atol=1e-6)
     assert weight[0] > 0.5
     assert message[0] < 0.1
+
+
+def test_shares_of_the_weight_are_shares_though_a_row_may_look_nowhere(open_app):
+    weight, message = (numbers(one["y"]) for one in charts(open_app(part="arrive", **BLIND))["arrive"]["data"])
+    assert weight.sum() == pytest.approx(1, abs=1e-5)
+    assert message.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_the_table_is_the_portrait(open_app):
@@ -127,10 +157,10 @@ def test_heads_off_are_averaged_over_the_rows_that_have_an_output(open_app, lang
     app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
     here, end = (numbers(one["y"]) for one in charts(app)["change"]["data"])
     assert np.isnan(here[:3]).all() and np.isfinite(here[3:]).all()
-    assert t("heads.off_found", here=f"{here[3:].mean():.2f}", end=f"{end.mean():.2f}") in said(app)
+    assert t("heads.off_found", here=share(here[3:].mean()), end=share(end.mean())) in said(app)
     app = open_app(part="off", off="0", lang=lang, **ALL)
     end = numbers(charts(app)["change"]["data"][1]["y"])
-    assert t("heads.off_nowhere", end=f"{end.mean():.2f}") in said(app)
+    assert t("heads.off_nowhere", end=share(end.mean())) in said(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -142,9 +172,9 @@ def test_a_row_that_may_look_nowhere_looks_at_nothing_most(open_app, what, lang)
 
 
 @pytest.mark.parametrize("what", ["weights", "scores"])
-def test_a_row_whose_keys_are_all_hidden_is_not_called_blind(open_app, what):
+def test_a_row_whose_keys_are_all_hidden_looks_at_nothing_that_is_shown(open_app, what):
     app = open_app(query=1, what=what, hide=1, mask="padding", pad=15, section="row")  # [CLS] is left
-    assert translator("en")("heads.row_hidden", q="the") in said(app)
+    assert translator("en")("head_grid.says_blind", q="the") in said(app)
 
 
 def test_hidden_specials_renormalise_and_say_so(open_app):

@@ -16,6 +16,7 @@ from viz.core.cost.attention import attention_flops
 from viz.core.masks import causal
 from viz.frame import compute, specs
 from viz.frame.examples import examples
+from viz.frame.format import number, part
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.sidebar import file_of
 from viz.text import translator
@@ -72,10 +73,10 @@ def test_cells_are_counted_and_what_they_cost(open_app):
     rows = costs(app)
     at = list(rows["mask"]).index(f"→ {T('masks.name_causal')}")
     assert rows["cells kept"][at] == "136 / 256"
-    assert rows["of QKᵀ and AV"][at] == "53.1 %"
+    assert rows[T("masks.t_share")][at] == "53.1%"
     spec = compute.trace(REAL, 3, specs.Mask()).projections.spec
     whole, kept = (attention_flops(spec, n_queries=16, n_keys=16, n_pairs=pairs).total for pairs in (None, 136))
-    assert rows["of the layer's work"][at] == f"{100 * kept / whole:.1f} %"
+    assert rows["of the layer's work"][at] == f"{100 * kept / whole:.1f}%"
     header, blocks = view(app, "maps")
     assert header["chosen"] == "causal"
     assert [panel["code"] for panel in header["maps"]] == [kind for kind in specs.MASKS if kind != "painted"]
@@ -87,17 +88,17 @@ def test_cells_are_counted_and_what_they_cost(open_app):
 def test_an_empty_row_in_six_programs(open_app):
     app = open_app("masks", query=4, head=2, section="empty_row")
     table, call = empty_row(app), compute.read(REAL).calls[3]
-    assert list(table["weights, lowest – highest"])[:3] == ["NaN", "0.0625", "0.0625"]
-    assert list(table["sum of the row"]) == ["NaN", "1.0000", "1.0000", "1.0000", "0.0000", "0.0000"]
+    assert list(table[T("masks.t_weights")])[:3] == ["NaN", "0.062", "0.062"]
+    assert list(table["sum of the row"]) == ["NaN", "1", "1", "1", "0", "0"]
     even, open_row = call.v[2].mean(0).norm(), attend(call.q, call.k, call.v).output[2, 4].norm()
     lengths = list(table["length of the output"])
-    assert lengths == ["NaN", f"{even:.4f}", f"{even:.4f}", f"{open_row:.4f}", "0.0000", "0.0000"]
+    assert lengths == ["NaN", number(even, 3), number(even, 3), number(open_row, 3), "0", "0"]
 
 
 def test_the_mask_after_the_softmax_is_measured(open_app):
     app = open_app("masks", mask="causal", mask_late=1)
     lost = compute.read(REAL).layer(3).weights[1].tril().sum(-1)
-    found = T("masks.late_found", low=f"{float(lost.min()):.4f}", n=int((lost < 0.99).sum()), all=16)
+    found = T("masks.late_found", low=part(float(lost.min())), n=int((lost < 0.99).sum()), all=16)
     assert found in [one.value for one in app.warning]
     assert T("masks.late_nothing") in [one.value for one in open_app("masks", mask_late=1).info]
 
@@ -107,15 +108,15 @@ def test_a_mask_too_late_that_costs_next_to_nothing_says_so(open_app):
     app = open_app("masks", mask="causal", mask_late=1, layer=0, head=2)
     lost = float(compute.read(REAL).layer(0).weights[2].triu(1).sum(-1).max())
     assert 1e-6 < lost < 1e-4
-    assert T("masks.late_little", lost=f"{lost:.1e}") in [one.value for one in app.info]
-    assert not app.warning and not any("0.0 %" in one.value for one in app.text)
+    assert T("masks.late_little", lost="<0.1%") in [one.value for one in app.info]
+    assert not app.warning and not any("0.0%" in one.value for one in app.text)
 
 
 def test_equal_words_hide_a_mask_that_is_turned_round(open_app):
     app = open_app("masks", source="words", text="a a a a", mask="causal", section="polarity")
     start = T("masks.polarity_alike", off="X").split("X")[0]
     assert [one.value for one in app.info if one.value.startswith(start)]
-    assert not any(T("masks.polarity_turned", mha="0.00", sdpa="0.00") == one.value for one in app.markdown)
+    assert not any(T("masks.polarity_turned", mha="0", sdpa="0") == one.value for one in app.markdown)
 
 
 def test_the_opposite_mask_is_measured_where_there_is_something_to_compare(open_app):
@@ -124,7 +125,7 @@ def test_the_opposite_mask_is_measured_where_there_is_something_to_compare(open_
         scaled_dot_product_attention(layer.q, layer.k, layer.v, mask, scale=layer.scale)[:, :-1]
         for mask in (causal(16, 16), ~causal(16, 16))
     )
-    off = f"{float((wrong - right).abs().max()):.2f}"  # the last row would look nowhere
+    off = number((wrong - right).abs().max())  # the last row would look nowhere
     turned = T("masks.polarity_turned", mha=off, sdpa=off)
     assert turned in [one.value for one in open_app("masks", mask="causal", section="polarity").markdown]
     nothing = open_app("masks", section="polarity")

@@ -17,6 +17,7 @@ from viz.core.attention import attend, row_softmax
 from viz.core.positions import alibi, alibi_slopes, rope, sinusoidal, t5_bias
 from viz.core.variants.encodings import encodings
 from viz.frame import compute, specs
+from viz.frame.format import part
 from viz.frame.specs import Placing
 from viz.models import capture, load
 from viz.text import translator
@@ -91,7 +92,8 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     app = open_app("positions", section="all", lang=lang, **link)
     assert not app.exception
     assert not app.error
-    assert not app.warning or "other" in link.get("text", "")
+    told = [one.value for one in app.warning if "`[UNK]`" not in one.value]  # MiniLM knows few Chinese characters
+    assert not told or "other" in link.get("text", "")
     assert checks(app) == counts
 
 
@@ -219,7 +221,7 @@ def test_the_previous_token_head_lives_by_its_positions(open_app):
 
 def test_the_first_layer_whatever_layer_is_chosen(open_app):
     app = open_app("positions", layer=5)
-    assert any("layer 0 of" in caption.value for caption in app.caption)
+    assert any("layer 0 (of" in caption.value for caption in app.caption)
     assert T("positions.first_layer") in [caption.value for caption in app.caption]
     assert app.session_state["layer"] == 5
 
@@ -288,14 +290,14 @@ def test_the_header_says_what_is_the_models_own(open_app):
     minilm, embeddings = captions(open_app("positions")), captions(open_app("positions", source="embeddings"))
     assert T("positions.model_table") in minilm and every not in minilm
     assert "no positions" not in embeddings and "then each row is normalised" in embeddings
-    assert "small enough to read" in captions(open_app("positions", source="words"))
+    assert "the mechanism itself" in captions(open_app("positions", source="words"))
 
 
 def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
     """The twins are Llamas: halves, base 10 000."""
     said = captions(open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me"))
     assert T("positions.model_turns") in said
-    own = T("positions.own_map", name=T("positions.name_rope_halves"), base="10000", off="X").split("X")[0]
+    own = T("positions.own_map", name=T("positions.name_rope_halves"), base="10,000", off="X").split("X")[0]
     assert own in said and said.count("is the model's own (") == 1
     other = captions(
         open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me", base=500)
@@ -312,17 +314,17 @@ def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
         ({}, "far_learned", {"known": "512"}),
         ({"trained": 8}, "far_t5_short", {"flat": "91", "last": "1.57"}),
         ({"trained": 64}, "far_learned_cut", {"known": "64"}),
-        ({"base": 2, "trained": 1024}, "far_sinusoidal_all", {"end": "X", "pairs": "192", "n": "1024"}),
-        ({"base": 2, "trained": 1024}, "far_rope_halves_all", {"end": "X", "pairs": "16", "n": "1024"}),
-        ({"trained": 8, "near_delta": -8}, "far_quadratic", {"at": "0.00", "end": "-24.50"}),
+        ({"base": 2, "trained": 1024}, "far_sinusoidal_all", {"end": "X", "pairs": "192", "n": "1,024"}),
+        ({"base": 2, "trained": 1024}, "far_rope_halves_all", {"end": "X", "pairs": "16", "n": "1,024"}),
+        ({"trained": 8, "near_delta": -8}, "far_quadratic", {"at": "0", "end": "−24.5"}),
         ({"near_alpha": 0}, "far_quadratic_zero", {}),
     ],
 )
 def test_what_is_said_of_far_places_is_true_of_the_curve(open_app, link, wanted, values):
     """T5's last number is seen only past its last border; a curve that is at its top, or 0 throughout, is not gone."""
     every = captions(open_app("positions", section="far", place_head=2, **link))
-    for part in T(f"positions.{wanted}", **values).split("X"):
-        assert part in every
+    for piece in T(f"positions.{wanted}", **values).split("X"):
+        assert piece in every
 
 
 @pytest.mark.parametrize("text", ["word", "word word word"])
@@ -341,7 +343,7 @@ def test_behind_a_causal_mask_an_even_spread_is_over_what_came_before(open_app, 
     app = open_app("positions", section="real_head", model=entry.id, text=TEXT)
     n = len(capture(load(entry.id, extra=(entry,)), TEXT).tokens.ids)
     even = sum(1 / (i + 1) for i in range(1, n)) / (n - 1)
-    assert T("positions.evidence_says", even=f"{even:.2f}") in [one.value for one in app.markdown]
+    assert T("positions.evidence_says", even=part(even)) in [one.value for one in app.markdown]
     assert f"{even:.2f}" != f"{1 / n:.2f}"
 
 
@@ -349,7 +351,9 @@ def test_alibi_does_not_see_a_text_turned_round(open_app):
     link = {"source": "words", "text": "dog bites man", "need": "alibi"}
     turned = open_app("positions", **link, order="reversed")
     assert T("positions.need_mirror") in captions(turned)
-    assert any("**0.00**" in one.value for one in turned.markdown), "and that is what was computed"
+    assert any(re.search(r"by \*\*\d\.\d·10⁻⁸\*\*|by \*\*0\*\*", one.value) for one in turned.markdown), (
+        "and that is what was computed"
+    )
     assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"text": "dog bites a man"}))
     assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"source": "model"}))
 

@@ -113,7 +113,7 @@ def test_on_a_phone(visit, lang, scheme):
     cell = (box["width"] - 64) / 12
     assert abs(box["height"] - (64 + 7 * cell)) < 2, "a map of 7 × 12 cells is drawn 7 × 12"
     page.locator(".maps canvas").first.hover(position={"x": 64 + 6.5 * cell, "y": 64 + 2.5 * cell})
-    assert t("two_sequences.says", query="在", key="here") in page.locator(".maps .says").first.inner_text()
+    assert t("map.looks", query="在", key="here") in page.locator(".maps .says").first.inner_text()
 
 
 @pytest.mark.parametrize(("lang", "scheme"), [("zh", "light"), ("en", "dark")])

@@ -243,7 +243,9 @@ def test_a_translator_that_does_not_know_the_words_says_so(open_app):
     """The default text in the small translator: "the" twice, the end, and twelve words it has never seen."""
     app = open_app("two_sequences", model="animals-en-zh", write=1)
     assert app.session_state["section"] == "translation"
-    assert T("two_sequences.unknown", n=12, all=15, token="<unk>") in [one.value for one in app.warning]
+    assert T("note.unknown", model="animals\\-en\\-zh", n=12, all=15, token="<unk>") in [
+        one.value for one in app.warning
+    ]
     known = pairs()[-1]
     app = open_app("two_sequences", model="animals-en-zh", write=1, text=known.text, target=known.target)
     assert not app.warning

@@ -12,7 +12,8 @@ def view_controls(scene: Scene) -> specs.View:
     merge, hide = state.flag("merge"), state.flag("hide")
     label = " · ".join([t(f"view.{what}"), *[t("view.merged")] * merge, *[t("view.hidden")] * hide])
     with scene.chips.add("view", label):
-        controls.choice(t("view.what"), "what", ("weights", "scores"), lambda code: t(f"view.what_{code}"))
+        help_text = t("view.what_help")
+        controls.choice(t("view.what"), "what", ("weights", "scores"), lambda code: t(f"view.{code}"), help=help_text)
         controls.toggle(t("view.merge"), "merge", help=t("view.merge_help"))
         controls.toggle(t("view.hide"), "hide", help=t("view.hide_help"))
         if merge and what == "weights":

@@ -11,9 +11,13 @@ export function element(tag, className = "", attributes = {}, text = "") {
   return made;
 }
 
-/** A sentence with its {names} filled in. */
+/** A sentence with its {names} filled in, and of {n|head|heads} the form that goes with the number (viz/text). */
 export function fill(sentence, values) {
-  return sentence.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return sentence.replace(/\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}/g, (whole, name, one, many) => {
+    if (!(name in values)) return whole;
+    const value = String(values[name]);
+    return one === undefined ? value : value === "1" ? one : many;
+  });
 }
 
 /** A row of buttons of which one is pressed; `options` are [code, label]. */

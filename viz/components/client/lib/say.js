@@ -26,6 +26,16 @@ export function digits(value, exact) {
 }
 
 /**
+ * A weight in a sentence, as viz.frame.format.part writes it; under a pointer it has four decimals.
+ *
+ * @param {number} value
+ */
+export function partDigits(value) {
+  if (value <= 0 || value >= 1 - 1e-6) return value.toFixed(0);
+  return value < 0.005 ? "<0.01" : value >= 0.995 ? ">0.99" : value.toFixed(2);
+}
+
+/**
  * About a pair, a row or a column of the large map.
  *
  * @param {Words} words
@@ -54,7 +64,8 @@ export function sayLarge(words, map, labels, focus, place) {
   const seen = line.map((value, i) => [value, i]).filter(([value]) => value !== -Infinity);
   const best = seen.sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
-  const list = best.map(([value, i]) => `“${names[i]}” ${digits(value, map.exact)}`).join(", ");
+  const named = best.map(([value, i]) => `“${names[i]}” ${digits(value, map.exact)}`);
+  const list = named.reduce((first, rest) => fill(words.says_list, { first, rest }));
   return fill(words[`says_${row ? "row" : "column"}${scores ? "_score" : ""}`], { q, k, list });
 }
 

@@ -7,6 +7,7 @@ import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill } from "../lib/dom.js";
 import { softmax } from "../lib/numbers.js";
 import { Player } from "../lib/player.js";
+import { partDigits } from "../lib/say.js";
 import { begin, mark, names, rule } from "./square.js";
 
 const MARGIN = 60;
@@ -29,11 +30,6 @@ export function moved(before, after, n) {
     for (let at = query * n; at < (query + 1) * n; at++) total += Math.abs(after[at] - before[at]);
     return total / 2;
   });
-}
-
-/** Four digits; of what would be 0.0000, where it begins. */
-export function short(value) {
-  return value >= 0.00005 ? value.toFixed(4) : value.toExponential(1);
 }
 
 class Growing {
@@ -88,7 +84,7 @@ class Growing {
       this.found[kind] = { weights: after, change, most };
       const sentence = at === 1 ? words.first : most === 0 ? words.same : words.changed;
       found.textContent = fill(sentence, {
-        new: this.labels[at - 1], n: at - 1, most: short(most), row: this.labels[Math.max(0, change.indexOf(most))],
+        new: this.labels[at - 1], n: at - 1, most: partDigits(most), row: this.labels[Math.max(0, change.indexOf(most))],
         changed: change.filter((size) => size > 0).length,
       });
     }

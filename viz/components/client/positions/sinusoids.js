@@ -10,6 +10,11 @@ import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sin
 const CLOCKS = 24, CURVES = 4, BITS = 5;
 const REST = 100; // ms without a change after which a finger rests
 
+/** A wavelength in positions, to three digits. */
+function length(omega) {
+  return Number(((2 * Math.PI) / omega).toPrecision(3)).toLocaleString("en");
+}
+
 export default mount((parent, data) => new Sinusoids(parent, data));
 
 class Sinusoids extends LiveView {
@@ -188,7 +193,7 @@ class Sinusoids extends LiveView {
   /** What the clocks are called holds their wavelengths; to say it takes longer than to draw all there is. */
   #nameClocks() {
     for (const button of this.clocks.children) {
-      const wave = short((2 * Math.PI) / this.numbers.omega[button.pair]);
+      const wave = length(this.numbers.omega[button.pair]);
       const says = fill(this.words.pair, { pair: button.pair, wave });
       if (button.title === says) continue;
       button.title = says;
@@ -230,7 +235,7 @@ class Sinusoids extends LiveView {
 
   #say(row, column) {
     const value = this.numbers.rows[row * this.numbers.width + column].toFixed(4), pair = column >> 1;
-    const wave = short((2 * Math.PI) / this.numbers.omega[pair]);
+    const wave = length(this.numbers.omega[pair]);
     const sentence = column % 2 ? this.words.says_cos : this.words.says_sin;
     this.says.textContent = fill(sentence, { i: row, column, pair, wave, value });
   }
