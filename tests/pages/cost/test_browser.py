@@ -36,6 +36,15 @@ def test_a_section_fits_a_phone(visit, section):
     assert max(sizes) - min(sizes) < 120, "two rows of two"
 
 
+@pytest.mark.parametrize(("section", "box"), [("table", ".stMarkdown:has(table)"), ("heads", ".dvn-scroller")])
+def test_a_table_wider_than_a_phone_says_that_it_goes_on(visit, section, box):
+    """A shadow stands at its right edge until it has been moved to its end."""
+    table = visit("cost", section=section, viewport=PHONE).locator(box).first
+    expect(table).not_to_have_css("box-shadow", "none")
+    table.evaluate("box => box.scrollTo({left: box.scrollWidth})")
+    expect(table).to_have_css("box-shadow", "none")
+
+
 def panels(page):
     expect(page.locator(".paths .panel[data-drawn]")).to_have_count(5)
     found = page.locator(".paths .panel").evaluate_all("boxes => boxes.map(box => ({...box.dataset}))")
