@@ -103,7 +103,7 @@ class StackingContext:
 
     def names(self, places: list[int]) -> str:
         """Words by name; for ``st.text`` only, since they are the visitor's."""
-        return self.listed(self.labels[i] for i in places)
+        return self.listed(f"“{self.labels[i]}”" for i in places)
 
     def listed(self, things: Iterable[str]) -> str:
         """Things in a row, as the language parts them."""

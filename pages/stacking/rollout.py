@@ -88,7 +88,8 @@ def common(rows: Tensor) -> float:
 def _shares(context: StackingContext, rows: Tensor) -> str:
     """The words that count most for the chosen token, with their shares."""
     row = rows[context.query]
-    return context.listed(f"{context.labels[i]} {part(float(row[i]))}" for i in context.most(row))
+    found = [i for i in context.most(row) if row[i] > 0] or [context.query]
+    return context.listed(f"“{context.labels[i]}” {part(float(row[i]))}" for i in found)
 
 
 def by_hand_error(context: StackingContext) -> float:
