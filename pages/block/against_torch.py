@@ -5,9 +5,9 @@ import streamlit as st
 from pages.block import compute
 from pages.block.compute import Compared
 from pages.block.context import BlockContext, warn_of_changes
-from pages.block.numbers import small
 from pages.block.side import Side, side_name, torch_name
 from viz.frame.checks import Check, check
+from viz.frame.format import number
 
 
 def draw(context: BlockContext) -> list[Check]:
@@ -37,7 +37,7 @@ def table(context: BlockContext, side: Side, rows: tuple[Compared, ...]) -> dict
         t("block.equations"): [row.equations for row in rows],
     }
     written = {
-        name: ["–" if error is None else small(error) for error in errors]
+        name: ["–" if error is None else number(error, 1) for error in errors]
         for name, errors in columns.items()
         if any(error is not None for error in errors)
     }

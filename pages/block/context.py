@@ -17,7 +17,7 @@ from viz.frame.examples import pairs
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.frame.specs import Mask, Source
-from viz.text import Translate
+from viz.text import Translate, paragraph
 
 KINDS = ("encoder", "decoder", "both")
 UNEVEN = 10
@@ -111,12 +111,16 @@ def about(scene: Scene) -> None:
         d_model=spec.d_model,
         d_ff=blocks.WIDER * spec.d_model,
         n=len(scene.labels),
-        layer=scene.choice.layer,
-        last=scene.capture.n_layers - 1,
+        place=place_of(t, scene.choice.layer, scene.capture.n_layers),
     )
-    st.caption(line if masked or source.kind != "model" else f"{line} {t('source.model_own')}")
+    st.caption(line if masked or source.kind != "model" else paragraph(line, t("source.model_own")))
     if masked:
         st.caption(t("block.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
+
+
+def place_of(t: Translate, layer: int, n_layers: int) -> str:
+    """Which of a model's layers it is, from 0; of a single one there is nothing to count."""
+    return t("block.layer_of", layer=layer, last=n_layers - 1) if n_layers > 1 else t("block.layer_of_only")
 
 
 def open_block(scene: Scene) -> BlockContext:
@@ -220,7 +224,7 @@ def notes(context: BlockContext, sides: tuple[Side, ...]) -> None:
     if any(side.lent for side in sides):
         real = context.plan.as_is and context.mask.kind == "own"
         reads = t("block.lent_real" if real else "block.lent_changed")
-        st.caption(f"{t('block.lent', model=model)} {reads}")
+        st.caption(paragraph(t("block.lent", model=model), reads))
     if len(context.scene.labels) > limits.STACK_TOKENS:
         st.caption(t("block.first", n=limits.STACK_TOKENS))
     if sides[-1].code == "dec":

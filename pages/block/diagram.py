@@ -68,7 +68,7 @@ def pack_box(t: Translate, side: Side, code: str, values: Tensor, look: str = ""
     return {
         "code": code,
         "name": box_name(t, side, kind),
-        "detail": t("block.detail", rows=rows, columns=columns, std=f"{float(moments(values).std.mean()):.2f}"),
+        "detail": t("block.detail", rows=rows, columns=columns, std=f"{float(moments(values).std.mean()):,.2f}"),
         "more": " · ".join(word for word in more if word),
         "look": f"{look} off" if off else look,
         "hue": HUES.get(kind),

@@ -9,12 +9,12 @@ import torch
 from pages.block import compute
 from pages.block.context import BlockContext
 from pages.block.diagram import pack_box, pack_parts, show_diagram
-from pages.block.numbers import number
 from pages.block.side import Side, torch_name
 from viz.core.block import BlockTrace
 from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
+from viz.frame.format import statistic
 from viz.frame.show import show
 
 
@@ -65,8 +65,8 @@ def _lengths(context: BlockContext, names: dict[str, str], built: str) -> None:
     curves = [Curve(name=names[place], values=torch.tensor(outcome.lengths)) for place, outcome in outcomes.items()]
     fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), height=300)
     show(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
-    lengths = {place: number(outcome.last.norm) for place, outcome in outcomes.items()}
-    st.markdown(t("block.place_found", n=n, first=number(outcomes[built].lengths[0]), **lengths))
+    lengths = {place: statistic(outcome.last.norm) for place, outcome in outcomes.items()}
+    st.markdown(t("block.place_found", n=n, first=statistic(outcomes[built].lengths[0]), **lengths))
     if context.source.kind == "model":
         st.caption(t("block.only_as_built", model=context.source.model))
     else:

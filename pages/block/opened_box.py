@@ -6,11 +6,12 @@ from torch import Tensor
 from pages.block import formulas
 from pages.block.attention_map import attention_map
 from pages.block.context import BlockContext
-from pages.block.numbers import number
 from pages.block.side import Side, kind_of, long_name
 from viz.core.norm import moments, no_norm
 from viz.figures.matrix import Axis, matrix, numbered
+from viz.frame.format import share, statistic
 from viz.frame.show import show
+from viz.text import paragraph
 
 
 def draw(context: BlockContext) -> None:
@@ -18,12 +19,12 @@ def draw(context: BlockContext) -> None:
     t, code = context.t, context.box
     side, kind = context.side_of(code), kind_of(code)
     values, name = side.boxes[code], long_name(t, side, kind)
-    st.markdown(t("block.open_box", name=name, about=t(about_key(context, side, kind), **_layers(side))))
+    st.markdown(t("block.open_box", name=name, about=t(about_key(context, side, kind))))
     _weights(context, side, kind)
     _tensor(context, code, values, name)
     seen = moments(values)
     sizes = {"mean": seen.mean.mean(), "std": seen.std.mean(), "norm": seen.norm.mean()}
-    written = {what: number(value) for what, value in sizes.items()}
+    written = {what: statistic(value) for what, value in sizes.items()}
     st.caption(t("block.tensor_says", rows=values.shape[0], columns=values.shape[1], **written))
     _particular(context, side, kind, values)
 
@@ -47,10 +48,6 @@ def about_key(context: BlockContext, side: Side, kind: str) -> str:
     if about == "sum":
         return f"block.about_sum_{'embeddings' if side.lent else context.source.kind}"
     return f"block.about_{about}"
-
-
-def _layers(side: Side) -> dict[str, int]:
-    return {"layer": side.layer - 1, "last": len(side.traces) - 1}
 
 
 def _weights(context: BlockContext, side: Side, kind: str) -> None:
@@ -77,14 +74,14 @@ def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) ->
         st.caption(t("block.hidden_says", zero=f"{int((values == 0).sum()):,}", all=f"{values.numel():,}"))
     if kind == "feed_forward":
         every, inside = trace.weights.n_parameters(), trace.weights.feed_forward.n_parameters()
-        st.caption(t("block.feed_forward_says", share=f"{inside / every:.0%}", n=f"{every:,}"))
+        st.caption(t("block.feed_forward_says", share=share(inside / every), n=f"{every:,}"))
     if kind.endswith("_norm") and trace.design.normalize is not no_norm:
         before, after = moments(trace.before(kind)), moments(values)
         gain = trace.norm_weights(kind).gain
         sizes = {"mean": before.mean.abs(), "std": before.std, "mean_after": after.mean.abs(), "std_after": after.std}
-        sentences = [t("block.norm_says", **{what: number(column.mean()) for what, column in sizes.items()})]
+        sentences = [t("block.norm_says", **{what: statistic(column.mean()) for what, column in sizes.items()})]
         if bool((gain == 1).all()):
             sentences.append(t("block.gain_one"))
         else:
-            sentences.append(t("block.gains", low=number(gain.min()), high=number(gain.max())))
-        st.caption(" ".join(sentences))
+            sentences.append(t("block.gains", low=statistic(gain.min()), high=statistic(gain.max())))
+        st.caption(paragraph(*sentences))

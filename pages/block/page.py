@@ -10,9 +10,12 @@ from viz.core.norm import layer_norm, moments, rms_norm
 from viz.core.sublayer import post_norm, pre_norm
 from viz.frame.page import Page, Section
 
-PLACES = r"\text{post: } y = \operatorname{N}(x + f(x)) \qquad \text{pre: } y = x + f(\operatorname{N}(x))"
+# One under the other: beside each other they are wider than a phone.
+PLACES = r"""\begin{aligned}
+\text{post:}&\quad y = \operatorname{N}(x + f(x)) \\ \text{pre:}&\quad y = x + f(\operatorname{N}(x))
+\end{aligned}"""
 MOMENTS = r"\lVert x_i \rVert^2 = D\,(\mu_i^2 + \sigma_i^2)"
-SWITCHED = r"y = \operatorname{N}(f(x)) \qquad y = x + f(x) \qquad y = f(x)"
+SWITCHED = r"\begin{gathered} y = \operatorname{N}(f(x)) \\ y = x + f(x) \\ y = f(x) \end{gathered}"
 CROSS = r"""\operatorname{softmax}\Big(\tfrac{x W_Q\, (M W_K)^{\top}}{\sqrt{d_k}}\Big)\, M W_V"""
 
 

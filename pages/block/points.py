@@ -5,11 +5,11 @@ import torch
 
 from pages.block.checks import moments_error, norm_error
 from pages.block.context import BlockContext, notes, warn_of_changes
-from pages.block.numbers import number
 from pages.block.side import Side, kind_of, long_name, side_name
 from viz.core.norm import moments, no_norm
 from viz.figures.points import points_map
 from viz.frame.checks import Check, check
+from viz.frame.format import statistic
 from viz.frame.show import show
 
 QUANTITIES = ("norm", "std", "mean")
@@ -59,5 +59,7 @@ def _side(context: BlockContext, side: Side) -> None:
     show(fig, key=f"block_points_{side.code}", alt=alt)
     lengths = torch.stack([point.norm.mean() for point in seen])
     most = int(lengths.argmax())
-    found = {"first": lengths[0], "last": lengths[-1], "most": lengths[most]}
-    st.markdown(t("block.points_found", point=names[most], **{what: number(value) for what, value in found.items()}))
+    found = {what: statistic(lengths[at]) for what, at in (("first", 0), ("last", -1), ("most", most))}
+    st.markdown(t("block.points_found", point=names[most], **found))
+    if context.box in codes:
+        st.caption(t("block.points_marked"))

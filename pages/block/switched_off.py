@@ -8,13 +8,14 @@ import torch
 from pages.block import compute
 from pages.block.compute import Outcome
 from pages.block.context import BlockContext
-from pages.block.numbers import number
 from viz.figures.bars import bars
 from viz.figures.depth import Curve, depth
 from viz.figures.palette import BLUE, GREY
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
+from viz.frame.format import statistic
 from viz.frame.show import show
+from viz.text import paragraph
 
 
 def draw(context: BlockContext) -> list[Check]:
@@ -76,10 +77,10 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
 def _found(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm: Outcome) -> None:
     t, n = context.t, len(built.lengths) - 1
     lengths = {"built": built.last.norm, "no_norm": no_norm.last.norm}
-    found = t("block.found_length", n=n, **{what: number(value) for what, value in lengths.items()})
+    found = t("block.found_length", n=n, **{what: statistic(value) for what, value in lengths.items()})
     if built.last.alike == built.last.alike:  # one token alone has no other to be like
-        alike = {"built": number(built.last.alike), "no_residual": number(no_residual.last.alike)}
-        found = f"{t('block.found_alike', n=n, **alike)} {found}"
+        alike = {"built": statistic(built.last.alike), "no_residual": statistic(no_residual.last.alike)}
+        found = paragraph(t("block.found_alike", n=n, **alike), found)
     st.markdown(found)
     if context.source.kind == "model":
         st.caption(t("block.only_as_built", model=context.source.model))
@@ -94,7 +95,7 @@ def _table(context: BlockContext, plans: dict[str, BlockPlan], outcomes: dict[st
         name = t(f"block.variant_{code}")
         if plan.design(stack.design) == chosen:
             name = t("block.variant_now", name=name)
-        numbers = {t(f"block.outcome_{what}"): number(value) for what, value in vars(outcomes[code].last).items()}
+        numbers = {t(f"block.outcome_{what}"): statistic(value) for what, value in vars(outcomes[code].last).items()}
         rows.append({t("block.variant"): name} | numbers)
     st.dataframe(rows, hide_index=True, width="stretch")
     st.caption(t("block.outcome_says"))

@@ -18,6 +18,7 @@ from viz.figures.curves import curves
 from viz.figures.layout import axis
 from viz.figures.pictures import Panel
 from viz.frame.checks import Check, check
+from viz.frame.format import number
 from viz.frame.show import show
 
 ALPHAS = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 46.0)
@@ -66,7 +67,7 @@ def _border(context: ConvolutionContext, choice: PictureChoice, differences: Map
     most = max(1e-12, *(float(off.abs().max()) for off in differences.values()))
     panels = [
         Panel(
-            title=t(f"convolution.border_{name}", off=f"{float(off.abs().max()):.2g}"),
+            title=t(f"convolution.border_{name}", off=number(float(off.abs().max()))),
             values=off[channel],
             low=-most,
             high=most,
@@ -80,7 +81,7 @@ def _border(context: ConvolutionContext, choice: PictureChoice, differences: Map
         alt = t("convolution.border_inside" if inside else "convolution.border_black")
         st.info(alt)
     show_side_by_side(panels, key="borders", alt=alt)
-    st.markdown(t("convolution.border_shows", alpha=f"{SHARP:g}"))
+    st.markdown(t("convolution.border_shows", alpha=number(SHARP)))
 
 
 def _edge(image: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from viz.figures.layout import axis
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
+from viz.frame.format import number
 from viz.frame.show import show
 from viz.text import Translate
 
@@ -50,7 +51,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     heads = heads_from_kernel(kernel, alpha=alpha)
     found, expected = heads.layer(wave), torchs(wave, kernel)
     error = float((found - expected).abs().max())
-    sentence = t("convolution.filter_found", alpha=f"{alpha:g}", error=f"{error:.2g}")
+    sentence = t("convolution.filter_found", alpha=number(alpha, 3), error=number(error))
     series = {t("convolution.signal"): wave[0], t("convolution.attention"): found[0], "conv1d": expected[0]}
     places, values = axis(t("convolution.place")), axis(t("convolution.value"), grid=True)
     fig = curves(range(wave.shape[1]), series, x=places, y=values)
@@ -75,7 +76,7 @@ def torchs(wave: Tensor, kernel: Tensor) -> Tensor:
 
 
 def _says_alpha(value: float) -> str:
-    return f"α = {value:g}"
+    return f"α = {number(value, 3)}"
 
 
 def _own_taps() -> tuple[float, ...]:
@@ -93,10 +94,10 @@ def _sum_of_heads(t: Translate, heads: QuadraticHeads) -> str:
     """Which head brings which sample, and what it counts: "−1 · head 0 (Δ = −1)  +  ..."."""
     taps, shifts = heads.weights.w_o.flatten().tolist(), heads.offset.flatten().tolist()
     parts = [
-        f"{tap:.3g} · {t('convolution.head', i=i)} (Δ = {shift:g})"
+        f"{number(tap, 3)} · {t('convolution.head', i=i)} (Δ = {number(shift, 3)})"
         for i, (tap, shift) in enumerate(zip(taps, shifts, strict=True))
     ]
-    return t("convolution.sum_of_heads", parts="  +  ".join(parts).replace("-", "−"))
+    return t("convolution.sum_of_heads", parts="  +  ".join(parts))
 
 
 def _checks(wave: Tensor, kernel: Tensor) -> list[Check]:

@@ -15,6 +15,7 @@ from viz.components.mount import mount
 from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
+from viz.frame.format import number, part
 
 ROW_HEIGHT = 35
 """Pixels of a line of Streamlit's table."""
@@ -61,15 +62,10 @@ def _say_window(context: ConvolutionContext, fit: WindowFit, head: int) -> None:
     if alpha == 0:  # an even spread has no centre
         st.markdown(t("convolution.beside_even", head=head))
         return
-    found = {"offset": _signed(offset), "alpha": f"{alpha:.2g}", "share": f"{share:.2g}"}
+    found = {"offset": number(offset, 3), "alpha": number(alpha), "share": part(share)}
     st.markdown(t("convolution.beside_found", head=head, **found))
     if inside(offset, len(context.scene.labels)) < 0.5:
         st.markdown(t("convolution.beside_sink"))
-
-
-def _signed(value: float) -> str:
-    """At most two digits behind the point, and a proper minus."""
-    return f"{round(value, 2) + 0.0:g}".replace("-", "−")  # + 0.0: there is no -0
 
 
 def inside(offset: float, n: int) -> float:
@@ -100,7 +96,7 @@ def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
     if alike:
         best = alike[0]
         place = {"layer": best["layer"], "head": best["head"]}
-        found = {"offset": _signed(best["offset"]), "alpha": f"{best['alpha']:.2g}", "share": f"{best['share']:.3g}"}
+        found = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
         st.markdown(t("convolution.likeness_found", n=len(rows), many=len(alike), **place, **found))
         if (best["layer"], best["head"]) != (choice.layer, head):
             places = {"head": best["head"]} | ({"layer": best["layer"]} if choice.source.kind == "model" else {})

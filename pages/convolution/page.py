@@ -12,13 +12,15 @@ WINDOW = (
     r" \\ &= -\alpha\,(\delta - \Delta)^2 + \alpha\Delta^2, \quad \delta = j - i \end{aligned}"
 )
 FILTER = (
-    r"y_i = \sum_h w_h \sum_j A^{(h)}_{ij}\, x_j \;\xrightarrow{\ \alpha \to \infty\ }\; \sum_h w_h\, x_{i + \Delta_h}"
+    r"\begin{gathered} y_i = \sum_h w_h \sum_j A^{(h)}_{ij}\, x_j"
+    r" \\ \xrightarrow{\ \alpha \to \infty\ }\; \sum_h w_h\, x_{i + \Delta_h} \end{gathered}"
 )
 PLANE = (
     r"A^{(h)}_{ij} \propto e^{-\alpha_h \lVert \delta - \Delta_h \rVert^2}, \qquad \delta, \Delta_h \in \mathbb{R}^2"
 )
 CONCATENATED = (
-    r"y_i = [\,x_{i+\Delta_1}, \dots, x_{i+\Delta_H}]\, W_O, \qquad W_O^{(h)} = w_{\cdot,\cdot,\Delta_h}^\top"
+    r"\begin{gathered} y_i = [\,x_{i+\Delta_1}, \dots, x_{i+\Delta_H}]\, W_O"
+    r" \\ W_O^{(h)} = w_{\cdot,\cdot,\Delta_h}^\top \end{gathered}"
 )
 LOSS = r"\frac{1}{P} \sum_i \Big( \sum_h w_h \sum_j A^{(h)}_{ij}\, x_j \;-\; (w^{*} * x)_i \Big)^2"
 EXPLAINED = r"R^2 = 1 - \frac{\sum_{ij} (A_{ij} - \hat A_{ij})^2}{\sum_{ij} (A_{ij} - U_{ij})^2}"

@@ -21,6 +21,7 @@ from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_k
 from viz.figures.pictures import Panel, shared_scale
 from viz.frame import state
 from viz.frame.checks import Check, check
+from viz.frame.format import number
 
 KEY = "plane"
 FARTHEST = 4.0
@@ -107,14 +108,14 @@ def _beside_conv2d(context: ConvolutionContext, choice: PictureChoice, found: Te
     low, high = shared_scale(found[channel], expected[channel])
     most = max(float(off[channel].abs().max()), 1e-12)
     source = choice.image[channel % len(choice.image)]
-    titles = [t("convolution.p_input"), t("convolution.p_attention"), t("convolution.p_difference", most=f"{most:.2g}")]
+    titles = [t("convolution.p_input"), t("convolution.p_attention"), t("convolution.p_difference", most=number(most))]
     panels = [
         Panel(title=titles[0], values=source, low=0.0, high=1.0),
         Panel(title=titles[1], values=found[channel], low=low, high=high),
         Panel(title="Conv2d", values=expected[channel], low=low, high=high),
         Panel(title=titles[2], values=off[channel], low=-most, high=most, signed=True),
     ]
-    error = f"{float(off.abs().max()):.2g}"
+    error = number(float(off.abs().max()))
     sentence = t("convolution.compare_found", error=error, n=len(found), k=choice.kernel.shape[-1])
     show_side_by_side(panels, key="compare", alt=sentence)
     st.markdown(sentence)

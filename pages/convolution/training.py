@@ -21,6 +21,7 @@ from viz.figures.lesson import centres
 from viz.figures.pictures import Panel, shared_scale
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
+from viz.frame.format import number, span
 from viz.frame.show import show
 from viz.frame.waiting import aside, until
 from viz.text import Translate
@@ -105,7 +106,7 @@ def _train(t: Translate, run: Run) -> None:
         with aside(), compute.turns.turn("lesson", until):
             shot = next(run.steps)
         run.shots.append(shot)
-        text = t("convolution.learning", step=shot.step, steps=STEPS, loss=f"{shot.loss:.2g}")
+        text = t("convolution.learning", step=shot.step, steps=STEPS, loss=number(shot.loss))
         bar.progress(shot.step / STEPS, text)
         if shot.step % DRAWN == 0 and shot.step < STEPS:
             with live:
@@ -143,7 +144,7 @@ def _losses(t: Translate, shots: list[Snapshot]) -> None:
     steps = [float(shot.step) for shot in shots]
     loss = t("convolution.loss")
     fig = curves(steps, {loss: losses}, x=axis(t("convolution.steps")), y=axis(loss, log=True, grid=True), height=200)
-    show(fig, key="loss", alt=t("convolution.loss_alt", loss=f"{shots[-1].loss:.2g}"))
+    show(fig, key="loss", alt=t("convolution.loss_alt", loss=number(shots[-1].loss)))
 
 
 def _kernels(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
@@ -160,20 +161,16 @@ def _found(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
     offset, alpha = shot.heads.offset, shot.heads.alpha
     away = float((offset - offset.round()).norm(dim=-1).mean())
     variance = float(teacher(lesson).target.var(correction=0))
-    low, high = f"{float(alpha.min()):.2g}", f"{float(alpha.max()):.2g}"
-    sharpness = (
-        t("convolution.alpha_one", alpha=low) if low == high else t("convolution.alpha_range", low=low, high=high)
-    )
     st.markdown(
         t(
             "convolution.lesson_found",
             step=shot.step,
-            loss=f"{shot.loss:.2g}",
-            away=f"{away:.2f}",
+            loss=number(shot.loss),
+            away=number(away),
             n=len(alpha),
-            variance=f"{variance:.2f}",
-            share=f"{shot.loss / variance:.2g}",
-            sharpness=sharpness,
+            variance=number(variance),
+            share=number(shot.loss / variance),
+            alpha=span(number(float(alpha.min())), number(float(alpha.max()))),
         )
     )
     st.markdown(t("convolution.lesson_free" if lesson.free_alpha else "convolution.lesson_fixed"))

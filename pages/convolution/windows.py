@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 import torch
-from torch import Tensor
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext, say_first
@@ -22,8 +21,6 @@ from viz.frame.checks import Check, check
 from viz.frame.scene import Scene
 
 KEY = "windows"
-ALIKE = 1e-5
-"""Weights that differ by less than this part are equal but for rounding; the view in the browser says the same."""
 
 FARTHEST = 12.0
 ALPHAS, DELTAS = (2.0, 0.3, 0.05), (-1.0, 0.0, 3.0)
@@ -48,7 +45,6 @@ def draw(context: ConvolutionContext) -> list[Check]:
     _live(context, windows, content)
     say_first(context)
     steps = window_steps(scene, content, windows, n)
-    st.text(_most(context, steps.weights[windows.head, windows.query], windows.query))
     st.markdown(t("convolution.windows.shows"))
     return _checks(scene, content, windows, steps)
 
@@ -97,22 +93,6 @@ def window_steps(scene: Scene, content: Sequence[int], windows: Windows, n: int)
     hidden = trace.masked[content, :n, :n].isinf()
     bias = quadratic_scores(torch.tensor(windows.deltas)[:, None], torch.tensor(windows.alphas), (n,))
     return attend(q, k, v, bias=bias, allowed=~hidden, scale=windows.mix * trace.scale)
-
-
-def _most(context: ConvolutionContext, row: Tensor, query: int) -> str:
-    """Where a query looks most: at one key, at several alike, or nowhere."""
-    t, labels, best, most = context.t, context.labels, int(row.argmax()), float(row.max())
-    alike = int((row >= most * (1 - ALIKE)).sum())
-    name = "nowhere" if most == 0 else "alike" if alike > 1 else "found"
-    shift = str(best - query).replace("-", "−")
-    return t(
-        f"convolution.window_{name}",
-        query=labels[query],
-        key=labels[best],
-        value=f"{100 * most:.3g} %",
-        shift=shift,
-        n=alike,
-    )
 
 
 def _checks(scene: Scene, content: Sequence[int], windows: Windows, steps: AttentionTrace) -> list[Check]:

@@ -17,6 +17,7 @@ from viz.core.cost.timing import FITTED, Fit, Point, best_device, device_name, f
 from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.format import amount, number
 from viz.frame.show import show
 from viz.text import Translate
 
@@ -141,8 +142,8 @@ def _row(t: Translate, plan: Plan, name: str, found: list[Point]) -> dict[str, s
     last = found[-FITTED:]
     row = {
         "layer": t(f"cost.c_{name}"),
-        "lengths": f"{last[0].n:,} – {last[-1].n:,}",
-        "speed": f"{_speed(plan, last) / 1e9:.1f}",
+        "lengths": f"{amount(last[0].n)} – {amount(last[-1].n)}",
+        "speed": number(_speed(plan, last) / 1e9),
     }
     return row | {kind: _written(kind, fit) for kind, fit in _fits(plan, last).items()}
 

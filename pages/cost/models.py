@@ -64,7 +64,8 @@ def _share(t: Translate, preset: Preset, n: int) -> None:
         share=True,
         height=350,
     )
-    says = t("cost.overtakes_never" if cross is None else "cost.overtakes_says", model=preset.id, n=amount(cross))
+    when = "never" if cross is None else "always" if cross == 1 else "says"
+    says = t(f"cost.overtakes_{when}", model=preset.id, n=amount(cross))
     show(fig, key="share", alt=says)
     st.markdown(says)
     st.caption(t("cost.preset_source", source=preset.source))

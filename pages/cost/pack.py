@@ -23,7 +23,7 @@ def paths_data(sizes: Sizes, tokens: Sequence[str], t: Callable[..., str]) -> di
         }
         for architecture in ARCHITECTURES
     ]
-    words = ("path_from", "path_to", "path_says", "path_steps", "path_step", "path_none", "path_never", "path_alt")
+    words = ("path_from", "path_to", "path_says", "path_steps", "path_none", "path_never", "path_alt")
     return {
         "tokens": list(tokens),
         "panels": panels,

@@ -13,6 +13,7 @@ from viz.core.variants.kv_sharing import divisors
 from viz.figures.bars import bars
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.format import part
 from viz.frame.show import show
 
 
@@ -56,10 +57,10 @@ def _say_how_far(context: ShareKvContext, moved: dict[int, Tensor]) -> None:
     t, G, before = context.t, context.n_kv_heads, context.kv_heads_before
     found = t("share_kv.convert_own", own=before)
     if before > G:
-        found = t("share_kv.convert_found", G=G, own=before, far=f"{float(moved[G].mean()):.2f}")
+        found = t("share_kv.convert_found", G=G, own=before, far=part(float(moved[G].mean())))
     st.markdown(found)
     pairs, even = _yardsticks(context.scene.trace)
-    st.caption(t("share_kv.convert_scale", pairs=f"{pairs:.2f}", even=f"{even:.2f}"))
+    st.caption(t("share_kv.convert_scale", pairs=part(pairs), even=part(even)))
 
 
 def _yardsticks(before: MultiHeadTrace) -> tuple[float, float]:

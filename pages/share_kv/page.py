@@ -13,12 +13,19 @@ from viz.frame.page import Page, Section
 from viz.frame.scene import provenance_pooled
 from viz.models.trained.twins import predictable, repeated
 
-SHARED_HEAD = r"""\operatorname{head}_i = \operatorname{attend}\big(X W_Q^i,\; X W_K^{g(i)},\; X W_V^{g(i)}\big),
-\qquad g(i) = \lfloor i\, G / H \rfloor"""
+# One under the other: beside each other they are wider than a phone.
+SHARED_HEAD = r"""\begin{gathered}
+\operatorname{head}_i = \operatorname{attend}\big(X W_Q^i,\; X W_K^{g(i)},\; X W_V^{g(i)}\big)
+\\ g(i) = \lfloor i\, G / H \rfloor
+\end{gathered}"""
 CACHE = r"C = 2\, L\, G\, d_k\, n\, b"
-PARAMETERS = r"P = 2\, d_{model} H d_k + 2\, d_{model}\, G\, d_k \qquad C_{token} = 2\, G\, d_k\, b"
-POOLED = r"""\bar K^{\,g} = \frac{G}{G_0} \sum_{j \,\in\, \mathrm{group}\ g} K^{\,j},
-\qquad \bar V^{\,g} = \frac{G}{G_0} \sum_{j \,\in\, \mathrm{group}\ g} V^{\,j}"""
+PARAMETERS = (
+    r"\begin{gathered} P = 2\, d_{model} H d_k + 2\, d_{model}\, G\, d_k \\ C_{token} = 2\, G\, d_k\, b \end{gathered}"
+)
+POOLED = r"""\begin{gathered}
+\bar K^{\,g} = \frac{G}{G_0} \sum_{j \,\in\, \mathrm{group}\ g} K^{\,j}
+\\ \bar V^{\,g} = \frac{G}{G_0} \sum_{j \,\in\, \mathrm{group}\ g} V^{\,j}
+\end{gathered}"""
 
 
 PAGE = Page(

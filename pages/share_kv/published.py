@@ -12,7 +12,7 @@ from viz.core.spec import AttentionSpec
 from viz.figures.sharing import cache_growth
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
-from viz.frame.format import size
+from viz.frame.format import amount, size
 from viz.frame.show import show
 from viz.models.presets import Preset, preset, presets
 from viz.text import Translate
@@ -136,17 +136,24 @@ def _notes(t: Translate, sizes: Sizes) -> None:
     """Where the sizes come from, and what the count leaves out."""
     spec, model = sizes.attention, sizes.model
     st.caption(
-        t("share_kv.published_sizes", H=spec.H, G=spec.G, d_k=spec.d_k, d_model=spec.d_model, source=model.source)
+        t(
+            "share_kv.published_sizes",
+            H=spec.H,
+            G=spec.G,
+            d_k=spec.d_k,
+            d_model=amount(spec.d_model),
+            source=model.source,
+        )
     )
     if not model.model.decoder:
         st.caption(t("share_kv.encoder"))
     if model.model.window:
         layers = {"w": model.model.windowed_layers, "L": model.n_layers}
-        st.caption(t("share_kv.window", window=model.model.window, **layers))
+        st.caption(t("share_kv.window", window=amount(model.model.window), **layers))
     st.caption(t("share_kv.growth_note"))
     if sizes.n_layers > 1:  # another way of sharing: one set of weights for all layers
         once = parameters(spec).total
-        st.caption(t("share_kv.across", L=sizes.n_layers, all=f"{once * sizes.n_layers:,}", once=f"{once:,}"))
+        st.caption(t("share_kv.across", L=sizes.n_layers, all=amount(once * sizes.n_layers), once=amount(once)))
 
 
 def formula(_: ShareKvContext) -> None:
@@ -157,7 +164,8 @@ def formula(_: ShareKvContext) -> None:
     numbers = (2, sizes.n_layers, spec.G, spec.d_k, sizes.n_tokens, sizes.batch, sizes.bytes_per_value)
     factors = r" \cdot ".join(f"{number:,}".replace(",", "{,}") for number in numbers)
     kept = f"{sizes.cache(spec.G, sizes.n_tokens):,}".replace(",", "{,}")
-    st.latex(rf"{factors} = {kept}\ \text{{B}}")
+    # One under the other: beside each other they are wider than a phone, and the unit would be cut off.
+    st.latex(rf"\begin{{gathered}} {factors} \\ = {kept}\ \text{{B}} \end{{gathered}}")
 
 
 def torchs_bytes(sizes: Sizes) -> int:

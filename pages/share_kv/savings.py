@@ -12,6 +12,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
 from viz.figures.bars import bars
 from viz.frame.checks import Check, check
+from viz.frame.format import share
 from viz.frame.show import show
 from viz.text import Translate
 
@@ -20,15 +21,15 @@ def draw(context: ShareKvContext) -> list[Check]:
     """Parameters and cache as shares of what they are without sharing, then the numbers themselves."""
     t, spec = context.t, context.spec
     every = [spec_with(spec, g) for g in reversed(divisors(spec.H))]
-    names = [f"{'→ ' * (row.G == spec.G)}G = {row.G}" for row in every]
+    marks = ["→ " if row.G == spec.G else "" for row in every]
     counts, cache = [parameters(row).total for row in every], [_token_bytes(row) for row in every]
     shares = torch.tensor(counts) / counts[0]
     at = next(i for i, row in enumerate(every) if row.G == spec.G)
     found = t("share_kv.saves_nothing")
     if spec.G < spec.H:
-        found = t("share_kv.saves_found", H=spec.H, G=spec.G, all=f"{float(shares[at]):.2f}")
+        found = t("share_kv.saves_found", H=spec.H, G=spec.G, all=share(float(shares[at])))
     fig = bars(
-        names,
+        [f"{mark}{row.G}" for mark, row in zip(marks, every, strict=True)],
         {t("share_kv.t_all"): shares, t("share_kv.t_cache_bar"): torch.tensor(cache) / cache[0]},
         title=t("share_kv.groups"),
         value_title=t("share_kv.t_share"),
@@ -37,17 +38,17 @@ def draw(context: ShareKvContext) -> list[Check]:
     )
     show(fig, key="savings", alt=found)
     st.markdown(found)
-    _table(t, names, every)
+    _table(t, marks, every)
     st.caption(t("share_kv.table_note"))
     return _checks(context, every)
 
 
-def _table(t: Translate, names: Sequence[str], every: Sequence[AttentionSpec]) -> None:
+def _table(t: Translate, marks: Sequence[str], every: Sequence[AttentionSpec]) -> None:
     """MHA, GQA and MQA of this layer's sizes, a row for each G."""
     counts = [parameters(row) for row in every]
     right, grouped = st.column_config.Column(alignment="right"), st.column_config.NumberColumn(format="localized")
     table = {
-        t("share_kv.t_g"): [f"{name} · {row.kind}" for name, row in zip(names, every, strict=True)],
+        t("share_kv.t_g"): [f"{mark}G = {row.G} · {row.kind}" for mark, row in zip(marks, every, strict=True)],
         t("share_kv.t_readers"): [row.H // row.G for row in every],
         t("share_kv.t_kv"): [count.w_k + count.w_v for count in counts],
         t("share_kv.t_all"): [count.total for count in counts],

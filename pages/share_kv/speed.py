@@ -13,7 +13,7 @@ from viz.core.cost.decode_timing import DecodePlan
 from viz.core.variants.kv_sharing import decode_step, divisors
 from viz.figures.bars import bars
 from viz.frame.checks import Check, check
-from viz.frame.format import size
+from viz.frame.format import amount, number, size
 from viz.frame.show import show
 from viz.text import Translate
 
@@ -25,7 +25,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     """The bytes a step reads; once measured, the time it takes, beside what the bytes predict."""
     t, groups = context.t, divisors(PLAN.n_heads)[::-1]
     picture = st.container()
-    st.markdown(t("share_kv.measure_plan", H=PLAN.n_heads, d_k=PLAN.d_head, n=f"{PLAN.n_tokens:,}"))
+    st.markdown(t("share_kv.measure_plan", H=PLAN.n_heads, d_k=PLAN.d_head, n=amount(PLAN.n_tokens)))
     if st.button(t("share_kv.measure"), key="measure_decode"):
         st.session_state["_decode_measured"] = True
     if st.session_state.get("_decode_measured"):
@@ -83,7 +83,7 @@ def _found(t: Translate, times: Mapping[int, float]) -> str:
     first, *_, last = times
     slow, fast, rate = times[first] * 1000, times[last] * 1000, PLAN.cache_bytes(first) / times[first] / 1e9
     numbers = {"slow": slow, "fast": fast, "ratio": slow / fast, "rate": rate}
-    return t("share_kv.measured", H=first, **{name: f"{number:.3g}" for name, number in numbers.items()})
+    return t("share_kv.measured", H=first, **{name: number(value) for name, value in numbers.items()})
 
 
 def _numbers(t: Translate, times: Mapping[int, float]) -> None:

@@ -14,6 +14,7 @@ from viz.core.heads import MultiHeadTrace, share_kv, split_heads
 from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
 from viz.frame import controls
 from viz.frame.checks import SDPA, Check, attention_checks, check
+from viz.frame.format import number
 
 
 def draw(context: ShareKvContext) -> list[Check]:
@@ -57,7 +58,7 @@ def _say_mistake(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int
     if not wrong:
         st.caption(t("share_kv.mistake_none"))
     elif sdpa_error(shown) > SDPA * largest(shown.head_outputs):
-        st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=f"{off:.3g}"))
+        st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=number(off)))
     else:
         st.info(t("share_kv.mistake_quiet", wrong=wrong, H=H))
 

@@ -1,7 +1,8 @@
 """What every section of the Stacking page stands on: a stack of blocks on one text, and one token of its last layer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 import streamlit as st
 import torch
@@ -20,7 +21,7 @@ from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
-from viz.text import Translate
+from viz.text import Translate, paragraph
 
 HUES = {"positive": BLUE, "negative": ORANGE}
 SEEDED_LAYERS, MOST_LAYERS = 6, 12
@@ -102,7 +103,11 @@ class StackingContext:
 
     def names(self, places: list[int]) -> str:
         """Words by name; for ``st.text`` only, since they are the visitor's."""
-        return ", ".join(self.labels[i] for i in places)
+        return self.listed(f"“{self.labels[i]}”" for i in places)
+
+    def listed(self, things: Iterable[str]) -> str:
+        """Things in a row, as the language parts them."""
+        return reduce(lambda before, last: self.t("stacking.listed", before=before, last=last), things)
 
 
 def open_stacking(scene: Scene) -> StackingContext:
@@ -141,7 +146,7 @@ def about(scene: Scene) -> None:
     t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, blocks_more(scene)
     sizes = {"H": spec.H, "G": spec.G, "d_model": spec.d_model, "layers": scene.capture.n_layers}
     line = t(f"stacking.{source.kind}_line", model=source.model, seed=source.seed, **sizes)
-    st.caption(line if masked or source.kind != "model" else f"{line} {t('source.model_own')}")
+    st.caption(line if masked or source.kind != "model" else paragraph(line, t("source.model_own")))
     if masked:
         st.caption(t("stacking.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
 

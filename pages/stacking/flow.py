@@ -1,6 +1,7 @@
 """How much could come through from each word if weights were the widths of pipes: attention flow."""
 
 import streamlit as st
+from torch import Tensor
 
 from pages.stacking import compute
 from pages.stacking.context import StackingContext, show_maps
@@ -8,6 +9,7 @@ from pages.stacking.rollout import show_growth
 from viz import limits
 from viz.core.analysis.rollout import with_residual
 from viz.frame.checks import Check, check
+from viz.frame.format import part
 
 FULL = 0.5
 """A row of flow whose least value is above this one tells the words hardly apart."""
@@ -23,8 +25,7 @@ def draw(context: StackingContext) -> list[Check]:
     asked = context.source, context.plan, context.mask
     growth, flows = compute.flow_growth(*asked, context.query), compute.flows(*asked)
     show_growth(context, growth, key="flow")
-    low = float(flows[context.query].min())
-    st.markdown(t("stacking.flow.full" if low > FULL else "stacking.flow.shows", low=f"{low:.2f}"))
+    st.markdown(_says(context, flows[context.query]))
     show_maps(context, {"rollout": context.rollouts.through[-1], "flow": flows}, key="flow")
     mixed = with_residual(compute.attention_maps(*asked))
     below = (context.rollouts.through[-1] - flows).max().clamp(min=0)
@@ -34,3 +35,13 @@ def draw(context: StackingContext) -> list[Check]:
         check("stacking.check_capacity", beyond, 1e-5),
         check("stacking.check_one_layer", (growth[0] - mixed[0, context.query]).abs().max(), 1e-5),
     ]
+
+
+def _says(context: StackingContext, row: Tensor) -> str:
+    """How much the pipes still limit, if more than one layer has any, and the mask leaves a way from every word."""
+    t, low, closed = context.t, float(row.min()), int((row == 0).sum())
+    if closed:
+        return t("stacking.flow.closed", n=closed, words=len(row), layers=context.layers(context.depth))
+    if context.depth == 1:
+        return t("stacking.flow.one")
+    return t("stacking.flow.full" if low > FULL else "stacking.flow.shows", low=part(low))

@@ -1,7 +1,5 @@
 """Layers that share their weights: what it saves, what it does not, and what it does to the tokens."""
 
-import math
-
 import streamlit as st
 import torch
 from torch import Tensor
@@ -15,6 +13,7 @@ from viz.figures.depth import Curve, depth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
+from viz.frame.format import statistic
 from viz.frame.show import show
 
 
@@ -39,7 +38,7 @@ def _name(context: StackingContext, sharing: Sharing) -> str:
 
 
 def _cost_picture(context: StackingContext, found: list[Sharing]) -> None:
-    t, names = context.t, [_name(context, sharing) for sharing in found]
+    t = context.t
     series = {
         t(f"stacking.layer_sharing.{code}"): torch.tensor([100.0 * cost / costs[0] for cost in costs])
         for code, costs in {
@@ -48,7 +47,9 @@ def _cost_picture(context: StackingContext, found: list[Sharing]) -> None:
         }.items()
     }
     title, share = t("stacking.layer_sharing.sets"), t("stacking.layer_sharing.share")
-    fig = bars(names, series, title=title, value_title=share, top=105.0, height=320)
+    fig = bars(
+        [str(sharing.n_sets) for sharing in found], series, title=title, value_title=share, top=105.0, height=320
+    )
     show(fig, key="sharing_costs", alt=share)
 
 
@@ -60,7 +61,7 @@ def _table(context: StackingContext, found: list[Sharing]) -> None:
         "parameters": [sharing.parameters for sharing in found],
         "flops": [sharing.flops for sharing in found],
         "cosine": [_last_cosine(sharing) for sharing in found],
-        "length": [f"{sharing.similarity.length[-1]:.3g}" for sharing in found],
+        "length": [statistic(sharing.similarity.length[-1]) for sharing in found],
     }
     grouped = st.column_config.NumberColumn(format="localized")
     st.dataframe(
@@ -72,8 +73,7 @@ def _table(context: StackingContext, found: list[Sharing]) -> None:
 
 def _last_cosine(sharing: Sharing) -> str:
     """Of the last layer; a lone token has nothing to be compared with."""
-    last = float(sharing.similarity.cosine[-1])
-    return "–" if math.isnan(last) else f"{last:.2f}"
+    return statistic(sharing.similarity.cosine[-1])
 
 
 def _activations(context: StackingContext, found: list[Sharing]) -> None:

@@ -12,7 +12,9 @@ from pages.stacking.context import StackingContext
 from viz.core.analysis.head_statistics import Portrait
 from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
+from viz.frame.format import number
 from viz.frame.show import show
+from viz.text import paragraph
 
 
 def draw(context: StackingContext) -> list[Check]:
@@ -27,7 +29,7 @@ def draw(context: StackingContext) -> list[Check]:
             show(fig, key=f"broad_{code}", alt=t("stacking.locality.alt", what=title))
     distance = "plain_distance" if special else "distance"
     _verdict(context, {"entropy": curves["entropy"][0], distance: curves["distance"][int(special)]})
-    st.caption(t("stacking.locality.note") + (" " + t("stacking.locality.special") if special else ""))
+    st.caption(paragraph(t("stacking.locality.note"), t("stacking.locality.special") if special else ""))
     return _checks(context, portraits)
 
 
@@ -74,8 +76,8 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
                 what=t(f"stacking.locality.{code}_word"),
                 up=int((steps > 0).sum()),
                 down=int((steps < 0).sum()),
-                change=f"{change:.2g}",
-                spread=f"{(curve.high - curve.low).mean():.2g}",
+                change=number(float(change)),
+                spread=number(float((curve.high - curve.low).mean())),
             )
         )
     st.markdown(t(f"stacking.locality.{'trained' if context.source.kind == 'model' else 'seeded'}"))

@@ -13,7 +13,7 @@ from pages.stacking.context import StackingContext, state_checks
 from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
-from viz.frame.format import share
+from viz.frame.format import number, share
 from viz.frame.show import show
 
 MEASURES: dict[str, Callable[[Similarity], Tensor]] = {
@@ -47,9 +47,9 @@ def _say(context: StackingContext, found: tuple[Similarity, ...]) -> None:
         t(
             "stacking.oversmoothing.shows",
             layers=context.layers(context.depth),
-            first=f"{whole.cosine[0]:.2f}",
-            last=f"{whole.cosine[-1]:.2f}",
-            bare=f"{bare.cosine[-1]:.2f}",
+            first=number(float(whole.cosine[0])),
+            last=number(float(whole.cosine[-1])),
+            bare=number(float(bare.cosine[-1])),
             left=share(float(whole.residual[-1])),
             bare_left=share(float(bare.residual[-1])),
         )

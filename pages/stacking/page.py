@@ -21,8 +21,15 @@ from viz.frame.choice import Controls
 from viz.frame.page import Page, Section
 from viz.models.trained.layer_sharing import look, tied
 
-ROLLOUT = r"\hat A_l = \tfrac12 \bar A_l + \tfrac12 I \qquad R_l = \hat A_l\, R_{l-1} \qquad R_0 = I"
-FLOW = r"F_{ij} = \operatorname{maxflow}\big((L, i) \to (0, j)\big), \qquad (l, q) \to (l - 1, k) \ \le\ \hat A_{l,qk}"
+# One under the other: beside each other they are wider than a phone.
+ROLLOUT = (
+    r"\begin{gathered} \hat A_l = \tfrac12 \bar A_l + \tfrac12 I"
+    r" \\ R_l = \hat A_l\, R_{l-1} \qquad R_0 = I \end{gathered}"
+)
+FLOW = (
+    r"\begin{gathered} F_{ij} = \operatorname{maxflow}\big((L, i) \to (0, j)\big)"
+    r" \\ (l, q) \to (l - 1, k) \ \le\ \hat A_{l,qk} \end{gathered}"
+)
 GRADIENT = (
     r"g_j = \Big\lVert \frac{\partial\, (r \cdot x^{(L)}_i)}{\partial x^{(0)}_j} \Big\rVert"
     r"\qquad \lVert r \rVert = 1"
@@ -33,7 +40,10 @@ ALIKE = (
     r"\qquad \frac{\lVert X - \mathbf 1 \bar x^\top \rVert}{\lVert X \rVert}"
 )
 LOCALITY = r"-\sum_j A_{ij} \ln A_{ij} \qquad \sum_j A_{ij}\, |j - i|"
-SHARING = r"\theta_l = \theta_{g(l)} \qquad g(l) = \min\, \{ m : \lfloor m S / L \rfloor = \lfloor l S / L \rfloor \}"
+SHARING = (
+    r"\begin{gathered} \theta_l = \theta_{g(l)}"
+    r" \\ g(l) = \min\, \{ m : \lfloor m S / L \rfloor = \lfloor l S / L \rfloor \} \end{gathered}"
+)
 
 PAGE = Page(
     name="stacking",

@@ -13,6 +13,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.show import show
 from viz.frame.specs import Mask
+from viz.text import paragraph
 
 FIELDS = ("own", "causal", "window", "dilated")
 """Masks whose receptive field is shown; "own" adds none."""
@@ -83,7 +84,7 @@ def _picture(context: StackingContext, open_: Tensor, measured: Tensor) -> None:
 
 def _says(context: StackingContext, level: str, place: int, share: Tensor) -> str:
     key = "stacking.receptive_field.cell" if share.isfinite() else "stacking.receptive_field.cell_closed"
-    return context.t(key, token=context.labels[place], level=level, share=f"{float(share):.3f}")
+    return context.t(key, token=context.labels[place], level=level, share=f"{float(share):.4f}")
 
 
 def _reach(context: StackingContext, mask: Mask, open_: Tensor) -> None:
@@ -91,11 +92,12 @@ def _reach(context: StackingContext, mask: Mask, open_: Tensor) -> None:
     offsets = (open_.nonzero().flatten() - context.query).tolist()
     back, ahead = -min(0, *offsets, 0), max(0, *offsets, 0)
     says = [context.t("stacking.receptive_field.counted", back=back, ahead=ahead)]
-    step = {"window": mask.width, "dilated": mask.width * mask.gap}.get(mask.kind, 0)
+    kind = "window" if mask.kind == "dilated" and mask.gap == 1 else mask.kind  # without gaps it is a window
+    step = {"window": mask.width, "dilated": mask.width * mask.gap}.get(kind, 0)
     sizes = {"L": context.depth, "w": mask.width, "gap": mask.gap, "far": context.depth * step}
     if step and not ahead and context.query < len(open_) - 1:
         says.append(context.t("stacking.receptive_field.decoder"))
-    st.markdown(" ".join([context.t(f"stacking.receptive_field.formula_{mask.kind}", **sizes), *says]))
+    st.markdown(paragraph(context.t(f"stacking.receptive_field.formula_{kind}", **sizes), *says))
 
 
 def by_power(context: StackingContext, mask: Mask) -> np.ndarray:

@@ -10,8 +10,9 @@ from pages.stacking.context import StackingContext, show_maps, state_checks
 from viz.core.analysis.checks import rows_error
 from viz.figures.matrix import Axis, matrix
 from viz.frame.checks import Check, check
-from viz.frame.format import share
+from viz.frame.format import part, share
 from viz.frame.show import show
+from viz.text import paragraph
 
 PRINTED_COLUMNS = 20
 """Of more words than these the numbers would be too small to read."""
@@ -26,8 +27,7 @@ def draw(context: StackingContext) -> list[Check]:
     most = t("stacking.rollout.most", layers=context.layers(context.depth), words=by_rollout)
     most_last = t("stacking.rollout.most_last", last=context.depth - 1, words=by_weights)
     st.text(f"{most}\n{most_last}")
-    shows = t("stacking.rollout.shows")
-    st.markdown(shows if len(context.labels) == 1 or context.depth == 1 else f"{shows} {_alike(context)}")
+    st.markdown(_says(context))
     show_maps(context, {"weights": found.weights, "rollout": found.through[-1]}, key="rollout")
     if blind := int((found.weights.amax(-1) == 0).sum()):
         st.caption(t("stacking.rollout.blind", n=blind))
@@ -65,6 +65,14 @@ def show_growth(context: StackingContext, rows: Tensor, *, key: str) -> None:
         show(fig, key=f"{key}_growth", alt=title)
 
 
+def _says(context: StackingContext) -> str:
+    """What depth does to a row; of one token, or through one layer, there is nothing to compare."""
+    if len(context.labels) == 1:
+        return context.t("stacking.rollout.one_word")
+    shows = context.t("stacking.rollout.shows")
+    return shows if context.depth == 1 else paragraph(shows, _alike(context))
+
+
 def _alike(context: StackingContext) -> str:
     """How much two tokens' rows have in common, counted after the first layer and after the last."""
     first, last = (share(common(rows)) for rows in context.rollouts.through[[0, -1]])
@@ -80,7 +88,8 @@ def common(rows: Tensor) -> float:
 def _shares(context: StackingContext, rows: Tensor) -> str:
     """The words that count most for the chosen token, with their shares."""
     row = rows[context.query]
-    return ", ".join(f"{context.labels[i]} {float(row[i]):.2f}" for i in context.most(row))
+    found = [i for i in context.most(row) if row[i] > 0] or [context.query]
+    return context.listed(f"“{context.labels[i]}” {part(float(row[i]))}" for i in found)
 
 
 def by_hand_error(context: StackingContext) -> float:

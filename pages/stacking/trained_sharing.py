@@ -9,6 +9,7 @@ import torch
 from pages.stacking.context import StackingContext
 from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
+from viz.frame.format import amount, share
 from viz.frame.show import show
 from viz.models.trained import twins
 from viz.models.trained.layer_sharing import N_KV_HEADS, STEPS, VARIANTS, Trained, trainings
@@ -31,7 +32,7 @@ def draw(context: StackingContext) -> list[Check]:
     _verdict(t, by_variant)
     _table(t, by_variant)
     st.caption(t("stacking.trained_sharing.note", n=min(map(len, by_variant.values()))))
-    _passes(t, by_variant["tied"][0])
+    _passes(context, by_variant["tied"][0])
     return _checks(by_variant)
 
 
@@ -57,7 +58,7 @@ def _table(t: Translate, by_variant: ByVariant) -> None:
     table = {t(f"stacking.trained_sharing.t_{code}"): values for code, values in columns.items()}
     for step in (EARLY, STEPS):
         spreads = [_spread(found, step) for found in by_variant.values()]
-        table[t("stacking.trained_sharing.t_at", n=step)] = spreads
+        table[t("stacking.trained_sharing.t_at", n=amount(step))] = spreads
     table[t("stacking.trained_sharing.t_seeds")] = [len(found) for found in by_variant.values()]
     grouped = {t("stacking.trained_sharing.t_parameters"): st.column_config.NumberColumn(format="localized")}
     st.dataframe(table, column_config=grouped, hide_index=True)
@@ -71,7 +72,7 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
         return sum(_accuracy(training, step) > LEARNED for training in found)
 
     best = max(max(training.run.accuracy) for training in single)
-    share = round(100 * tied[0].parameters / independent[0].parameters)
+    saved = share(tied[0].parameters / independent[0].parameters)
     counts = {
         "n_own": len(independent),
         "own_early": learned(independent, EARLY),
@@ -80,7 +81,7 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
         "tied_early": learned(tied, EARLY),
         "tied_late": learned(tied, STEPS),
     }
-    sizes = {"early": EARLY, "steps": STEPS, "right": LEARNED, "share": share, "single": f"{best:.2f}"}
+    sizes = {"early": amount(EARLY), "steps": amount(STEPS), "right": LEARNED, "share": saved, "single": f"{best:.2f}"}
     st.markdown(t("stacking.trained_sharing.shows", **counts, **sizes))
 
 
@@ -93,9 +94,9 @@ def _spread(found: list[Trained], step: int) -> str:
     return f"{median(at):.2f} ({min(at):.2f} – {max(at):.2f})"
 
 
-def _passes(t: Translate, training: Trained) -> None:
+def _passes(context: StackingContext, training: Trained) -> None:
     """What the same heads do in each pass through the one layer."""
-    look = training.look
+    t, look = context.t, training.look
     columns: dict[str, list[float]] = {t("stacking.trained_sharing.head"): list(range(len(look.previous[0])))}
     for i, (previous, following) in enumerate(zip(look.previous, look.next, strict=True), 1):
         columns[t("stacking.trained_sharing.pass_previous", n=i)] = [round(value, 2) for value in previous]
@@ -103,9 +104,11 @@ def _passes(t: Translate, training: Trained) -> None:
     both = (torch.tensor(look.previous[0]) > USED) & (torch.tensor(look.next[-1]) > USED)
     heads = [str(i) for i in both.nonzero().flatten().tolist()]
     st.markdown(t("stacking.trained_sharing.passes", seed=training.run.seed))
-    st.dataframe(columns, hide_index=True)
+    two_digits = st.column_config.NumberColumn(format="%.2f")
+    weights = {name: two_digits for name in columns if name != t("stacking.trained_sharing.head")}
+    st.dataframe(columns, column_config=weights, hide_index=True)
     if heads:
-        st.markdown(t("stacking.trained_sharing.both", heads=", ".join(heads)))
+        st.markdown(t("stacking.trained_sharing.both", heads=context.listed(heads)))
     else:
         st.markdown(t("stacking.trained_sharing.apart"))
 

@@ -67,7 +67,9 @@ def part(value: float) -> str:
 
 
 def statistic(value: SupportsFloat) -> str:
-    """A mean, a length, a cosine: three digits; "≈ 0" for what is nearly nothing, "–" where there is nothing to count.
+    """A mean, a length, a cosine: three digits, thousandths at most.
+
+    "≈ 0" for what is nearly nothing, "–" where there is nothing to count.
 
     Example:
         >>> statistic(0.2463), statistic(-12.34), statistic(5455.2), statistic(1e-6), statistic(0), statistic(math.nan)
@@ -76,7 +78,7 @@ def statistic(value: SupportsFloat) -> str:
     x = float(value)
     if math.isnan(x):
         return "–"
-    return "≈ 0" if 0 < abs(x) < NEARLY_NOTHING else number(x, 3)
+    return "≈ 0" if 0 < abs(x) < NEARLY_NOTHING else number(round(x, 3), 3)
 
 
 def span(low: str, high: str, between: str = " … ") -> str:

@@ -18,6 +18,8 @@ Translate = Callable[..., str]
 PLURAL = re.compile(r"\{(\w+)\|([^{}|]*)\|([^{}|]*)\}")
 """``{n|head|heads}``: the first form beside a 1, the second beside any other number. The browser reads it the same way
 (``client/lib/dom.js``)."""
+FULL_STOPS = "。！？：；）"
+"""Chinese signs that bring their own space."""
 
 
 @cache
@@ -60,6 +62,19 @@ def translator(lang: str) -> Translate:
         return fill(table[key], **values) if values else table[key]
 
     return t
+
+
+def paragraph(*said: str) -> str:
+    """Sentences one after the other, with a space between them where the script has one.
+
+    Example:
+        >>> paragraph("One.", "Two."), paragraph("一。", "二。")
+        ('One. Two.', '一。二。')
+    """
+    joined = ""
+    for sentence in filter(None, said):
+        joined += f" {sentence}" if joined and joined[-1] not in FULL_STOPS else sentence
+    return joined
 
 
 def fill(sentence: str, /, **values: Any) -> str:

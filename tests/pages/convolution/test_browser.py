@@ -62,7 +62,9 @@ def test_the_windows_are_torchs(visit):
 @pytest.mark.parametrize(
     ("link", "key", "values"),
     [
-        ({"w_alpha": "0_1_1"}, "says_alike", {"query": "d", "n": 6, "value": "16.7 %"}),
+        ({"w_alpha": "0_1_1"}, "says_alike", {"query": "d", "n": 6, "value": "0.167"}),
+        ({"w_alpha": "50_1_1", "w_delta": "-1.5_0_0"}, "says_alike", {"query": "d", "n": 2, "value": "0.5"}),
+        ({"w_alpha": "50_1_1"}, "says", {"query": "d", "key": "c", "shift": "−1", "value": "1"}),
         ({"mask": "both", "pad_left": 1, "asks": 0}, "says_nowhere", {"query": "a"}),
     ],
 )

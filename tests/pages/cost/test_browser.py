@@ -1,5 +1,7 @@
 """The Cost page in a real browser: heights and widths, ways between two words, and a measurement that is stopped."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -34,6 +36,15 @@ def test_a_section_fits_a_phone(visit, section):
     )
     assert len(sizes) == 4
     assert max(sizes) - min(sizes) < 120, "two rows of two"
+
+
+@pytest.mark.parametrize(("section", "box"), [("table", ".stMarkdown:has(table)"), ("heads", ".dvn-scroller")])
+def test_a_table_wider_than_a_phone_says_that_it_goes_on(visit, section, box):
+    """A shadow stands at its right edge until it has been moved to its end."""
+    table = visit("cost", section=section, viewport=PHONE).locator(box).first
+    expect(table).to_have_css("box-shadow", re.compile("-24px"))
+    table.evaluate("box => box.scrollTo({left: box.scrollWidth})")
+    expect(table).to_have_css("box-shadow", re.compile(r"none|rgba\(0, 0, 0, 0\)"))
 
 
 def panels(page):

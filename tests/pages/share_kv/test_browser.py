@@ -121,3 +121,14 @@ def test_hostile_text_stays_text(visit):
     expect(page.locator(".kv-cache .text")).to_contain_text("<")
     assert page.locator(".sharing img, .kv-cache img, .maps img").count() == 0
     assert page.locator(".stMainBlockContainer img").count() == 0
+
+
+@pytest.mark.parametrize("section", ["who_shares", "published", "converted"])
+def test_a_formula_ends_on_a_phone(visit, section):
+    """The last sign of every line stands on the screen, the unit of the bytes as well."""
+    page = visit("share-kv", viewport=PHONE, section=section)
+    page.locator(f".st-key-_footer_{section}").get_by_text(T("footer.why")).click()
+    formulas = page.locator(".katex-display .katex-html")
+    expect(formulas.last).to_be_visible()
+    ends = formulas.evaluate_all("all => all.map((formula) => formula.getBoundingClientRect().right)")
+    assert max(ends) <= PHONE[0]

@@ -188,9 +188,9 @@ class TestPublished:
             bytes_per_value=1,
         )  # fmt: skip
         assert app.metric[0].value == size_text(size)
-        assert T("share_kv.window", window=4096, w=32, L=32) in [one.value for one in app.caption]
+        assert T("share_kv.window", window="4,096", w=32, L=32) in [one.value for one in app.caption]
         app = open_app("share_kv", preset="Gemma-2-2B", layers=1)
-        assert T("share_kv.window", window=4096, w=13, L=26) in [one.value for one in app.caption]
+        assert T("share_kv.window", window="4,096", w=13, L=26) in [one.value for one in app.caption]
         across = T("share_kv.across").partition("{")[0]
         assert not any(one.value.startswith(across) for one in app.caption), "one layer has none to share with"
         assert any(one.value.startswith(across) for one in open_app("share_kv", layers=2).caption)

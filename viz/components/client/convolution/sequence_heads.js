@@ -10,7 +10,7 @@ import { windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
 const GUTTER = 64; // pixels: room for the tokens' names
-const ALIKE = 1e-5; // weights that differ by less are equal but for rounding, as in pages/convolution/windows.py
+const ALIKE = 1e-5; // weights that differ by less than this part are equal but for rounding
 
 export class SequenceHeads extends LiveView {
   constructor(parent) {
@@ -162,7 +162,7 @@ export class SequenceHeads extends LiveView {
     const row = this.weights[head].subarray(query * n, (query + 1) * n), most = Math.max(...row);
     const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
     const says = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
-    const key = labels[row.indexOf(most)], value = `${Number((100 * most).toPrecision(3))} %`;
-    this.says.textContent = fill(says, { query: labels[query], key, value, n: alike });
+    const best = row.indexOf(most), value = Number(most.toPrecision(3));
+    this.says.textContent = fill(says, { query: labels[query], key: labels[best], shift: minus(best - query), value, n: alike });
   }
 }

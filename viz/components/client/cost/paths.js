@@ -107,7 +107,7 @@ class Paths {
     for (const panel of this.panels) {
       const steps = panel.steps[distance];
       const sentence = steps === null ? words.path_never : steps === 0 ? words.path_none
-        : fill(steps === 1 ? words.path_step : words.path_steps, { steps });
+        : fill(words.path_steps, { steps });
       panel.count.textContent = sentence;
       panel.canvas.setAttribute("aria-label", fill(words.path_alt, { label: panel.label, said: sentence }));
       const way = hops(panel, distance);
