@@ -169,6 +169,9 @@ CONNECTIONS_EACH = whole("CONNECTIONS_PER_ADDRESS", 600, 10, 100_000)
 """Connections of one address beside its tabs: a browser opens six for a first page, and keeps them for 5 seconds.
 Behind a proxy it is the proxy that counts."""
 
+HEAD_BYTES = 64 * 1024
+"""Of what is asked: a link holds a text, and 4,000 Chinese characters are 36 kB in an address (deploy/nginx.conf)."""
+
 HEAD_SECONDS, BODY_SECONDS, STUCK_SECONDS = 15, 60, 60
 """For what is asked, for a file that is sent (2 MB at 300 kbit/s), and for reading some of the answer."""
 

@@ -227,6 +227,19 @@ def test_what_is_asked_is_said_in_time(monkeypatch, before):
     run(test)
 
 
+def test_the_longest_link_may_come_in_parts_and_a_longer_one_does_not():
+    async def test(port):
+        for n, expected in ((40_000, b" 200 "), (limits.HEAD_BYTES + 1_000, b" 400 ")):
+            line = await Line.to(port, b"GET /?text=" + b"x" * n)
+            await line.writer.drain()
+            await asyncio.sleep(0.1)
+            with suppress(ConnectionError):
+                line.writer.write(b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                assert expected in await line.over()
+
+    run(test)
+
+
 def test_a_tab_that_reads_is_no_slow_request(monkeypatch):
     monkeypatch.setattr(limits, "HEAD_SECONDS", 0.1)
 

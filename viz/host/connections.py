@@ -186,6 +186,7 @@ def limit_connections() -> None:
     async def limited(server: Server, *args: Any, **options: Any) -> None:
         server.config.http_protocol_class = Requests
         server.config.ws_protocol_class = Messages
+        server.config.h11_max_incomplete_event_size = limits.HEAD_BYTES
         await startup(server, *args, **options)
 
     Server.startup = limited  # type: ignore[method-assign, assignment]
