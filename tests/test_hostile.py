@@ -15,6 +15,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
+from uuid import uuid4
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -25,13 +26,15 @@ from websockets.exceptions import ConnectionClosed
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
 from tests.hostile.links import ALL, QUICK, SMALL, a_link
-from tests.load.tab import Answer, Tab
+from tests.load.tab import Answer, Tab, cookie_of
 from tests.load.visitor import PATHS
+from viz import limits
 from viz.text import LANGUAGES, sentences
 
 HERE = Path(__file__).parent / "hostile"
 MARK = "okapi"
 """In every text typed here, and in no sentence of the project's."""
+UPLOADS = limits.UPLOADS_EACH
 FAILED = tuple(sentences(lang)["error.failed"].partition("{kind}")[0] for lang in LANGUAGES)
 
 
@@ -249,6 +252,58 @@ def test_a_message_that_says_it_has_a_hundred_megabytes_is_not_waited_for(server
     said = finish(send())
     assert b"\x88" in said, "the server closes"
     finish(still_well(server))
+
+
+class Crowd:
+    """Uploads of one visitor's, each said to be that long, which come to their end together."""
+
+    def __init__(self, tab: Tab) -> None:
+        self.tab, self.parts, self.token = tab, urlparse(tab.url), cookie_of(tab.url)
+
+    async def begin(self, session: str, n_bytes: int, said: str = "") -> tuple[asyncio.StreamReader, Any, bytes]:
+        """The head of an upload and a little of the file; gives what follows."""
+        start = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n'
+        body = start + bytes(n_bytes) + b"\r\n--b--\r\n"
+        reader, writer = await asyncio.open_connection(self.parts.hostname, self.parts.port)
+        writer.write(
+            f"PUT /_stcore/upload_file/{session}/{uuid4()} HTTP/1.1\r\nHost: {self.parts.netloc}\r\n"
+            f"Origin: {self.tab.url}\r\nX-Xsrftoken: {self.token}\r\nCookie: _streamlit_xsrf={self.token}\r\n"
+            "Connection: close\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+            f"{said or f'Content-Length: {len(body)}'}\r\n\r\n".encode()
+            + body[:1000]
+        )
+        await writer.drain()
+        return reader, writer, body[1000:]
+
+    async def all_at_once(self, n: int, session: str, n_bytes: int) -> list[int]:
+        """Begin so many, then end them; the answers."""
+        begun = [await self.begin(session, n_bytes) for _ in range(n)]
+        refused = [reader for reader, _, _ in begun[UPLOADS:]]
+        answers = [await reader.readline() for reader in refused]  # before a byte more is sent
+        for _, writer, rest in begun[: n - len(answers)]:
+            writer.write(rest)
+        answers += [await reader.readline() for reader, _, _ in begun[:UPLOADS]]
+        for _, writer, _ in begun:
+            writer.close()
+        return [int(answer.split()[1]) for answer in answers]
+
+
+def test_files_that_begin_together_are_counted_from_their_first_byte(server):
+    async def send_all() -> None:
+        async with Tab(server.url) as tab:
+            await tab.open("convolution", section="picture", picture="scene")
+            assert await Crowd(tab).all_at_once(1, tab.session, 1_000) == [403], "this page has no place for a file"
+            await tab.change(picture="upload")
+            answers = await Crowd(tab).all_at_once(60, tab.session, 1_900_000)
+            assert answers == [413] * (60 - UPLOADS) + [204] * UPLOADS
+            assert await Crowd(tab).all_at_once(1, tab.session, 1_000) == [413]
+            assert not wrong(await tab.change(picture="scene"))
+        async with Tab(server.url) as other:
+            await other.open("masks", **SMALL)
+            assert await Crowd(other).all_at_once(1, other.session, 1_000) == [403]
+            assert await Crowd(other).all_at_once(1, "nobody", 1_000) == [403]
+
+    visiting(send_all)
 
 
 # --- Paths -----------------------------------------------------------------------------------------------------------

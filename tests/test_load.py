@@ -6,7 +6,7 @@ import random
 import pytest
 
 from tests.coroutines import finish
-from tests.load.__main__ import Course, percentile, report, run, server
+from tests.load.__main__ import CEILING, Course, percentile, report, run, server
 from tests.load.tab import Tab
 from tests.load.visitor import ACTIONS, Taken, Visitor, judged
 from tests.load.watch import Watch
@@ -58,6 +58,35 @@ def test_a_text_typed_is_in_the_link_and_a_tab_opened_by_it_shows_the_same(runni
     assert typed.value("layer") == opened.value("layer") == 5
 
 
+BURST, SMALL_CEILING = 8, 950
+"""Visitors at once, whose results are 70 MB each beside the 300 that are kept; MB: a warm server has 640."""
+
+
+def test_a_burst_of_long_texts_waits_in_the_line_and_the_ceiling_holds(monkeypatch):
+    """What is done waits for no collection either: a minute of nothing is not needed to be small again."""
+    for name, value in (("MEMORY_MB", SMALL_CEILING), ("SECONDS", 600), ("WAIT", 600)):
+        monkeypatch.setenv(f"HEADLIGHT_{name}", str(value))
+    taken: list[Taken] = []
+
+    async def come(url: str, number: int) -> None:
+        text = Visitor(url, number, 0, taken.append).long_text()
+        async with Tab(url, patience=300) as tab:
+            taken.append(judged("open", "", await tab.open(text=text)))
+
+    async def together(url: str, watch: Watch) -> None:
+        watching = asyncio.create_task(watch.follow())
+        await asyncio.gather(*(come(url, number) for number in range(BURST)))
+        watching.cancel()
+
+    with server("", users=BURST) as (url, pid):
+        assert pid is not None
+        watch = Watch(pid)
+        finish(together(url, watch))
+    assert [change for change in taken if change.error or change.refused] == []
+    assert len(taken) == BURST
+    assert 600 < watch.most <= SMALL_CEILING, watch.curve()
+
+
 def test_a_course_with_an_error_a_slow_answer_or_a_leak_misses_its_goals():
     fine = [Taken("text", "heads", at, 0.2) for at in range(100)]
     assert list(Course(50, 60, fine).missed()) == []
@@ -71,6 +100,12 @@ def test_a_course_with_an_error_a_slow_answer_or_a_leak_misses_its_goals():
     assert Watch(0, flat).growth() == 0
     assert list(Course(50, 60, fine, Watch(0, leak)).missed()) == [f"{Watch(0, leak).growth():.1f} MB of growth"]
     assert list(report(Course(50, 60, slow)))[-1] == "MISSED: p95 2.00 s"
+    long = [*fine, *(Taken("text", "heads", 1, 9.0, long=True) for _ in range(7))]
+    assert list(Course(50, 60, long).missed()) == [], "512 tokens take what they take"
+    held, broken = (Course(50, 60, fine, Watch(0, [(0.0, mb)])) for mb in (CEILING, CEILING + 1))
+    assert f"  the ceiling of {CEILING:.0f} MB held" in report(held)
+    assert f"  the ceiling of {CEILING:.0f} MB DID NOT HOLD" in report(broken)
+    assert list(broken.missed()) == [f"{CEILING + 1:.0f} MB"]
 
 
 def test_percentiles():

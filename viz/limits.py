@@ -120,6 +120,13 @@ MEASUREMENTS_WAITING = 4
 
 # --- Memory ------------------------------------------------------------------------------------------------------
 
+MEMORY_BYTES = whole("MEMORY_MB", 1_500, 800, 1_000_000) * 10**6
+"""Of the whole process, resident, on a public server, with the default model alone; each further model in memory adds
+its weights. What would go beyond it waits in the line, and what is kept gives way. A warm server takes 0.6 GB."""
+
+PASS_BYTES = 150_000_000
+"""One computation may take beside its result: the maps of 512 tokens twice, in all heads of the default model."""
+
 CACHE_BYTES = whole("CACHE_MB", 300, 50, 100_000) * 10**6
 """Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take
 50 MB in all layers and heads, one layer of 512 tokens 50 MB."""
@@ -148,14 +155,38 @@ SOCKETS_EACH = whole("SOCKETS_PER_ADDRESS", 300, 1, 100_000)
 IDLE_SECONDS = whole("IDLE_MINUTES", 30, 1, 10_000) * 60
 """Seconds without a click after which a tab gives way when somebody new finds no room. Its link brings it back."""
 
-MESSAGE_BYTES = 2_000_000
+MESSAGE_BYTES = 1_000_000
 """Of one message from a browser: a text, a few dozen controls, a picture's state."""
+
+MESSAGE_SECONDS = 30
+"""From the first byte of a message to its last."""
+
+UNFINISHED_BYTES, UNFINISHED_BYTES_EACH = 32_000_000, 12_000_000
+"""Of all messages that browsers have begun to send and no page has read, and of those of one address. A class of 30
+that presses a key at once sends 1 MB. Who has been at it longest is disconnected first."""
+
+CONNECTIONS_EACH = whole("CONNECTIONS_PER_ADDRESS", 600, 10, 100_000)
+"""Connections of one address beside its tabs: a browser opens six for a first page, and keeps them for 5 seconds.
+Behind a proxy it is the proxy that counts."""
+
+HEAD_BYTES = 64 * 1024
+"""Of what is asked: a link holds a text, and 4,000 Chinese characters are 36 kB in an address (deploy/nginx.conf)."""
+
+HEAD_SECONDS, BODY_SECONDS, STUCK_SECONDS = 15, 60, 60
+"""For what is asked, for a file that is sent (2 MB at 300 kbit/s), and for reading some of the answer."""
 
 MESSAGES_A_SECOND, MESSAGES_AT_ONCE = 20, 100
 """Of one browser: what comes faster is read later. A hand on a slider sends three a second, a first visit ten."""
 
 UPLOADS_EACH = 4
-"""Files of one visitor in memory: a page has one place for a picture, and a new picture takes the old one's place."""
+"""Files of one visitor, in memory or on their way: a page has one place for a picture, and a new picture takes the old
+one's place."""
+
+UPLOADS_BYTES = 100_000_000
+"""Of all files, in memory or on their way: 50 of the largest, and a class of 30 uploads one each at once."""
+
+UPLOAD_SECONDS = 60
+"""A file that no page shows is kept that long: the page says that it shows it only after it was sent."""
 
 STOPPING_SECONDS = 15
 """Seconds from being told to stop to the end of the process, whatever still runs: orchestrators kill after 20 or 30."""

@@ -8,6 +8,7 @@ from streamlit.components.v2.get_bidi_component_manager import get_bidi_componen
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import Runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
@@ -60,7 +61,49 @@ def message_type(sent: bytes) -> str | None:
     return kind
 
 
-def uploaded_files() -> Mapping[str, Mapping[str, Any]]:
-    """The files that visitors have uploaded and Streamlit still holds, by session."""
-    files: Mapping[str, Mapping[str, Any]] = getattr(Runtime.instance().uploaded_file_mgr, "file_storage", {})
-    return files
+def uploaded_files() -> dict[str, dict[str, int]]:
+    """The files that visitors have uploaded and Streamlit still holds: their bytes, by session and by the file's id."""
+    if not Runtime.exists():
+        return {}
+    held: Mapping[str, Mapping[str, Any]] = getattr(Runtime.instance().uploaded_file_mgr, "file_storage", {})
+    return {
+        session: {file: len(record.data) for file, record in list(files.items())}
+        for session, files in list(held.items())
+    }
+
+
+def forget_file(session: str, file: str) -> None:
+    """Let go of an uploaded file."""
+    manager = Runtime.instance().uploaded_file_mgr
+    if isinstance(manager, MemoryUploadedFileManager):
+        manager.remove_file(session, file)
+
+
+def files_shown(session: str) -> set[str] | None:
+    """The files that a visitor's page shows as uploaded; None if it has no place to upload one, or is not there."""
+    manager = Runtime.instance()._session_mgr
+    info = manager.get_session_info(session)
+    if info is None:
+        return None
+    state = info.session.session_state
+    there = {*state._old_state, *state._new_widget_state.states}
+    uploads = [
+        widget
+        for widget, about in list(state._new_widget_state.widget_metadata.items())
+        if widget in there and about.value_type == "file_uploader_state_value"
+    ]
+    if not uploads:
+        return None
+    sent = [widget for widget in info.session._client_state.widget_states.widgets if widget.id in uploads]
+    return {file.file_id for widget in sent for file in widget.file_uploader_state_value.uploaded_file_info}
+
+
+def end_lost_sessions() -> None:
+    """End the sessions whose browsers were gone for longer than they are kept; Streamlit looks when another one goes.
+
+    To be called in the thread of the server's loop, as all that concerns sessions.
+    """
+    if Runtime.exists():
+        lost: Any = getattr(Runtime.instance()._session_mgr, "_session_storage", None)
+        for _, info in lost._cache.expire():
+            info.session.shutdown()

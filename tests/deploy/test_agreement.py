@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import tomllib
+from urllib.parse import quote
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.deploy.files import (
     seconds,
     size,
 )
+from tests.load.capacity import REPLICA_GB
 from viz import ROOT, limits
 from viz.host.readiness import PATHS
 
@@ -140,10 +142,16 @@ def test_there_is_time_to_end():
 def test_a_replica_has_the_memory_and_the_cores_that_its_limits_need():
     with (DEPLOY / "capacity.toml").open("rb") as file:
         warm = tomllib.load(file)["memory"]["warm_mb"] * 10**6
-    needs = warm + limits.CACHE_BYTES + limits.SOCKETS * 10**6
     given = {size(service["deploy"]["resources"]["limits"]["memory"]) for service in replicas().values()}
     given.add(size(container()["resources"]["limits"]["memory"]))
-    assert len(given) == 1 and needs < given.pop()
+    assert len(given) == 1
+    assert warm + limits.CACHE_BYTES + limits.FORWARD_PASSES * limits.PASS_BYTES < limits.MEMORY_BYTES
+    (most,) = given
+    assert most > 1.25 * limits.MEMORY_BYTES, "what the ceiling does not see in time has room too"
+    assert most == REPLICA_GB * 2**30
+    said = re.findall(r"`HEADLIGHT_MEMORY_MB` \| (\d+) \|", (ROOT / "README.md").read_text("utf8"))
+    assert said == [str(limits.MEMORY_BYTES // 10**6)]
+    assert f"{limits.MEMORY_BYTES / 1e9:.1f} GB" in README
     assert size(container()["resources"]["requests"]["memory"]) > warm
     cores = {service["deploy"]["resources"]["limits"]["cpus"] for service in replicas().values()}
     assert {*cores, container()["resources"]["limits"]["cpu"]} == {str(limits.FORWARD_PASSES)}
@@ -152,6 +160,9 @@ def test_a_replica_has_the_memory_and_the_cores_that_its_limits_need():
 def test_nginx_lets_through_what_the_program_takes():
     (most,) = re.findall(r"client_max_body_size (\w+);", NGINX)
     assert limits.PICTURE_BYTES < size(most) < 2 * limits.PICTURE_BYTES
+    (longest,) = re.findall(r"large_client_header_buffers \d+ (\w+);", NGINX)
+    link = quote("字" * limits.CHARACTERS)
+    assert len(link) < size(longest) == limits.HEAD_BYTES, "a link may hold the longest text, in Chinese"
 
 
 def test_nginx_knows_every_replica_by_its_address():

@@ -4,10 +4,13 @@ import asyncio
 import re
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,6 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from tests.browser.drive import PATIENCE, address, listen, wait_run
 from tests.deploy.fleet import COOKIE, NAMES
 from tests.load.tab import Tab
+from viz import limits
 from viz.text import translator
 
 pytestmark = pytest.mark.browser
@@ -124,6 +128,13 @@ def test_when_a_replica_is_killed_its_visitors_go_on_at_another(fleet, browser):
 
 
 def test_what_visitors_write_is_not_in_nginxs_log(fleet):
+    with urllib.request.urlopen(f"{fleet.url}/?text={quote('字' * limits.CHARACTERS)}", timeout=30) as answer:
+        assert answer.status == 200, "the longest link there is"
+    session = "9972244e-270a-4eab-b5e9-ddfea1f13b7e"
+    upload = urllib.request.Request(f"{fleet.url}/_stcore/upload_file/{session}/file", b"x", method="PUT")
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(upload, timeout=30)
     log = fleet.log.read_text("utf8")
     assert "/_stcore/stream" in log
-    assert "dog" not in log and "?" not in log
+    assert "/_stcore/upload_file/..." in log
+    assert "dog" not in log and "?" not in log and session not in log

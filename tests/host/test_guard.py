@@ -5,7 +5,6 @@ import base64
 import hashlib
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -13,10 +12,11 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from tests.coroutines import finish
-from viz import limits, streamlit_internals
+from viz import limits
 from viz.frame import compute
-from viz.host import guard
-from viz.host.guard import Guard, address_of
+from viz.host import guard, uploads
+from viz.host.address import address_of
+from viz.host.guard import Guard
 from viz.host.policy import headers
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
@@ -92,6 +92,42 @@ def test_the_page_itself_and_what_is_no_browser_may_connect(door):
     assert door.open(HOST)[0]["type"] == "websocket.accept"
 
 
+@pytest.mark.parametrize(
+    ("origin", "said", "scheme", "expected"),
+    [
+        ("https", {}, "wss", True),
+        ("http", {}, "ws", True),
+        ("http", {}, "wss", False),  # whoever stands on its way wrote that page
+        ("http", {"x-forwarded-proto": "https"}, "ws", False),
+        ("http", {"x-forwarded-proto": "https, http"}, "ws", False),
+        ("https", {"x-forwarded-proto": "https"}, "ws", True),
+        ("https", {}, "ws", True),  # TLS ends before a proxy that does not say so
+        ("chrome-extension", {}, "ws", False),
+    ],
+)
+def test_a_page_without_tls_is_another_site_than_the_one_with(door, origin, said, scheme, expected):
+    headers = HOST | {"origin": f"{origin}://demo.example.org"} | said
+    sent = door.open(headers, (END,) if expected else ({"type": "websocket.connect"},), scheme=scheme)
+    assert (sent[0]["type"] == "websocket.accept") is expected
+
+
+def test_a_request_ends_where_it_says(door):
+    both = HOST | {"content-length": "5", "transfer-encoding": "chunked"}
+    answer = door.ask("/", headers=both)
+    assert answer["status"] == 400 and (b"connection", b"close") in answer["headers"]
+    assert door.reached == []
+
+
+def test_what_is_no_page_is_not_there():
+    door = Door(pages=("masks", "step_by_step"))
+    for path in ("/.env", "/robots.txt", "/wp-login.php", "/nothing", "/masks/.env", "/masksx", "/static.", "/media"):
+        assert door.ask(path)["status"] == 404, path
+    for path in ("/", "/masks", "/masks/", "/step-by-step", "/static/js/a.js", "/media/x.png", "/favicon.png"):
+        assert door.ask(path)["status"] == 200, path
+    for path in ("/manifest.json", "/index.html", "/healthz", "/_stcore/health", "/masks/_stcore/health"):
+        assert door.ask(path)["status"] == 200, path
+
+
 def test_a_server_with_a_name_answers_to_no_other():
     door = Door(hosts=("demo.example.org",))
     assert door.ask("/")["status"] == 200
@@ -122,13 +158,95 @@ def test_nothing_is_sent_but_files(door, method):
     assert door.ask("/media/x", method)["status"] == 405
 
 
-def test_a_visitor_has_few_files_here(door, monkeypatch):
-    files = {"full": dict.fromkeys(range(limits.UPLOADS_EACH)), "new": {}}
-    uploads = SimpleNamespace(uploaded_file_mgr=SimpleNamespace(file_storage=files))
-    monkeypatch.setattr(streamlit_internals.Runtime, "instance", lambda: uploads)
-    assert door.ask("/_stcore/upload_file/full/e", "PUT", OWN)["status"] == 413
-    assert door.ask("/_stcore/upload_file/full/a", "DELETE", OWN)["status"] == 200
-    assert door.ask("/_stcore/upload_file/new/a", "PUT", OWN)["status"] == 200
+UPLOADS = "/_stcore/upload_file/"
+
+
+@pytest.fixture
+def files(monkeypatch):
+    """The files of visitors; of "nobody" the page has no place for one."""
+    held = {"full": dict.fromkeys("abcd", 1_000), "new": {}}
+    monkeypatch.setattr(uploads, "uploaded_files", lambda: held)
+    monkeypatch.setattr(uploads, "files_shown", lambda session: {"a", "z"} if session in held else None)
+    monkeypatch.setattr(uploads, "forget_file", lambda session, file: held[session].pop(file))
+    return held
+
+
+def sized(n_bytes):
+    return OWN | {"content-length": str(n_bytes)}
+
+
+def test_a_visitor_has_few_files_here(door, files):
+    assert len(files["full"]) == limits.UPLOADS_EACH
+    assert door.ask(f"{UPLOADS}full/e", "PUT", sized(10))["status"] == 413
+    assert door.ask(f"{UPLOADS}full/a", "DELETE", OWN)["status"] == 200
+    assert door.ask(f"{UPLOADS}new/a", "PUT", sized(10))["status"] == 200
+
+
+def test_a_file_says_how_long_it_is_and_is_no_longer_than_a_picture_may_be(door, files):
+    assert door.ask(f"{UPLOADS}new/a", "PUT", OWN)["status"] == 411
+    assert door.ask(f"{UPLOADS}new/a", "PUT", OWN | {"content-length": "-1"})["status"] == 411
+    assert door.ask(f"{UPLOADS}new/a", "PUT", sized(limits.PICTURE_BYTES))["status"] == 200
+    assert door.ask(f"{UPLOADS}new/a", "PUT", sized(limits.PICTURE_BYTES + 100_000))["status"] == 413
+
+
+def test_only_a_page_with_a_place_for_a_file_is_sent_one(door, files):
+    assert door.ask(f"{UPLOADS}nobody/a", "PUT", sized(10))["status"] == 403
+    assert door.reached == []
+
+
+def test_files_on_their_way_count_before_their_last_byte(files, monkeypatch):
+    """Two hundred that begin at once would all find room otherwise."""
+    door, answers = Door(), []
+    door.guard.uploads = uploads.Uploads(most=10_000 + 4_000)
+
+    async def send_all(n, session):
+        go = asyncio.Event()
+
+        async def slowly(scope, receive, send):
+            await go.wait()
+            await guard.PlainTextResponse("")(scope, receive, send)
+
+        door.guard.app = slowly
+        tasks = [
+            asyncio.create_task(door.knock("http", f"{UPLOADS}{session(i)}/{i}", sized(1_000), method="PUT"))
+            for i in range(n)
+        ]
+        await asyncio.sleep(0.05)
+        go.set()
+        answers[:] = [(await one)[0]["status"] for one in tasks]
+
+    finish(send_all(200, lambda _: "new"))
+    assert answers.count(200) == limits.UPLOADS_EACH and answers.count(413) == 200 - limits.UPLOADS_EACH
+    files |= {str(i): {} for i in range(20)}
+    finish(send_all(20, str))
+    assert (answers.count(200), answers.count(503)) == (10, 10), "4 kB are here, and 10 kB more are room for"
+    finish(send_all(1, str))
+    assert answers == [200], "those are no longer on their way"
+
+
+def test_a_file_that_does_not_come_is_not_waited_for(door, files, monkeypatch):
+    monkeypatch.setattr(limits, "BODY_SECONDS", 0.05)
+
+    async def reads(scope, receive, send):
+        await receive()
+
+    door.guard.app = reads
+    answer = door.ask(f"{UPLOADS}new/a", "PUT", sized(1_000))
+    assert answer["status"] == 408 and (b"connection", b"close") in answer["headers"]
+    assert door.guard.uploads._coming == []
+
+
+def test_files_go_when_no_page_shows_them(files, monkeypatch):
+    now = 1_000.0
+    monkeypatch.setattr(uploads.time, "monotonic", lambda: now)
+    kept = uploads.Uploads()
+    files["nobody"] = {"x": 1}
+    monkeypatch.setattr(uploads, "files_shown", lambda session: None if session == "nobody" else {"a", "z"})
+    kept.tidy()
+    assert files == {"full": dict.fromkeys("abcd", 1_000), "new": {}, "nobody": {}}, "the page was left"
+    now += limits.UPLOAD_SECONDS + 1
+    kept.tidy()
+    assert files["full"] == {"a": 1_000}, "a new picture took the place of the others"
 
 
 def said(message):
@@ -165,6 +283,9 @@ def test_what_comes_too_fast_is_read_later(door, monkeypatch):
         slept.append(seconds)
 
     monkeypatch.setattr(guard.asyncio, "sleep", sleep)
+    monkeypatch.setattr(
+        limits, "MESSAGES_A_SECOND", 0.001
+    )  # the bucket does not fill meanwhile, however slow the machine
     messages = [said(rerun())] * (limits.MESSAGES_AT_ONCE + 3)
     door.open(messages=(*messages, END))
     assert door.reached.count(rerun()) == len(messages), "nothing is lost"

@@ -67,13 +67,17 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[st
 
 def of_memory(mb: dict[str, int]) -> Iterator[str]:
     """What a process has in memory."""
-    used, most = "after one visitor on each page", f"{limits.CACHE_BYTES / 1e6:.0f} MB of caches, {limits.SOCKETS} tabs"
+    used = "after one visitor on each page"
+    burst = f"{mb['burst_visitors']} visitors at once with 512 tokens of their own each"
     rows = [
         ["`app.py`, before the first visitor", f"{mb['desk_mb']} MB"],
         [f"`app.py`, {used}", f"{mb['desk_used_mb']} MB"],
         ["`serve.py`, warm", f"{mb['warm_mb']} MB"],
         [f"`serve.py`, {used}", f"{mb['used_mb']} MB"],
-        [f"at most, by its limit: {most}", f"{REPLICA_GB} GB"],
+        [f"{burst}, twice over all pages: at most", f"{mb['burst_mb']} MB"],
+        ["a minute after they left", f"{mb['after_mb']} MB"],
+        ["the ceiling, `HEADLIGHT_MEMORY_MB`", f"{limits.MEMORY_BYTES / 1e9:.1f} GB"],
+        ["what a replica is given", f"{REPLICA_GB} GB"],
     ]
     yield from table(["", "memory"], rows)
 
@@ -109,11 +113,12 @@ def of_needs(each: float) -> Iterator[str]:
 def lines(measured: dict[str, Any]) -> Iterator[str]:
     """The tables, and from what."""
     yield f"[`capacity.toml`](capacity.toml), measured on {measured['date']} with {measured['machine']}."
-    yield "Memory is that of the process, resident:"
+    yield "Memory is that of the process, resident, with the default model alone; each further model adds its weights:"
     yield ""
     yield from of_memory(measured["memory"])
     yield ""
-    yield "One replica under `python -m tests.load` (a change by each visitor every 2 to 6 s, half type own texts):"
+    yield "One replica under `python -m tests.load` (a change by each visitor every 2 to 6 s, half type own"
+    yield "sentences; `--long 0`: nobody a text of 512 tokens):"
     yield ""
     yield from of_classes(measured["class"])
     each = work(measured["class"][-1])

@@ -5,7 +5,7 @@ import json
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ WORDS = (
 )  # fmt: skip
 THINK = 2.0, 6.0
 """Seconds between reading an answer and the next change."""
+LONG, LONG_WORDS = 0.1, 505
+"""Of the texts that are typed, how many are as long as any model here reads, and how long that is: 512 tokens."""
 LEFT_ALONE = {"_example", "model", "text"}
 """Chosen by actions of their own, or not at all: another model is another load test."""
 
@@ -52,6 +54,8 @@ class Taken:
     bytes: int = 0
     refused: bool = False
     error: str = ""
+    long: bool = False
+    """On a text of 512 tokens."""
 
 
 @dataclass
@@ -60,10 +64,11 @@ class Visitor:
 
     Args:
         url: of the server.
-        number: even ones stay with the examples, odd ones type texts of their own.
+        number: even ones stay with the examples, odd ones type sentences of their own.
         seed: of everything the visitor does.
         report: is told of every change.
         think: seconds between two changes, from and to.
+        long: how many of the texts typed have 512 tokens.
     """
 
     url: str
@@ -71,7 +76,9 @@ class Visitor:
     seed: int
     report: Callable[[Taken], None]
     think: tuple[float, float] = THINK
+    long: float = LONG
     chance: random.Random = field(init=False)
+    reads_long: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self.chance = random.Random(f"{self.seed}/{self.number}")
@@ -88,6 +95,7 @@ class Visitor:
                 await self._pause()
 
     async def _visit(self, tab: Tab, until: float) -> None:
+        self.reads_long = False
         await self._do(tab, "open", lambda: tab.open(self.chance.choice(list(PATHS)), **self._link()))
         while time.monotonic() < until:
             await self._pause()
@@ -115,11 +123,11 @@ class Visitor:
             said = "no answer in time" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
             self._say(kind, tab.page, began, error=said)
             raise
-        self.report(judged(kind, tab.page, answer))
+        self.report(replace(judged(kind, tab.page, answer), long=self.reads_long))
 
     def _say(self, kind: str, page: str, began: float, error: str) -> None:
         now = time.monotonic()
-        self.report(Taken(kind, PATHS.get(page, page), now, now - began, error=error))
+        self.report(Taken(kind, PATHS.get(page, page), now, now - began, error=error, long=self.reads_long))
 
     async def _pause(self) -> None:
         await asyncio.sleep(self.chance.uniform(*self.think))
@@ -132,6 +140,10 @@ class Visitor:
     def sentence(self) -> str:
         """A text nobody typed before."""
         return " ".join(self.chance.choices(WORDS, k=self.chance.randint(5, 14))) + "."
+
+    def long_text(self) -> str:
+        """As long as any model here reads, and nobody's but this visitor's."""
+        return " ".join(self.chance.choices(WORDS, k=LONG_WORDS))
 
 
 def judged(kind: str, page: str, answer: Answer) -> Taken:
@@ -154,6 +166,9 @@ def _header(control: Control) -> dict[str, Any]:
 
 
 def _type(visitor: Visitor, tab: Tab) -> dict[str, Value]:
+    visitor.reads_long = visitor.chance.random() < visitor.long
+    if visitor.reads_long:
+        return {"text": visitor.long_text()}
     if visitor.number % 2:
         return {"text": visitor.sentence()}
     return {"_example": visitor.chance.choice(tab.controls["_example"].options)}

@@ -1,7 +1,9 @@
 """Results shared by all: computed once, kept within the bound, never lost by one who leaves or by one that fails."""
 
+import gc
 import threading
 import time
+import weakref
 from collections import Counter
 from contextlib import contextmanager
 
@@ -334,3 +336,80 @@ def test_a_page_steps_aside_while_it_waits_and_while_it_computes_for_long(turns)
     threading.Timer(0.1, long.set).start()
     together(2, lambda: read("both"))
     assert steps == ["both", "done", "aside", "back"], "who waits steps aside"
+
+
+def test_what_is_kept_gives_way(turns):
+    store = Store(1_000_000, turns, seconds=60)
+    read = keep(lambda n: torch.full((250,), float(n)), store)
+    for n in range(5):
+        read(n)
+    read(0)
+    before = store.bytes
+    store.shrink(1)
+    assert 0 < before - store.bytes <= 1_000 + 2 * OVERHEAD
+    assert read.key(1) not in store
+    assert read.key(0) in store, "used last"
+    store.shrink(float("inf"))
+    assert store.bytes == 0
+
+
+class Result:
+    """Stands for tensors, whose bytes Python's collector does not count."""
+
+
+@pytest.fixture
+def no_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_result_goes_with_who_asked_for_it_and_waits_for_no_collection(turns, no_collector, waits):
+    store = Store(0, turns, seconds=60)
+    others = fill(turns) if waits else []
+    read = keep(Result, store)
+    for ticket in others:
+        threading.Timer(0.05, turns.leave, (ticket,)).start()
+    held = weakref.ref(read())
+    for _ in range(100):  # a thread of the store may still be about to forget it
+        if held() is None:
+            break
+        time.sleep(0.01)
+    assert held() is None
+
+
+@pytest.mark.parametrize("error", [ModelError("empty"), RuntimeError("broken")])
+def test_what_failed_holds_nothing_either(store, no_collector, error):
+    held = []
+
+    def passes():
+        half = Result()
+        held.append(weakref.ref(half))
+        raise error
+
+    def page():
+        context = Result()
+        held.append(weakref.ref(context))
+        keep(passes, store)()
+
+    with pytest.raises(ModelError) as raised:
+        page()
+    del raised
+    error.__traceback__ = None  # this list of parameters holds it
+    assert [one() for one in held] == [None, None]
+
+
+def test_who_was_called_away_while_waiting_leaves_nothing(store, turns, no_collector):
+    held, others = [], fill(turns)
+
+    def page():
+        context = Result()
+        held.append(weakref.ref(context))
+        keep(lambda: context, store, clicked)()
+
+    with pytest.raises(Clicked):
+        page()
+    assert [one() for one in held] == [None]
+    assert others

@@ -11,6 +11,7 @@ import streamlit as st
 
 from viz import limits
 from viz.errors import ModelError
+from viz.scheduler.ceiling import Ceiling
 from viz.scheduler.fair_queue import Ticket, Turns, come
 from viz.streamlit_internals import yield_check
 from viz.text import translator
@@ -20,6 +21,8 @@ LOOK, PATIENCE = 0.2, 0.7
 """Seconds between two looks, and before anything is said: most waits are over by then."""
 
 pages = Turns(limits.PAGES, sys.maxsize, {})
+memory = Ceiling(spare=limits.FORWARD_PASSES * limits.PASS_BYTES)
+"""A public server says what the most is (viz/host/readiness.py)."""
 _held: ContextVar[Ticket | None] = ContextVar("held", default=None)
 
 
@@ -30,14 +33,14 @@ def writing() -> Iterator[None]:
     Raises:
         ModelError: "busy", if the turn does not come.
     """
-    come()
-    with st.container(key="waiting"):  # what comes and goes there moves nothing
-        st.session_state[_PLACE] = st.empty()
-    _take()
-    try:
-        yield
-    finally:
-        _give()
+    with memory.visit(come()):
+        with st.container(key="waiting"):  # what comes and goes there moves nothing
+            st.session_state[_PLACE] = st.empty()
+        _take()
+        try:
+            yield
+        finally:
+            _give()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What goes wrong unexpectedly: a sentence for the visitor, the place in the code for the log, nobody's text."""
 
 import logging
+import re
 from typing import Any
 
 import streamlit as st
@@ -16,15 +17,25 @@ def say(error: Exception) -> bool:
     return True
 
 
-def keep_texts_out_of_the_log() -> None:
-    """Tracebacks end in the error's message, which may quote a visitor: every record keeps the place alone."""
+SESSION = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
+"""What a session is called: whoever knows it can take the session over."""
+
+
+def keep_visitors_out_of_the_log() -> None:
+    """Tracebacks end in the error's message, which may quote a visitor: every record keeps the place alone.
+
+    What a session is called is left out too, wherever it stands.
+    """
     make = logging.getLogRecordFactory()
 
     def without_message(*args: Any, **kwargs: Any) -> logging.LogRecord:
         record = make(*args, **kwargs)
+        message = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
-            record.msg, record.args = f"{record.getMessage()}: {where(record.exc_info[1])}", ()
+            record.msg, record.args = f"{message}: {where(record.exc_info[1])}", ()
             record.exc_info = record.exc_text = None
+        if SESSION.search(message):
+            record.msg, record.args = SESSION.sub("(a session)", record.getMessage()), ()
         return record
 
     logging.setLogRecordFactory(without_message)

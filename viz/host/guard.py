@@ -2,26 +2,36 @@
 
 import asyncio
 import hmac
-import ipaddress
 import time
+from pathlib import Path
 
+import streamlit as st
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz import limits
+from viz.frame.sidebar import path_of
 from viz.host import policy
+from viz.host.address import address_of
 from viz.host.readiness import PATHS, Readiness
 from viz.host.sockets import Socket, Sockets
-from viz.streamlit_internals import message_type, uploaded_files
+from viz.host.uploads import PATH as UPLOAD
+from viz.host.uploads import session_of
+from viz.streamlit_internals import message_type
 from viz.text import LANGUAGES, translator
 
-CORE, UPLOAD, METRICS = "/_stcore/", "/_stcore/upload_file/", "/_stcore/metrics"
+CORE, METRICS = "/_stcore/", "/_stcore/metrics"
 OPEN = tuple(CORE + name for name in ("health", "host-config", "stream", "bidi-components/", "upload_file/"))
 """What a browser needs of Streamlit's own addresses; metrics, agents, log-in and old components are not there."""
 CLOSED = (CORE, "/auth/", "/oauth2callback", "/component/")
 PAGES_SEND = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request")
 """What a page sends; of the rest, clear_cache would empty everybody's caches."""
+FILES = ("/static/", "/media/", CORE)
+"""Below these Streamlit itself says what is not there; everywhere else it would answer with the page."""
+AT_ROOT = {file.name for file in (Path(st.__file__).parent / "static").iterdir() if file.is_file()}
+TOO_SLOW = PlainTextResponse("Too slow.", 408, {"connection": "close"})
 MALFORMED, NO_TEXT, NOT_ALLOWED, TOO_BIG, LATER = 1002, 1003, 1008, 1009, 1013
 """Why a socket is closed, as RFC 6455 and its registry number it."""
 
@@ -33,6 +43,7 @@ class Guard:
         app: what is guarded.
         sockets: who is connected.
         readiness: whether the models are warm; sockets wait for it, so that nobody's first page competes with it.
+        pages: the names of the pages; whatever is asked for is a page if none are named.
         proxies: how many proxies add to X-Forwarded-For.
         hosts: the names this server answers to; any if empty.
     """
@@ -42,10 +53,17 @@ class Guard:
         app: ASGIApp,
         sockets: Sockets,
         readiness: Readiness,
+        pages: tuple[str, ...] = (),
         proxies: int = limits.PROXIES,
         hosts: tuple[str, ...] = limits.HOSTS,
     ) -> None:
         self.app, self.sockets, self.readiness = app, sockets, readiness
+        base = "/".join(["", *filter(None, str(st.get_option("server.baseUrlPath")).split("/"))])
+        self.files = tuple(base + name for name in FILES)
+        self.known = (
+            {f"{base}/{name}" for name in (*map(path_of, pages), "", *AT_ROOT)} | {base, *PATHS} if pages else None
+        )
+        self.uploads = readiness.uploads
         self.proxies, self.hosts = proxies, hosts
         self.headers = policy.headers()
 
@@ -68,8 +86,31 @@ class Guard:
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        refusal = self._other_name(scope, headers) or not_there(scope, headers) or writing(scope, headers)
-        await (refusal or self._full(scope, headers) or self.app)(scope, receive, send)
+        refusal = ambiguous(headers) or self._other_name(scope, headers) or not_there(scope, headers)
+        refusal = refusal or self._unknown(scope) or writing(scope, headers) or self._full(scope, headers)
+        if refusal is None and scope["method"] == "PUT":
+            await self._upload(scope, receive, send, headers)
+        else:
+            await (refusal or self.app)(scope, receive, send)
+
+    async def _upload(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
+        """A file is counted from before its first byte, and has its time."""
+        session = session_of(scope["path"])
+        if refusal := self.uploads.refusal(session, headers):
+            await refusal(scope, receive, send)
+            return
+        try:
+            with self.uploads.coming(session, int(headers["content-length"])):
+                async with asyncio.timeout(limits.BODY_SECONDS):
+                    await self.app(scope, receive, send)
+        except (TimeoutError, ClientDisconnect):
+            await TOO_SLOW(scope, receive, send)
+
+    def _unknown(self, scope: Scope) -> Response | None:
+        """What is asked for is nothing of ours: whoever looks for it is told so, and not sent a page."""
+        path = scope["path"]
+        known = self.known is None or path.startswith(self.files) or CORE in path or path.rstrip("/") in self.known
+        return None if known or path == "/" else PlainTextResponse("Not found.", 404)
 
     def _other_name(self, scope: Scope, headers: Headers) -> Response | None:
         known = not self.hosts or headers.get("host", "") in self.hosts or scope["path"] in PATHS
@@ -85,7 +126,7 @@ class Guard:
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        if foreign(headers) or self._other_name(scope, headers):
+        if foreign(scope, headers) or self._other_name(scope, headers):
             await _refuse(receive, send, NOT_ALLOWED)
             return
         socket = self.sockets.admit(address_of(scope, headers, self.proxies))
@@ -156,10 +197,26 @@ async def _refuse(receive: Receive, send: Send, code: int) -> None:
     await send({"type": "websocket.close", "code": code})
 
 
-def foreign(headers: Headers) -> bool:
-    """Whether a page of another site asks. Who sends no Origin is no browser, and cannot be led by another site."""
+def ambiguous(headers: Headers) -> Response | None:
+    """Where a request ends must not be a matter of opinion: a proxy might take what follows for another's request."""
+    if "content-length" in headers and "transfer-encoding" in headers:
+        return PlainTextResponse("Content-Length or Transfer-Encoding, not both.", 400, {"connection": "close"})
+    return None
+
+
+def foreign(scope: Scope, headers: Headers) -> bool:
+    """Whether a page of another site asks. Who sends no Origin is no browser, and cannot be led by another site.
+
+    Of a page that came without TLS anybody on its way may have changed the code: it is another site than the one with
+    TLS. The other way round it is what ends TLS before this server and does not say so.
+    """
     origin = headers.get("origin")
-    return origin is not None and origin.partition("://")[2] != headers.get("host")
+    if origin is None:
+        return False
+    scheme, _, host = origin.partition("://")
+    own = headers.get("x-forwarded-proto", scope.get("scheme", "http")).split(",")[0].strip()
+    secure = own in ("https", "wss")
+    return host != headers.get("host") or scheme not in ("https", "http")[: 1 if secure else 2]
 
 
 def not_there(scope: Scope, headers: Headers) -> Response | None:
@@ -172,42 +229,16 @@ def not_there(scope: Scope, headers: Headers) -> Response | None:
 
 
 def writing(scope: Scope, headers: Headers) -> Response | None:
-    """Only files are sent, from the page itself, and not many."""
+    """Only files are sent, and from the page itself."""
     path, method = scope["path"], scope["method"]
     if method in ("GET", "HEAD"):
         return None
     if UPLOAD not in path:
         return PlainTextResponse("Nothing is sent here.", 405)
-    if foreign(headers):
-        return PlainTextResponse("From another site.", 403)
-    return PlainTextResponse("Too many files.", 413) if method == "PUT" and has_too_many_uploads(path) else None
+    return PlainTextResponse("From another site.", 403) if foreign(scope, headers) else None
 
 
 def allowed(headers: Headers) -> bool:
     """Whether this is whoever runs the server, asking for its metrics."""
     given = headers.get("authorization", "").encode()
     return bool(limits.METRICS_TOKEN) and hmac.compare_digest(given, f"Bearer {limits.METRICS_TOKEN}".encode())
-
-
-def has_too_many_uploads(path: str) -> bool:
-    """Whether the visitor this upload belongs to has enough files here already."""
-    session = path.partition(UPLOAD)[2].partition("/")[0]
-    return len(uploaded_files().get(session, ())) >= limits.UPLOADS_EACH
-
-
-def address_of(scope: Scope, headers: Headers, proxies: int) -> str:
-    """Where a request comes from: of X-Forwarded-For, what the outermost of our own proxies saw.
-
-    An IPv6 visitor usually has 2^64 addresses, which count as one.
-    """
-    client = (scope.get("client") or ("",))[0]
-    chain = [entry.strip() for entry in ",".join(headers.getlist("x-forwarded-for")).split(",") if entry.strip()]
-    if proxies and len(chain) >= proxies:
-        client = chain[-proxies]
-    try:
-        address = ipaddress.ip_address(client)
-    except ValueError:
-        return client
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
-        return str(ipaddress.ip_network((address, 64), strict=False))
-    return str(getattr(address, "ipv4_mapped", None) or address)

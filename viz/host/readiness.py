@@ -17,10 +17,11 @@ from streamlit.logger import get_logger
 
 from viz import limits
 from viz.frame import compute
-from viz.frame.waiting import pages
-from viz.host.errors import keep_texts_out_of_the_log
-from viz.host.malloc_trim import give_back
+from viz.frame.waiting import memory, pages
+from viz.host.errors import keep_visitors_out_of_the_log
 from viz.host.sockets import Sockets
+from viz.host.upkeep import Upkeep
+from viz.host.uploads import Uploads
 from viz.host.warmup import warm
 from viz.scheduler.job import where
 from viz.streamlit_internals import pages_are_no_scripts
@@ -29,11 +30,17 @@ PATHS = ("/healthz", "/readyz")
 _log = get_logger(__name__)
 
 
+def set_ceiling() -> None:
+    """From now on what would take too much memory waits; models loaded beside those now here may add theirs."""
+    here = compute.models.bytes
+    memory.most = lambda: limits.MEMORY_BYTES + compute.models.bytes - here
+
+
 class Readiness:
     """Whether this server can take visitors, and if not, why."""
 
     def __init__(self, sockets: Sockets) -> None:
-        self.sockets = sockets
+        self.sockets, self.uploads = sockets, Uploads()
         self.settled = asyncio.Event()
         self.missing = ["warm"]
         self.stopping = False
@@ -57,9 +64,12 @@ class Readiness:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/first_visit.py).
         pages_are_no_scripts()
-        keep_texts_out_of_the_log()
+        keep_visitors_out_of_the_log()
         self._watch_for_the_end()
-        beside = [asyncio.create_task(self._warm()), asyncio.create_task(give_back())]
+        beside = [
+            asyncio.create_task(self._warm()),
+            asyncio.create_task(Upkeep(compute.results, memory, self.uploads).go_on()),
+        ]
         yield
         for task in beside:
             task.cancel()
@@ -73,6 +83,7 @@ class Readiness:
             _log.error("the model cannot be used: %s", where(error))
         else:
             self.missing = []
+            set_ceiling()
             _log.info("Ready: %d examples computed in %.1f s.", texts, time.monotonic() - began)
         finally:
             self.settled.set()

@@ -111,7 +111,10 @@ class Store:
                 finally:
                     self._part(key, job)
             if not job.abandoned:  # by those who waited before; then it is begun again
-                return job.result()
+                try:
+                    return job.result()
+                finally:
+                    del job  # it holds an error, whose traceback holds this frame and all that the page computed
 
     def _find(self, key: Key) -> "Entry | None":
         """A result, which is now the most recently used one. The lock is held."""
@@ -135,6 +138,9 @@ class Store:
 
             job.ticket = self.turns.enter(kind, begin)
             self._jobs[key] = job
+        else:
+            assert job.ticket is not None
+            self.turns.hasten(job.ticket)
         job.wanted += 1
         return job, here
 
@@ -210,6 +216,13 @@ class Store:
         with self._lock:
             self._staying.update(self._kept)
             self._kept.clear()
+
+    def shrink(self, n_bytes: float) -> None:
+        """Forget results, the least recently used first, until so many bytes are no longer kept here."""
+        with self._lock:
+            until = self.bytes - n_bytes
+            while self._kept and self.bytes > until:
+                self._drop(self._kept.popitem(last=False)[1])
 
     def forget(self, name: Hashable) -> None:
         """Forget the results whose keys begin with this."""

@@ -11,13 +11,19 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from viz.errors import ModelError
+from viz.scheduler.ceiling import Ceiling
 
 _came: ContextVar[float] = ContextVar("came")
 
 
-def come() -> None:
-    """A visitor comes: whatever this thread asks for from now on, one thing after the other, stands here."""
-    _came.set(time.monotonic())
+def come() -> float:
+    """A visitor comes, now: whatever this thread asks for from now on, one thing after the other, stands here."""
+    now = time.monotonic()
+    _came.set(now)
+    return now
+
+
+def _nothing() -> None: ...
 
 
 @dataclass(eq=False)
@@ -28,6 +34,16 @@ class Ticket:
     begin: Callable[[], None]
     came: float = field(default_factory=lambda: _came.get(time.monotonic()))
 
+    def call(self) -> None:
+        """The turn comes. What it begins is let go of: it may hold this ticket, and with it a result that is done."""
+        begin = self.let_go()
+        begin()
+
+    def let_go(self) -> Callable[[], None]:
+        """Whoever holds this ticket no longer holds what it would begin."""
+        begin, self.begin = self.begin, _nothing
+        return begin
+
 
 class Turns:
     """First come (:func:`come`), first served; no more than ``places`` at once, and of some kinds fewer.
@@ -36,14 +52,16 @@ class Turns:
         places: how many may be at work at once.
         line: how many may wait.
         at_once: for some kinds of work, how many of the places it may have. Who waits for such a place lets others by.
+        ceiling: of memory. Where there is little left, only who came before everybody else under way is let in.
     """
 
-    def __init__(self, places: int, line: int, at_once: Mapping[str, int]) -> None:
-        self.places, self.line = places, line
+    def __init__(self, places: int, line: int, at_once: Mapping[str, int], ceiling: Ceiling | None = None) -> None:
+        self.places, self.line, self.ceiling = places, line, ceiling or Ceiling()
         self.closed = False
         self._at_once = at_once
         self._waiting, self._working = list[Ticket](), set[Ticket]()
         self._lock = threading.Lock()
+        self.ceiling.lines.append(self.look_again)
 
     def enter(self, kind: str, begin: Callable[[], None]) -> Ticket:
         """Stand in the line; ``begin`` may be called before this returns.
@@ -61,8 +79,17 @@ class Turns:
                 self._waiting.remove(ticket)
                 raise ModelError("crowded", n=self.line)
         for one in called:
-            one.begin()
+            one.call()
         return ticket
+
+    def hasten(self, ticket: Ticket) -> None:
+        """Whoever runs here waits for this too, and may have come before: then that is its place in the line."""
+        with self._lock:
+            if ticket in self._waiting and (came := _came.get(ticket.came)) < ticket.came:
+                self._waiting.remove(ticket)
+                ticket.came = came
+                insort(self._waiting, ticket, key=attrgetter("came"))
+        self.look_again()
 
     def drop(self, ticket: Ticket) -> bool:
         """Leave the line; False if the turn had come already."""
@@ -70,15 +97,21 @@ class Turns:
             if ticket not in self._waiting:
                 return False
             self._waiting.remove(ticket)
-            return True
+        ticket.let_go()
+        return True
 
     def leave(self, ticket: Ticket) -> None:
         """End a turn: the next ones are let in."""
         with self._lock:
             self._working.remove(ticket)
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Let in everyone there is a place for by now, and memory."""
+        with self._lock:
             called = self._call()
         for one in called:
-            one.begin()
+            one.call()
 
     @contextmanager
     def turn(self, kind: str, wait: "Wait") -> Iterator[None]:
@@ -114,10 +147,12 @@ class Turns:
 
     def _call(self) -> list[Ticket]:
         """Let in, in the order of the line, everyone there is a place for."""
-        busy, called = Counter(ticket.kind for ticket in self._working), []
+        busy, called, room = Counter(ticket.kind for ticket in self._working), [], self.ceiling.has_room()
         for ticket in self._waiting:
             if len(self._working) == self.places:
                 break
+            if not room and not self.ceiling.is_first(ticket.came):
+                continue
             if busy[ticket.kind] < self._at_once.get(ticket.kind, self.places):
                 busy[ticket.kind] += 1
                 self._working.add(ticket)

@@ -41,7 +41,7 @@ class Job:
             with checked_by(self.check):
                 self.value = work()
         except ValueError as error:  # a sentence for the visitor
-            self.error = error
+            self.error = without_frames(error)
         except Exception as error:
             _log.log(ERROR, "a computation failed: %s", where(error))
             self.error = ModelError("failed", kind=type(error).__name__)
@@ -71,9 +71,18 @@ class Job:
 
     def result(self) -> Any:
         """What was computed, or why not."""
-        if self.error is not None:
+        if self.error is None:
+            return self.value
+        try:
             raise self.error.with_traceback(None)
-        return self.value
+        finally:
+            del self  # the error's traceback holds this frame, which would hold the error
+
+
+def without_frames(error: BaseException) -> BaseException:
+    """The same error, no longer holding what was computed where it arose."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 def where(error: BaseException, calls: int = 6) -> str:

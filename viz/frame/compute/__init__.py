@@ -22,7 +22,7 @@ from viz import limits
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.frame.specs import Mask, Source, local_entries
-from viz.frame.waiting import aside, called_away, until
+from viz.frame.waiting import aside, called_away, memory, until
 from viz.models import registry
 from viz.models.capture import Capture, Head, capture, seeded
 from viz.models.cross import has_cross, pair, trained_cross
@@ -52,7 +52,7 @@ def warm() -> bool:
     return True
 
 
-turns = Turns(limits.FORWARD_PASSES, limits.QUEUE, {"lesson": limits.LESSONS, "measure": limits.MEASUREMENTS})
+turns = Turns(limits.FORWARD_PASSES, limits.QUEUE, {"lesson": limits.LESSONS, "measure": limits.MEASUREMENTS}, memory)
 models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.COMPUTATION_SECONDS, aside=aside)
 results = Store(
     limits.CACHE_BYTES, turns, limits.COMPUTATION_SECONDS, called_away, aside, limits.SHORT_SECONDS, models.storages

@@ -1,0 +1,38 @@
+"""What the log of a public server may hold: the place of an error, and nobody's text or session."""
+
+import logging
+
+import pytest
+
+from viz.host.errors import keep_visitors_out_of_the_log
+
+SESSION = "9972244e-270a-4eab-b5e9-ddfea1f13b7e"
+
+
+@pytest.fixture
+def log(caplog):
+    make = logging.getLogRecordFactory()
+    keep_visitors_out_of_the_log()
+    yield caplog
+    logging.setLogRecordFactory(make)
+
+
+def test_a_session_has_no_name_in_the_log(log):
+    """Streamlit writes it when a browser comes back: whoever reads it could come back as that visitor."""
+    logger = logging.getLogger("somebody")
+    logger.warning("Session with id %s is already connected! Reconnecting to existing session.", SESSION)
+    logger.error(f"PUT /_stcore/upload_file/{SESSION.upper()}/{SESSION}")
+    try:
+        raise KeyError(SESSION)
+    except KeyError:
+        logger.exception("Lost %s", SESSION)
+    assert SESSION not in log.text.lower()
+    assert "Session with id (a session) is already connected!" in log.text
+    assert log.text.count("(a session)") == 4
+    assert "Lost (a session): KeyError in " in log.text
+
+
+def test_other_records_stay_as_they_are(log):
+    logging.getLogger("somebody").warning("%d examples computed in %.1f s", 7, 1.25)
+    assert log.records[-1].args == (7, 1.25)
+    assert "7 examples computed in 1.2 s" in log.text

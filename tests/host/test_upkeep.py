@@ -1,0 +1,73 @@
+"""Memory that nobody needs any more does not stay with the server."""
+
+import asyncio
+import os
+import time
+from types import SimpleNamespace
+
+import pytest
+import torch
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+
+from tests.coroutines import finish
+from tests.load.watch import memory_of
+from viz import streamlit_internals
+from viz.host import readiness, upkeep
+from viz.host.sockets import Sockets
+from viz.host.uploads import Uploads
+from viz.scheduler.cache import Kept, Store
+from viz.scheduler.ceiling import Ceiling
+from viz.scheduler.fair_queue import Turns, quietly
+
+
+@pytest.mark.skipif(upkeep.trimmer() is abs, reason="needs glibc: elsewhere nothing is handed back, as on a Mac")
+def test_pages_between_what_stays_go_back(monkeypatch):
+    """The lifespan does it: a tenth of many small tensors stays, and pins nearly all of the rest."""
+    monkeypatch.setattr(upkeep, "EVERY", 0.05)
+    monkeypatch.setattr(readiness, "warm", lambda: 0)
+    monkeypatch.setattr(readiness, "keep_visitors_out_of_the_log", lambda: None)  # these two are for the whole process
+    monkeypatch.setattr(readiness.Readiness, "_watch_for_the_end", lambda _: None)
+    tensors = [torch.ones(5_000) for _ in range(6_000)]  # 20 kB each, 120 MB
+    tensors = tensors[::10]
+    before = memory_of(os.getpid())
+
+    async def serve() -> None:
+        async with readiness.Readiness(Sockets()).lifespan(None):
+            await asyncio.sleep(0.5)
+
+    finish(serve())
+    assert before - memory_of(os.getpid()) > 60
+    assert len(tensors) == 600
+
+
+def test_sessions_nobody_came_back_to_end_though_nobody_else_leaves(monkeypatch):
+    """Streamlit lets go of them when another session is lost: those of the last visitors would stay for good."""
+    ended, kept = [], MemorySessionStorage(ttl_seconds=0.2)
+    manager = SimpleNamespace(_session_storage=kept)
+    running = SimpleNamespace(exists=lambda: True, instance=lambda: SimpleNamespace(_session_mgr=manager))
+    monkeypatch.setattr(streamlit_internals, "Runtime", running)
+    for name in "ab":
+        kept.save(SimpleNamespace(session=SimpleNamespace(id=name, shutdown=lambda name=name: ended.append(name))))
+    streamlit_internals.end_lost_sessions()
+    assert ended == []
+    time.sleep(0.3)
+    streamlit_internals.end_lost_sessions()
+    assert ended == ["a", "b"] and not kept._cache._data
+
+
+def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
+    held, begun = [900], []
+    ceiling = Ceiling(lambda: 1_000, 300, lambda: held[0])
+    store = Store(1_000_000, Turns(2, 7, {}, ceiling), seconds=60)
+    read = Kept(lambda n: "x" * 10_000, store, "pass", quietly)
+    for n in range(3):
+        read(n)
+    before = store.bytes
+    with ceiling.visit(0.0):
+        store.turns.enter("pass", lambda: begun.append("later"))
+        keeper = upkeep.Upkeep(store, ceiling, Uploads())
+        keeper.relieve()
+        assert 0 < store.bytes < before and begun == []
+        held[0] = 100
+        keeper.relieve()
+    assert begun == ["later"]

@@ -1,0 +1,103 @@
+"""Where memory is short, only the visitor who came first goes on; nobody waits for ever."""
+
+import contextvars
+import threading
+from contextlib import ExitStack
+
+import pytest
+
+from viz.scheduler.ceiling import Ceiling, resident
+from viz.scheduler.fair_queue import Turns, come
+
+
+class Process:
+    """What a process takes, as a test says it."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.ceiling = Ceiling(lambda: 1_000, 300, lambda: self.bytes)
+        self.turns = Turns(2, 7, {}, self.ceiling)
+        self.begun: list[str] = []
+
+
+class Visitor:
+    """Somebody under way, in a context of their own."""
+
+    def __init__(self, process: Process, name: str) -> None:
+        self.process, self.name, self.stay = process, name, ExitStack()
+        self.context = contextvars.copy_context()
+        self.stay.enter_context(process.ceiling.visit(self.context.run(come)))
+
+    def ask(self):
+        return self.context.run(self.process.turns.enter, "pass", lambda: self.process.begun.append(self.name))
+
+
+@pytest.fixture
+def process():
+    return Process()
+
+
+def test_as_long_as_there_is_memory_everybody_goes_on(process):
+    process.bytes = 700
+    assert process.ceiling.has_room()
+    for visitor in [Visitor(process, name) for name in "ab"]:
+        visitor.ask()
+    assert process.begun == ["a", "b"]
+    process.bytes = 701
+    assert not process.ceiling.has_room()
+    assert process.ceiling.missing == 1
+
+
+def test_where_it_is_short_they_go_on_one_after_the_other(process):
+    first, second, third = (Visitor(process, name) for name in "abc")
+    process.bytes = 900
+    third.ask()
+    second.ask()
+    assert process.begun == [], "the first has the results computed so far, and has not asked for the next"
+    ticket = first.ask()
+    assert process.begun == ["a"]
+    process.turns.leave(ticket)
+    first.ask()
+    assert process.begun == ["a", "a"], "whatever the first asks for"
+    first.stay.close()
+    assert process.begun == ["a", "a", "b"], "the next one is first now"
+    process.bytes = 100
+    process.turns.look_again()
+    assert process.begun == ["a", "a", "b"], "both places are taken"
+    process.turns.leave(ticket := next(one for one in process.turns._working))
+    assert process.begun[-1] == "c" and ticket.kind == "pass"
+
+
+def test_who_waits_for_what_a_later_one_asked_for_lends_it_the_place(process):
+    """Equal requests are one: else the first would wait for the second, and the second for the first."""
+    first, second, third = (Visitor(process, name) for name in "abc")
+    process.bytes = 900
+    second.ask()
+    shared = third.ask()
+    assert process.turns.place(shared) == 2
+    first.context.run(process.turns.hasten, shared)
+    assert process.begun == ["c"]
+    assert process.turns.waiting == 1
+
+
+def test_what_is_no_visitors_waits_for_those_under_way_alone(process):
+    process.bytes = 900
+    process.turns.enter("pass", lambda: process.begun.append("nobody"))
+    assert process.begun == ["nobody"]
+
+
+def test_without_a_ceiling_nobody_asks():
+    def asked() -> int:
+        raise AssertionError
+
+    assert Ceiling(in_use=asked).has_room()
+
+
+def test_what_this_process_takes():
+    before = resident()
+    if not before:
+        pytest.skip("only Linux says it in /proc; elsewhere there is no ceiling")
+    held = bytearray(50_000_000)
+    held[::4096] = bytes(len(held[::4096]))
+    assert 40e6 < resident() - before < 100e6
+    assert threading.active_count() > 0 and held

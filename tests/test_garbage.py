@@ -1,0 +1,49 @@
+"""What a page computed goes with the page: Python's collector does not know a tensor's bytes, and comes too late."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from torch import Tensor
+
+from pages import PAGES
+from viz.frame import compute
+
+MINE = "An okapi counts seven quiet zebras."
+
+
+@contextmanager
+def collected_by_nobody() -> Iterator[list[Tensor]]:
+    """Afterwards the list holds the tensors that only a collection would have found."""
+    found: list[Tensor] = []
+    gc.collect()
+    gc.disable()
+    try:
+        yield found
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        found += [one for one in gc.garbage if isinstance(one, Tensor)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+def test_a_ring_is_found():
+    import torch
+
+    with collected_by_nobody() as found:
+        ring: list[object] = [torch.zeros(3)]
+        ring.append(ring)
+        del ring
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_that_was_left_leaves_no_tensor_to_the_collector(open_app, monkeypatch, page):
+    monkeypatch.setattr(compute.results, "most_bytes", 0)
+    with collected_by_nobody() as found:
+        app = open_app(page, section="all", text=MINE)
+        assert not app.error and not app.exception
+    assert not found, {tuple(one.shape) for one in found}

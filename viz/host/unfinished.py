@@ -1,0 +1,52 @@
+"""What browsers have begun to send and the pages have not read yet: in bytes, over the server and by address."""
+
+import time
+from collections.abc import Hashable
+from typing import Protocol
+
+from viz import limits
+
+
+class Sender(Hashable, Protocol):
+    """A connection that holds bytes until they are a whole message, and that can be ended."""
+
+    def give_up(self) -> None:
+        """Let go of what was received, and close."""
+
+
+class Unfinished:
+    """How many bytes each connection holds. Where it is too much, whoever has been at it longest gives up.
+
+    Args:
+        most: bytes in all.
+        most_each: of one address.
+    """
+
+    def __init__(self, most: int = limits.UNFINISHED_BYTES, most_each: int = limits.UNFINISHED_BYTES_EACH) -> None:
+        self.most, self.most_each = most, most_each
+        self.bytes = 0
+        self._held: dict[str, dict[Sender, tuple[float, int]]] = {}
+
+    def hold(self, sender: Sender, address: str, n_bytes: int) -> None:
+        """Note that a connection holds so many bytes now."""
+        theirs = self._held.setdefault(address, {})
+        since, before = theirs.pop(sender, (time.monotonic(), 0))
+        self.bytes += n_bytes - before
+        if n_bytes:
+            theirs[sender] = since, n_bytes
+        elif not theirs:
+            del self._held[address]
+        if n_bytes > before:
+            self._make_room(address)
+
+    def of(self, address: str) -> int:
+        """Bytes that the connections of an address hold."""
+        return sum(size for _, size in self._held.get(address, {}).values())
+
+    def _make_room(self, address: str) -> None:
+        """End connections: of this address if it holds too much, else of the one that holds most."""
+        while (much := self.of(address) > self.most_each) or self.bytes > self.most:
+            crowd = address if much else max(self._held, key=self.of)
+            longest = min(self._held[crowd], key=lambda sender: self._held[crowd][sender][0])
+            self.hold(longest, crowd, 0)
+            longest.give_up()
