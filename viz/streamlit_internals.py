@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
@@ -28,6 +29,29 @@ def page_hash() -> str:
     """What Streamlit calls the page of this run."""
     context = get_script_run_ctx()
     return context.page_script_hash if context else ""
+
+
+def page_path() -> str:
+    """What the page of this run is called in the address bar; "" for the first."""
+    context = get_script_run_ctx()
+    known: Mapping[Any, Any] = context.pages_manager.get_pages() if context else {}
+    return str(known.get(page_hash(), {}).get("url_pathname", "")) if len(known) > 1 else ""
+
+
+def is_back_or_forward() -> bool:
+    """Whether this run was asked for by the browser's Back or Forward; the frontend then replaces what is written."""
+    context = get_script_run_ctx()
+    return bool(context and context.is_history_navigation)
+
+
+def note_address(link: Mapping[str, str]) -> None:
+    """Tell Streamlit what stands in the address bar, without having the browser write it."""
+    if context := get_script_run_ctx():
+        with context.session_state.query_params() as held:
+            held.clear_with_no_forward_msg(preserve_embed=True)
+            for name, value in link.items():
+                held.set_with_no_forward_msg(name, value)
+            context.query_string = urlencode(dict(held.items()))
 
 
 def texts_sent() -> Mapping[str, str]:

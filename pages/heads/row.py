@@ -50,9 +50,7 @@ def _chosen_row(context: HeadsContext) -> int:
     queries, labels = context.scene.capture.queries, context.scene.capture.queries.labels
     state.belong_to((labels, context.scene.labels), "query", "key")
     usual = max(0, opening_query(context.scene))
-    if st.session_state.get("query") == -1:  # nothing is locked in the grid
-        state.put("query", usual)
-    state.pick("query", usual, range(len(labels)))
+    state.pick("query", usual, range(len(labels)))  # -1, nothing is locked in the grid, is no row
     st.selectbox(
         context.t("heads.row_of"),
         range(len(labels)),

@@ -2,31 +2,58 @@
 
 A parameter's name is its widget's key. What a link asks for is believed only if the rule allows it; the rest falls
 back to the default, and the visitor is told.
+
+The link holds what the visitor chose, and no default: a value nobody chose is each page's own, and not carried to the
+next. It holds what the open page and section declare. What was chosen elsewhere (another section, another page) is not
+in it, but stays with the session, and is there again when the visitor comes back.
+
+One choice is one entry of the browser's history. Back and Forward have the link believed once more, and wholly: what
+it does not name goes back to its default.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.frame.connection import reconnect
-from viz.streamlit_internals import page_hash
+from viz.frame.connection import address, reconnect
+from viz.streamlit_internals import is_back_or_forward, page_hash
 
 T = TypeVar("T")
 
 _LINK, _DECLARED, _REFUSED, _LONGEST, _WRITTEN = "_link", "_declared", "_refused", "_longest", "_written"
-_PAGE, _MOVED = "_page", "_moved"
+_PAGE, _BELIEVED, _USUAL = "_page", "_believed", "_usual"
 
 
 def begin() -> None:
-    """Start a run: note the link this session was opened with, once, before any control is made."""
-    if _LINK not in st.session_state:
-        st.session_state[_LINK] = {name: st.query_params[name] for name in st.query_params}
-        st.session_state[_REFUSED] = []
-    st.session_state[_DECLARED] = {}
-    page = page_hash()
-    st.session_state[_MOVED] = st.session_state.get(_PAGE, page) != page
-    st.session_state[_PAGE] = page
+    """Start a run: note the link this session was opened with, or Back and Forward led to, before any control."""
+    state = st.session_state
+    first = _LINK not in state
+    if first or is_back_or_forward():
+        state[_LINK] = {name: st.query_params[name] for name in st.query_params}
+        state[_REFUSED] = []
+        # What this link was asked for already; a name that is not in it has a value of before. None: no such link.
+        state[_BELIEVED] = None if first else set()
+    state[_DECLARED] = {}
+    state.setdefault(_USUAL, {})
+
+
+def _is_of_before(name: str) -> bool:
+    """Whether a parameter's value is of before Back or Forward, which led to a link that has not been asked for it."""
+    believed: set[str] | None = st.session_state[_BELIEVED]
+    return believed is not None and name not in believed
+
+
+def _is_chosen(name: str) -> bool:
+    """Whether a parameter has a value other than the default that was put there because nobody chose one."""
+    state = st.session_state
+    return name in state and not (name in state[_USUAL] and state[name] == state[_USUAL][name])
+
+
+def _is_moved() -> bool:
+    """Whether this is the first run of a page, or none before it came to its end."""
+    return bool(st.session_state.get(_PAGE) != page_hash())
 
 
 def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
@@ -39,30 +66,42 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
         ok: the rule. It may depend on other parameters and is asked again in every run.
     """
     state = st.session_state
-    link: dict[str, str] = state[_LINK]
-    if name in link and name not in state:
-        raw = link.pop(name)
-        try:
-            state[name] = parse(raw)
-        except ValueError:
-            state[name] = default
-            state[_REFUSED].append(name)
-        else:
-            if not ok(state[name]):
-                state[_REFUSED].append(name)
-    if name not in state or not ok(state[name]):
+    declared: dict[str, Any] = state[_DECLARED]
+    if name not in state or _is_of_before(name):
+        state[_USUAL].pop(name, None)
+        state[name] = _believe(name, default, parse, ok)
+    elif not ok(state[name]) or (name not in declared and not _is_chosen(name)):
         state[name] = default
-    elif state[_MOVED] and name not in state[_DECLARED]:
+    elif name not in declared and _is_moved():
         # Another page's widget of this name is another one to Streamlit, and begins empty unless it is given a value.
         state[name] = state[name]
-    state[_DECLARED][name] = default
+    if state[name] == default:
+        state[_USUAL][name] = default
+    elif _is_chosen(name):
+        state[_USUAL].pop(name, None)
+    declared[name] = default
     value: T = state[name]
     return value
 
 
+def _believe(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
+    """What the link asks for, if it does and the rule allows it."""
+    state = st.session_state
+    if state[_BELIEVED] is not None:
+        state[_BELIEVED].add(name)
+    raw = state[_LINK].pop(name, None)
+    if raw is None:
+        return default
+    with suppress(ValueError):
+        if ok(value := parse(raw)):
+            return value
+    state[_REFUSED].append(name)
+    return default
+
+
 def is_known(name: str) -> bool:
     """Whether a parameter has a value already, or the link gives it one."""
-    return name in st.session_state or name in st.session_state[_LINK]
+    return (name in st.session_state and not _is_of_before(name)) or name in st.session_state[_LINK]
 
 
 def asked(wanted: str) -> bool:
@@ -90,7 +129,7 @@ def belong_to(tokens: Any, *names: str) -> None:
 def whole(name: str, default: int, low: int, high: int) -> int:
     """A whole number from ``low`` to ``high``; out of range after a change elsewhere, it goes to the nearest end."""
     value = st.session_state.get(name)
-    if isinstance(value, int) and not low <= value <= high:
+    if isinstance(value, int) and not low <= value <= high and _is_chosen(name):
         put(name, min(max(value, low), high))
     return param(name, min(max(default, low), high), int, lambda value: low <= value <= high)
 
@@ -138,6 +177,8 @@ def text(name: str, default: str, longest: int) -> str:
 def put(name: str, value: Any) -> None:
     """Set a parameter from the page, before its widget is made in this run (or in a callback)."""
     st.session_state[name] = value
+    if (believed := st.session_state.get(_BELIEVED)) is not None:
+        believed.add(name)
 
 
 def refused() -> list[str]:
@@ -153,19 +194,25 @@ def _write(value: Any) -> str:
 
 
 def link() -> dict[str, str]:
-    """What a link to this picture holds: every declared parameter that is not at its default."""
+    """What a link to this picture holds: every declared parameter that was chosen and is not at its default."""
     state, declared = st.session_state, st.session_state[_DECLARED]
     longest: dict[str, int] = state.get(_LONGEST, {})
-    changed = [name for name, usual in declared.items() if state[name] != usual]
+    changed = [name for name, usual in declared.items() if state[name] != usual and _is_chosen(name)]
     return {name: _write(state[name])[: longest.get(name)] for name in changed}
 
 
 def end() -> None:
     """Finish a run: write the state into the address bar."""
-    in_address, wanted = {name: st.query_params[name] for name in st.query_params}, link()
-    # A page not opened yet may still want its part of the link the session came with.
+    state, wanted = st.session_state, link()
+    in_address = {name: st.query_params[name] for name in st.query_params}
+    back, before = is_back_or_forward(), state.get(_WRITTEN, wanted)
+    if _is_moved() and not back:
+        # Streamlit made an entry of the page's address alone: the link belongs to that one.
+        if in_address != wanted:
+            address.replace(wanted)
     # Of two quick changes that undo each other the second is sent with the address from before the first: what the
-    # browser says is where it was, what was last written is where it will be.
-    if in_address != wanted or st.session_state.get(_WRITTEN, wanted) != wanted:
+    # browser says is where it was, what was last written is where it will be. After Back it is where it says.
+    elif in_address != wanted or (before != wanted and not back):
         st.query_params.from_dict(wanted)
-    st.session_state[_WRITTEN] = wanted
+    # A page not opened yet may still want its part of the link the session came with.
+    state[_WRITTEN], state[_PAGE], state[_BELIEVED] = wanted, page_hash(), None

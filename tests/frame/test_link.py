@@ -1,0 +1,71 @@
+"""The link holds what the visitor chose: no default of this page or another one, and nothing is lost on the way."""
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from pages import PAGES
+from viz.frame.sidebar import file_of
+
+
+def link(app: AppTest) -> dict[str, str]:
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+def declared(app: AppTest) -> dict[str, Any]:
+    """Every parameter of the page, and its value."""
+    return {name: app.session_state[name] for name in app.session_state["_declared"]}
+
+
+def test_visiting_pages_chooses_nothing(open_app):
+    app, fresh = open_app(PAGES[0]), {page: declared(open_app(page)) for page in PAGES}
+    for page in (*PAGES, *PAGES[::-1]):  # each before every other one, and after it
+        app.switch_page(file_of(page)).run()
+        assert not app.exception
+        assert link(app) == {}, page
+        assert declared(app) == fresh[page], "each page opens at its own defaults"
+
+
+def test_what_was_chosen_goes_along_and_what_was_not_does_not(open_app):
+    app = open_app("step_by_step")
+    app.selectbox(key="query").set_value(4).run()
+    app.selectbox(key="query").set_value(13).run()
+    assert app.session_state["key"] == open_app("step_by_step", query=13).session_state["key"], "as the link shows it"
+    assert link(app) == {"query": "13"}
+    for page, held in (("heads", {"query": "13"}), ("cost", {}), ("masks", {"query": "13"})):
+        app.switch_page(file_of(page)).run()
+        assert link(app) == held
+    app = open_app("share_kv", source="words")  # there fewer key/value heads than heads are usual
+    app.switch_page(file_of("heads")).run()
+    assert link(app) == {"source": "words"}
+    assert app.session_state["n_kv_heads"] == app.session_state["n_heads"]
+
+
+def test_a_choice_set_back_to_the_default_is_none(open_app):
+    app = open_app("heads")
+    app.slider(key="layer").set_value(5).run()
+    app.slider(key="layer").set_value(3).run()
+    app.switch_page(file_of("step_by_step")).run()
+    assert link(app) == {}
+
+
+def test_a_value_out_of_range_elsewhere_is_a_choice_only_if_it_was_one(open_app):
+    app = open_app("heads", source="words", text="a b c")
+    app.select_slider(key="n_heads").set_value(1).run()  # one head: head 1, where a page begins, is not among them
+    assert app.session_state["head"] == 0
+    app.select_slider(key="n_heads").set_value(4).run()
+    assert app.session_state["head"] == 1, "nobody chose head 0"
+    app = open_app("heads", source="words", text="a b c", head=3)
+    app.select_slider(key="n_heads").set_value(2).run()
+    assert link(app)["n_heads"] == "2"
+    assert app.session_state["head"] == 1, "the nearest there is"
+
+
+def test_the_bars_of_a_row_lock_nothing_in_the_grid(open_app):
+    app = open_app("heads", text="a b c", section="row")
+    assert app.selectbox(key="query").value == 0
+    app.session_state["section"] = "all_heads"
+    assert link(app.run().run()) == {"text": "a b c"}
+    assert app.session_state["query"] == -1
+    whole = open_app("heads", text="a b c", section="all")
+    assert link(whole.run().run()) == {"text": "a b c", "section": "all"}
