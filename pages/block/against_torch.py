@@ -6,6 +6,7 @@ from pages.block import compute
 from pages.block.compute import Compared
 from pages.block.context import BlockContext, warn_of_changes
 from pages.block.side import Side, side_name, torch_name
+from viz.core.analysis.checks import worst
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 
@@ -47,11 +48,11 @@ def table(context: BlockContext, side: Side, rows: tuple[Compared, ...]) -> dict
 def _checks(context: BlockContext, side: Side, rows: tuple[Compared, ...]) -> list[Check]:
     """What was compared, said once for a side: the block that is farthest off."""
     name, n = side_name(context.t, side), len(rows)
-    found = [check("block.check_equations_side", max(row.equations for row in rows), 1e-5, name=name)]
+    found = [check("block.check_equations_side", worst(row.equations for row in rows), 1e-5, name=name)]
     by_torch = [row.torch_layer for row in rows if row.torch_layer is not None]
     if by_torch:
-        found.append(check("block.check_torch", max(by_torch), 1e-6, kind=torch_name(side), name=name))
+        found.append(check("block.check_torch", worst(by_torch), 1e-6, kind=torch_name(side), name=name))
     states = [row.model_state for row in rows if row.model_state is not None]
     if states:
-        found.append(check("block.check_model", max(states), 1e-5, name=name, n=n))
+        found.append(check("block.check_model", worst(states), 1e-5, name=name, n=n))
     return found

@@ -5,61 +5,60 @@ from collections.abc import Iterable
 import numpy as np
 from torch import Tensor
 
-from pages.block.side import Side
+from pages.block.side import Attention, Side
+from viz.core.analysis.checks import worst
 from viz.core.block import BlockTrace
-from viz.core.heads import MultiHeadTrace
 from viz.core.norm import moments, standard_error
 from viz.frame.checks import Check, attention_checks
 
 
-def worst_checks(traces: Iterable[MultiHeadTrace]) -> list[Check]:
+def worst_checks(attentions: Iterable[Attention]) -> list[Check]:
     """What holds of every attention, said once: of the one that is farthest off for its size."""
-    worst = dict[str, Check]()
-    for steps in traces:
-        for found in attention_checks(steps):
+    farthest = dict[str, Check]()
+    for steps, asked in attentions:
+        for found in attention_checks(steps, **asked):
             off = found.error / found.tolerance
-            if found.key not in worst or not off <= worst[found.key].error / worst[found.key].tolerance:
-                worst[found.key] = found
-    return list(worst.values())
+            if found.key not in farthest or not off <= farthest[found.key].error / farthest[found.key].tolerance:
+                farthest[found.key] = found
+    return list(farthest.values())
 
 
 def worst_attention_checks(sides: Iterable[Side]) -> list[Check]:
     """The same of every attention of the sides' blocks."""
-    traces = [steps for side in sides for steps in (side.trace.attention, side.trace.cross)]
-    return worst_checks(steps for steps in traces if steps is not None)
+    return worst_checks(attention for side in sides for attention in side.attentions)
 
 
 def added_error(trace: BlockTrace) -> float:
     """How far any sum is from its two terms."""
-    points, worst, came_in = trace.points, 0.0, trace.x
+    points, errors, came_in = trace.points, list[float](), trace.x
     part_ends = "_add" if trace.design.norm == "pre" else "_norm"
     for name, values in points.items():
         if name.endswith("_add"):
             expected = points[name.removesuffix("_add")] + (came_in if trace.design.residual else 0)
-            worst = max(worst, float((values - expected).abs().max()))
+            errors.append(float((values - expected).abs().max()))
         if name.endswith(part_ends):
             came_in = values
-    return worst
+    return worst(errors)
 
 
 def norm_error(trace: BlockTrace) -> float:
     """How far any norm's rows are from standard, and what is shown from the norm of what came before."""
-    normalize, worst = trace.design.normalize, 0.0
+    normalize, errors = trace.design.normalize, list[float]()
     for point in trace.points:
         if point.endswith("_norm"):
             came, learned = trace.before(point), trace.norm_weights(point)
             off = (trace.points[point] - normalize(came, learned)).abs().max()
-            worst = max(worst, float(off), standard_error(came, learned, normalize))
-    return worst
+            errors += [float(off), standard_error(came, learned, normalize)]
+    return worst(errors)
 
 
 def moments_error(points: Iterable[Tensor]) -> float:
     """How far mean, standard deviation and length are from numpy's in double precision, as a share of the largest."""
-    worst = 0.0
+    errors = []
     for values in points:
         seen, exact = moments(values), values.double().numpy()
         expected = {"mean": exact.mean(-1), "std": exact.std(-1), "norm": np.sqrt((exact**2).sum(-1))}
         size = max(1.0, float(expected["norm"].max()))
         for name, numbers in expected.items():
-            worst = max(worst, float(np.abs(getattr(seen, name).numpy() - numbers).max()) / size)
-    return worst
+            errors.append(float(np.abs(getattr(seen, name).numpy() - numbers).max()) / size)
+    return worst(errors)

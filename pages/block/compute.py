@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from pages.block.equations import equations_error
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import largest, worst
 from viz.core.analysis.token_similarity import mean_cosine
 from viz.core.analysis.torch_layers import torch_layer_error
 from viz.core.block import BlockTrace
@@ -116,7 +116,7 @@ def both_places(source: Source, target: str, mask: Mask, layer: int) -> BothPlac
     runs = {place: block.run(**masks, design=replace(stack.design, norm=place)) for place in PLACES}
     return BothPlaces(
         traces={place: run[0] for place, run in runs.items()},
-        error=max(equations_error(block, run, masks) for run in runs.values()),
+        error=worst(equations_error(block, run, masks) for run in runs.values()),
         torch_errors={place: torch_error(run[0]) for place, run in runs.items()},
     )
 

@@ -24,7 +24,7 @@ def draw(context: BlockContext) -> list[Check]:
     return [
         check("block.check_ahead", decoder.trace.attention.weights.triu(1).abs().sum(), 0.0),
         check("block.check_shape", shape_off, 0.0, target=n, source=m),
-        *worst_checks((encoder.trace.attention, decoder.trace.attention, crossing)),
+        *worst_checks((*encoder.attentions, *decoder.attentions)),
     ]
 
 

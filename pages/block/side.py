@@ -1,17 +1,23 @@
 """One side of the page's diagram, an encoder's or a decoder's: its block, and what goes into it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
+import torch
 from torch import Tensor
 
 from viz.core.block import BlockTrace
+from viz.core.heads import MultiHeadTrace
+from viz.frame.checks import with_mask, written_out
 from viz.frame.compute import blocks
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.specs import Mask, Source
 from viz.models.blocks import Blocks
 from viz.text import Translate
+
+Attention = tuple[MultiHeadTrace, Mapping[str, Any]]
+"""What a layer of heads did, and how it was asked to attend: the options of ``attend``, by the source and the mask."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +25,8 @@ class Side:
     """A stack of blocks, one of which is shown, with what goes into it: tensors by name, and whose tokens they are.
 
     ``inputs`` are the embedding and the positions, as far as there are any; ``traces`` are all layers of the stack, of
-    which ``layer`` is shown. ``lent``: the model has no such block, and this one is seeded.
+    which ``layer`` is shown. ``lent``: the model has no such block, and this one is seeded. ``asked`` says how the
+    heads of the block shown were asked to attend, those of cross-attention last.
     """
 
     code: Literal["enc", "dec"]
@@ -29,6 +36,13 @@ class Side:
     traces: tuple[BlockTrace, ...]
     layer: int
     lent: bool
+    asked: tuple[Mapping[str, Any], ...]
+
+    @property
+    def attentions(self) -> list[Attention]:
+        """The attention of the block that is shown, or both of a decoder's."""
+        traces = (self.trace.attention, self.trace.cross)
+        return [(steps, asked) for steps, asked in zip(traces, self.asked, strict=False) if steps is not None]
 
     @property
     def trace(self) -> BlockTrace:
@@ -57,13 +71,15 @@ class Side:
 def encoder_side(source: Source, plan: BlockPlan, mask: Mask, layer: int) -> Side:
     """The source's own first stack."""
     seen, traces = blocks.reading(source, plan.positions), blocks.blocks(source, plan, mask)
+    n, shown = len(seen.tokens.ids), min(layer, len(traces) - 1)
     return Side(
         code="enc",
         labels=seen.tokens.labels,
         stack=blocks.first_stack(source, plan),
         traces=traces,
-        layer=min(layer, len(traces) - 1),
+        layer=shown,
         lent=False,
+        asked=(with_mask(seen.calls[shown].options, written_out(mask, n, n)),),
         inputs=blocks.inputs(source, plan),
     )
 
@@ -76,15 +92,32 @@ def decoder_side(source: Source, target: str, plan: BlockPlan, mask: Mask, layer
     """
     has_own = blocks.has_decoder(source)
     traces = blocks.decoder_blocks(source, target, plan, mask)
+    shown = min(layer, len(traces) - 1)
+    as_trained: list[Mapping[str, Any]] = [{}, {}]
+    if has_own:
+        stacks = blocks.reading(source, target=target).stacks
+        as_trained = [stacks[name][shown].options for name in ("decoder", "cross")]
     return Side(
         code="dec",
         labels=blocks.written(source, target, plan).labels,
         traces=traces,
         stack=blocks.decoder_stack(source, target, plan, mask),
-        layer=min(layer, len(traces) - 1),
+        layer=shown,
+        asked=tuple(map(with_mask, as_trained, _decoder_rules(traces[shown], mask))),
         lent=source.kind == "model" and not has_own,
         inputs={} if has_own else blocks.inputs(blocks.writer(source, target), plan),
     )
+
+
+def _decoder_rules(trace: BlockTrace, mask: Mask) -> tuple[Tensor, Tensor | None]:
+    """Where a target may look in itself, never ahead, and in the source: past the padding, which is the source's."""
+    assert trace.cross is not None
+    n, m = len(trace.x), len(trace.cross.memory)
+    so_far = torch.ones(n, n, dtype=torch.bool).tril()
+    if mask.kind in ("padding", "both"):
+        return so_far, written_out(replace(mask, kind="padding"), n, m)
+    further = written_out(mask, n, n)
+    return so_far if further is None else so_far & further, None
 
 
 def kind_of(code: str) -> str:

@@ -8,6 +8,7 @@ import torch
 from pages.block import compute
 from pages.block.compute import Outcome
 from pages.block.context import BlockContext
+from viz.core.analysis.checks import worst
 from viz.figures.bars import bars
 from viz.figures.depth import Curve, depth
 from viz.figures.palette import BLUE, GREY
@@ -28,7 +29,7 @@ def draw(context: BlockContext) -> list[Check]:
     _pictures(context, outcomes)
     _found(context, outcomes[built], outcomes["no_residual"], outcomes["no_norm"])
     _table(context, plans, outcomes)
-    error = max(outcome.error for outcome in outcomes.values())
+    error = worst(outcome.error for outcome in outcomes.values())
     return [check("block.check_equations", error, 1e-5, n=len(outcomes))]
 
 

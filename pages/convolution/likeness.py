@@ -14,7 +14,7 @@ from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame import controls, state
-from viz.frame.checks import Check, check
+from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
 
 ROW_HEIGHT = 35
@@ -146,7 +146,7 @@ def share_by_hand(weights: Tensor, allowed: Tensor, offset: Tensor, alpha: Tenso
 
 def _checks(context: ConvolutionContext, fit: WindowFit, head: int) -> list[Check]:
     trace, layer = context.scene.trace, context.scene.choice.layer
-    allowed = trace.masked.isfinite().any(0)
+    allowed = open_cells(context.scene).any(0)
     found = share_by_hand(trace.weights[head], allowed, fit.offset[head], fit.alpha[head])
     off = abs(found - float(fit.explained[head]))
     return [check("convolution.check_share", off, 1e-3, layer=layer, head=head)]

@@ -1,5 +1,6 @@
 """Three windows on the visitor's words: heads that look at a place, whatever the words are."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import share_kv
 from viz.core.variants.relative import factored_scores, quadratic_scores
 from viz.frame import state
-from viz.frame.checks import Check, check
+from viz.frame.checks import Check, asked_of, check, open_cells
 from viz.frame.scene import Scene
 
 KEY = "windows"
@@ -101,8 +102,9 @@ def _checks(scene: Scene, content: Sequence[int], windows: Windows, steps: Atten
     product, square = factored_scores(offset, alpha, (n,)), by_hand.window_scores(offset, alpha, (n,))
     constant = (alpha[:, None] * offset.square())[:, None]
     q, k = trace.q[content, :n].double(), share_kv(trace.k, trace.weights.shape[0])[content, :n].double()
-    mixed = windows.mix * trace.scale * (q @ k.mT)
-    hidden = trace.masked[content, :n, :n].isinf()
+    scale = asked_of(scene).get("scale") or 1 / math.sqrt(q.shape[-1])
+    mixed = windows.mix * scale * (q @ k.mT)
+    hidden = ~open_cells(scene)[content, :n, :n]
     weights = by_hand.softmax((mixed + square).masked_fill(hidden, -torch.inf))
     return [
         check("convolution.check_square", (product - square - constant).abs().max(), 1e-6 * largest(square)),

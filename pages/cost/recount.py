@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import max_pool1d, pad
 from torch.utils.flop_counter import FlopCounterMode
 
+from viz.core.analysis.checks import worst
 from viz.core.cost.model import ModelSpec
 from viz.core.cost.timed_layers import CANDIDATES, Plan, naive_attention, sdpa_attention
 
@@ -182,8 +183,8 @@ def attention_error(d: int, h: int, n: int) -> float:
         module.in_proj_weight.copy_(torch.cat([matrix.mT for matrix in w[:3]]))
         module.out_proj.weight.copy_(w[3].mT)
         wanted, _ = module(x, x, x, need_weights=False)
-        off = max((layer(x, w, h) - wanted).abs().max() for layer in (naive_attention, sdpa_attention))
-        return float(off / wanted.abs().max())
+        off = worst((layer(x, w, h) - wanted).abs().max() for layer in (naive_attention, sdpa_attention))
+        return off / float(wanted.abs().max())
 
 
 def slope(sizes: Sequence[int], values: Sequence[int]) -> float:

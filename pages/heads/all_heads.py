@@ -5,7 +5,7 @@ import streamlit as st
 from pages.heads import downloads
 from pages.heads.context import HeadsContext
 from viz.frame import state
-from viz.frame.checks import Check, attention_checks
+from viz.frame.checks import Check, scene_checks
 from viz.frame.examples import examples
 from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
@@ -16,7 +16,7 @@ def draw(context: HeadsContext) -> list[Check]:
     """The head grid, and the note on the chosen head."""
     chosen = grid(context.scene, context.view)
     head_note(context.scene, chosen.layer, chosen.head)
-    return attention_checks(context.scene.trace)
+    return scene_checks(context.scene)
 
 
 def save(context: HeadsContext) -> None:

@@ -29,6 +29,11 @@ def draw(context: HeadsContext) -> list[Check]:
     first, from_first = share(float(weight[0])), share(float(message[0]))
     st.markdown(t("heads.arrive_found", head=head, first=first, first_message=from_first))
     # Message by message, and not the matrix product the trace was made with.
-    messages = (trace.weights[head].unsqueeze(-1) * (values[head] @ w_o[head])).sum(1)
-    error = (messages - trace.contributions[head]).abs().max()
-    return [check("heads.check_arrive", error, 1e-5 * largest(trace.contributions[head]))]
+    messages = trace.weights[head].unsqueeze(-1) * (values[head] @ w_o[head])
+    error = (messages.sum(1) - trace.contributions[head]).abs().max()
+    lengths = messages.square().sum(-1).sqrt().sum(0)
+    off = (lengths / lengths.sum().clamp(min=1e-30) - message).abs().max()
+    return [
+        check("heads.check_arrive", error, 1e-5 * largest(trace.contributions[head])),
+        check("heads.check_lengths", off, 1e-5),
+    ]

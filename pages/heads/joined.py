@@ -8,7 +8,7 @@ from torch.nn.functional import linear
 
 from pages.heads.context import HeadsContext
 from viz import limits
-from viz.core.analysis.checks import largest, sum_error
+from viz.core.analysis.checks import largest
 from viz.figures.blocks import Blocks
 from viz.figures.layout import Figure
 from viz.figures.matrix import Axis, matrix, numbered
@@ -84,7 +84,10 @@ def draw(context: HeadsContext) -> list[Check]:
     show(fig, key=f"after_{stage}", alt=t(f"heads.after_{stage}"))
     st.markdown(t(f"heads.after_{stage}_says", H=spec.H, d_v=spec.d_v, width=spec.H * spec.d_v, d_out=spec.d_out))
     in_one_go = linear(trace.concat, trace.projections.w_o.T, trace.projections.b_o)
+    rows = trace.projections.w_o.unflatten(0, (spec.H, -1))
+    alone = [linear(output, block.T) for output, block in zip(trace.head_outputs, rows, strict=True)]
+    off = (torch.stack(alone) - trace.contributions).abs().max()
     return [
-        check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
+        check("heads.check_blocks", off, 1e-5 * largest(trace.contributions)),
         check("heads.check_linear", (in_one_go - trace.output).abs().max(), 1e-5 * largest(trace.output)),
     ]

@@ -4,9 +4,10 @@ import streamlit as st
 import torch
 
 from pages.heads.context import HeadsContext, at_temperature_one
+from viz.core.analysis.checks import rounding, torchs_weights
 from viz.figures.bars import bars
 from viz.frame import state
-from viz.frame.checks import Check, check
+from viz.frame.checks import Check, asked_of, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part
 from viz.frame.head_grid.grid import axis, opening_query
@@ -41,8 +42,9 @@ def draw(context: HeadsContext) -> list[Check]:
     st.text(sentence)
     at_temperature_one(context)
     trace = scene.trace
-    expected = torch.softmax(trace.masked[context.head].double(), -1).nan_to_num()  # a row with no key left is 0
-    return [check("heads.check_row", (trace.weights[context.head] - expected).abs().max(), 1e-5)]
+    asked = asked_of(scene)
+    off = (torchs_weights(trace.q, trace.k, **asked) - trace.weights)[context.head].abs().max()
+    return [check("heads.check_row", off, rounding(trace.q, trace.k, asked.get("scale")))]
 
 
 def _chosen_row(context: HeadsContext) -> int:

@@ -5,10 +5,11 @@ from typing import Any
 import streamlit as st
 from torch import Tensor
 
+from pages.masks.checks import no_later_key
 from pages.masks.context import HUES, MasksContext, words_of
 from pages.masks.pack import pack_growing
 from viz.components.mount import mount
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import largest, torchs_heads, worst
 from viz.core.masks import causal
 from viz.core.variants.decoding import decode, newcomers_share, rows_when
 from viz.core.variants.kv_sharing import attend_shared
@@ -23,10 +24,8 @@ def _corner(context: MasksContext, n: int) -> dict[str, Any]:
 
 
 def decode_error(context: MasksContext) -> float:
-    """How far decoding with a growing cache is from the whole text under the causal mask."""
-    whole = attend_shared(
-        context.q, context.k, context.v, allowed=causal(context.n, context.n), **context.options
-    ).output
+    """How far decoding with a growing cache is from torch's own attention on the whole text, nobody looking ahead."""
+    whole = torchs_heads(context.q, context.k, context.v, allowed=no_later_key(context.n), **context.options)
     return float((decode(context.q, context.k, context.v, **context.options) - whole).abs().max())
 
 
@@ -39,7 +38,7 @@ def earlier_rows_change(context: MasksContext) -> float:
         if before is not None:
             changes.append(float((now[:, :-1, :-1] - before).abs().max()))
         before = now
-    return max(changes)
+    return worst(changes)
 
 
 def newcomers_error(context: MasksContext) -> float:

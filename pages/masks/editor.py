@@ -5,13 +5,13 @@ from typing import Any
 
 import streamlit as st
 import torch
-from torch.nn.functional import scaled_dot_product_attention
 
+from pages.masks.checks import by_its_rule, chosen_mask_check
 from pages.masks.context import HUES, MasksContext, words_of
 from pages.masks.pack import pack_painter
 from viz import limits
 from viz.components.mount import mount
-from viz.core.analysis.checks import largest, rows_error
+from viz.core.analysis.checks import added_to_scores, largest, rows_error, torchs_heads
 from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.frame import state
@@ -90,12 +90,14 @@ def _checks(context: MasksContext) -> list[Check]:
     n_heads = len(context.q)
     k, v = share_kv(context.k, n_heads), share_kv(context.v, n_heads)
     trace = attend(context.q, k, v, allowed=context.allowed, **context.options)
-    added = trace.masked - trace.scaled  # the mask, and what the model adds to its scores
-    torchs = scaled_dot_product_attention(context.q, context.k, context.v, added, scale=trace.scale, enable_gqa=True)
+    allowed = by_its_rule(context, context.mask)
+    asked: dict[str, Any] = {**context.options, "allowed": allowed}
+    torchs = torchs_heads(context.q, context.k, context.v, **asked)
     found = [
-        check("truth.rows", rows_error(trace.weights, trace.masked), 1e-5),
+        chosen_mask_check(context),
+        check("truth.rows", rows_error(trace.weights, added_to_scores(context.q, context.k, **asked)), 1e-5),
         check("masks.check_sdpa", (torchs - trace.output).abs().max(), 1e-5 * largest(trace.output)),
     ]
-    if n := int((~context.allowed).sum()):
-        found.append(check("masks.check_zero", trace.weights[:, ~context.allowed].abs().sum(), 0.0, n=n))
+    if n := int((~allowed).sum()):
+        found.append(check("masks.check_zero", trace.weights[:, ~allowed].abs().sum(), 0.0, n=n))
     return found

@@ -6,10 +6,11 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from pages.masks.checks import mask_check, weights_by_torch
 from pages.masks.context import HUES, MasksContext, begin_painting
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
-from viz.core.analysis.checks import rows_error
+from viz.core.analysis.checks import rounding
 from viz.core.attention import row_softmax
 from viz.core.cost.attention import attention_flops
 from viz.frame import specs, state
@@ -48,7 +49,12 @@ def draw(context: MasksContext) -> list[Check]:
     )
     mount("maps/maps", key=STRIP, data=packed, on_chosen_change=_open)
     _costs(context, allowed)
-    return [check("truth.rows", rows_error(weights, masked), 1e-5)]
+    by_torch = torch.stack([weights_by_torch(context, kinds[kind]) for kind in allowed])
+    tolerance = rounding(context.q, context.k, context.options.get("scale"))
+    return [
+        mask_check(context, {kinds[kind]: shown for kind, shown in allowed.items()}),
+        check("masks.check_every", (weights - by_torch).abs().max(), tolerance),
+    ]
 
 
 def _usual(kind: str) -> specs.Mask:

@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from pages.masks.checks import chosen_mask_check
 from pages.masks.context import HUES, MasksContext
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import largest, worst
 from viz.core.attention import attend, row_softmax
 from viz.core.heads import share_kv
 from viz.core.mistakes.masks import (
@@ -81,6 +82,7 @@ def empty_row(context: MasksContext) -> list[Check]:
     )
     ours, torchs = (WAYS[name](context.scores, emptied) for name in ("ours", "sdpa"))
     return [
+        chosen_mask_check(context),
         check("masks.check_empty", ours[row].abs().sum(), 0.0),
         check("masks.check_ways", (ours - torchs).abs().max(), 1e-5),
     ]
@@ -113,7 +115,7 @@ def too_late(context: MasksContext) -> list[Check]:
         st.info(t("masks.late_little", lost=share(lost)))
     off = (renormalise(wrong) - context.weights).abs().max()
     st.markdown(t("masks.late_mended", off=number(float(off))))
-    return [check("masks.check_mended", off, 1e-5)]
+    return [chosen_mask_check(context), check("masks.check_mended", off, 1e-5)]
 
 
 def polarity(context: MasksContext) -> list[Check]:
@@ -122,7 +124,7 @@ def polarity(context: MasksContext) -> list[Check]:
     titles = [t("masks.polarity_sdpa", n=int(allowed.sum())), t("masks.polarity_mha", n=int((~allowed).sum()))]
     _pair(context, titles, torch.stack([allowed, ~allowed]).float(), "polarity", t("masks.axes_true"))
     if context.v.shape[-1] != context.k.shape[-1]:
-        return []
+        return [chosen_mask_check(context)]
     right, turned = through(context, allowed), through(context, ~allowed)
     if right:
         st.markdown(t("masks.polarity_right", off=number(max(right))))
@@ -134,7 +136,8 @@ def polarity(context: MasksContext) -> list[Check]:
         st.info(t("masks.polarity_no_row"))
     st.caption(t("masks.polarity_note"))
     tolerance = 1e-5 * largest(context.every_head.output)
-    return [check("masks.check_polarity", max(right), tolerance)] if right else []
+    shown = [chosen_mask_check(context)]
+    return [*shown, check("masks.check_polarity", worst(right), tolerance)] if right else shown
 
 
 def through(context: MasksContext, allowed: Tensor) -> tuple[float, float] | None:

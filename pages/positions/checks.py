@@ -2,11 +2,17 @@
 
 import math
 from bisect import bisect_right
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
+from pages.positions.compute import first_layer
+from pages.positions.context import PositionsContext
+from viz.core.analysis.checks import largest, worst
+from viz.core.mistakes.masks import torchs_weights
 from viz.core.positions import Pairing
+from viz.frame.checks import Check, check, with_mask, written_out
 from viz.frame.specs import Placing
 
 T5_BORDERS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91)
@@ -70,3 +76,50 @@ def bias_of(code: str, offset: Tensor, placing: Placing, *, head: int, n_heads: 
 
 BIASES = ("alibi", "t5", "quadratic")
 """The encodings that only add to the scores."""
+TURNS: dict[str, Pairing] = {"rope_adjacent": "adjacent", "rope_halves": "halves"}
+"""The encodings that turn queries and keys."""
+
+
+def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
+    """The chosen head's scores under an encoding, from its q and k on, (T, T), without the core's attention."""
+    options, n = context.unplaced.calls[0].options, context.n
+    added = code not in (*BIASES, *TURNS)  # to the words: then q and k have the encoding in them
+    trace = first_layer(context.scene.choice.source, context.placed(code if added else "none"))
+    q, k = trace.q[context.head], trace.k[context.head * len(trace.k) // len(trace.q)]
+    offset = torch.arange(n) - torch.arange(n)[:, None]
+    if code in TURNS:
+        rows, columns = q[:, None].expand(n, n, -1), k[None].expand(n, n, -1)
+        products = rope_scores(rows, columns, offset, base=context.placing.base, pairing=TURNS[code])
+    else:
+        products = q.double() @ k.double().T
+    scores = products * (options.get("scale") or 1 / math.sqrt(q.shape[-1]))
+    if (score_mod := options.get("score_mod")) is not None:
+        scores = score_mod(scores)
+    if code in BIASES:
+        seed, H = context.scene.choice.source.seed, context.spec.H
+        scores = scores + bias_of(code, offset, context.placing, head=context.head, n_heads=H, seed=seed)
+    return scores
+
+
+def asked_mask(context: PositionsContext) -> Tensor | None:
+    """The model's own mask and the visitor's, as its rule says; None where both leave all open."""
+    rule = written_out(context.scene.choice.mask, context.n, context.n)
+    asked: Tensor | None = with_mask({"allowed": context.model_allowed}, rule)["allowed"]
+    return asked
+
+
+def map_checks(
+    context: PositionsContext,
+    scores: Mapping[str, Tensor],
+    weights: Mapping[str, Tensor],
+    allowed: Tensor | None = None,
+) -> list[Check]:
+    """The scores of these encodings written out, and what torch's softmax makes of them under a mask."""
+    everywhere = torch.ones(context.n, context.n, dtype=torch.bool)
+    everywhere = everywhere if allowed is None else allowed
+    off, torchs = [], []
+    for code, shown in scores.items():
+        by_hand = scores_by_hand(context, code)
+        off.append(float((shown - by_hand).abs().max()) / largest(by_hand))
+        torchs.append(float((torchs_weights(shown, everywhere) - weights[code]).abs().max()))
+    return [check("positions.check_scores", worst(off), 1e-5), check("positions.check_torch", worst(torchs), 1e-5)]

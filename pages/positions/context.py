@@ -84,12 +84,16 @@ class PositionsContext:
         """The text read without any position."""
         return own_compute.placed(self.scene.choice.source, Placing())
 
+    @property
+    def model_allowed(self) -> Tensor | None:
+        """The model's own mask, for the chosen head, (T, T); None where it leaves all open."""
+        allowed: Tensor | None = self.unplaced.calls[0].options.get("allowed")
+        return allowed[self.head] if allowed is not None and allowed.ndim > 2 else allowed
+
     @lazy
     def allowed(self) -> Tensor | None:
         """The mask of the model and the visitor's together, for the chosen head; None where both leave all open."""
-        model_allowed = self.unplaced.calls[0].options.get("allowed")
-        allowed = combine(model_allowed, self.scene.choice.mask.allowed(self.n, self.n))
-        return allowed[self.head] if allowed is not None and allowed.ndim > 2 else allowed
+        return combine(self.model_allowed, self.scene.choice.mask.allowed(self.n, self.n))
 
     def name(self, code: str) -> str:
         """What an encoding is called on the screen."""

@@ -7,14 +7,11 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.positions.checks import BIASES, bias_of
+from pages.positions.checks import asked_mask, map_checks
 from pages.positions.context import ALPHA, COLOURS, DELTA, FOUR_ABREAST, PositionsContext
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
-from viz.core.analysis.checks import largest
 from viz.core.attention import row_softmax
-from viz.core.mistakes.masks import torchs_weights
-from viz.core.positions import offsets
 from viz.core.variants.encodings import OffsetProfile, offset_profile
 from viz.figures.matrix import Axis, matrix
 from viz.figures.offsets import Curve, offset_curves
@@ -84,7 +81,8 @@ def draw(context: PositionsContext) -> list[Check]:
         _opened_map(compared, chosen)
     with right:
         _opened_profile(compared, chosen)
-    return [*_checks(compared), *_same_as_the_model(context)]
+    checks = map_checks(context, compared.scores, compared.weights, asked_mask(context))
+    return [*checks, *_same_as_the_model(context)]
 
 
 def _scores(context: PositionsContext) -> dict[str, Tensor]:
@@ -179,31 +177,6 @@ def _opened_profile(compared: Compared, code: str) -> None:
     fig = offset_curves(curves, x_title=t("positions.offset"), y_title=t("positions.score"), marks=(0,), height=400)
     show(fig, key="profile", alt=t("positions.profile_alt", name=context.name(code)))
     st.caption(t("positions.profile_says"))
-
-
-def _checks(compared: Compared) -> list[Check]:
-    """The weights are torch's own, and each bias is its paper's formula."""
-    context, scores = compared.context, compared.scores
-    everywhere = torch.ones(context.n, context.n, dtype=torch.bool)
-    allowed = everywhere if context.allowed is None else context.allowed
-    torchs = max(
-        float((torchs_weights(scores[code], allowed) - weights).abs().max())
-        for code, weights in compared.weights.items()
-    )
-    return [
-        check("positions.check_torch", torchs, 1e-5),
-        check("positions.check_bias", bias_error(context, scores), 1e-5 * largest(torch.stack([*scores.values()]))),
-    ]
-
-
-def bias_error(context: PositionsContext, scores: Mapping[str, Tensor]) -> float:
-    """How far what ALiBi, T5 and the quadratic bias add to the scores is from their formulas."""
-    offset, seed = offsets(context.n, context.n), context.scene.choice.source.seed
-    off = []
-    for code in BIASES:
-        expected = bias_of(code, offset, context.placing, head=context.head, n_heads=context.spec.H, seed=seed)
-        off.append(float((scores[code] - scores["none"] - expected).abs().max()))
-    return max(off)
 
 
 def _same_as_the_model(context: PositionsContext) -> list[Check]:

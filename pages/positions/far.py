@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from pages.positions.checks import BIASES, bias_of, clock_hands
 from pages.positions.context import PositionsContext
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import largest, worst
 from viz.core.positions import frequencies, kernel, t5_buckets
 from viz.core.variants.encodings import offset_profile
 from viz.figures.offsets import Curve, offset_curves
@@ -120,7 +120,7 @@ def _checks(context: PositionsContext, curves: Mapping[str, Tensor]) -> list[Che
         hands = clock_hands(torch.arange(len(curves[code])), widths[code], context.placing.base)
         turned.append(float((curves[code] - hands.real.mean(-1)).abs().max()))
     if turned:
-        found.append(check("positions.check_far_turned", max(turned), 1e-6))
+        found.append(check("positions.check_far_turned", worst(turned), 1e-6))
     for code in BIASES:
         back = -torch.arange(len(curves[code]))
         expected = bias_of(code, back, context.placing, head=context.head, n_heads=context.spec.H, seed=seed)

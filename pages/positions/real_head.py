@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 import torch
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
 
 from pages.positions import compute as own_compute
 from pages.positions import orders
 from pages.positions.context import COLOURS, FOUR_ABREAST, PositionsContext
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
+from viz.core.analysis.checks import torchs_weights, worst
 from viz.core.analysis.map_statistics import on_offset, uniform
 from viz.core.attention import AttentionTrace
-from viz.core.heads import share_kv
 from viz.errors import ModelError
 from viz.frame import compute, specs
 from viz.frame.checks import Check, check
@@ -33,6 +33,8 @@ class PreviousTokenHead:
     head: int
     n_heads: int
     cases: Mapping[str, AttentionTrace]
+    asked: Mapping[str, Mapping[str, Any]]
+    """How the model asked its layer to attend, in each case."""
 
     def weights(self, case: str) -> Tensor:
         """Its map, (T, T)."""
@@ -65,7 +67,7 @@ def draw(context: PositionsContext) -> list[Check]:
     _table(context, means)
     even = on_offset(uniform(found.cases["own"].masked[found.head].isfinite()), -1).mean()
     st.markdown(t("positions.evidence_says", even=part(float(even))))
-    off = max(abs(mean - previous_by_torch(found, case)) for case, mean in means.items())
+    off = worst(abs(mean - previous_by_torch(found, case)) for case, mean in means.items())
     return [check("positions.check_previous", off, 1e-5)]
 
 
@@ -83,16 +85,14 @@ def _find(source: specs.Source, order: tuple[int, ...]) -> PreviousTokenHead:
         "zero_moved": read("none", order),
     }
     cases = {case: capture.layer(layer) for case, capture in read_as.items()}
-    return PreviousTokenHead(layer=layer, head=head, n_heads=means.numel(), cases=cases)
+    asked = {case: capture.calls[layer].options for case, capture in read_as.items()}
+    return PreviousTokenHead(layer=layer, head=head, n_heads=means.numel(), cases=cases, asked=asked)
 
 
 def previous_by_torch(found: PreviousTokenHead, case: str) -> float:
     """The mean weight on the previous token, as torch's own attention has it: with the identity for values."""
     trace = found.cases[case]
-    q, k = trace.q[found.head], share_kv(trace.k, len(trace.q))[found.head]
-    allowed = None if trace.allowed is None else trace.allowed.expand(len(trace.q), -1, -1)[found.head]
-    identity = torch.eye(len(k), dtype=k.dtype)
-    weights = scaled_dot_product_attention(q[None], k[None], identity[None], attn_mask=allowed, scale=trace.scale)[0]
+    weights = torchs_weights(trace.q, trace.k, **found.asked[case])[found.head]
     return sum(float(weights[i, i - 1]) for i in range(1, len(weights))) / (len(weights) - 1)
 
 

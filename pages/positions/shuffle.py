@@ -5,9 +5,11 @@ import torch
 from torch import Tensor
 
 from pages.positions import compute, orders
+from pages.positions.checks import map_checks
 from pages.positions.context import COLOURS, PositionsContext
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
+from viz.core.analysis.checks import worst
 from viz.core.attention import row_softmax
 from viz.core.variants.encodings import put_back
 from viz.frame import controls, specs
@@ -37,7 +39,9 @@ def draw(context: PositionsContext) -> list[Check]:
         st.caption(t("positions.need_mirror"))
     st.text(t("positions.as_written", text=" ".join(tokens.labels)))
     st.text(t("positions.as_shuffled", text=" ".join(tokens.labels[i] for i in order)))
-    return [check("positions.check_need", without, 1e-5), *_whole_model(context, order)]
+    shown = {"none": before, code: told}
+    maps = map_checks(context, {compared: context.scores(compared) for compared in shown}, shown)
+    return [check("positions.check_need", without, 1e-5), *maps, *_whole_model(context, order)]
 
 
 def _chosen_order(context: PositionsContext) -> tuple[int, ...]:
@@ -90,7 +94,7 @@ def _whole_model(context: PositionsContext, order: tuple[int, ...]) -> list[Chec
         st.caption(context.t("positions.causal"))
         return []
     moved, places = compute.placed(source, specs.Placing(order=order)), torch.tensor(order)
-    off = max(
+    off = worst(
         float((plain.layer(i).weights - put_back(moved.layer(i).weights, places)).abs().max())
         for i in range(plain.n_layers)
     )

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from pages.positions.checks import sinusoids_error
 from pages.positions.context import COLOURS, PositionsContext
 from pages.positions.sinusoids import Table, at_parameter, chosen_table
 from viz.components.maps import Panel, pack_maps
@@ -93,9 +94,11 @@ def draw(context: PositionsContext) -> list[Check]:
     if learned is not None:
         st.markdown(t("positions.spread_learned", learned=number(spreads[1]), model=learned[0]))
     _products(context, cosines)
+    rows = sinusoidal(step.table.n, step.table.width, base=step.base)
     return [
         check("positions.check_shift", shift_error(step), 1e-5, k=step.k),
         check("positions.check_distance", spreads[0], 1e-5),
+        check("positions.check_sinusoids", sinusoids_error(rows, step.base), 1e-6),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 from torch import Tensor
@@ -14,6 +15,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import controls
+from viz.frame.checks import asked_of
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.models.capture import Call
@@ -61,6 +63,11 @@ class ShareKvContext:
     def spec(self) -> AttentionSpec:
         """The sizes of the layer, with G as chosen."""
         return spec_with(self.scene.trace.projections.spec, self.n_kv_heads)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """How the layer was asked to attend: as its source does, under the visitor's mask."""
+        return asked_of(self.scene)
 
     @lazy
     def layer(self) -> MultiHeadTrace:

@@ -1,5 +1,7 @@
 """A trained layer given fewer key/value heads by averaging, and how far its attention moves."""
 
+import math
+
 import numpy as np
 import streamlit as st
 import torch
@@ -7,6 +9,7 @@ from torch import Tensor
 
 from pages.share_kv.context import ShareKvContext, map_pair
 from viz import limits
+from viz.core.analysis.checks import added_to_scores
 from viz.core.analysis.map_statistics import total_variation, uniform
 from viz.core.heads import MultiHeadTrace
 from viz.core.variants.kv_sharing import divisors
@@ -97,15 +100,16 @@ def _bars(context: ShareKvContext, moved: dict[int, Tensor]) -> None:
 def by_numpy(context: ShareKvContext, head: int) -> tuple[np.ndarray, np.ndarray]:
     """One head's weights as trained, and with the mean key of its group, in float64 from the source's q and k."""
     before, after = context.scene.trace, context.layer
-    q = before.q[head].double().numpy()
+    q, asked = before.q[head].double().numpy(), context.asked
     keys = before.k.double().numpy()
     H, G, before_g = context.spec.H, context.n_kv_heads, len(keys)
     group = head * G // H
     mean_key = keys[group * before_g // G : (group + 1) * before_g // G].mean(0)
 
     def weights(key: np.ndarray, trace: MultiHeadTrace) -> np.ndarray:
-        added = (trace.masked - trace.scaled)[head].double().numpy()
-        scores = q @ key.T * trace.scale + added
+        scores = q @ key.T * (asked.get("scale") or 1 / math.sqrt(q.shape[-1]))
+        if (added := added_to_scores(trace.q, trace.k, **asked)) is not None:
+            scores = scores + added.expand_as(trace.weights)[head].double().numpy()
         top = scores.max(-1, keepdims=True)
         shares = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
         return shares / np.maximum(shares.sum(-1, keepdims=True), 1e-300)

@@ -144,8 +144,9 @@ def _checks(seen: Capture) -> list[Check]:
     for name, ((layer, head), weight) in best_heads(seen).items():
         trace = seen.multi_head(layer)
         by_hand = counted_by_hand(trace.weights[head].tolist(), seen.tokens.ids, name)
+        off = sdpa_error(trace, **seen.calls[layer].options)
         found += [
-            check("share_kv.check_twin", sdpa_error(trace), SDPA * largest(trace.head_outputs), layer=layer),
+            check("share_kv.check_twin", off, SDPA * largest(trace.head_outputs), layer=layer),
             check(f"share_kv.check_{name}", abs(by_hand - weight), 1e-5, layer=layer, head=head),
         ]
     return found

@@ -6,16 +6,14 @@ from typing import Any
 import streamlit as st
 import torch
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
 
 from pages.share_kv.context import HUES, ShareKvContext, say_whose_numbers, spec_with, words_of
 from pages.share_kv.pack import pack_cache
 from viz import limits
 from viz.components.mount import mount
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import largest, torchs_heads
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.variants.decoding import decode
-from viz.core.variants.kv_sharing import attend_shared
 from viz.frame.checks import Check, check
 
 
@@ -50,12 +48,8 @@ def _say_what_differs(context: ShareKvContext) -> None:
 
 def causal_reference(q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any]) -> Tensor:
     """Torch's own attention on the whole text at once, each token looking at those so far, (H, T, d_v)."""
-    open_scores = attend_shared(q, k, v, **options)
-    added = open_scores.masked - open_scores.scaled  # what a model adds to its scores: a bias, a soft cap
-    later = torch.ones(added.shape[-2:], dtype=torch.bool).triu(1)
-    return scaled_dot_product_attention(
-        q, k, v, added.masked_fill(later, -torch.inf), scale=options.get("scale"), enable_gqa=True
-    )
+    so_far = torch.ones(q.shape[1], k.shape[1], dtype=torch.bool).tril()
+    return torchs_heads(q, k, v, allowed=so_far, **options)
 
 
 def _checks(context: ShareKvContext, n: int) -> list[Check]:

@@ -1,16 +1,19 @@
 """Who shares keys and values with whom, and the classic mistake: sharing them out in the wrong order."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 import torch
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import linear, scaled_dot_product_attention
 
 from pages.share_kv.context import HUES, ShareKvContext, say_whose_numbers, words_of
 from pages.share_kv.pack import pack_sharing
 from viz import limits
 from viz.components.mount import mount
-from viz.core.analysis.checks import largest, sdpa_error
-from viz.core.heads import MultiHeadTrace, share_kv, split_heads
+from viz.core.analysis.checks import added_to_scores, largest, sdpa_error
+from viz.core.heads import MultiHeadTrace, share_kv
 from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
 from viz.frame import controls
 from viz.frame.checks import SDPA, Check, attention_checks, check
@@ -57,46 +60,46 @@ def _say_mistake(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int
     off = float((shown.output - context.layer.output).abs().max())
     if not wrong:
         st.caption(t("share_kv.mistake_none"))
-    elif sdpa_error(shown) > SDPA * largest(shown.head_outputs):
+    elif sdpa_error(shown, **context.asked) > SDPA * largest(shown.head_outputs):
         st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=number(off)))
     else:
         st.info(t("share_kv.mistake_quiet", wrong=wrong, H=H))
 
 
-def head_by_head(shown: MultiHeadTrace, scale: float | None) -> Tensor:
+def head_by_head(shown: MultiHeadTrace, **asked: Any) -> Tensor:
     """The layer's output as multi-head attention is written in a loop: each head by itself, by torch's own function.
 
     Args:
         shown: a layer with as many key/value heads as query heads.
-        scale: the source's own; None lets torch choose, 1/sqrt(d_k).
+        asked: how it was asked to attend, as in ``attend``; without a scale torch takes its own, 1/sqrt(d_k).
     """
-    added = _added(shown).expand_as(shown.masked)
+    added = _added(shown, asked).expand_as(shown.weights)
     outputs = [
-        scaled_dot_product_attention(q[None], k[None], v[None], mask[None], scale=scale)[0]
+        scaled_dot_product_attention(q[None], k[None], v[None], mask[None], scale=asked.get("scale"))[0]
         for q, k, v, mask in zip(shown.q, shown.k, shown.v, added, strict=True)
     ]
-    merged = torch.cat(outputs, -1) @ shown.projections.w_o
-    return merged if shown.projections.b_o is None else merged + shown.projections.b_o
+    return linear(torch.cat(outputs, -1), shown.projections.w_o.T, shown.projections.b_o)
 
 
-def _added(trace: MultiHeadTrace) -> Tensor:
-    """What lies between the scaled scores and the softmax: mask, bias, soft cap."""
-    added = trace.masked - trace.scaled
-    return added if trace.allowed is None else added.masked_fill(~trace.allowed, -torch.inf)
+def _added(shown: MultiHeadTrace, asked: Mapping[str, Any]) -> Tensor:
+    """What stands between the scaled scores and the softmax; zeros, where that is nothing."""
+    added = added_to_scores(shown.q, shown.k, **asked)
+    return torch.zeros(shown.weights.shape[-2:]) if added is None else added
 
 
 def _checks(context: ShareKvContext, shown: MultiHeadTrace) -> list[Check]:
     """Of the layer as shown: with the mistake switched on they must fail."""
-    found, G, H = attention_checks(shown), context.n_kv_heads, context.spec.H
+    asked, G, H = context.asked, context.n_kv_heads, context.spec.H
+    found, added = attention_checks(shown, **asked), _added(shown, asked)
     if G == H:
-        off = (head_by_head(shown, context.call.options.get("scale")) - shown.output).abs().max()
+        off = (head_by_head(shown, **asked) - shown.output).abs().max()
         found.append(check("share_kv.check_mha", off, 1e-5 * largest(shown.output)))
-    if G == 1 and bool(torch.isfinite(shown.masked).any(-1).all()):
-        alone = attend_mqa(shown.q, shown.k[0], shown.v[0], masked_by=_added(shown), scale=shown.scale)
+    if G == 1 and bool(added.isfinite().any(-1).all()):
+        alone = attend_mqa(shown.q, shown.k[0], shown.v[0], masked_by=added, scale=asked.get("scale"))
         off = (alone - shown.head_outputs).abs().max()
         found.append(check("share_kv.check_mqa", off, 1e-5 * largest(shown.head_outputs)))
     if not context.call.rotary:  # RoPE turns k after its projection, so that k is not X W_K
         weights = shown.projections
-        k = split_heads(shown.memory @ weights.w_k + (0 if weights.b_k is None else weights.b_k), G)
+        k = linear(shown.memory, weights.w_k.T, weights.b_k).unflatten(-1, (G, -1)).transpose(0, 1)
         found.append(check("share_kv.check_pool", (k - shown.k).abs().max(), 1e-4 * largest(k), G=G))
     return found

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import Any
 
 import streamlit as st
 import torch
@@ -11,11 +12,12 @@ from torch import Tensor
 from pages.stacking import compute
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
+from viz.core.analysis.checks import rounding, torchs_weights
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, state
-from viz.frame.checks import Check, check
+from viz.frame.checks import Check, check, with_mask, written_out
 from viz.frame.compute.block_plan import BlockPlan
-from viz.frame.compute.blocks import reading
+from viz.frame.compute.blocks import blocks, reading
 from viz.frame.controls import KEEP
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
@@ -161,6 +163,26 @@ def show_maps(context: StackingContext, maps: Mapping[str, Tensor], *, key: str)
         panels, torch.stack(list(maps.values())), what="weights", limit=1.0, gutter=True, words=words, hues=HUES
     )
     mount("maps/maps", key=f"{key}_maps", data=packed)
+
+
+def asked(context: StackingContext, layer: int) -> dict[str, Any]:
+    """How a layer was asked to attend: as its source does, under the visitor's mask."""
+    n, options = len(context.labels), dict[str, Any]()
+    if context.source.kind == "model":
+        options.update(reading(context.source, context.plan.positions).calls[layer].options)
+    return with_mask(options, written_out(context.mask, n, n))
+
+
+def weights_check(context: StackingContext) -> Check:
+    """The weights of every head of every layer, from which all is drawn, against those inside torch's own attention."""
+    by_layer = []
+    for layer, trace in enumerate(blocks(context.source, context.plan, context.mask)):
+        steps, options = trace.attention, asked(context, layer)
+        error = (torchs_weights(steps.q, steps.k, **options) - steps.weights).abs().max()
+        tolerance = rounding(steps.q, steps.k, options.get("scale"))
+        by_layer.append(check("stacking.check_weights", error, tolerance, layers=context.layers(context.depth)))
+    farthest = max(by_layer, key=lambda found: found.error / found.tolerance)
+    return next((found for found in by_layer if not found.passed), farthest)
 
 
 def state_checks(context: StackingContext) -> list[Check]:

@@ -1,13 +1,15 @@
 """How much could come through from each word if weights were the widths of pipes: attention flow."""
 
+import numpy as np
 import streamlit as st
+import torch
 from torch import Tensor
 
 from pages.stacking import compute
-from pages.stacking.context import StackingContext, show_maps
-from pages.stacking.rollout import show_growth
+from pages.stacking.context import StackingContext, show_maps, weights_check
+from pages.stacking.rollout import mixed_by_hand, show_growth
 from viz import limits
-from viz.core.analysis.rollout import with_residual
+from viz.core.analysis.checks import worst
 from viz.frame.checks import Check, check
 from viz.frame.format import part
 
@@ -27,13 +29,15 @@ def draw(context: StackingContext) -> list[Check]:
     show_growth(context, growth, key="flow")
     st.markdown(_says(context, flows[context.query]))
     show_maps(context, {"rollout": context.rollouts.through[-1], "flow": flows}, key="flow")
-    mixed = with_residual(compute.attention_maps(*asked))
+    mixed = mixed_by_hand(context)
     below = (context.rollouts.through[-1] - flows).max().clamp(min=0)
-    beyond = (flows - mixed[0].sum(0)).max().clamp(min=0)  # the lowest layer's pipes, the only ones at each word
+    beyond = (flows - torch.from_numpy(mixed[0].sum(0))).max().clamp(min=0)  # the only pipes at each word
     return [
         check("stacking.check_flow", below, 1e-5),
         check("stacking.check_capacity", beyond, 1e-5),
-        check("stacking.check_one_layer", (growth[0] - mixed[0, context.query]).abs().max(), 1e-5),
+        check("stacking.check_few_layers", few_layers_error(growth, mixed, context.query), 1e-5),
+        check("stacking.check_growth", (growth[-1] - flows[context.query]).abs().max(), 1e-5),
+        weights_check(context),
     ]
 
 
@@ -45,3 +49,14 @@ def _says(context: StackingContext, row: Tensor) -> str:
     if context.depth == 1:
         return t("stacking.flow.one")
     return t("stacking.flow.full" if low > FULL else "stacking.flow.shows", low=part(low))
+
+
+def few_layers_error(growth: Tensor, mixed: np.ndarray, query: int) -> float:
+    """How far the flow through one layer is from the weight itself, and through two from the sum of narrower pipes.
+
+    Between two layers stands each word once: of the two pipes at it, the narrower one says how much comes through.
+    """
+    by_hand = [mixed[0, query]]
+    if len(mixed) > 1:
+        by_hand.append(np.minimum(mixed[1, query][:, None], mixed[0]).sum(0))
+    return worst(float(np.abs(growth[i].numpy() - flows).max()) for i, flows in enumerate(by_hand))

@@ -8,10 +8,12 @@ import torch
 from torch import Tensor
 
 from pages.stacking import compute
-from pages.stacking.context import StackingContext
+from pages.stacking.context import StackingContext, asked, weights_check
+from viz.core.analysis.checks import added_to_scores
 from viz.core.analysis.head_statistics import Portrait
 from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
+from viz.frame.compute.blocks import blocks
 from viz.frame.format import number
 from viz.frame.show import show
 from viz.text import paragraph
@@ -30,7 +32,7 @@ def draw(context: StackingContext) -> list[Check]:
     distance = "plain_distance" if special else "distance"
     _verdict(context, {"entropy": curves["entropy"][0], distance: curves["distance"][int(special)]})
     st.caption(paragraph(t("stacking.locality.note"), t("stacking.locality.special") if special else ""))
-    return _checks(context, portraits)
+    return _checks(context, portraits, even)
 
 
 def _entropy(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Curve]:
@@ -83,15 +85,32 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
     st.markdown(t(f"stacking.locality.{'trained' if context.source.kind == 'model' else 'seeded'}"))
 
 
-def _checks(context: StackingContext, portraits: tuple[Portrait, ...]) -> list[Check]:
-    """Both measures once more, by numpy from the heads' weights."""
+def _checks(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Check]:
+    """Both measures once more, by numpy from the heads' weights and from an even spread, which comes last."""
     maps = compute.attention_maps(context.source, context.plan, context.mask).double().numpy()
+    spread = np.broadcast_to(even_by_hand(context), maps[:1].shape)
+    maps = np.concatenate([maps, spread])
     places = np.arange(maps.shape[-1])
     logarithms = np.log(np.where(maps > 0, maps, 1.0))
     entropy = -(maps * logarithms).sum(-1).mean(-1)
     distance = (maps * np.abs(places - places[:, None])).sum(-1).mean(-1)
-    shown = {code: torch.stack([getattr(portrait, code) for portrait in portraits]) for code in ("entropy", "distance")}
+    n_heads = maps.shape[1]
+    shown = {
+        code: torch.stack([getattr(portrait, code).expand(n_heads) for portrait in (*portraits, even)])
+        for code in ("entropy", "distance")
+    }
     return [
         check("stacking.check_entropy", np.abs(entropy - shown["entropy"].numpy()).max(), 1e-4),
         check("stacking.check_distance", np.abs(distance - shown["distance"].numpy()).max(), 1e-4 * len(places)),
+        weights_check(context),
     ]
+
+
+def even_by_hand(context: StackingContext) -> np.ndarray:
+    """Every row spread evenly over what the first layer was asked to let it see, (T, T)."""
+    trace, options = blocks(context.source, context.plan, context.mask)[0].attention, asked(context, 0)
+    added = added_to_scores(trace.q, trace.k, **options)
+    allowed = np.ones(trace.weights.shape[-2:])
+    if added is not None:  # a model's own mask may be the lowest number there is in place of -inf
+        allowed = (added > torch.finfo(added.dtype).min / 2).expand_as(trace.weights).any(0).numpy()
+    return allowed / np.maximum(allowed.sum(-1, keepdims=True), 1)

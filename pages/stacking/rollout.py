@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from pages.stacking.compute import attention_maps
-from pages.stacking.context import StackingContext, show_maps, state_checks
-from viz.core.analysis.checks import rows_error
+from pages.stacking.context import StackingContext, show_maps, state_checks, weights_check
+from viz.core.analysis.checks import rows_error, worst
 from viz.figures.matrix import Axis, matrix
 from viz.frame.checks import Check, check
 from viz.frame.format import part, share
@@ -35,6 +35,7 @@ def draw(context: StackingContext) -> list[Check]:
     return [
         check("stacking.check_rollout", rows_error(found.through), 1e-5, layers=layers),
         check("stacking.check_by_hand", by_hand_error(context), 1e-5),
+        weights_check(context),
         *state_checks(context),
     ]
 
@@ -94,13 +95,19 @@ def _shares(context: StackingContext, rows: Tensor) -> str:
 
 def by_hand_error(context: StackingContext) -> float:
     """How far the rollout is from the same done anew by numpy, from the heads' weights on."""
-    maps = attention_maps(context.source, context.plan, context.mask).double().numpy()
-    below = identity = np.eye(maps.shape[-1])
-    errors = []
-    for layer, through in zip(maps, context.rollouts.through.numpy(), strict=True):
-        step = 0.5 * layer.mean(axis=0) + 0.5 * identity
-        blind = layer.sum(axis=(0, 2)) == 0
-        step[blind] = identity[blind]  # a token that may look nowhere stays what it is
+    steps, errors = mixed_by_hand(context), []
+    below = np.eye(steps.shape[-1])
+    for step, through in zip(steps, context.rollouts.through.numpy(), strict=True):
         below = step @ below
         errors.append(float(np.abs(below - through).max()))
-    return max(errors)
+    return worst(errors)
+
+
+def mixed_by_hand(context: StackingContext) -> np.ndarray:
+    """Half of each layer's mean weights, half the token itself, (L, T, T), by numpy."""
+    maps = attention_maps(context.source, context.plan, context.mask).double().numpy()
+    identity = np.eye(maps.shape[-1])
+    steps = 0.5 * maps.mean(axis=1) + 0.5 * identity
+    blind = maps.sum(axis=(1, 3)) == 0
+    steps[blind] = np.broadcast_to(identity, steps.shape)[blind]  # a token that may look nowhere stays what it is
+    return steps

@@ -107,10 +107,12 @@ def _checks(context: StepByStepContext, faults: Faults, broken: Tensor) -> list[
         check("step_by_step.check_correct", errors[0], reference.tolerance(context)),
         check("step_by_step.check_broken", errors[1], reference.tolerance(context, faults)),
     ]
-    jacobian = float(measure_rows(correct).jacobian[i])
+    measured = measure_rows(correct)
+    jacobian, entropy = float(measured.jacobian[i]), float(measured.entropy[i])
     if not math.isnan(jacobian):  # a row that may look nowhere has none
         derived = float(reference.jacobian_norms(trace.masked[head, i][None]))
-        found.append(
-            check("step_by_step.check_jacobian_row", abs(derived**2 - jacobian**2), reference.SQUARED_NORM, i=i)
-        )
+        found += [
+            check("step_by_step.check_jacobian_row", abs(derived**2 - jacobian**2), reference.SQUARED_NORM, i=i),
+            check("step_by_step.check_entropy_row", abs(reference.entropy_of(correct[i]) - entropy), 1e-5, i=i),
+        ]
     return found

@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 
 from pages.step_by_step.context import StepByStepContext
+from viz.core.analysis.checks import rounding
 from viz.core.mistakes.attention import Faults
+from viz.frame.checks import Check, asked_of, check
 
 RIGHT = Faults()
 SQUARED_NORM = 2e-6
@@ -21,8 +23,7 @@ def weights(context: StepByStepContext, faults: Faults = RIGHT) -> Tensor:
     """softmax(Q Kᵀ · scale) of the chosen head under the model's mask and the visitor's; some of it wrong, if asked."""
     trace, options = context.trace, context.options
     q, k = trace.q[context.head].double(), trace.k[context.group].double()
-    scale = context.call.options.get("scale") or 1 / math.sqrt(q.shape[-1])  # a source that sets none has the paper's
-    scores = (q @ k.T) * (1.0 if faults.no_scale else scale)
+    scores = (q @ k.T) * _scale(context, faults)
     if options["score_mod"] is not None:
         scores = options["score_mod"](scores)
     if options["bias"] is not None:
@@ -33,27 +34,37 @@ def weights(context: StepByStepContext, faults: Faults = RIGHT) -> Tensor:
     return torch.softmax(scores, dim=0 if faults.wrong_axis else 1).nan_to_num(0.0)
 
 
+def _scale(context: StepByStepContext, faults: Faults) -> float:
+    """The source's own; one that sets none has the paper's."""
+    return 1.0 if faults.no_scale else context.call.options.get("scale") or 1 / math.sqrt(context.spec.d_k)
+
+
+def weights_check(context: StepByStepContext) -> Check:
+    """The chosen head's weights as they are shown, against these."""
+    found = context.trace.weights[context.head]
+    return check("step_by_step.check_weights", weights_error(context, found), tolerance(context))
+
+
 def weights_error(context: StepByStepContext, found: Tensor, faults: Faults = RIGHT) -> float:
     """How far these weights of the chosen head are from the ones computed here."""
     return float((weights(context, faults) - found).abs().max())
 
 
 def tolerance(context: StepByStepContext, faults: Faults = RIGHT) -> float:
-    """How far weights may be off for rounding: what float32 loses in the largest score, the exponential passes on."""
-    trace = context.trace
-    terms = trace.q[context.head].abs() @ trace.k[context.group].abs().T
-    scale = 1.0 if faults.no_scale else trace.scale
-    return 1e-5 + 4 * torch.finfo(torch.float32).eps * float(terms.max()) * scale / faults.temperature
+    """How far weights may be off for rounding."""
+    q, k = context.trace.q[context.head], context.trace.k[context.group]
+    return rounding(q[None], k[None], _scale(context, faults) / faults.temperature)
 
 
 def allowed(context: StepByStepContext) -> Tensor:
     """Where the chosen head's queries may look: where the model lets them, and the visitor's mask."""
-    n = len(context.labels)
-    may_look = torch.ones(n, n, dtype=torch.bool)
-    for mask in (context.of_head(context.call.options.get("allowed")), context.scene.choice.mask.allowed(n, n)):
-        if mask is not None:
-            may_look &= mask
-    return may_look
+    asked, n = context.of_head(asked_of(context.scene)["allowed"]), len(context.labels)
+    return torch.ones(n, n, dtype=torch.bool) if asked is None else asked
+
+
+def entropy_of(row: Tensor) -> float:
+    """In nats, weight by weight."""
+    return -sum(weight * math.log(weight) for weight in row.tolist() if weight > 0)
 
 
 def jacobian_norms(scores: Tensor) -> Tensor:

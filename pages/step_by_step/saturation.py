@@ -7,6 +7,7 @@ from torch import Tensor
 from pages.step_by_step import formulas, reference
 from pages.step_by_step.ablation import attend_with
 from pages.step_by_step.context import StepByStepContext
+from viz.core.analysis.checks import worst
 from viz.core.analysis.saturation import Saturation, random_scores, saturation
 from viz.core.mistakes.attention import Faults
 from viz.figures.curves import curves
@@ -68,7 +69,7 @@ def _row(context: StepByStepContext) -> None:
 def _checks(scores: tuple[Tensor, Tensor], measured: tuple[Saturation, Saturation]) -> list[Check]:
     """The law by the drawn numbers, and the derivative by torch's autograd."""
     norms = [(_median_norms(drawn), found.jacobian) for drawn, found in zip(scores, measured, strict=True)]
-    off = max(float((derived.square() - found.square()).abs().max()) for derived, found in norms)
+    off = worst(float((derived.square() - found.square()).abs().max()) for derived, found in norms)
     variance = scores[1].double().flatten(1).var(1)
     return [
         check("step_by_step.check_variance", (variance - 1).abs().max(), VARIANCE, n=f"{ROWS * KEYS:,}"),

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 
 import streamlit as st
 import torch
+from torch.nn.functional import linear
 
 from pages.step_by_step import formulas, matrices, reference, worked_example
 from pages.step_by_step.context import StepByStepContext
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import largest, worst
 from viz.core.heads import project
 from viz.figures.bars import bars
 from viz.figures.matrix import TALLEST_BESIDE, Axis
 from viz.figures.palette import HEADS
 from viz.frame import state
-from viz.frame.checks import Check, attention_checks, check
+from viz.frame.checks import Check, check, scene_checks
 from viz.frame.show import show
 from viz.text import Translate, has_text
 
@@ -215,14 +216,15 @@ def _checks(context: StepByStepContext) -> list[Check]:
     rows = {"Q": trace.x, "K": trace.memory, "V": trace.memory}
     found = {"Q": trace.q[head], "K": trace.k[group], "V": trace.v[group]}
     compared = ("V",) if context.rotary else ("Q", "K", "V")
-    made = {letter: project(rows[letter], *context.projections[letter][1:]) for letter in compared}
-    error = max(float((made[letter] - found[letter]).abs().max()) for letter in compared)
+    errors = []
+    for letter in compared:
+        _, matrix, bias = context.projections[letter]
+        errors.append((linear(rows[letter], matrix.T, bias) - found[letter]).abs().max())
     tolerance = 1e-5 * max(largest(found[letter]) for letter in compared)
-    weights_off = reference.weights_error(context, trace.weights[head])
     return [
-        *attention_checks(trace),
-        check("step_by_step.check_v" if context.rotary else "step_by_step.check_qkv", error, tolerance),
-        check("step_by_step.check_weights", weights_off, reference.tolerance(context)),
+        *scene_checks(context.scene),
+        check("step_by_step.check_v" if context.rotary else "step_by_step.check_qkv", worst(errors), tolerance),
+        reference.weights_check(context),
     ]
 
 

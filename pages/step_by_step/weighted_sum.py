@@ -3,7 +3,7 @@
 import streamlit as st
 import torch
 
-from pages.step_by_step import matrices, worked_example
+from pages.step_by_step import matrices, reference, worked_example
 from pages.step_by_step.context import StepByStepContext
 from viz.core.analysis.checks import largest
 from viz.figures.matrix import Axis
@@ -26,4 +26,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     name, factors = f"z{context.query},{place}", (cell.weights.tolist(), cell.values[:, place].tolist())
     worked_example.write_sum(name, *factors, float(cell.output[place]))
     tolerance = 1e-5 * largest(cell.values)
-    return [check("step_by_step.check_output", cell.output_error, tolerance, i=context.query)]
+    return [
+        check("step_by_step.check_output", cell.output_error, tolerance, i=context.query),
+        reference.weights_check(context),
+    ]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 import torch
 
-from pages.step_by_step import formulas, matrices
+from pages.step_by_step import formulas, matrices, reference
 from pages.step_by_step.context import StepByStepContext
 from pages.step_by_step.formulas import number, signed
 from viz.figures.bars import bars
@@ -37,6 +37,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     return [
         check("step_by_step.check_score", cell.score_error, 1e-5 * terms, **named),
         check("step_by_step.check_weight", cell.weight_error, 1e-5, **named),
+        reference.weights_check(context),
     ]
 
 

@@ -2,12 +2,12 @@
 
 import streamlit as st
 import torch
+from torch.nn.functional import linear
 
 from pages.two_sequences.context import TwoSequencesContext
 from viz.core.analysis.checks import largest
-from viz.core.heads import project, split_heads
 from viz.frame import controls
-from viz.frame.checks import Check, attention_checks, check
+from viz.frame.checks import Check, check, scene_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.scene import Scene
@@ -59,10 +59,11 @@ def _checks(shown: Scene) -> list[Check]:
     rows, columns = len(shown.capture.queries.ids), len(shown.capture.tokens.ids)
     off = abs(rows - trace.weights.shape[-2]) + abs(columns - trace.weights.shape[-1])
     with torch.inference_mode():
-        values = split_heads(project(trace.memory, weights.w_v, weights.b_v), weights.spec.G)
+        by_torch = linear(trace.memory, weights.w_v.T, weights.b_v)
+        values = by_torch.unflatten(-1, (weights.spec.G, -1)).transpose(0, 1)
         values_off = (values - trace.v).abs().max()
     return [
-        *attention_checks(trace),
+        *scene_checks(shown),
         check("two_sequences.check_shape", off, 0, rows=rows, columns=columns),
         check("two_sequences.check_values", values_off, 1e-5 * largest(trace.v)),
     ]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import streamlit as st
+from torch.utils.flop_counter import FlopCounterMode
 
 from pages.two_sequences.compute import self_attention_error
 from pages.two_sequences.context import HUES, TwoSequencesContext
@@ -31,6 +32,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     layer, rotary = context.source.choice.layer, context.source.capture.calls[context.source.choice.layer].rotary
     projections = (context.target.trace.projections, context.cross.trace.projections)
     found = [check("two_sequences.check_parameters", max(map(miscounted, projections)), 0)]
+    found.append(check("two_sequences.check_flops", max(map(flops_error, (context.target, context.cross))), 0))
     if not rotary:  # queries and keys turned by position are not X W_Q and M W_K
         error = self_attention_error(context.source.choice.source, layer)
         found.append(check("two_sequences.check_self", error, 1e-5))
@@ -41,6 +43,25 @@ def miscounted(weights: HeadWeights) -> int:
     """How far the formula for the parameters is from the entries of the four matrices."""
     matrices = (weights.w_q, weights.w_k, weights.w_v, weights.w_o)
     return abs(parameters(weights.spec).total - sum(matrix.numel() for matrix in matrices))
+
+
+def flops_error(scene: Scene) -> int:
+    """How far the formula for the operations is from what torch's own counter sees in the six matrix products."""
+    trace, weights, H = scene.trace, scene.trace.projections, scene.trace.projections.spec.H
+    products = (
+        (trace.x, weights.w_q),
+        (trace.memory, weights.w_k),
+        (trace.memory, weights.w_v),
+        (trace.q, trace.k.repeat_interleave(H // len(trace.k), 0).mT),
+        (trace.weights, trace.v.repeat_interleave(H // len(trace.v), 0)),
+        (trace.concat, weights.w_o),
+    )
+    with FlopCounterMode(display=False) as counter:
+        for left, right in products:
+            left.to("meta") @ right.to("meta")  # shapes alone: nothing is multiplied
+    n_queries, n_keys = trace.weights.shape[-2:]
+    formula = attention_flops(weights.spec, n_queries=n_queries, n_keys=n_keys).total
+    return abs(formula - int(counter.get_total_flops()))
 
 
 def _map(context: TwoSequencesContext, name: str) -> None:

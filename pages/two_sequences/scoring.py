@@ -12,7 +12,7 @@ from pages.two_sequences.context import HUES, TwoSequencesContext
 from viz import limits
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import largest, worst
 from viz.core.analysis.map_statistics import entropy
 from viz.core.attention import row_softmax
 from viz.core.heads import share_kv
@@ -69,7 +69,7 @@ def formulas_error(q: Tensor, k: Tensor, weights: AdditiveWeights, scores: Mappi
         "scaled_dot": dots / np.sqrt(queries.shape[1]),
         "additive": np.einsum("ija,a->ij", mixed, w_v),
     }
-    return max(
+    return worst(
         float(np.abs(values - scores[name].double().numpy()).max() / largest(scores[name]))
         for name, values in wanted.items()
     )

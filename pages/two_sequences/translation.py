@@ -8,7 +8,7 @@ import torch
 from pages.two_sequences.compute import written
 from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import rounding, torchs_weights, worst
 from viz.figures.matrix import Axis, matrix
 from viz.frame import compute, controls, specs, state
 from viz.frame.checks import Check, check
@@ -141,13 +141,12 @@ def _candidates(context: TwoSequencesContext, writing: Writing) -> None:
 
 
 def checks(writing: Writing, in_one_pass: Capture) -> list[Check]:
-    """Row by row with a cache, and all rows in one pass behind a causal mask: the same maps."""
+    """Row by row with a cache, and torch's own attention on all rows of one pass, nobody looking ahead: one map."""
     found = []
     for stack in STACKS:
-        together = [in_one_pass.layer(i, stack=stack) for i in range(len(writing.rows[stack]))]
-        off = max(
-            float((rows - layer.weights).abs().max()) for rows, layer in zip(writing.rows[stack], together, strict=True)
-        )
-        size = max(largest(layer.masked) for layer in together)
-        found.append(check(f"two_sequences.check_{stack}", off, 1e-5 * size, layers=len(together)))
+        off, tolerance = [], 0.0
+        for rows, call in zip(writing.rows[stack], in_one_pass.stacks[stack], strict=True):
+            off.append((rows - torchs_weights(call.q, call.k, **call.options)).abs().max())
+            tolerance = max(tolerance, rounding(call.q, call.k, call.options.get("scale")))
+        found.append(check(f"two_sequences.check_{stack}", worst(off), tolerance, layers=len(writing.rows[stack])))
     return found

@@ -43,6 +43,14 @@ class TestHandValues:
         outputs = [[1, 0], [0.3302, 1.3395], [1.7587, 1.0]]
         assert_close(trace.output, torch.tensor(outputs), **PINNED)
 
+    def test_as_many_queries_as_keys_and_not_the_same_ones(self):
+        """Rows are queries: (1, 2) looks at (3, 0) and (0, 1), with scores 3 and 2; exchanged it would be 3 and 4."""
+        q, k = torch.tensor([[1.0, 2.0], [4.0, -1.0]]), torch.tensor([[3.0, 0.0], [0.0, 1.0]])
+        trace = attend(q, k, torch.eye(2), scale=1.0)
+        assert trace.scores.tolist() == [[3.0, 2.0], [12.0, -1.0]]
+        e = math.e
+        assert_close(trace.output[0], torch.tensor([e / (e + 1), 1 / (e + 1)]))
+
     def test_without_the_scale(self):
         trace = attend(QK, QK, V, scale=1.0)
         assert trace.scale == 1.0
@@ -61,6 +69,10 @@ class TestAgainstTorch:
     @pytest.mark.parametrize("batch", [(), (2,), (2, 13), (1, 2, 13)])
     def test_plain(self, batch):
         q, k, v = a_head(batch)
+        assert_close(attend(q, k, v).output, scaled_dot_product_attention(q, k, v), atol=1e-12, rtol=0)
+
+    def test_as_many_queries_as_keys(self):
+        q, k, v = a_head((2, 13), n_queries=7)
         assert_close(attend(q, k, v).output, scaled_dot_product_attention(q, k, v), atol=1e-12, rtol=0)
 
     def test_a_mask_with_one_blind_row(self):

@@ -53,6 +53,31 @@ def test_gated_equals_llamas():
     assert_close(feed_forward(x, weights, activation=silu).output, mlp(x), **CLOSE)
 
 
+def test_gated_with_biases_by_hand():
+    """(2, -1) through columns (1, 1), (1, -1) plus (0.5, 1): 1.5, 4; the gate, columns (1, 0), (0, 1), has no bias:
+    2, -1, ReLU: 2, 0; their product 3, 0; and 3 through (1, 0) plus (7, -2): 10, -2."""
+    weights = FeedForwardWeights(
+        w_in=torch.tensor([[1.0, 1.0], [1.0, -1.0]]),
+        b_in=torch.tensor([0.5, 1.0]),
+        w_gate=torch.eye(2),
+        w_out=torch.tensor([[1.0, 0.0], [0.0, 2.0]]),
+        b_out=torch.tensor([7.0, -2.0]),
+    )
+    steps = feed_forward(torch.tensor([[2.0, -1.0]]), weights)
+    assert steps.gate is not None
+    assert (steps.hidden.tolist(), steps.gate.tolist()) == ([[1.5, 4.0]], [[2.0, -1.0]])
+    assert (steps.active.tolist(), steps.output.tolist()) == ([[3.0, 0.0]], [[10.0, -2.0]])
+
+
+def test_gated_with_biases_equals_torchs_linear_layers():
+    first, second, gate = nn.Linear(5, 13).double(), nn.Linear(13, 5).double(), nn.Linear(5, 13, bias=False).double()
+    weights = FeedForwardWeights(
+        w_in=first.weight.T, b_in=first.bias, w_gate=gate.weight.T, w_out=second.weight.T, b_out=second.bias
+    )
+    x = draw(7, 5)
+    assert_close(feed_forward(x, weights, activation=silu).output, second(silu(gate(x)) * first(x)), **CLOSE)
+
+
 def test_unit_variance_in_gives_unit_variance_hidden():
     weights = FeedForwardWeights.random(211, 419, seed=3)
     assert weights.d_ff == 419

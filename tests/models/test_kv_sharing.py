@@ -37,7 +37,7 @@ def test_pooling_heads_is_pooling_weights(some, G):
     assert ours.k.shape == (G, 7, 5)
     for name in ("k", "v", "weights", "output"):
         assert_close(getattr(ours, name), getattr(reference, name))
-    assert sdpa_error(ours) < 1e-5
+    assert sdpa_error(ours, allowed=causal(7, 7)) < 1e-5
 
 
 def test_as_many_as_there_are_changes_nothing(some):

@@ -1,10 +1,22 @@
-"""Live checks: what a section shows, compared with what must be true of it."""
+"""Live checks: what a section shows, compared with what must be true of it.
 
+What a layer was to do is read off what was asked for, the source's own options and the visitor's mask, and written out
+here once more; were it read off what the core made of it, a mistake there would agree with itself.
+"""
+
+import base64
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from viz.core.analysis.checks import largest, rows_error, sdpa_error, sum_error
+import numpy as np
+import torch
+from torch import Tensor
+
+from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_error, sum_error
 from viz.core.heads import MultiHeadTrace
+from viz.frame.scene import Scene
+from viz.frame.specs import Mask
 
 SDPA = 1e-5
 """How far the heads' outputs may be from torch's own, as a share of their largest number."""
@@ -30,10 +42,69 @@ def check(key: str, error: Any, tolerance: float, **values: Any) -> Check:
     return Check(key=key, error=float(error), tolerance=tolerance, values=values)
 
 
-def attention_checks(trace: MultiHeadTrace) -> list[Check]:
-    """What must hold of every trace; float32 rounding is allowed for."""
+def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
+    """What must hold of a layer that was asked to attend with these options; float32 rounding is allowed for."""
+    added = added_to_scores(trace.q, trace.k, **options)
     return [
-        check("truth.rows", rows_error(trace.weights, trace.masked), 1e-5),
-        check("truth.sdpa", sdpa_error(trace), SDPA * largest(trace.head_outputs)),
+        check("truth.rows", rows_error(trace.weights, added), 1e-5),
+        check("truth.sdpa", sdpa_error(trace, **options), SDPA * largest(trace.head_outputs)),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
+
+
+def scene_checks(scene: Scene) -> list[Check]:
+    """What must hold of the layer that a scene shows."""
+    return attention_checks(scene.trace, **asked_of(scene))
+
+
+def asked_of(scene: Scene) -> dict[str, Any]:
+    """How the layer of a scene was asked to attend: as its source does, under the visitor's mask."""
+    call = scene.capture.calls[scene.choice.layer]
+    n_queries, n_keys = call.q.shape[1], call.k.shape[1]
+    return with_mask(call.options, written_out(scene.choice.mask, n_queries, n_keys))
+
+
+def open_cells(scene: Scene) -> Tensor:
+    """True where the layer of a scene was asked to let a query look, (H, Q, K)."""
+    added = added_to_scores(scene.trace.q, scene.trace.k, **asked_of(scene))
+    shape = scene.trace.weights.shape
+    return torch.ones(shape, dtype=torch.bool) if added is None else (added > -torch.inf).expand(shape)
+
+
+def with_mask(options: Mapping[str, Any], mask: Tensor | None) -> dict[str, Any]:
+    """A layer's own options, with a further mask beside its own."""
+    allowed = options.get("allowed")
+    if mask is not None:
+        allowed = mask if allowed is None else allowed & mask
+    return {**options, "allowed": allowed}
+
+
+def written_out(mask: Mask, n_queries: int, n_keys: int) -> Tensor | None:
+    """True where a mask's rule lets a query look, cell by cell; None where it adds nothing. Nothing here is the core's.
+
+    The last query stands beside the last key.
+    """
+    query, key = np.arange(n_queries)[:, None] + n_keys - n_queries, np.arange(n_keys)[None]
+    every, apart = np.ones((n_queries, 1), dtype=bool), np.abs(query - key)
+    real = key >= min(mask.pad, n_keys) if mask.pad_left else key < n_keys - mask.pad
+    rules: dict[str, Any] = {
+        "causal": query >= key,
+        "padding": every & real,
+        "both": real & (query >= key),
+        "window": apart <= mask.width,
+        "dilated": (apart <= mask.width * mask.gap) & (apart % mask.gap == 0),
+        "prefix": (key < mask.width) | (query >= key),
+    }
+    if mask.kind == "painted" and mask.painted:
+        rules["painted"] = _painted(mask.painted, n_queries, n_keys)
+    return torch.from_numpy(rules[mask.kind]) if mask.kind in rules else None
+
+
+def _painted(code: str, n_queries: int, n_keys: int) -> np.ndarray:
+    """A painted square over the first cells, read as bits; what lies beyond it is open."""
+    side, _, bits = code.partition(".")
+    n, raw = int(side), base64.urlsafe_b64decode(bits + "=" * (-len(bits) % 4))
+    cells = np.unpackbits(np.frombuffer(raw, np.uint8))[: n * n].reshape(n, n).astype(bool)
+    allowed = np.ones((n_queries, n_keys), dtype=bool)
+    allowed[:n, :n] = cells[:n_queries, :n_keys]
+    return allowed

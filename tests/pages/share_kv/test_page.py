@@ -422,5 +422,5 @@ class TestFaults:
         spec, x = AttentionSpec(d_model=8, n_heads=2), torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
         weights = HeadWeights.random(spec, seed=0)
         right, wrong = multi_head(x, x, weights), multi_head(x, x, weights, scale=1.0)
-        torch.testing.assert_close(who_shares.head_by_head(right, None), right.output)
-        assert (who_shares.head_by_head(wrong, None) - wrong.output).abs().max() > 1e-2
+        torch.testing.assert_close(who_shares.head_by_head(right), right.output)
+        assert (who_shares.head_by_head(wrong) - wrong.output).abs().max() > 1e-2

@@ -26,7 +26,7 @@ PAIR = pairs()[0]
 T = translator("en")
 
 
-HELD = {"cross_attention": 5, "differences": 2, "translation": 2, "scoring": 2, "widths": 2}
+HELD = {"cross_attention": 5, "differences": 3, "translation": 2, "scoring": 2, "widths": 2}
 """How many live checks each section has, whatever the source."""
 
 
@@ -298,7 +298,7 @@ def test_checks_turn_red_where_a_formula_is_wrong(open_app, monkeypatch):
     assert checked(open_app("two_sequences", section="scoring"), "scoring") == (1, 2)
     count = differences.parameters
     monkeypatch.setattr(differences, "parameters", lambda spec: replace(count(spec), w_v=0))
-    assert checked(open_app("two_sequences", section="differences"), "differences") == (1, 2)
+    assert checked(open_app("two_sequences", section="differences"), "differences") == (2, 3)
 
 
 def test_texts_that_are_cut_for_the_scores_are_said_to_be(open_app):
@@ -334,4 +334,4 @@ def test_a_model_that_turns_by_position_says_what_that_means(open_app, family, n
     assert not app.exception and checked(app, "cross_attention") == (5, 5)
     assert any(T("two_sequences.rotary") in one for one in said(app))
     app.button_group(key="section").set_value("differences").run()
-    assert checked(app, "differences") == (1, 1), "queries turned by position are not X W_Q"
+    assert checked(app, "differences") == (2, 2), "queries turned by position are not X W_Q"

@@ -1,28 +1,79 @@
 """Checks of a trace against what must be true of it, for the truth badge: each gives the largest deviation."""
 
+import math
+from collections.abc import Iterable
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from viz.core.attention import ScoreMod
 from viz.core.heads import MultiHeadTrace
 
 
 def rows_error(weights: Tensor, masked: Tensor | None = None) -> float:
-    """How far a row's sum is from 1; or from 0, where every one of its masked scores is -inf."""
+    """How far a row's sum is from 1; or from 0, where all of what is added to it (or its masked scores) is -inf."""
     sums = weights.sum(-1)
     expected = torch.ones_like(sums) if masked is None else (masked > -torch.inf).any(-1).to(sums.dtype)
     return float((sums - expected).abs().max())
 
 
-def sdpa_error(trace: MultiHeadTrace) -> float:
+def added_to_scores(
+    q: Tensor,
+    k: Tensor,
+    *,
+    allowed: Tensor | None = None,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    score_mod: ScoreMod | None = None,
+) -> Tensor | None:
+    """What stands between the scaled scores and the softmax, as torch's own attention takes it: one additive mask.
+
+    From what a layer was asked for, and not from a trace: what is missing there is not missing here. ``q`` (H, Q, d_k)
+    and ``k`` (G, K, d_k) are needed for a soft cap alone.
+    """
+    added = bias
+    if score_mod is not None:
+        scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+        scaled = q @ k.repeat_interleave(len(q) // len(k), 0).mT * scale
+        capped = score_mod(scaled) - scaled
+        added = capped if added is None else capped + added
+    if allowed is None:
+        return added
+    nothing = q.new_zeros(allowed.shape) if added is None else added
+    return torch.where(allowed, nothing, -torch.inf)
+
+
+def torchs_heads(q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None, **options: Any) -> Tensor:
+    """Torch's own attention on q (H, Q, d_k), k and v (G, K, d): (H, Q, d_v). ``options`` are those of ``attend``.
+
+    Where no scale is given torch chooses its own, which is 1/sqrt(d_k).
+    """
+    added = added_to_scores(q, k, scale=scale, **options)
+    return scaled_dot_product_attention(q, k, v, attn_mask=added, scale=scale, enable_gqa=True)
+
+
+def torchs_weights(q: Tensor, k: Tensor, **options: Any) -> Tensor:
+    """The weights inside torch's own attention, (H, Q, K): with the identity for values it hands them out."""
+    identity = torch.eye(k.shape[-2], dtype=k.dtype).expand(len(k), -1, -1)
+    return torchs_heads(q, k, identity, **options)
+
+
+def rounding(q: Tensor, k: Tensor, scale: float | None = None) -> float:
+    """How far weights may be off: what float32 loses in the largest score, the exponential passes on."""
+    terms = float((q.abs() @ k.abs().repeat_interleave(len(q) // len(k), 0).mT).max())
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    return 1e-5 + 4 * torch.finfo(torch.float32).eps * scale * terms
+
+
+def sdpa_error(trace: MultiHeadTrace, **options: Any) -> float:
     """How far any head's output is from torch's own attention on the same q, k and v.
 
-    What lies between the scaled scores and the softmax (mask, bias, soft cap) is handed over as one additive mask.
+    ``options`` are those of ``attend``, as they were asked for: never the trace's own mask or scale, which would agree
+    with themselves if they were wrong.
     """
-    reference = scaled_dot_product_attention(
-        trace.q, trace.k, trace.v, attn_mask=trace.masked - trace.scaled, scale=trace.scale, enable_gqa=True
-    )
-    return float((reference - trace.head_outputs).abs().max())
+    return float((torchs_heads(trace.q, trace.k, trace.v, **options) - trace.head_outputs).abs().max())
 
 
 def sum_error(trace: MultiHeadTrace) -> float:
@@ -33,4 +84,15 @@ def sum_error(trace: MultiHeadTrace) -> float:
 
 def largest(values: Tensor) -> float:
     """The size of the numbers compared, to judge a deviation by (at least 1)."""
-    return max(1.0, float(values[torch.isfinite(values)].abs().max()))
+    finite = values[torch.isfinite(values)]
+    return max(1.0, float(finite.abs().max())) if finite.numel() else 1.0
+
+
+def worst(errors: Iterable[float | Tensor]) -> float:
+    """The largest of several deviations, and NaN if any is: Python's ``max`` may pass over one.
+
+    Example:
+        >>> max(0.0, math.nan), worst([0.0, math.nan]), worst([])
+        (0.0, nan, 0.0)
+    """
+    return float(torch.tensor([0.0, *map(float, errors)], dtype=torch.float64).max())

@@ -1,0 +1,598 @@
+"""Mistakes put into the core on purpose: a live check of every section that shows what they change turns red.
+
+A table: the function, what it does instead, and the places (sections, opened by a link) that must notice. What costs is
+counted on a page of its own, whose table is ``tests/pages/cost/test_faults.py``.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl
+
+import pytest
+import torch
+
+from tests.faults import Wrong, put_in
+from tests.running import checked
+from tests.sections import SECTIONS
+from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
+from viz.core.analysis import map_statistics, receptive_field, rollout, saturation, token_similarity, window_fit
+from viz.core.cost import attention as cost
+from viz.core.variants import decoding, encodings, kv_sharing, relative, scoring
+from viz.frame import compute, mask_code
+from viz.models import generation
+from viz.models.trained import twins
+
+SEEDED = "source=words&text=one+two+three+four+five+two&n_heads=4"
+PLACES = {
+    # Heads
+    "all heads": f"heads/all_heads?{SEEDED}&n_kv_heads=2&mask=causal",
+    "all heads, a model": "heads/all_heads",
+    "all heads, window": f"heads/all_heads?{SEEDED}&mask=window&width=1",
+    "all heads, both": f"heads/all_heads?{SEEDED}&mask=both&pad=2",
+    "row": f"heads/row?{SEEDED}&mask=causal",
+    "arrivals": "heads/arrivals",
+    "joined": f"heads/joined?{SEEDED}",
+    "joined, a model": "heads/joined",
+    "switched off": "heads/switched_off?off=1",
+    "numbers": "heads/numbers",
+    # Step by step
+    "steps": f"step_by_step/steps?{SEEDED}&n_kv_heads=2&mask=causal",
+    "steps, MHA": f"step_by_step/steps?{SEEDED}",
+    "steps, a model": "step_by_step/steps",
+    "worked example": f"step_by_step/worked_example?{SEEDED}&mask=causal",
+    "weighted sum": f"step_by_step/weighted_sum?{SEEDED}&mask=causal",
+    "saturation": f"step_by_step/saturation?{SEEDED}",
+    "ablation": f"step_by_step/ablation?{SEEDED}&mask=causal",
+    # Masks
+    "editor, causal": f"masks/editor?{SEEDED}&mask=causal",
+    "editor, window": f"masks/editor?{SEEDED}&mask=window&width=1",
+    "editor, painted": f"masks/editor?{SEEDED}&mask=painted&painted=3.m4A",
+    "every mask": f"masks/every_mask?{SEEDED}",
+    "decoding": f"masks/decoding?{SEEDED}",
+    "empty row": f"masks/empty_row?{SEEDED}&mask=causal",
+    "too late": f"masks/too_late?{SEEDED}&mask=causal",
+    "polarity": f"masks/polarity?{SEEDED}&mask=causal",
+    # Positions
+    "shuffle": f"positions/shuffle?{SEEDED}&need=alibi",
+    "real head": "positions/real_head",
+    "sinusoids": f"positions/sinusoids?{SEEDED}",
+    "added": f"positions/added?{SEEDED}",
+    "step": f"positions/step?{SEEDED}",
+    "encodings": f"positions/encodings?{SEEDED}",
+    "rope": f"positions/rope?{SEEDED}",
+    "far": f"positions/far?{SEEDED}",
+    # Convolution
+    "windows": f"convolution/windows?{SEEDED}",
+    "picture": f"convolution/picture?{SEEDED}",
+    "difference": f"convolution/difference?{SEEDED}",
+    "windows, causal": f"convolution/windows?{SEEDED}&mask=causal&mix=1",
+    "filters": f"convolution/filters?{SEEDED}",
+    "kernel in W_O": f"convolution/kernel_in_w_o?{SEEDED}&kernel=sobel",
+    "likeness": "convolution/likeness",
+    # Sharing
+    "who shares": f"share_kv/who_shares?{SEEDED}&n_kv_heads=2&mask=causal",
+    "who shares, MHA": f"share_kv/who_shares?{SEEDED}&n_kv_heads=4",
+    "who shares, MQA": f"share_kv/who_shares?{SEEDED}&n_kv_heads=1&mask=causal",
+    "growing cache": f"share_kv/growing_cache?{SEEDED}&n_kv_heads=2",
+    "savings": f"share_kv/savings?{SEEDED}&n_kv_heads=2",
+    "published": f"share_kv/published?{SEEDED}&n_kv_heads=2",
+    "speed": f"share_kv/speed?{SEEDED}&n_kv_heads=2",
+    "trained": f"share_kv/trained?{SEEDED}&n_kv_heads=2",
+    "converted": "share_kv/converted?n_kv_heads=6",
+    "copying": f"share_kv/copying?{SEEDED}&n_kv_heads=2",
+    # Two sequences
+    "cross-attention": f"two_sequences/cross_attention?{SEEDED}&target=six+seven",
+    "scoring": f"two_sequences/scoring?{SEEDED}&target=six+seven",
+    "widths": f"two_sequences/widths?{SEEDED}&target=six+seven",
+    "translation": f"two_sequences/translation?{SEEDED}&target=six+seven",
+    "differences": f"two_sequences/differences?{SEEDED}&target=six+seven",
+    # Block
+    "diagram": f"block/diagram?{SEEDED}&mask=causal",
+    "diagram, a model": "block/diagram",
+    "points": f"block/points?{SEEDED}",
+    "norm place": f"block/norm_place?{SEEDED}",
+    "encoder and decoder": f"block/encoder_decoder?{SEEDED}&target=six+seven",
+    "against torch": "block/against_torch",
+    "parts off": f"block/switched_off?{SEEDED}",
+    # Stacking
+    "rollout": f"stacking/rollout?{SEEDED}&mask=causal",
+    "rollout, a model": "stacking/rollout",
+    "flow": f"stacking/flow?{SEEDED}&depth=3",
+    "gradient": f"stacking/gradient?{SEEDED}&depth=3",
+    "receptive field": f"stacking/receptive_field?{SEEDED}&depth=2",
+    "oversmoothing": f"stacking/oversmoothing?{SEEDED}",
+    "locality": f"stacking/locality?{SEEDED}&mask=causal",
+    "layer sharing": f"stacking/layer_sharing?{SEEDED}",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """A function that does something else, and where that must be noticed."""
+
+    function: object
+    wrong: Wrong
+    places: tuple[str, ...]
+
+
+def _with_w_o(change) -> Wrong:
+    """``merge_heads`` with other weights at its end than the layer has."""
+
+    def merge(right, q, k, v, weights, **options):
+        return replace(right(q, k, v, replace(weights, **change(weights)), **options), projections=weights)
+
+    return merge
+
+
+def _rope(right, x, *, base=10_000.0, pairing, positions=None):
+    places = torch.arange(x.shape[-2]) if positions is None else positions
+    return right(x, base=base, pairing=pairing, positions=-places)
+
+
+def _exchanged(right, x, memory, weights, **options):
+    """q is made by W_K, k by W_Q."""
+    return replace(right(x, memory, replace(weights, w_q=weights.w_k, w_k=weights.w_q), **options), projections=weights)
+
+
+def _unblocked(right, q, k, v, **options):
+    """The mask is noted, and not used."""
+    return replace(right(q, k, v, **options | {"allowed": None}), allowed=options.get("allowed"))
+
+
+MASKED = (
+    "all heads",
+    "row",
+    "steps",
+    "worked example",
+    "weighted sum",
+    "ablation",
+    "editor, causal",
+    "who shares",
+    "diagram",
+    "encoder and decoder",
+    "rollout",
+    "locality",
+)
+"""Places with a mask that show what attention makes of it."""
+ATTENTION = (
+    *MASKED,
+    "every mask",
+    "decoding",
+    "encodings",
+    "who shares, MHA",
+    "who shares, MQA",
+    "growing cache",
+    "cross-attention",
+    "widths",
+    "windows, causal",
+    "flow",
+)
+"""Places that show what attention makes of queries and keys."""
+
+
+def _one_nan(right, masked):
+    weights = right(masked).clone()
+    weights[..., -1, 0] = torch.nan
+    return weights
+
+
+def _half_of_each(right, *sizes, **options):
+    counts = right(*sizes, **options)
+    return replace(counts, **{name: value // 2 for name, value in vars(counts).items()})
+
+
+FAULTS = {
+    # One head
+    "no 1/sqrt(d_k)": Fault(
+        function=attention.attend,
+        wrong=lambda right, q, k, v, **o: right(q, k, v, **o | {"scale": 1.0}),
+        places=ATTENTION,
+    ),
+    "1/d_k for 1/sqrt(d_k)": Fault(
+        function=attention.attend,
+        wrong=lambda right, q, k, v, **o: right(q, k, v, **o | {"scale": 1 / q.shape[-1]}),
+        places=(
+            *ATTENTION,
+            "all heads, a model",
+            "steps, a model",
+            "diagram, a model",
+            "rollout, a model",
+            "translation",
+        ),
+    ),
+    "the opposite mask": Fault(
+        function=attention.attend,
+        wrong=lambda right, q, k, v, allowed=None, **o: right(
+            q, k, v, allowed=None if allowed is None else ~allowed, **o
+        ),
+        places=(*MASKED, "polarity"),
+    ),
+    "no mask": Fault(
+        function=attention.attend,
+        wrong=lambda right, q, k, v, **o: right(q, k, v, **o | {"allowed": None}),
+        places=(*MASKED, "polarity"),
+    ),
+    "a mask that is noted and not used": Fault(function=attention.attend, wrong=_unblocked, places=MASKED),
+    "a bias with the other sign": Fault(
+        function=attention.attend,
+        wrong=lambda right, q, k, v, bias=None, **o: right(q, k, v, bias=None if bias is None else -bias, **o),
+        places=("encodings", "shuffle", "windows", "picture", "difference"),
+    ),
+    "queries and keys exchanged": Fault(
+        function=attention.attend,
+        wrong=lambda right, q, k, v, **o: right(k, q, v, **o) if q.shape == k.shape else right(q, k, v, **o),
+        places=("all heads", "steps", "editor, causal", "who shares, MHA", "diagram", "rollout", "locality"),
+    ),
+    "values of other tokens": Fault(
+        function=attention.attend,
+        wrong=lambda right, q, k, v, **o: right(q, k, v.flip(-2), **o),
+        places=("all heads", "weighted sum", "editor, causal", "widths", "diagram"),
+    ),
+    "a softmax down the columns": Fault(
+        function=attention.row_softmax,
+        wrong=lambda right, masked: right(masked.mT).mT,
+        places=("all heads", "row", "steps", "worked example", "every mask", "decoding", "shuffle", "widths"),
+    ),
+    "a softmax of half the scores": Fault(
+        function=attention.row_softmax,
+        wrong=lambda right, masked: right(masked / 2),
+        places=(*ATTENTION, "empty row", "saturation"),
+    ),
+    "a weight that is no number": Fault(function=attention.row_softmax, wrong=_one_nan, places=ATTENTION),
+    # Many heads
+    "keys shared by repeat": Fault(
+        function=heads.share_kv,
+        wrong=lambda _, x, n: torch.cat([x] * (n // x.shape[-3]), -3),
+        places=("all heads", "steps", "who shares"),
+    ),
+    "heads laid side by side the other way round": Fault(
+        function=heads.concat_heads, wrong=lambda right, x: right(x.flip(-3)), places=("all heads", "joined")
+    ),
+    "heads cut across": Fault(
+        function=heads.split_heads,
+        wrong=lambda _, x, n: x.unflatten(-1, (-1, n)).movedim(-1, -3),
+        places=("steps", "who shares", "cross-attention"),
+    ),
+    "W_O transposed": Fault(
+        function=heads.merge_heads,
+        wrong=_with_w_o(lambda w: {"w_o": w.w_o.T} if len(set(w.w_o.shape)) == 1 else {}),
+        places=("all heads", "all heads, a model", "joined", "switched off", "arrivals", "steps"),
+    ),
+    "each head multiplied by another head's W_O": Fault(
+        function=heads.merge_heads,
+        wrong=_with_w_o(lambda w: {"w_o": w.w_o.roll(w.spec.d_v, 0)}),
+        places=("all heads", "joined", "joined, a model", "switched off", "arrivals"),
+    ),
+    "no b_O": Fault(
+        function=heads.merge_heads,
+        wrong=_with_w_o(lambda _: {"b_o": None}),
+        places=("all heads, a model", "joined, a model", "steps, a model"),
+    ),
+    "W_Q and W_K exchanged": Fault(
+        function=heads.multi_head,
+        wrong=lambda right, x, m, w, **o: (
+            _exchanged(right, x, m, w, **o) if w.w_q.shape == w.w_k.shape else right(x, m, w, **o)
+        ),
+        places=("steps, MHA", "who shares, MHA"),
+    ),
+    # Masks
+    "causal turned round": Fault(
+        function=masks.causal,
+        wrong=lambda right, n, m: right(n, m).flip(0, 1),
+        places=(*MASKED, "windows, causal", "every mask", "too late", "polarity", "empty row"),
+    ),
+    "causal without the word itself": Fault(
+        function=masks.causal,
+        wrong=lambda right, n, m: right(n, m).tril(m - n - 1),
+        places=(*MASKED, "windows, causal", "every mask", "too late", "polarity"),
+    ),
+    "a window one short": Fault(
+        function=masks.window,
+        wrong=lambda right, n, m, width: right(n, m, max(0, width - 1)),
+        places=("all heads, window", "editor, window", "every mask", "receptive field"),
+    ),
+    "a dilated window without its gaps": Fault(
+        function=masks.dilated, wrong=lambda right, n, m, width, step: right(n, m, width, 1), places=("every mask",)
+    ),
+    "a prefix one long": Fault(
+        function=masks.prefix, wrong=lambda right, n, m, k: right(n, m, min(m, k + 1)), places=("every mask",)
+    ),
+    "one token of padding left open": Fault(
+        function=masks.padding,
+        wrong=lambda right, lengths, n: right([min(n, length + 1) for length in lengths], n),
+        places=("all heads, both", "every mask"),
+    ),
+    "masks joined by or": Fault(
+        function=masks.combine,
+        wrong=lambda right, *given: (
+            torch.stack([mask for mask in given if mask is not None]).any(0)
+            if any(mask is not None for mask in given)
+            else None
+        ),
+        places=("all heads, both", "every mask"),
+    ),
+    "a painted mask turned over its diagonal": Fault(
+        function=mask_code.from_code, wrong=lambda right, code: right(code).T, places=("editor, painted",)
+    ),
+    # Positions
+    "sine and cosine exchanged": Fault(
+        function=positions.sinusoidal,
+        wrong=lambda right, *a, **o: right(*a, **o).unflatten(-1, (-1, 2)).flip(-1).flatten(-2),
+        places=("sinusoids", "added", "step"),
+    ),
+    "other frequencies": Fault(
+        function=positions.frequencies,
+        wrong=lambda right, width, *, base=10_000.0: 2 * right(width, base=base),
+        places=("sinusoids", "added", "step", "rope", "far", "encodings"),
+    ),
+    "RoPE backwards": Fault(function=positions.rope, wrong=_rope, places=("rope", "encodings")),
+    "RoPE with the other pairing": Fault(
+        function=positions.rope,
+        wrong=lambda right, x, *, pairing, **o: right(
+            x, pairing="halves" if pairing == "adjacent" else "adjacent", **o
+        ),
+        places=("rope", "encodings"),
+    ),
+    "RoPE at half the speed": Fault(
+        function=positions.rope,
+        wrong=lambda right, x, *, base=10_000.0, pairing, positions=None: right(
+            x,
+            base=base,
+            pairing=pairing,
+            positions=(torch.arange(x.shape[-2]) if positions is None else positions) // 2,
+        ),
+        places=("rope", "encodings"),
+    ),
+    "ALiBi without its absolute value": Fault(
+        function=positions.alibi,
+        wrong=lambda _, h, n, m: -positions.alibi_slopes(h)[:, None, None] * positions.offsets(n, m).float(),
+        places=("encodings", "far", "shuffle"),
+    ),
+    "ALiBi twice as steep": Fault(
+        function=positions.alibi_slopes, wrong=lambda right, h: 2 * right(h), places=("encodings", "far", "shuffle")
+    ),
+    "T5's directions exchanged": Fault(
+        function=positions.t5_buckets, wrong=lambda right, offset, **o: right(-offset, **o), places=("encodings", "far")
+    ),
+    "T5's last bucket begins at 64": Fault(
+        function=positions.t5_buckets,
+        wrong=lambda right, offset, **o: right(offset, **o | {"max_distance": 64}),
+        places=("far",),
+    ),
+    "no scale in the table that is added": Fault(
+        function=encodings.Encoding.scale_table,
+        wrong=lambda right, self, gain: right(self, 2 * gain),
+        places=("added",),
+    ),
+    "a shuffle that is not undone": Fault(
+        function=encodings.put_back, wrong=lambda _, weights, order: weights, places=("shuffle",)
+    ),
+    # Convolution
+    "query minus key": Fault(
+        function=relative.shifts,
+        wrong=lambda right, *grid: -right(*grid),
+        places=("windows", "filters", "picture", "difference"),
+    ),
+    "a window without its square": Fault(
+        function=relative.quadratic_scores,
+        wrong=lambda right, *a: -right(*a).abs().sqrt(),
+        places=("windows", "picture"),
+    ),
+    # Sharing
+    "a cache that counts H for G": Fault(
+        function=cost.kv_cache_bytes,
+        wrong=lambda right, spec, **o: right(replace(spec, n_kv_heads=spec.H), **o),
+        places=("growing cache", "savings", "published"),
+    ),
+    "parameters that do not share": Fault(
+        function=cost.parameters,
+        wrong=lambda right, spec, **o: right(replace(spec, n_kv_heads=spec.H), **o),
+        places=("savings",),
+    ),
+    "a cache that has lost its first token": Fault(
+        function=kv_sharing.decode_step,
+        wrong=lambda right, q, k, v, **o: right(
+            q, k[:, -max(1, k.shape[1] - 1) :], v[:, -max(1, v.shape[1] - 1) :], **o
+        ),
+        places=("growing cache", "decoding", "speed"),
+    ),
+    "a sum for the mean of a group": Fault(
+        function=kv_sharing.pool_heads,
+        wrong=lambda right, x, n: right(x, n) * (len(x) // n),
+        places=("converted",),
+    ),
+    "a newcomer that takes twice": Fault(
+        function=decoding.newcomers_share, wrong=lambda right, scores: 2 * right(scores), places=("decoding",)
+    ),
+    # Two sequences
+    "additive scoring without tanh": Fault(
+        function=scoring.additive,
+        wrong=lambda _, q, k, w: ((q @ w.w_q)[..., :, None, :] + (k @ w.w_k)[..., None, :, :]) @ w.w_v,
+        places=("scoring",),
+    ),
+    "a scaled product that is not scaled": Fault(
+        function=scoring.scaled_dot, wrong=lambda _, q, k: q @ k.mT, places=("scoring",)
+    ),
+    # Statistics of maps
+    "entropy in bits": Fault(
+        function=map_statistics.entropy,
+        wrong=lambda right, weights: right(weights) / math.log(2),
+        places=("numbers", "locality", "ablation"),
+    ),
+    "the previous token for the next": Fault(
+        function=map_statistics.on_offset,
+        wrong=lambda right, weights, offset: right(weights, -offset),
+        places=("numbers", "real head"),
+    ),
+    "distance with a sign": Fault(
+        function=map_statistics.distance,
+        wrong=lambda _, w: (w * (torch.arange(w.shape[-1]) - torch.arange(w.shape[-2])[:, None])).sum(-1),
+        places=("numbers", "locality"),
+    ),
+    "an even spread over everything": Fault(
+        function=map_statistics.uniform,
+        wrong=lambda _, allowed: torch.full(allowed.shape, 1 / allowed.shape[-1]),
+        places=("locality",),
+    ),
+    "messages without W_O": Fault(
+        function=map_statistics.message_norms,
+        wrong=lambda _, v, w_o: v.norm(dim=-1),
+        places=("arrivals",),
+    ),
+    "the Jacobian with another sign": Fault(
+        function=map_statistics.jacobian_norm,
+        wrong=lambda _, w: (w.square().sum(-1) + 2 * w.pow(3).sum(-1) + w.square().sum(-1).square()).sqrt(),
+        places=("saturation", "ablation"),
+    ),
+    "random scores that do not grow": Fault(
+        function=saturation.random_scores,
+        wrong=lambda right, widths, **o: right(widths, **o) / torch.tensor(widths).sqrt()[:, None, None],
+        places=("saturation",),
+    ),
+    # Blocks
+    "a norm with the unbiased deviation": Fault(
+        function=norm.standardize,
+        wrong=lambda right, x, *, eps=0.0: right(x, eps=eps) * ((x.shape[-1] - 1) / x.shape[-1]) ** 0.5,
+        places=("points", "norm place", "against torch", "parts off"),
+    ),
+    "post for pre": Fault(
+        function=sublayer.post_norm,
+        wrong=lambda _, *a, **o: sublayer.pre_norm(*a, **o),
+        places=("norm place", "against torch", "parts off", "rollout, a model"),
+    ),
+    "no residual": Fault(
+        function=sublayer.post_norm,
+        wrong=lambda right, *a, residual: right(*a, residual=False),
+        places=("diagram", "norm place", "against torch", "parts off"),
+    ),
+    "no bias in the feed-forward layer": Fault(
+        function=feed_forward.feed_forward,
+        wrong=lambda right, x, w, **o: right(x, replace(w, b_in=None), **o),
+        places=("against torch", "rollout, a model"),
+    ),
+    "no activation": Fault(
+        function=feed_forward.feed_forward,
+        wrong=lambda right, x, w, **o: right(x, w, activation=lambda u: u),
+        places=("against torch", "norm place", "parts off"),
+    ),
+    "a stack whose layers all read the words": Fault(
+        function=block.stack,
+        wrong=lambda right, x, weights, **o: tuple(
+            right(x, weights[i : i + 1], **o | {"attentions": o["attentions"] and o["attentions"][i : i + 1]})[0]
+            for i in range(len(weights))
+        ),
+        places=("parts off", "rollout, a model"),
+    ),
+    "the unbiased deviation shown": Fault(
+        function=norm.moments,
+        wrong=lambda right, x: replace(right(x), std=x.std(-1)),
+        places=("points",),
+    ),
+    # Stacks
+    "rollout the other way round": Fault(
+        function=rollout.rollout, wrong=lambda right, mixed: right(mixed.flip(0)), places=("rollout",)
+    ),
+    "rollout without the residual's half": Fault(
+        function=rollout.with_residual, wrong=lambda _, weights: weights.mean(-3), places=("rollout", "flow")
+    ),
+    "rollout for flow": Fault(
+        function=rollout.flow, wrong=lambda _, mixed, query: rollout.rollout(mixed)[-1, query], places=("flow",)
+    ),
+    "half the flow": Fault(
+        function=rollout.flow, wrong=lambda right, mixed, query: right(mixed, query) / 2, places=("flow",)
+    ),
+    "a receptive field one layer short": Fault(
+        function=receptive_field.cone,
+        wrong=lambda right, steps, query: right(steps, query).roll(-1, 0),
+        places=("receptive field",),
+    ),
+    "gradients of the next token": Fault(
+        function=receptive_field.sensitivity,
+        wrong=lambda right, levels, x, query: right(levels, x, query - 1),
+        places=("gradient", "receptive field"),
+    ),
+    "tokens compared with themselves": Fault(
+        function=token_similarity.mean_cosine,
+        wrong=lambda _, x: torch.nn.functional.normalize(x, dim=-1).mean(-2).square().sum(-1),
+        places=("oversmoothing",),
+    ),
+    "what is left, squared": Fault(
+        function=token_similarity.residual_share, wrong=lambda right, x: right(x).square(), places=("oversmoothing",)
+    ),
+    # Others
+    "1 FLOP for 2": Fault(function=cost.attention_flops, wrong=_half_of_each, places=("differences",)),
+    "a kernel turned over its diagonal": Fault(
+        function=relative.heads_from_kernel,
+        wrong=lambda right, kernel, **o: right(kernel.transpose(-1, -2) if kernel.ndim == 4 else kernel.flip(-1), **o),
+        places=("kernel in W_O", "difference", "filters"),
+    ),
+    "a window that explains more than it does": Fault(
+        function=window_fit.fit_layers,
+        wrong=lambda right, *a: tuple(replace(fit, explained=fit.explained.roll(1)) for fit in right(*a)),
+        places=("likeness",),
+    ),
+    "rows that were written without the last key": Fault(
+        function=generation._stitch,
+        wrong=lambda right, rows: right([row.roll(1, -1) for row in rows]),
+        places=("translation",),
+    ),
+    "a head credited with what its token itself gets": Fault(
+        function=kv_sharing.induction, wrong=lambda _, w, ids: w.diagonal(0, -2, -1).mean(-1), places=("copying",)
+    ),
+    "weights that are shared counted once for each layer": Fault(
+        function=block.stack_parameters,
+        wrong=lambda _, weights: sum(layer.n_parameters() for layer in weights),
+        places=("layer sharing",),
+    ),
+    "an accuracy of all words": Fault(
+        function=twins.measure, wrong=lambda right, *a, **o: (right(*a, **o)[0], 0.9), places=("trained",)
+    ),
+}
+
+
+WITHOUT = {
+    "cost": "a table of its own",
+    "convolution/training": "a training is kept in the session; the page's own tests put a mistake in before it begins",
+    "convolution/reach": "one line of the page counts; torch's conv1d counts with it, and the core has no part in it",
+    "stacking/trained_sharing": "a record of trainings, held to another record",
+}
+"""Sections that no fault above is put into, and why."""
+
+
+def test_every_section_stands_in_the_table():
+    """A new section needs a mistake that its checks notice; a name that is misspelt would never be tried."""
+    assert {place for fault in FAULTS.values() for place in fault.places} == PLACES.keys()
+    opened = {link.partition("?")[0] for link in PLACES.values()}
+    missing = {f"{page}/{section}" for page, section in SECTIONS if page not in WITHOUT} - opened
+    assert missing == {name for name in WITHOUT if "/" in name}
+
+
+def forget_all() -> None:
+    """What was computed with a mistake in it must not be found again."""
+    store = compute.results
+    for name in {key[0] for key in (*store._kept, *store._staying)}:
+        store.forget(name)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_mistake_turns_a_check_red(open_app, place):
+    path, _, query = PLACES[place].partition("?")
+    page, section = path.split("/")
+    forget_all()
+    app = open_app(page, section=section, **dict(parse_qsl(query)))
+    assert not app.exception
+    passed, n = checked(app, section)
+    assert passed == n > 0
+    unnoticed = []
+    for name, fault in FAULTS.items():
+        if place not in fault.places:
+            continue
+        with pytest.MonkeyPatch.context() as patch:
+            put_in(patch, fault.function, fault.wrong)
+            forget_all()
+            app.run()
+            passed, n = checked(app, section)
+            if app.exception or passed == n:
+                unnoticed.append((name, [str(raised.value) for raised in app.exception]))
+        forget_all()
+    assert not unnoticed
