@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from viz import limits
+from viz.components import head_grid
 from viz.models import registry
 
 SERVER = tomllib.loads((Path(__file__).parents[1] / ".streamlit" / "config.toml").read_text("utf8"))["server"]
@@ -31,6 +32,11 @@ def test_what_cannot_be_used_is_refused_at_the_start(monkeypatch, value):
 def test_the_server_refuses_what_the_pages_refuse():
     assert SERVER["maxUploadSize"] * 10**6 == limits.PICTURE_BYTES
     assert SERVER["maxWidgetStateSize"] * 10**6 == limits.MESSAGE_BYTES
+
+
+def test_what_is_sent_to_the_browser_has_room_for_the_largest_wall_of_heads_and_not_much_more():
+    largest = max(head_grid.EXACT_BYTES, head_grid.POOLED_BYTES)
+    assert 1.25 * largest < SERVER["maxMessageSize"] * 10**6 < 4 * largest
 
 
 def test_every_model_of_the_list_fits_into_memory_and_the_default_one_stays_beside_the_largest():
