@@ -10,6 +10,8 @@ from pages.step_by_step.context import StepByStepContext
 
 def number(value: float) -> str:
     """A number for a formula: four decimals, powers of ten where those would hide it."""
+    if math.isnan(value):
+        return r"\mathrm{NaN}"
     if math.isinf(value):
         return r"\infty" if value > 0 else r"-\infty"
     if value == 0 or 1e-3 <= abs(value) < 1e5:

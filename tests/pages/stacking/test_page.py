@@ -184,7 +184,7 @@ def test_the_three_answers_are_shares(open_app):
     assert len(lines) == 4, "gradient, weights, rollout and flow"
     reacts = numbers(bars[2]["y"]).argsort()[::-1][:3]
     places = app.selectbox(key="from_token").options
-    assert lines[0].endswith(": " + ", ".join(places[i].partition(" · ")[2] for i in reacts))
+    assert lines[0].endswith(": " + ", ".join(f"“{places[i].partition(' · ')[2]}”" for i in reacts))
 
 
 def test_a_window_is_a_cone(open_app):
