@@ -582,7 +582,10 @@ def test_changed_numbers_and_words_are_in_the_link_and_everything_follows(visit)
     numbers = hand_example.with_number(hand_example.usual_numbers(), "x", 1, 0, -0.5)
     link = {"numbers": hand_example.to_code(numbers), "words": "a<b>|$x$|{n}", "hand_causal": 1, "cell": "0-1"}
     changed = three_words(visit, step=7, **link)
-    view, trace = views(changed)[7], hand_example.HandExample(words=("a", "b", "c"), numbers=numbers, is_causal=True).trace
+    view, trace = (
+        views(changed)[7],
+        hand_example.HandExample(words=("a", "b", "c"), numbers=numbers, is_causal=True).trace,
+    )
     assert view["blocks"][-1]["rows"] == ["a<b>", "$x$", "{n}"] and view["cell"] == [0, 1]
     assert view["blocks"][-1]["values"] == trace.weights[0].tolist()
     assert passed(changed, "three_words")
