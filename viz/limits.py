@@ -44,6 +44,9 @@ SEEDED_HEADS = 16
 PAINTED_TOKENS = 32
 """Of a text whose mask is painted: a link holds 32 x 32 cells in 174 characters, and a finger can still hit one."""
 
+HAND_NUMBER, HAND_CHARACTERS = 5, 12
+"""Of the example that is worked out by hand: how large a number may be, and how long a word; both fit a phone."""
+
 PLACED_TOKENS = 128
 """Of a text whose encodings are compared: eight maps of 128 x 128 exact numbers are 0.5 MB."""
 

@@ -1,14 +1,15 @@
-"""One head in nine steps, one cell and one row of it by hand, why the root, and what happens without a part."""
+"""One head in nine steps: three words by hand, then a text; one cell and one row of it, why the root, what breaks."""
 
-from pages.step_by_step import ablation, saturation, steps, weighted_sum, worked_example
+from pages.step_by_step import ablation, saturation, steps, three_words, weighted_sum, worked_example
 from pages.step_by_step.context import open_step_by_step
+from pages.step_by_step.opening import HandFirst
 from viz.core.analysis.map_statistics import jacobian_norm
 from viz.core.analysis.one_head import by_hand
 from viz.core.analysis.saturation import random_scores
 from viz.core.attention import attend, row_softmax
-from viz.core.heads import merge_heads, project, share_kv
+from viz.core.heads import merge_heads, multi_head, project, share_kv
 from viz.core.mistakes.attention import attend_wrongly, column_softmax
-from viz.frame.page import Page, Section
+from viz.frame.page import Section
 
 WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S_{ij} = q_i \cdot k_j"
 SUM = r"z_i = \sum_m A_{im}\, v_m"
@@ -17,10 +18,11 @@ VARIANCE = (
 )
 JACOBIAN = r"\frac{\partial\, \operatorname{softmax}(s)}{\partial s} = \operatorname{diag}(p) - p\, p^{\top}"
 
-PAGE = Page(
+PAGE = HandFirst(
     name="step_by_step",
     context=open_step_by_step,
     sections=(
+        Section("three_words", three_words.draw, code=(multi_head, attend, row_softmax), formula=three_words.formula),
         Section("steps", steps.draw, code=(project, attend, row_softmax, share_kv, merge_heads), formula=steps.formula),
         Section("worked_example", worked_example.draw, code=(by_hand,), formula=WEIGHT),
         Section("weighted_sum", weighted_sum.draw, code=(by_hand,), formula=SUM, parameters=("place",)),

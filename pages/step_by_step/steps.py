@@ -9,19 +9,16 @@ from torch.nn.functional import linear
 
 from pages.step_by_step import formulas, matrices, reference, worked_example
 from pages.step_by_step.context import StepByStepContext
+from pages.step_by_step.stepper import ALL, ON_THE_TEXT, chosen_step, heading, shown, stepper
 from viz.core.analysis.checks import largest, worst
 from viz.core.heads import project
 from viz.figures.bars import bars
 from viz.figures.matrix import TALLEST_BESIDE, Axis
 from viz.figures.palette import HEADS
-from viz.frame import state
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.show import show
-from viz.text import Translate, has_text
+from viz.text import has_text
 
-ALL = 0
-ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
-"""The steps as the buttons go through them; the last place is all of them at once."""
 FIRST_OF_A_PAIR = 4
 """The first step in which a query and a key come together."""
 
@@ -42,52 +39,21 @@ class Step:
 def draw(context: StepByStepContext) -> list[Check]:
     """The chosen step, or all of them."""
     step = chosen_step()
-    _stepper(context.t, step)
-    for n in _shown(step):
+    stepper(context.t, step)
+    for n in shown(step):
         _one_step(context, n, with_pair=step != ALL or n == FIRST_OF_A_PAIR)
     return _checks(context)
 
 
 def formula(context: StepByStepContext) -> None:
     """The formula of the chosen step, or of all of them."""
-    for n in _shown(chosen_step()):
+    for n in shown(chosen_step()):
         st.latex(STEPS[n].formula(context))
-
-
-def chosen_step() -> int:
-    """The step the visitor is at; 0 is all of them."""
-    return state.pick("step", 1, ORDER)
-
-
-def _shown(step: int) -> tuple[int, ...]:
-    return ORDER[:-1] if step == ALL else (step,)
-
-
-def _go(places: int) -> None:
-    state.put("step", ORDER[ORDER.index(st.session_state["step"]) + places])
-
-
-def _stepper(t: Translate, step: int) -> None:
-    """Back and Next, also on the arrow keys, and a button for each step."""
-    first, last = step == ORDER[0], step == ORDER[-1]
-    with st.container(horizontal=True, gap="small", key="stepper"):
-        st.button(t("step_by_step.back"), key="back", shortcut="Left", on_click=_go, args=(-1,), disabled=first)
-        st.button(
-            t("step_by_step.next"), key="next", shortcut="Right", on_click=_go, args=(1,), disabled=last, type="primary"
-        )
-        for n in ORDER:
-            st.button(
-                t(f"step_by_step.short_{n}"),
-                key=f"to_{n}",
-                on_click=state.put,
-                args=("step", n),
-                type="secondary" if n == step else "tertiary",
-            )
 
 
 def _one_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
     t, step = context.t, STEPS[n]
-    st.header(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False)
+    heading(t, n, ON_THE_TEXT, first=n == shown(chosen_step())[0])
     st.markdown(t(f"step_by_step.says_{step.name}"))
     step.draw(context)
     if has_text(more := f"step_by_step.more_{step.name}"):

@@ -272,7 +272,7 @@ def test_bad_texts_are_shown_and_kept(open_app, page, source, text):
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_text_without_a_word_is_a_sentence_and_stays_as_typed(open_app, page, lang):
-    app = open_app(page, lang=lang)
+    app = open_app(page, lang=lang, source="model")
     for source, text in (("model", ""), ("embeddings", "  \n\t "), ("words", " ")):
         app.radio(key="source").set_value(source)
         app.text_area(key="text").set_value(text).run()

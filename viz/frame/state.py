@@ -23,7 +23,7 @@ from viz.streamlit_internals import is_back_or_forward, page_hash
 T = TypeVar("T")
 
 _LINK, _DECLARED, _REFUSED, _LONGEST, _WRITTEN = "_link", "_declared", "_refused", "_longest", "_written"
-_PAGE, _BELIEVED, _USUAL = "_page", "_believed", "_usual"
+_PAGE, _BELIEVED, _USUAL, _KEPT = "_page", "_believed", "_usual", "_kept"
 
 
 def begin() -> None:
@@ -35,7 +35,7 @@ def begin() -> None:
         state[_REFUSED] = []
         # What this link was asked for already; a name that is not in it has a value of before. None: no such link.
         state[_BELIEVED] = None if first else set()
-    state[_DECLARED] = {}
+    state[_DECLARED], state[_KEPT] = {}, ()
     state.setdefault(_USUAL, {})
 
 
@@ -181,6 +181,21 @@ def put(name: str, value: Any) -> None:
         believed.add(name)
 
 
+def keep(*names: str) -> None:
+    """Keep parameters of which this run has no control: their values, and what they say in the link.
+
+    What the link asks for is believed when there is a control for it.
+    """
+    state = st.session_state
+    state[_KEPT] = names
+    for name in set(names) & set(state):
+        if _is_of_before(name):
+            del state[name]
+        else:
+            state[name] = state[name]  # a control of this name is another one to Streamlit when it comes back
+            state[_DECLARED].setdefault(name, None)
+
+
 def refused() -> list[str]:
     """Names in the link whose values were not allowed; told once."""
     names, st.session_state[_REFUSED] = st.session_state[_REFUSED], []
@@ -198,7 +213,8 @@ def link() -> dict[str, str]:
     state, declared = st.session_state, st.session_state[_DECLARED]
     longest: dict[str, int] = state.get(_LONGEST, {})
     changed = [name for name, usual in declared.items() if state[name] != usual and _is_chosen(name)]
-    return {name: _write(state[name])[: longest.get(name)] for name in changed}
+    waiting = {name: state[_LINK][name] for name in state[_KEPT] if name in state[_LINK]}
+    return waiting | {name: _write(state[name])[: longest.get(name)] for name in changed}
 
 
 def end() -> None:

@@ -6,7 +6,7 @@ import torch
 from playwright.sync_api import Page, expect
 from torch.testing import assert_close
 
-from tests.browser.drive import PHONE, eventually, wait_run
+from tests.browser.drive import PHONE, address, eventually, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.attention import row_softmax
 from viz.core.masks import causal, window
@@ -171,3 +171,50 @@ def test_a_phone_in_the_dark_paints_with_a_finger(visit):
     allowed[0, 3] = ~allowed[0, 3]
     assert shown(page)[0] == to_code(allowed)
     expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
+
+
+def test_a_finger_that_goes_over_the_mask_scrolls_and_one_that_taps_or_holds_paints(new_page, app_url):
+    page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
+    page.goto(address(app_url, "masks", source="words", text=WORDS))
+    wait_run(page)
+    touches, main = page.context.new_cdp_session(page), page.get_by_test_id("stMain")
+    x, y = place(page, 2, 0)
+    right = place(page, 2, 2)[0]
+
+    def touch(kind: str, *at: float) -> None:
+        points = [{"x": at[0], "y": at[1]}] if at else []
+        touches.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def scrolled() -> float:
+        return main.evaluate("node => node.scrollTop")
+
+    before, code = scrolled(), shown(page)[0]
+    touch("touchStart", x, y)
+    for far in range(1, 9):
+        touch("touchMove", x, y - 20 * far)
+    touch("touchEnd")
+    eventually(lambda: assert_more(scrolled(), before + 50))
+    wait_run(page)
+    assert shown(page)[0] == code, "the page was moved, the mask is as it was"
+
+    allowed = from_code(code)
+    x, y = place(page, 2, 0)
+    page.touchscreen.tap(x, y)
+    wait_run(page)
+    allowed[2, 0] = ~allowed[2, 0]
+    assert shown(page)[0] == to_code(allowed)
+
+    at_rest = scrolled()
+    touch("touchStart", x, y)
+    page.wait_for_timeout(600)  # a finger is held to paint
+    for share in (0.25, 0.5, 0.75, 1.0):
+        touch("touchMove", x + share * (right - x), y + 3)
+    touch("touchEnd")
+    wait_run(page)
+    allowed[2, :3] = ~allowed[2, 0]
+    assert shown(page)[0] == to_code(allowed)
+    assert scrolled() == at_rest
+
+
+def assert_more(found: float, least: float) -> None:
+    assert found > least

@@ -7,7 +7,10 @@ import pytest
 import torch
 from playwright.sync_api import Page, expect
 
+from pages.step_by_step import hand_example
+from pages.step_by_step.hand_pictures import printed
 from tests.browser.drive import PHONE, open_chip, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 
@@ -48,8 +51,9 @@ def click_cell(page: Page, name: str, row: int, column: int, n: int) -> None:
     wait_run(page)
 
 
-def test_stepping_with_keys_and_buttons(visit):
-    page = visit("step-by-step")
+@pytest.mark.parametrize("section", ["three_words", "steps"])
+def test_stepping_with_keys_and_buttons(visit, section):
+    page = visit("step-by-step", section=section)
     expect(heading(page, 1)).to_be_visible()
     page.keyboard.press("ArrowRight")
     expect(heading(page, 2)).to_be_visible()
@@ -167,3 +171,91 @@ def test_every_figure_says_what_it_shows(visit):
     )
     assert len(described) == 4
     assert all(len(one) > 20 for one in described), described
+
+
+# --- Three words -------------------------------------------------------------------------------------------------
+
+
+def line(page: Page):
+    """The calculation that is written, and what of."""
+    return page.locator(".three-words .line"), page.locator(".three-words .says")
+
+
+def number(page: Page, matrix: str, row: int, column: int):
+    return page.locator(f'.three-words [data-place="{matrix} {row} {column}"]')
+
+
+def test_a_number_that_is_clicked_is_explained_at_once_and_a_typed_one_changes_all_that_follows(visit):
+    page = visit("step-by-step", section="three_words", step=4)
+    sum_, says = line(page)
+    expect(sum_).to_have_text("2·2 + 0·1 + 1·(−1) + 1·2 = 5")
+    number(page, "S", 0, 0).click()
+    expect(sum_).to_have_text("1·0 + 0·2 + 1·(−1) + 1·3 = 2")
+    expect(says).to_contain_text("“cats” looks at “cats”")
+    wait_run(page)
+    assert parameter(page, "cell") == "0-0"
+    page.keyboard.press("ArrowLeft")  # after a click the keys go on with the steps
+    expect(heading(page, 3)).to_be_visible()
+    number(page, "X", 0, 0).fill("-2.5")
+    number(page, "X", 0, 0).press("Enter")
+    wait_run(page)
+    expect(sum_).to_have_text("(−2.50)·1 + 0·0 + 1·0 + 2·0 = −2.50")
+    page.get_by_role("button", name="5 ÷√d").click()
+    wait_run(page)
+    numbers = hand_example.with_number(hand_example.usual_numbers(), "x", 0, 0, -2.5)
+    trace = hand_example.HandExample(words=("cats", "eat", "fish"), numbers=numbers, is_causal=False).trace
+    cells, expected = ".three-words .result td.number", [printed(value) for value in trace.scaled.flatten().tolist()]
+    expect(page.locator(cells)).to_have_text(expected)
+    again = visit("step-by-step", **dict(part.split("=") for part in page.url.split("?")[1].split("&")))
+    expect(again.locator(cells)).to_have_text(expected)
+    again.get_by_role("button", name="As at the beginning").click()
+    wait_run(again)
+    assert parameter(again, "numbers") is None
+
+
+def test_the_keys_stay_in_a_box_that_is_typed_in_and_move_the_number_that_has_the_focus(visit):
+    page = visit("step-by-step", section="three_words", step=3)
+    box = number(page, "W_K", 0, 0)
+    box.focus()
+    for key in ("ArrowRight", "ArrowLeft", "r"):
+        box.press(key)
+    expect(heading(page, 3)).to_be_visible()
+    box.press("Escape")
+    box.fill("1")
+    box.press("ArrowUp")
+    expect(box).to_have_value("2")
+    wait_run(page)
+    chosen = number(page, "Q", 1, 2)
+    chosen.focus()
+    chosen.press("ArrowUp")
+    expect(number(page, "Q", 0, 2)).to_be_focused()
+    wait_run(page)
+    assert parameter(page, "cell") == "0-2"
+    expect(heading(page, 3)).to_be_visible()
+    expect(number(page, "Q", 0, 2)).to_be_focused()
+
+
+def test_a_step_of_the_three_words_is_a_few_kilobytes_and_no_plotly(visit):
+    page = visit("step-by-step")
+    requests, received = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    sockets = page.context.new_cdp_session(page)
+    sockets.send("Network.enable")
+    sockets.on("Network.webSocketFrameReceived", lambda event: received.append(len(event["response"]["payloadData"])))
+    for n in range(2, 10):
+        page.keyboard.press("ArrowRight")
+        expect(heading(page, n)).to_be_visible()
+        wait_run(page)
+    assert page.locator(".three-words").count() == 1
+    assert not [url for url in requests if url.endswith((".js", ".css"))], "no code is fetched from step to step"
+    assert 0 < sum(received) / 8 < 60_000
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 7, 8, 9])
+def test_on_a_phone_the_largest_numbers_and_longest_words_move_in_their_own_frame(visit, step):
+    numbers, words = "_".join(["-4.75"] * hand_example.COUNT), "<img src=x>|wwwwwwwwwwww|![x](h://a)"
+    link = {"section": "three_words", "step": step, "numbers": numbers, "words": words, "lang": "zh"}
+    page = visit("step-by-step", viewport=PHONE, scheme="dark", **link)
+    expect(page.locator(".three-words td.number").first).to_be_visible()
+    assert is_wider_than_the_window(page) == []
+    assert page.locator(".three-words img").count() == 0

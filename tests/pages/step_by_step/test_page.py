@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
 from tests import checkpoints
 from tests.running import checked, everything
@@ -17,6 +18,7 @@ from viz.core.mistakes.attention import measure_rows
 from viz.frame import choice, compute, specs
 from viz.frame.examples import examples
 from viz.frame.mask_code import to_code
+from viz.frame.sidebar import file_of
 from viz.models.registry import Entry
 from viz.text import LANGUAGES, translator
 
@@ -24,7 +26,7 @@ TEXT = examples()[0].text
 REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
 STEPS = range(10)
 IT, ANIMAL, HEAD = 10, 2, 1
-CHECKS = {"steps": 5, "worked_example": 3, "weighted_sum": 2, "saturation": 2, "ablation": 4}
+CHECKS = {"three_words": 3, "steps": 5, "worked_example": 3, "weighted_sum": 2, "saturation": 2, "ablation": 4}
 """How many live checks each section has."""
 
 
@@ -114,7 +116,10 @@ def test_everything_at_once_has_every_check_once(visit):
 @pytest.mark.parametrize(
     ("link", "section"),
     [
-        ({}, "steps"), ({"step": 7}, "steps"), ({"step": 0, "head": 3, "query": 2, "key": 1}, "steps"),
+        ({}, "three_words"), ({"lang": "zh"}, "three_words"), ({"hand_causal": 1}, "three_words"),
+        ({"section": "three_words", "step": 4}, "three_words"), ({"text": "a b"}, "steps"), ({"layer": 2}, "steps"),
+        ({"source": "model"}, "steps"), ({"section": "steps"}, "steps"), ({"step": 7}, "steps"),
+        ({"step": 0, "head": 3, "query": 2, "key": 1}, "steps"),
         ({"step": 8, "place": 3}, "weighted_sum"), ({"no_scale": 1}, "ablation"),
         ({"step": 5, "no_mask": 1}, "ablation"), ({"wrong_axis": 1}, "ablation"), ({"temperature": 2.0}, "ablation"),
         ({"no_scale": 1, "section": "steps"}, "steps"),
@@ -194,7 +199,7 @@ def test_arrow_keys_are_back_and_next(visit):
 
 
 def test_the_first_pair_is_it_and_animal(visit):
-    app = visit()
+    app = visit(section="steps")
     state = {name: app.session_state[name] for name in ("step", "head", "query", "key")}
     assert state == {"step": 1, "head": HEAD, "query": IT, "key": ANIMAL}
     assert not {"step", "head", "query", "key"} & set(app.query_params)
@@ -510,3 +515,120 @@ def test_a_query_that_may_look_nowhere_is_explained(visit):
     assert t("step_by_step.line_blind") in [one.value for one in app.caption]
     # A row that may look nowhere has no Jacobian and no entropy to check.
     assert all(passed(app, section, n - 2 * (section == "ablation")) for section, n in CHECKS.items())
+
+
+# --- Three words -------------------------------------------------------------------------------------------------
+
+
+def views(app):
+    """What the browser was sent of the small example, by step."""
+    told = [json.loads(view.proto.json) for view in app.get("bidi_component") if view.proto.json]
+    return {each["step"]: each for each in told if "most" in each}
+
+
+def link_of(app):
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+def three_words(visit, **link):
+    return visit(section="three_words", **link)
+
+
+def test_the_page_opens_on_three_words_and_reads_neither_text_nor_model(open_app, monkeypatch):
+    def fail(*_):
+        raise AssertionError("nothing of this is on the page yet")
+
+    for name in ("read", "trace", "model"):
+        monkeypatch.setattr(compute, name, fail)
+    app = open_app("step_by_step")
+    assert not app.exception and opened(app) == "three_words" and link_of(app) == {}
+    assert not app.text_area and not charts(app)
+    (x,) = views(app)[1]["blocks"]
+    assert x["rows"] == ["cats", "eat", "fish"] and [len(row) for row in x["texts"]] == [4, 4, 4]
+    assert passed(app, "three_words")
+    assert translator("en")("step_by_step.hand_source") in said(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_next_goes_through_the_nine_steps_and_the_switch_opens_the_same_step_on_the_text(open_app, lang):
+    app, t = open_app("step_by_step", lang=lang), translator(lang)
+    for step in STEPS[1:]:
+        assert [one.value for one in app.header] == [f"{step}. {t(f'step_by_step.title_{step}')}"]
+        assert list(views(app)) == [step] and passed(app, "three_words")
+        app.button(key="next").click().run()
+    assert sorted(views(app)) == list(STEPS[1:]), "all nine"
+    app.button(key="to_4").click().run()
+    assert link_of(app) == {"section": "three_words", "step": "4"} | ({"lang": "zh"} if lang == "zh" else {})
+    app.toggle(key="_on_the_text").set_value(True).run()
+    assert opened(app) == "steps" and app.session_state["step"] == 4
+    assert values(app, "map_S").shape == (16, 16) and "section" not in app.query_params
+    app.toggle(key="_on_the_text").set_value(False).run()
+    assert opened(app) == "three_words" and list(views(app)) == [4]
+
+
+def test_a_link_without_a_section_opens_what_it_was_copied_from(open_app):
+    """Whatever is chosen, the link leads back to it."""
+    app = open_app("step_by_step")
+    app.toggle(key="_on_the_text").set_value(True).run()
+    for change in (lambda: app.slider(key="layer").set_value(5), lambda: app.slider(key="layer").set_value(3)):
+        change().run()
+        again = open_app("step_by_step", **link_of(app))
+        assert opened(again) == opened(app) == "steps"
+        assert again.session_state["layer"] == app.session_state["layer"]
+
+
+def test_changed_numbers_and_words_are_in_the_link_and_everything_follows(visit):
+    app = three_words(visit, step=4)
+    numbers = hand_example.with_number(hand_example.usual_numbers(), "x", 1, 0, -0.5)
+    link = {"numbers": hand_example.to_code(numbers), "words": "a<b>|$x$|{n}", "hand_causal": 1, "cell": "0-1"}
+    changed = three_words(visit, step=7, **link)
+    view, trace = (
+        views(changed)[7],
+        hand_example.HandExample(words=("a", "b", "c"), numbers=numbers, is_causal=True).trace,
+    )
+    assert view["blocks"][-1]["rows"] == ["a<b>", "$x$", "{n}"] and view["cell"] == [0, 1]
+    assert view["blocks"][-1]["values"] == trace.weights[0].tolist()
+    assert passed(changed, "three_words")
+    assert changed.query_params["numbers"] == link["numbers"]
+    changed.button(key="hand_reset").click().run()
+    assert "numbers" not in changed.query_params and "words" not in changed.query_params
+    assert "numbers" not in app.query_params
+
+
+@pytest.mark.parametrize(
+    "bad", [{"numbers": "1_2"}, {"numbers": "x" * 10_000}, {"words": "a|b"}, {"cell": "3-0"}, {"cell": "1"},
+            {"letter": "W"}, {"hand_causal": "x"}],
+)  # fmt: skip
+def test_a_hostile_link_to_the_three_words_falls_back_and_says_so(visit, bad):
+    app, name = three_words(visit, step=6, **bad), next(iter(bad))
+    assert translator("en")("note.refused", names=name) in [one.value for one in app.info]
+    assert passed(app, "three_words") and name not in app.query_params
+
+
+@pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
+def test_a_fault_in_the_core_turns_the_checks_of_the_three_words_red(open_app, monkeypatch, fault):
+    monkeypatch.setattr("viz.core.heads.attend", fault)
+    held, n = checked(open_app("step_by_step", section="three_words", hand_causal=1), "three_words")
+    assert held < n == CHECKS["three_words"]
+
+
+def test_what_was_chosen_for_the_text_waits_behind_the_three_words(open_app):
+    chosen = {"source": "words", "d_model": "8", "n_heads": "2", "text": "a b c d", "mask": "causal"}
+    app = open_app("heads", **chosen)
+    app.switch_page(file_of("step_by_step")).run()
+    assert opened(app) == "three_words"
+    assert link_of(app) == chosen | {"section": "three_words"}, "opened again, nothing is lost"
+    app.button(key="next").click().run()
+    app.toggle(key="_on_the_text").set_value(True).run()
+    assert opened(app) == "steps" and link_of(app) == chosen | {"step": "2"}
+    assert app.text_area(key="text").value == "a b c d" and app.select_slider(key="d_model").value == 8
+    app.toggle(key="_on_the_text").set_value(False).run()
+    assert link_of(app) == chosen | {"step": "2", "section": "three_words"}
+
+
+def test_nothing_is_kept_that_nobody_chose(open_app):
+    app = open_app("heads")
+    app.switch_page(file_of("step_by_step")).run()
+    assert link_of(app) == {}
+    app.toggle(key="_on_the_text").set_value(True).run()
+    assert link_of(app) == {"section": "steps"}

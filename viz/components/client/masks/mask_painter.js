@@ -13,6 +13,7 @@ import { digits } from "../lib/say.js";
 import { begin, cellAt, mark, names, rule, stripe } from "./square.js";
 
 const REST_MS = 500, STROKES = 50;
+const HOLD_MS = 350, STILL = 8; // a finger that stays this long, within so many pixels, means to paint and not to scroll
 
 export default mount((parent) => new Painter(parent), unpack);
 
@@ -24,6 +25,7 @@ class Painter extends LiveView {
   close() {
     super.close();
     clearTimeout(this.rest);
+    clearTimeout(this.hold);
   }
 
   /** An answer to an older stroke than the last one made here is out of date. */
@@ -58,6 +60,7 @@ class Painter extends LiveView {
       const made = element("div", "pane"), canvas = element("canvas", name, attributes);
       this.titles[name] = element("p", "name", {}, words[name]);
       made.append(this.titles[name], canvas, element("p", "note", {}, note));
+      if (name === "mask") made.append(element("p", "note touch", {}, words.mask_touch));
       this[`${name}Canvas`] = canvas;
       return made;
     };
@@ -76,16 +79,31 @@ class Painter extends LiveView {
     const mask = this.maskCanvas, weights = this.weightsCanvas;
     mask.addEventListener("pointerdown", (event) => this.#press(event));
     mask.addEventListener("pointermove", (event) => this.#move(event));
-    for (const end of ["pointerup", "pointercancel"]) mask.addEventListener(end, () => this.#release());
+    mask.addEventListener("pointerup", (event) => this.#release(event));
+    mask.addEventListener("pointercancel", () => this.#release(null));
+    mask.addEventListener("touchmove", (event) => this.brush && event.preventDefault(), { passive: false }); // no scrolling
+    mask.addEventListener("contextmenu", (event) => this.brush && event.preventDefault());
     mask.addEventListener("keydown", (event) => this.#key(event));
     mask.addEventListener("blur", () => this.#rested());
     weights.addEventListener("pointermove", (event) => this.#look(cellAt(this.square, weights, event)));
   }
 
+  /** The mouse and the pen paint at once; a finger may be about to scroll the page, and paints when it taps or holds. */
   #press(event) {
     const at = cellAt(this.square, this.maskCanvas, event);
     if (!at || event.button) return;
-    this.maskCanvas.setPointerCapture(event.pointerId);
+    if (event.pointerType !== "touch") {
+      this.maskCanvas.setPointerCapture(event.pointerId);
+      this.#begin(at);
+      return;
+    }
+    this.finger = { at, x: event.clientX, y: event.clientY };
+    clearTimeout(this.hold);
+    this.hold = setTimeout(() => this.finger && this.#begin(at), HOLD_MS);
+  }
+
+  #begin(at) {
+    this.finger = null;
     this.#remember();
     const line = places(at, this.data.n);
     this.brush = { at, value: line.every((place) => this.cells[place]) ? 0 : 1, labels: line.length > 1 };
@@ -94,9 +112,10 @@ class Painter extends LiveView {
   }
 
   #move(event) {
+    const { brush, finger } = this;
+    if (finger && Math.hypot(event.clientX - finger.x, event.clientY - finger.y) > STILL) this.#lift();
     const at = cellAt(this.square, this.maskCanvas, event);
     if (!at) return;
-    const { brush } = this;
     if (brush && !brush.labels && at.query !== null && at.key !== null) {
       for (const cell of between(brush.at, at)) this.#paint(places(cell, this.data.n), brush.value);
       brush.at = at;
@@ -104,7 +123,17 @@ class Painter extends LiveView {
     this.#look(at);
   }
 
-  #release() {
+  /** The finger has gone, or goes somewhere: it did not mean this cell. */
+  #lift() {
+    clearTimeout(this.hold);
+    this.finger = null;
+  }
+
+  /** The end of a stroke; a finger that came and went at one place has tapped. Null if the browser took it to scroll. */
+  #release(event) {
+    const { finger } = this;
+    this.#lift();
+    if (finger && event) this.#begin(finger.at);
     if (!this.brush) return;
     this.brush = null;
     this.#tell();

@@ -1,0 +1,149 @@
+"""One head on three words of four numbers, small enough to be redone on paper; the visitor may change all of it.
+
+The numbers are made up. What follows from them is computed by :mod:`viz.core`, as for a real model.
+"""
+
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from viz import ASSETS, limits
+from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
+from viz.core.masks import causal
+from viz.core.spec import AttentionSpec
+from viz.frame.lazy import lazy
+
+WORDS, WIDTH = 3, 4
+SHAPES = {
+    "x": (WORDS, WIDTH),
+    "w_q": (WIDTH, WIDTH),
+    "w_k": (WIDTH, WIDTH),
+    "w_v": (WIDTH, WIDTH),
+    "w_o": (WIDTH, WIDTH),
+}
+"""What may be changed: the words' vectors and the head's matrices, in the order a link writes them."""
+
+COUNT = sum(math.prod(shape) for shape in SHAPES.values())
+MOST, DECIMALS = limits.HAND_NUMBER, 2
+"""A number of the visitor's lies between -MOST and MOST, and has two decimals."""
+
+SEPARATOR = "|"
+"""Between the words in a link; a word has none."""
+
+
+@cache
+def usual_numbers() -> tuple[float, ...]:
+    """The numbers of ``assets/by_hand.toml``, one after the other."""
+    with (ASSETS / "by_hand.toml").open("rb") as file:
+        matrices = tomllib.load(file)
+    return tuple(float(number) for name in SHAPES for row in matrices[name] for number in row)
+
+
+def to_code(numbers: tuple[float, ...]) -> str:
+    """The numbers as a link holds them.
+
+    Example:
+        >>> to_code((1.0, -0.5, 0.0))
+        '1_-0.5_0'
+    """
+    return "_".join(f"{number:g}" for number in numbers)
+
+
+def from_code(code: str) -> tuple[float, ...]:
+    """Read what :func:`to_code` wrote.
+
+    Raises:
+        ValueError: if that is not as many numbers as there are, or one is not allowed.
+    """
+    numbers = tuple(tidy(part) for part in code.split("_", COUNT))
+    if len(numbers) != COUNT:
+        raise ValueError(f"{len(numbers)} numbers, not {COUNT}")
+    return numbers
+
+
+def tidy(number: Any) -> float:
+    """A visitor's number, with two decimals.
+
+    Raises:
+        ValueError: if it is none, or too large.
+
+    Example:
+        >>> tidy("1.239"), tidy(-0.001)
+        (1.24, 0.0)
+    """
+    if not isinstance(number, str | int | float) or not -MOST <= (value := float(number)) <= MOST:
+        raise ValueError(f"{number!r:.40} is not a number from {-MOST} to {MOST}")
+    return round(value, DECIMALS) + 0.0  # no -0
+
+
+def read_words(code: str) -> tuple[str, ...]:
+    """The words of a link, each cut to its length.
+
+    Raises:
+        ValueError: if they are not three.
+
+    Example:
+        >>> read_words("cats|eat|fish")
+        ('cats', 'eat', 'fish')
+    """
+    words = tuple(word.strip()[: limits.HAND_CHARACTERS] for word in code.split(SEPARATOR, WORDS))
+    if len(words) != WORDS or not all(words):
+        raise ValueError(f"{len(words)} words, not {WORDS}")
+    return words
+
+
+def with_number(numbers: tuple[float, ...], matrix: str, row: int, column: int, value: float) -> tuple[float, ...]:
+    """The numbers with one of them changed.
+
+    Raises:
+        ValueError: if there is no such place, or the number is not allowed.
+    """
+    if matrix not in SHAPES or not (0 <= row < SHAPES[matrix][0] and 0 <= column < SHAPES[matrix][1]):
+        raise ValueError(f"no number at {matrix!r:.20} {row} {column}")
+    names = list(SHAPES)
+    before = sum(math.prod(SHAPES[name]) for name in names[: names.index(matrix)])
+    at = before + row * SHAPES[matrix][1] + column
+    return (*numbers[:at], tidy(value), *numbers[at + 1 :])
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandExample:
+    """Three words, the numbers of everything that is given, and whether a causal mask is laid over the scores."""
+
+    words: tuple[str, ...]
+    numbers: tuple[float, ...]
+    is_causal: bool
+
+    @lazy
+    def given(self) -> dict[str, Tensor]:
+        """X and the head's matrices, by name; exact, in double precision."""
+        pieces = torch.tensor(self.numbers, dtype=torch.float64).split([math.prod(shape) for shape in SHAPES.values()])
+        return {name: piece.view(SHAPES[name]) for name, piece in zip(SHAPES, pieces, strict=True)}
+
+    @lazy
+    def trace(self) -> MultiHeadTrace:
+        """Every step of the head, by the core."""
+        x, *matrices = self.given.values()
+        spec = AttentionSpec(d_model=WIDTH, n_heads=1)
+        weights = HeadWeights(spec=spec, **dict(zip(("w_q", "w_k", "w_v", "w_o"), matrices, strict=True)))
+        return multi_head(x, x, weights, allowed=causal(WORDS, WORDS) if self.is_causal else None)
+
+    @lazy
+    def shifts(self) -> list[float]:
+        """What is subtracted from each row of scores before the exponential, so that it can be printed.
+
+        That changes no weight. Nothing, where the row's largest exponential is from 1 to 150.
+        """
+        peaks = self.trace.masked[0].amax(-1).tolist()
+        return [0.0 if 0 <= peak <= 5 else peak for peak in peaks]
+
+    @lazy
+    def exponentials(self) -> Tensor:
+        """E to each masked score, less its row's shift; behind them, in a last column, their sum."""
+        exps = (self.trace.masked[0] - torch.tensor(self.shifts, dtype=torch.float64)[:, None]).exp()
+        return torch.cat([exps, exps.sum(-1, keepdim=True)], dim=-1)

@@ -1,0 +1,60 @@
+"""How the page opens: on three words by hand, unless the link asks for something that only a text has."""
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from pages.step_by_step.stepper import ON_THE_TEXT, THREE_WORDS
+from viz.frame import state
+from viz.frame.page import ALL, Page, Section
+from viz.text import Translate, translator
+
+OF_THE_TEXT = (
+    "text", "source", "model", "layer", "mask", "width", "gap", "pad", "pad_left", "painted", "n_heads", "n_kv_heads",
+    "d_model", "seed", "head", "query", "key", "step",
+)  # fmt: skip
+"""What a link without ``section=`` may carry if it means the steps on a text: links from before there was another."""
+
+
+@dataclass(frozen=True)
+class WithoutText:
+    """What a section that has numbers of its own stands on: the language."""
+
+    t: Translate
+
+
+class HandFirst(Page):
+    """A page whose first section reads no text: there neither the text nor a model is asked for, loaded or sent."""
+
+    def draw(self) -> None:
+        """Draw the page, with the section that is open."""
+        opened = self._opened()
+        if [section.name for section in opened] == [THREE_WORDS]:
+            self._draw_without_text(opened)
+        else:
+            super().draw()
+        self._say_what_is_usual()
+
+    def _opened(self) -> tuple[Section, ...]:
+        """The section of the link; of one that names none, the steps on the text if it carries what they need."""
+        state.belong_to(self.name, "section")
+        if not state.is_known("section"):
+            carried = [one.name for one in self.sections if any(map(state.asked, one.parameters))]
+            if carried or any(map(state.asked, OF_THE_TEXT)):
+                state.put("section", [*carried, ON_THE_TEXT][0])
+        return super()._opened()
+
+    def _draw_without_text(self, opened: tuple[Section, ...]) -> None:
+        t = translator(st.session_state["lang"])
+        st.title(t(f"{self.name}.title"), anchor=False)
+        st.markdown(t(f"{self.name}.lead"))
+        note = st.container(key="note")
+        replace(self, context=lambda scene: scene)._draw_sections(WithoutText(t), opened)  # type: ignore[arg-type]
+        state.keep(*OF_THE_TEXT)
+        if refused := state.refused():
+            note.info(t("note.refused", names=", ".join(refused)))
+
+    def _say_what_is_usual(self) -> None:
+        """The section a link opens without naming it is the usual one, and is left out of it."""
+        usual = ON_THE_TEXT if set(OF_THE_TEXT) & set(state.link()) else THREE_WORDS
+        state.choice("section", usual, [*(section.name for section in self.sections), ALL])

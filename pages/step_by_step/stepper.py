@@ -1,0 +1,65 @@
+"""The nine steps as both sections go through them: by hand on three words, and the same on the visitor's text."""
+
+import streamlit as st
+
+from viz.frame import state
+from viz.frame.page import ALL as WHOLE_PAGE
+from viz.text import Translate
+
+THREE_WORDS, ON_THE_TEXT = "three_words", "steps"
+"""The sections that show the steps, as the link names them."""
+ALL = 0
+ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
+"""The steps as the buttons go through them; the last place is all of them at once."""
+SWITCH = "_on_the_text"
+
+
+def chosen_step() -> int:
+    """The step the visitor is at; 0 is all of them."""
+    return state.pick("step", 1, ORDER)
+
+
+def shown(step: int) -> tuple[int, ...]:
+    """The steps that are on the page."""
+    return ORDER[:-1] if step == ALL else (step,)
+
+
+def is_whole_page() -> bool:
+    """Whether every section is on the page, so that both sections have one stepper, and nothing is to be switched."""
+    return bool(st.session_state["section"] == WHOLE_PAGE)
+
+
+def _go(places: int) -> None:
+    state.put("step", ORDER[ORDER.index(st.session_state["step"]) + places])
+
+
+def stepper(t: Translate, step: int) -> None:
+    """Back and Next, also on the arrow keys, and a button for each step."""
+    first, last = step == ORDER[0], step == ORDER[-1]
+    with st.container(horizontal=True, gap="small", key="stepper"):
+        st.button(t("step_by_step.back"), key="back", shortcut="Left", on_click=_go, args=(-1,), disabled=first)
+        st.button(
+            t("step_by_step.next"), key="next", shortcut="Right", on_click=_go, args=(1,), disabled=last, type="primary"
+        )
+        for n in ORDER:
+            st.button(
+                t(f"step_by_step.short_{n}"),
+                key=f"to_{n}",
+                on_click=state.put,
+                args=("step", n),
+                type="secondary" if n == step else "tertiary",
+            )
+
+
+def heading(t: Translate, n: int, section: str, *, first: bool) -> None:
+    """The title of a step; beside the first on the page, the switch to the same step in the other section."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"heading_{section}_{n}"):
+        st.header(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False, width="content")
+        if first and not is_whole_page():
+            st.session_state[SWITCH] = section == ON_THE_TEXT
+            kind = "model" if st.session_state.get("source", "model") == "model" else "text"
+            st.toggle(t(f"step_by_step.switch_{kind}"), key=SWITCH, on_change=_switch, width="content")
+
+
+def _switch() -> None:
+    state.put("section", ON_THE_TEXT if st.session_state[SWITCH] else THREE_WORDS)

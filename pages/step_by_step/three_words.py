@@ -1,0 +1,193 @@
+"""One head on three words, in numbers that can be redone on paper; every number can be changed."""
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Protocol
+
+import streamlit as st
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from pages.step_by_step import hand_example
+from pages.step_by_step.hand_example import WIDTH, WORDS, HandExample
+from pages.step_by_step.hand_pictures import Pictures
+from pages.step_by_step.stepper import THREE_WORDS, chosen_step, heading, is_whole_page, shown, stepper
+from viz.components.mount import mount
+from viz.frame import controls, state
+from viz.frame.checks import Check, check
+from viz.text import Translate
+
+MASK_STEP = 6
+LETTERS = ("Q", "K", "V")
+FIRST_CELL = (1, 2)
+"""Of the three words the second looks at the third most: this number is explained first."""
+FORMULAS = {
+    1: r"X \in \mathbb{R}^{3 \times 4}",
+    2: r"W_Q,\; W_K,\; W_V \in \mathbb{R}^{4 \times 4}",
+    3: r"Q = X\, W_Q, \qquad K = X\, W_K, \qquad V = X\, W_V, \qquad Q_{ij} = \sum_{c=1}^{4} X_{ic}\, (W_Q)_{cj}",
+    4: r"S = Q\, K^{\top}, \qquad S_{ij} = q_i \cdot k_j = \sum_{c=1}^{4} Q_{ic}\, K_{jc}",
+    5: r"S' = \frac{S}{\sqrt{d_k}} = \frac{S}{\sqrt 4} = \frac{S}{2}",
+    6: r"\tilde S_{ij} = \begin{cases} S'_{ij} & i \text{ may look at } j \\ -\infty & \text{else} \end{cases}",
+    7: r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}",
+    8: r"Z = A\, V, \qquad z_i = \sum_m A_{im}\, v_m",
+    9: r"C = Z\, W_O",
+}
+
+
+class Speaks(Protocol):
+    """What the section needs of a page: its language. Its numbers are its own."""
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+
+
+def draw(context: Speaks) -> list[Check]:
+    """The chosen step of the small example, or all of them."""
+    t, step, example = context.t, chosen_step(), _example(context.t)
+    if not is_whole_page():
+        stepper(t, step)
+    for n in shown(step):
+        heading(t, n, THREE_WORDS, first=n == shown(step)[0])
+        st.markdown(t(f"step_by_step.hand_{n}"))
+        if n == MASK_STEP:
+            controls.toggle(t("step_by_step.hand_causal"), "hand_causal")
+        _picture(t, example, n)
+    _reset(t, example)
+    return checks(example)
+
+
+def formula(_: Speaks) -> None:
+    """The formula of the chosen step, or of all of them."""
+    for n in shown(chosen_step()):
+        st.latex(FORMULAS[n])
+
+
+def _example(t: Translate) -> HandExample:
+    """The example as the visitor has it: as it is at first, or with other words, numbers and mask."""
+    usual = hand_example.to_code(hand_example.usual_numbers())
+    numbers = state.param("numbers", usual, str, lambda code: _reads(hand_example.from_code, code))
+    words = state.param("words", "", str, lambda code: not code or _reads(hand_example.read_words, code))
+    return HandExample(
+        words=hand_example.read_words(words or t("step_by_step.hand_words")),
+        numbers=hand_example.from_code(numbers),
+        is_causal=state.flag("hand_causal"),
+    )
+
+
+def _reads(read: Any, code: str) -> bool:
+    try:
+        read(code)
+    except ValueError:
+        return False
+    return True
+
+
+def _cell() -> list[int]:
+    """The row and the column of the number that is explained."""
+
+    def parse(raw: str) -> list[int]:
+        return [int(part) for part in raw.split("-")]
+
+    return state.param("cell", list(FIRST_CELL), parse, _is_cell)
+
+
+def _is_cell(cell: Any) -> bool:
+    if not isinstance(cell, list) or len(cell) != 2 or not all(isinstance(place, int) for place in cell):
+        return False
+    return 0 <= cell[0] < WORDS and 0 <= cell[1] < WIDTH
+
+
+def _picture(t: Translate, example: HandExample, n: int) -> None:
+    """The matrices of a step, printed; a click on a number explains it, a typed number is taken over."""
+    key = f"three_words_{n}"
+    letter = state.choice("letter", LETTERS[0], LETTERS)
+    words = {name: t(f"step_by_step.hand_{name}") for name in ("number", "word", "choose")}
+    told = {"cell": _cell(), "letter": letter, "words": words, "most": hand_example.MOST, "step": n}
+    mount(
+        "step_by_step/three_words",
+        key=key,
+        data=Pictures(t, example).of(n) | told,
+        on_chosen_change=partial(_choose, key),
+        on_edited_change=partial(_edit, key),
+        on_renamed_change=partial(_rename, key, example.words),
+    )
+
+
+def _choose(key: str) -> None:
+    """Take over which number is to be explained."""
+    sent = st.session_state[key].get("chosen")
+    if isinstance(sent, Mapping) and _is_cell(cell := sent.get("cell")):
+        state.put("cell", cell)
+    if isinstance(sent, Mapping) and sent.get("letter") in LETTERS:
+        state.put("letter", sent["letter"])
+
+
+def _edit(key: str) -> None:
+    """Take over a number that was typed, if it is one and has a place."""
+    sent = st.session_state[key].get("edited")
+    before = hand_example.from_code(st.session_state["numbers"])
+    try:
+        places = {name: sent[name] for name in ("matrix", "row", "column", "value")}
+        state.put("numbers", hand_example.to_code(hand_example.with_number(before, **places)))
+    except (KeyError, TypeError, ValueError):
+        return
+
+
+def _rename(key: str, words: tuple[str, ...]) -> None:
+    """Take over a word that was typed."""
+    sent = st.session_state[key].get("renamed")
+    try:
+        row, word = sent["row"], sent["word"].replace(hand_example.SEPARATOR, " ")
+        code = hand_example.SEPARATOR.join([*words[:row], word, *words[row + 1 :]])
+        state.put("words", hand_example.SEPARATOR.join(hand_example.read_words(code)))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return
+
+
+def _start_again() -> None:
+    state.put("numbers", hand_example.to_code(hand_example.usual_numbers()))
+    state.put("words", "")
+
+
+def _reset(t: Translate, example: HandExample) -> None:
+    """Say where the numbers come from; if some were changed, offer those of the beginning."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="hand_source"):
+        st.caption(t("step_by_step.hand_source"), width="content")
+        if example.numbers != hand_example.usual_numbers() or st.session_state["words"]:
+            st.button(t("step_by_step.hand_reset"), key="hand_reset", on_click=_start_again, type="tertiary")
+
+
+def checks(example: HandExample) -> list[Check]:
+    """The head's output by torch's own attention, and weights and output by loops over plain numbers."""
+    x, w_q, w_k, w_v, _ = example.given.values()
+    trace = example.trace
+    torchs = scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, is_causal=example.is_causal)
+    weights, output = by_loops(example)
+    largest = 1 + float(trace.v.abs().max())
+    return [
+        check("step_by_step.check_hand_torch", (torchs - trace.head_outputs[0]).abs().max(), 1e-9 * largest),
+        check("step_by_step.check_hand_weights", (torch.tensor(weights) - trace.weights[0]).abs().max(), 1e-6),
+        check(
+            "step_by_step.check_hand_output", (torch.tensor(output) - trace.head_outputs[0]).abs().max(), 1e-6 * largest
+        ),
+    ]
+
+
+def by_loops(example: HandExample) -> tuple[list[list[float]], list[list[float]]]:
+    """The weights and the output of the head in plain Python: nothing of torch, nothing of the core."""
+    x, w_q, w_k, w_v, _ = (matrix.tolist() for matrix in example.given.values())
+
+    def project(matrix: list[list[float]]) -> list[list[float]]:
+        return [[sum(row[c] * matrix[c][j] for c in range(WIDTH)) for j in range(WIDTH)] for row in x]
+
+    q, k, v = project(w_q), project(w_k), project(w_v)
+    weights, output = [], []
+    for i in range(WORDS):
+        seen = range(i + 1) if example.is_causal else range(WORDS)
+        scores = [sum(a * b for a, b in zip(q[i], k[j], strict=True)) / math.sqrt(WIDTH) for j in seen]
+        exps = [math.exp(score - max(scores)) for score in scores] + [0.0] * (WORDS - len(seen))
+        weights.append([exp / sum(exps) for exp in exps])
+        output.append([sum(weights[i][m] * v[m][c] for m in range(WORDS)) for c in range(WIDTH)])
+    return weights, output

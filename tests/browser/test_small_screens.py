@@ -1,0 +1,57 @@
+"""Every page on a phone and on a projector at 150 %: nothing is wider than the screen, no control is cut off."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from pages import PAGES
+from tests.browser.drive import PHONE, address, eventually, frame, wait_run
+from tests.browser.test_frame import is_wider_than_the_window
+from viz.frame.sidebar import path_of
+
+ZOOMED = (853, 480)
+"""CSS pixels of a projector with 1280 x 720, at 150 %."""
+
+CUT_OFF = """() => {
+    const found = [], roots = [document];
+    for (const root of roots) {
+        for (const node of root.querySelectorAll('*')) if (node.shadowRoot) roots.push(node.shadowRoot);
+        for (const node of root.querySelectorAll('button, label, [role=radio], summary, a, .stMarkdownEllipsis')) {
+            const seen = node.clientWidth > 1 && node.textContent.trim() && !node.closest('.stSidebar');
+            if (seen && node.scrollWidth > node.clientWidth + 2) found.push(node.textContent.trim().slice(0, 60));
+        }
+    }
+    return found;
+}"""
+
+
+def is_readable(page: Page) -> None:
+    assert is_wider_than_the_window(page) == []
+    assert page.evaluate(CUT_OFF) == []
+
+
+def test_every_page_fits_a_phone_and_a_zoomed_projector(new_page, app_url):
+    page = new_page(viewport=PHONE)
+    for name, link in (*((name, {}) for name in PAGES), ("share_kv", {"section": "published"})):
+        page.goto(address(app_url, path_of(name), **link))
+        wait_run(page)
+        for width, height in (PHONE, ZOOMED):
+            page.set_viewport_size({"width": width, "height": height})
+            frame(page)
+            eventually(lambda: is_readable(page))
+    expect(page.locator(".stMainBlockContainer h1")).to_have_css("font-size", "30.4px")  # the style sheet is there
+
+
+def test_plotlys_buttons_do_not_lie_over_a_phones_figure(visit):
+    page = visit("step-by-step", step=4, viewport=PHONE)
+    expect(page.locator(".stPlotlyChart .main-svg").first).to_be_visible()
+    expect(page.locator(".modebar-container").first).to_be_hidden()
+
+
+def test_what_is_wider_than_a_phone_has_a_shadow_until_it_has_been_moved_to_its_end(visit):
+    page = visit("cost", section="table", viewport=PHONE)
+    for moved in (page.locator(".stMarkdown:has(table)").first, page.locator(".st-key-section [role=radiogroup]")):
+        moved.evaluate("node => node.scrollTo(0, 0)")
+        expect(moved).to_have_css("box-shadow", re.compile("inset"))
+        moved.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
+        expect(moved).not_to_have_css("box-shadow", re.compile(r"rgba\(136, 136, 136, 0\.8\)"))
