@@ -6,7 +6,7 @@ import torch
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.core.analysis.checks import rounding, torchs_weights
 from viz.figures.bars import bars
-from viz.frame import state
+from viz.frame import locks, state
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part
@@ -50,7 +50,7 @@ def draw(context: HeadsContext) -> list[Check]:
 def _chosen_row(context: HeadsContext) -> int:
     """The row of the view that holds the chosen token: the grid's locked one, or one chosen here."""
     queries, labels = context.scene.capture.queries, context.scene.capture.queries.labels
-    state.belong_to((labels, context.scene.labels), "query", "key")
+    locks.follow("query", labels)
     usual = max(0, opening_query(context.scene))
     state.pick("query", usual, range(len(labels)))  # -1, nothing is locked in the grid, is no row
     st.selectbox(

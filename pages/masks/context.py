@@ -13,7 +13,7 @@ from viz.core.attention import AttentionTrace, attend, row_softmax
 from viz.core.heads import share_kv
 from viz.core.masks import combine
 from viz.figures.palette import BLUE, ORANGE
-from viz.frame import controls, specs, state
+from viz.frame import controls, locks, specs, state
 from viz.frame.choice import mask_details
 from viz.frame.first_pair import first_query
 from viz.frame.lazy import lazy
@@ -138,7 +138,7 @@ def open_masks(scene: Scene) -> MasksContext:
         st.caption(t("masks.first", n=n))
     numbers = _first(scene.capture.calls[scene.choice.layer], n, head)
     usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
-    state.belong_to((scene.labels, scene.labels), "query", "key")
+    locks.follow("query", scene.labels)
     context = MasksContext(
         scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask, **numbers
     )

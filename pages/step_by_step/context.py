@@ -10,7 +10,7 @@ from torch import Tensor
 from viz.core.analysis.one_head import Cell, alone, by_hand, group_of
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
-from viz.frame import controls, state
+from viz.frame import controls, locks, state
 from viz.frame.controls import KEEP
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.lazy import lazy
@@ -98,7 +98,8 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
         with scene.chips.add("head", t("chips.head", head=head)):
             controls.slider(t("step_by_step.head"), "head", 1, 0, last)
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[head], range(len(scene.labels))
-    state.belong_to((scene.labels, scene.labels), "query", "key")
+    locks.follow("query", scene.labels)
+    locks.follow("key", scene.labels)
     query = state.pick("query", first_query(scene.labels, special, weights), places)
     key = state.pick("key", first_key(scene.labels, special, weights, query), places)
     _pair(t, scene.labels)

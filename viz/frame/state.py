@@ -39,13 +39,13 @@ def begin() -> None:
     state.setdefault(_USUAL, {})
 
 
-def _is_of_before(name: str) -> bool:
+def is_of_before(name: str) -> bool:
     """Whether a parameter's value is of before Back or Forward, which led to a link that has not been asked for it."""
     believed: set[str] | None = st.session_state[_BELIEVED]
     return believed is not None and name not in believed
 
 
-def _is_chosen(name: str) -> bool:
+def is_chosen(name: str) -> bool:
     """Whether a parameter has a value other than the default that was put there because nobody chose one."""
     state = st.session_state
     return name in state and not (name in state[_USUAL] and state[name] == state[_USUAL][name])
@@ -67,17 +67,17 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
     """
     state = st.session_state
     declared: dict[str, Any] = state[_DECLARED]
-    if name not in state or _is_of_before(name):
+    if name not in state or is_of_before(name):
         state[_USUAL].pop(name, None)
         state[name] = _believe(name, default, parse, ok)
-    elif not ok(state[name]) or (name not in declared and not _is_chosen(name)):
+    elif not ok(state[name]) or (name not in declared and not is_chosen(name)):
         state[name] = default
     elif name not in declared and _is_moved():
         # Another page's widget of this name is another one to Streamlit, and begins empty unless it is given a value.
         state[name] = state[name]
     if state[name] == default:
         state[_USUAL][name] = default
-    elif _is_chosen(name):
+    elif is_chosen(name):
         state[_USUAL].pop(name, None)
     declared[name] = default
     value: T = state[name]
@@ -101,7 +101,7 @@ def _believe(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T],
 
 def is_known(name: str) -> bool:
     """Whether a parameter has a value already, or the link gives it one."""
-    return (name in st.session_state and not _is_of_before(name)) or name in st.session_state[_LINK]
+    return (name in st.session_state and not is_of_before(name)) or name in st.session_state[_LINK]
 
 
 def asked(wanted: str) -> bool:
@@ -117,19 +117,19 @@ def asked(wanted: str) -> bool:
     return link.get(name) == value and link.pop(name) == value
 
 
-def belong_to(tokens: Any, *names: str) -> None:
-    """Forget what was chosen among other tokens: there the same number means another one."""
+def belong_to(of: Any, *names: str) -> None:
+    """Forget what was chosen on another page, say: there the same name means something else."""
     state, owner = st.session_state, f"_{names[0]}_of"
-    if state.setdefault(owner, tokens) != tokens:
+    if state.setdefault(owner, of) != of:
         for name in names:
-            state.pop(name, None)
-    state[owner] = tokens
+            forget(name)
+    state[owner] = of
 
 
 def whole(name: str, default: int, low: int, high: int) -> int:
     """A whole number from ``low`` to ``high``; out of range after a change elsewhere, it goes to the nearest end."""
     value = st.session_state.get(name)
-    if isinstance(value, int) and not low <= value <= high and _is_chosen(name):
+    if isinstance(value, int) and not low <= value <= high and is_chosen(name):
         put(name, min(max(value, low), high))
     return param(name, min(max(default, low), high), int, lambda value: low <= value <= high)
 
@@ -181,6 +181,17 @@ def put(name: str, value: Any) -> None:
         believed.add(name)
 
 
+def choose(name: str, value: Any) -> None:
+    """Set a parameter as :func:`put` does, and have it count as chosen even if it has been a default until now."""
+    put(name, value)
+    st.session_state[_USUAL].pop(name, None)
+
+
+def forget(name: str) -> None:
+    """Have nothing chosen: the parameter is at its default when it is next declared."""
+    st.session_state.pop(name, None)
+
+
 def keep(*names: str) -> None:
     """Keep parameters of which this run has no control: their values, and what they say in the link.
 
@@ -189,7 +200,7 @@ def keep(*names: str) -> None:
     state = st.session_state
     state[_KEPT] = names
     for name in set(names) & set(state):
-        if _is_of_before(name):
+        if is_of_before(name):
             del state[name]
         else:
             state[name] = state[name]  # a control of this name is another one to Streamlit when it comes back
@@ -212,7 +223,7 @@ def link() -> dict[str, str]:
     """What a link to this picture holds: every declared parameter that was chosen and is not at its default."""
     state, declared = st.session_state, st.session_state[_DECLARED]
     longest: dict[str, int] = state.get(_LONGEST, {})
-    changed = [name for name, usual in declared.items() if state[name] != usual and _is_chosen(name)]
+    changed = [name for name, usual in declared.items() if state[name] != usual and is_chosen(name)]
     waiting = {name: state[_LINK][name] for name in state[_KEPT] if name in state[_LINK]}
     return waiting | {name: _write(state[name])[: longest.get(name)] for name in changed}
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, wait_run
+from tests.browser.drive import PHONE, frame, wait_run
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.models.registry import entries
@@ -43,6 +43,27 @@ def test_another_head_another_row(visit):
     wait_run(page)
     expect(page.get_by_text("of its length in this layer")).to_be_visible()
     assert "off=2" in page.url
+
+
+def test_what_was_clicked_is_what_is_said_and_another_sentence_to_try_keeps_its_row(visit):
+    page = visit()
+    grid = page.locator(".head-grid")
+    says, small = grid.locator(".says"), grid.locator(".thumb")
+    small.nth(40).click()
+    expect(says).to_have_text(re.compile("^“it” looks most at"))
+    box = small.nth(40).bounding_box()
+    page.mouse.move(box["x"] + 3, box["y"] + 3)  # the hand is never quite still
+    frame(page)
+    expect(says).to_have_text(re.compile("^“it” looks most at"))
+    small.nth(37).hover()
+    expect(says).to_have_text(re.compile("^layer 3, head 1: .* gives"))
+    small.nth(37).click()
+    wait_run(page)
+    page.locator(".st-key-try_wide button").click()  # far below the map
+    expect(says).to_have_text(re.compile("^“it” looks most at .*“animal” 0.2811"))
+    expect(grid.locator(".chip")).to_have_text(re.compile("it"))
+    expect(grid.locator(".large")).to_be_in_viewport(ratio=0.5)
+    expect(says).to_be_in_viewport(ratio=1)
 
 
 def test_the_csv_is_the_trace(visit):

@@ -1,9 +1,11 @@
 """Painting a mask in a real browser, what the softmax makes of it there, and a text that grows."""
 
 import re
+from base64 import b64decode
 
 import torch
 from playwright.sync_api import Page, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from torch.testing import assert_close
 
 from tests.browser.drive import PHONE, address, eventually, wait_run
@@ -118,6 +120,24 @@ def test_the_keyboard_paints_and_everything_may_be_blocked(visit):
     page.get_by_text(T("masks.open_diagonal")).click()
     wait_run(page)
     is_torchs(page, torch.eye(4).bool(), of)
+
+
+def test_r_toggles_a_row_and_is_no_key_of_streamlits(visit):
+    page = visit("masks", source="words", text=WORDS, query=0)
+    page.locator(".painter canvas.mask").focus()
+    asked: list[str] = []
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("Network.enable")
+    cdp.on("Network.webSocketFrameSent", lambda frame: asked.append(frame["response"]["payloadData"]))
+    page.keyboard.press("Shift+R")
+    allowed = torch.ones(4, 4).bool()
+    allowed[0] = False
+    is_torchs(page, allowed, scores("words"))
+    page.keyboard.press("Tab")
+    expect(page).to_have_url(re.compile("painted="))
+    wait_run(page)
+    kinds = [BackMsg.FromString(b64decode(sent)).WhichOneof("type") for sent in asked]
+    assert kinds.count("rerun_script") == 1, "of the row, and none of Streamlit's own"
 
 
 def test_a_text_grows_and_only_without_a_mask_do_rows_change(visit):

@@ -10,7 +10,7 @@ import streamlit as st
 from viz.components.head_grid import Packed
 from viz.components.mount import mount
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.frame import specs, state
+from viz.frame import locks, specs, state
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
 from viz.frame.scene import Scene
@@ -71,11 +71,13 @@ def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
     rows, columns = scene.capture.queries.labels, scene.labels
     n_layers, n_heads = scene.capture.n_layers, scene.capture.n_heads
     name = partial(_parameter, channel)
-    state.belong_to((rows, columns), name("query"), name("key"))
+    opening = opening_query(scene)
+    locks.follow(name("query"), rows, locked_at_first=opening >= 0)
+    locks.follow(name("key"), columns, locked_at_first=False)
     return {
         "layer": min(scene.choice.layer, n_layers - 1),  # a decoder may have fewer layers than its encoder
         "head": state.whole("head", 1, 0, n_heads - 1),
-        "query": state.whole(name("query"), opening_query(scene), -1, len(rows) - 1),
+        "query": state.whole(name("query"), opening, -1, len(rows) - 1),
         "key": state.whole(name("key"), -1, -1, len(columns) - 1),
         "temperature": state.real(name("temperature"), 1.0, 0.1, 10.0),
         "sort": state.choice(name("sort"), "model", SORTS),

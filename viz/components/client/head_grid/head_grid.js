@@ -91,7 +91,9 @@ class Grid {
     this.head = head?.id === this.data.head ? head : null;
     const { axes, words } = this.data;
     const labels = { rows: axes.queries.labels, columns: axes.keys.labels }, spelled = JSON.stringify(labels);
-    if (spelled !== this.spelled) this.hover = this.cursor = this.written = null; // other tokens: nothing is pointed at
+    const other = spelled !== this.spelled;
+    if (other) this.hover = this.cursor = this.written = null; // other tokens: nothing is pointed at
+    const box = other && this.panel?.large.getBoundingClientRect(), unseen = box && box.top + box.bottom < 0;
     [this.labels, this.spelled] = [labels, spelled];
     this.locked = this.#locked();
     if (this.words !== JSON.stringify(words)) this.#build();
@@ -99,6 +101,7 @@ class Grid {
     this.#wall();
     this.#large();
     this.light();
+    if (unseen) this.panel.name.scrollIntoView(); // from a sentence to try below it: that sentence is what is looked for
   }
 
   #build() {
@@ -134,7 +137,10 @@ class Grid {
 
   #listen(place, at, click) {
     place.addEventListener("pointermove", (event) => this.point(at(event)));
-    place.addEventListener("pointerleave", () => this.point(null));
+    place.addEventListener("pointerleave", () => {
+      this.pressed = null;
+      this.point(null);
+    });
     place.addEventListener("click", (event) => {
       this.cursor = null;
       click(event);
@@ -311,6 +317,7 @@ class Grid {
   choose(layer, head, delay) {
     const { n_layers, n_heads } = this.wall;
     if (layer < 0 || head < 0 || layer >= n_layers || head >= n_heads) return;
+    this.hover = null; // the sentence is of the head that was chosen
     this.change({ layer, head }, delay);
     this.panel.live.textContent = `${this.name()}. ${this.panel.says.textContent}`;
   }
@@ -336,12 +343,14 @@ class Grid {
 
   #overWall(event) {
     const at = this.thumbs.at(event, this.wall);
-    return at && { query: at.query, key: at.key, index: at.button.index, layer: at.button.layer, head: at.button.head };
+    if (at?.button !== this.pressed) this.pressed = null;
+    return at && !this.pressed && { query: at.query, key: at.key, index: at.button.index, layer: at.button.layer, head: at.button.head };
   }
 
   #clickWall(event) {
     const button = event.target.closest?.(".thumb");
     if (!button) return;
+    this.pressed = button; // it is pointed at once more when the pointer has left it
     if (this.choice.combine === "one" || this.wall.what === "scores") this.choose(button.layer, button.head);
     else {
       const now = this.together();

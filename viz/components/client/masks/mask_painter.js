@@ -148,6 +148,7 @@ class Painter extends LiveView {
     else if (line) this.#toggle(places(line, n));
     else return;
     event.preventDefault();
+    event.stopPropagation(); // to Streamlit R means to run the page again
   }
 
   /** From the keyboard: Python is told when the keys rest. */
