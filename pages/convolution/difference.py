@@ -106,7 +106,7 @@ def _checks(choice: PictureChoice, differences: Mapping[str, Tensor]) -> list[Ch
     noise, kernel = lopsided(choice.kernel.shape[-1])
     expected = replicated(noise, kernel)
     off = axial_layer(heads_from_kernel(kernel, alpha=SHARP), noise) - expected
-    alpha = f"{SHARP:g}"
+    alpha = number(SHARP)
     return [
         check("convolution.check_2d", differences["replicate"].abs().max(), 1e-5 * size, alpha=alpha),
         check("convolution.check_2d_lopsided", off.abs().max(), 1e-5 * largest(expected), alpha=alpha),

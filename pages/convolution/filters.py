@@ -105,5 +105,5 @@ def _checks(wave: Tensor, kernel: Tensor) -> list[Check]:
     for key, taps in (("check_1d", kernel), ("check_1d_lopsided", torch.tensor(LOPSIDED)[None, None])):
         expected = torchs(wave, taps)
         off = heads_from_kernel(taps, alpha=SHARP).layer(wave) - expected
-        found.append(check(f"convolution.{key}", off.abs().max(), 1e-5 * largest(expected), alpha=f"{SHARP:g}"))
+        found.append(check(f"convolution.{key}", off.abs().max(), 1e-5 * largest(expected), alpha=number(SHARP)))
     return found

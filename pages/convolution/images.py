@@ -65,7 +65,7 @@ def decode(raw: bytes, *, side: int, most_bytes: int, most_pixels: int) -> Float
         ImageError: if the file is too large, of another kind, moving, or broken.
     """
     if len(raw) > most_bytes:
-        raise ImageError("bytes", mb=most_bytes / 1e6)
+        raise ImageError("bytes", mb=round(most_bytes / 1e6))
     try:
         # Only these two decoders are tried, whatever the file says it is.
         with Image.open(BytesIO(raw), formats=("PNG", "JPEG")) as image:

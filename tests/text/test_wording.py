@@ -24,8 +24,8 @@ DATA = (
 REPLACED = {
     "en": {
         "What leaves the head": "The head's output",
-        "as it is (no mask added)": "none (the model's own)",
-        "square root)": "stronger colour = more attention",
+        r"as it is \(no mask added\)": "none (the model's own)",
+        r"square root\)": "stronger colour = more attention",
         "is its square root": "stronger colour = more attention",
         "seeded head": "untrained heads",
         "Where the numbers come from": "Model",
@@ -44,10 +44,10 @@ REPLACED = {
     },
     "zh": {
         "从头里出来": "这个头的输出",
-        "向前": "前文、后文",
-        "向后": "前文、后文",
-        "往前": "前文、后文",
-        "往后": "前文、后文",
+        "向前(?!文)": "前文、后文",
+        "向后(?!文)": "前文、后文",
+        "往前(?!文)": "前文、后文",
+        "往后(?!文)": "前文、后文",
         "问的是谁": "被看的词",
         "谁在问": "在看的词",
         "（问谁）": "被看的词",
@@ -80,13 +80,15 @@ REPLACED = {
         "双胞胎": "孪生",
         "全变差": "总变差",
         "询问": "查询",
-        "et al.": "等",
+        r"et al\.": "等",
     },
 }
-"""Words that were replaced everywhere, and by what: they do not come back."""
+"""Words that were replaced everywhere, as patterns, and by what: they do not come back."""
 
 CHINESE = r"\u3400-\u9fff，。：；！？、（）“”《》…"
-HALF_WIDTH = re.compile(rf"[{CHINESE}](?:[,;:!?()\"]|\.(?!\w))(?!\w+\()|(?<![A-Za-zα-ω0-9_)])[,;:!?(\"][{CHINESE}]")
+HALF_WIDTH = re.compile(
+    rf"[{CHINESE}](?:[,;:!?)\"]|\.(?!\w))|[\u3400-\u9fff]\((?!\w+\()|(?<![A-Za-zα-ω0-9_)])[,;:!?(\"][{CHINESE}]"
+)
 LATIN = re.compile(r"(?<![（(\w])\b(?:query|queries|key|keys|head|heads|token|tokens)\b(?![\w）)])", re.IGNORECASE)
 KINDS = "query|key/value|random|cached|trained|small|other|more|clock"
 NOUNS = (
@@ -124,7 +126,7 @@ def test_replaced_words_do_not_come_back(lang):
         (file, key, f"“{old}”: say “{new}”")
         for file, key, text in texts(lang)
         for old, new in REPLACED[lang].items()
-        if old in text
+        if re.search(old, text)
     )
     assert not (said := places(left)), said
 
@@ -161,8 +163,8 @@ def test_every_placeholder_is_well_formed(lang):
     for file, key, text in texts(lang):
         if file.endswith((f"{lang}.toml",)):
             for _, field, spec, conversion in Formatter().parse(PLURAL.sub("", text)):
-                assert field is None or field.isidentifier(), (file, key, field)
-                assert not spec and not conversion, (file, key, "numbers are written by viz.frame.format")
+                assert "|" not in (field or ""), (file, key, field)
+                assert not (field or "").isidentifier() or not (spec or conversion), (file, key, "see viz.frame.format")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from tests.browser.drive import PHONE, frame, wait_run
 from viz.frame import compute, specs
 from viz.frame.examples import examples
+from viz.frame.format import part
 from viz.models.registry import entries
 from viz.text import translator
 
@@ -36,7 +37,7 @@ def test_another_head_another_row(visit):
     page = visit(layer=0, head=2, query=5, section="row")
     weights = compute.read(REAL).layer(0).weights[2, 5]
     shown = page.get_by_text(re.compile(r"looks most at .* of its attention"))
-    expect(shown).to_contain_text(f"{float(weights.max()):.4f}")
+    expect(shown).to_contain_text(f"{part(float(weights.max()))} of its attention")
     page.locator(".st-key-section").get_by_text(T("heads.switched_off.title")).click()
     wait_run(page)
     page.locator(".st-key-off").get_by_text(f"{T('heads.head')} 2", exact=True).click()

@@ -83,7 +83,7 @@ def test_a_stroke_paints_and_its_link_opens_the_same_picture(visit):
     page.mouse.click(*place(page, 7, -1))
     allowed[7] = False
     is_torchs(page, allowed, of)
-    expect(page.locator(".painter .count")).to_contain_text("queries with nowhere to look: 1")
+    expect(page.locator(".painter .count")).to_contain_text("words with nowhere to look: 1")
     wait_run(page)
     expect(page.get_by_text(T("masks.blocks_rows", n=1)[:40])).to_be_visible()
     link = page.url
