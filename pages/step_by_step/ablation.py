@@ -12,6 +12,7 @@ from viz.core.attention import AttentionTrace
 from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, measure_rows
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.format import number
 from viz.frame.show import show
 
 SWITCHES = ("no_scale", "no_mask", "wrong_axis")
@@ -59,7 +60,7 @@ def attend_with(context: StepByStepContext, faults: Faults) -> AttentionTrace:
 def _named(context: StepByStepContext, faults: Faults) -> str:
     named = [context.t(f"step_by_step.{name}") for name in SWITCHES if getattr(faults, name)]
     if faults.temperature != 1:
-        named.append(f"t = {faults.temperature:g}")
+        named.append(f"t = {number(faults.temperature, 3)}")
     return ", ".join(named) or context.t("step_by_step.nothing_yet")
 
 

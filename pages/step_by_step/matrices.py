@@ -14,6 +14,7 @@ from viz import limits
 from viz.figures.layout import Figure
 from viz.figures.matrix import MANY, NUMBERED, Axis, matrix, numbered
 from viz.frame import state
+from viz.frame.format import number
 from viz.frame.show import show
 
 CLICKED_CELLS = 4_096
@@ -80,7 +81,7 @@ def picture(
     size = {"rows": values.shape[0], "columns": values.shape[1], "n": f"{values.numel():,}"}
     words = context.t(f"step_by_step.shape_{'all' if printed else 'colours'}", symbol=f"${symbol}$", **size)
     beyond = int((values.abs() > end).sum())
-    clipped = context.t("step_by_step.clipped", n=beyond, end=f"{end:.3g}") if beyond else ""
+    clipped = context.t("step_by_step.clipped", n=beyond, end=number(end, 3)) if beyond else ""
     st.caption(f"{words} {clipped}")
 
 
@@ -175,6 +176,6 @@ def describe(context: StepByStepContext, name: str, values: Tensor, rows: Axis, 
         column_title=columns.title,
         row=rows.labels[row],
         column=columns.labels[column],
-        low=f"{float(finite.min()):.3g}" if finite.numel() else "−",
-        high=f"{float(values.max()):.3g}",
+        low=number(float(finite.min()), 3) if finite.numel() else "−",
+        high=number(float(values.max()), 3),
     )

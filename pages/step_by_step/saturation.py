@@ -14,6 +14,7 @@ from viz.figures.curves import curves
 from viz.figures.layout import axis
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
+from viz.frame.format import number
 from viz.frame.show import show
 
 WIDTHS, ROWS, KEYS = (1, 4, 16, 64, 256), 400, 10
@@ -46,7 +47,7 @@ def _curves(context: StepByStepContext, unscaled: Saturation, scaled: Saturation
             t("step_by_step.with"): getattr(scaled, measure),
         }
         title = t(f"step_by_step.random_{measure}")
-        ends = [f"{float(values[-1]):.3g}" for values in series.values()]
+        ends = [number(float(values[-1]), 3) for values in series.values()]
         alt = t("step_by_step.random_alt", title=title, d=WIDTHS[-1], without=ends[0], scaled=ends[1])
         widths = axis(t("step_by_step.axis_width"), log=True, tickvals=list(WIDTHS))
         values = axis(title, grid=True, log=log, limits=None if log else (0, 1.02))
@@ -61,7 +62,7 @@ def _row(context: StepByStepContext) -> None:
     raw = float(attend_with(context, Faults(no_scale=True)).weights[context.query].max())
     scaled = float(context.trace.weights[context.head, context.query].max())
     how = "root" if formulas.by_root(context) else "other"
-    sizes = {"d_k": context.spec.d_k, "scale": f"{context.trace.scale:.3g}"}
+    sizes = {"d_k": context.spec.d_k, "scale": number(context.trace.scale, 3)}
     written = {"i": context.query, "head": context.head, "raw": f"{raw:.2f}", "scaled": f"{scaled:.2f}"}
     st.markdown(context.t(f"step_by_step.row_{how}", **written, **sizes))
 

@@ -16,6 +16,7 @@ from viz.figures.bars import bars
 from viz.figures.matrix import TALLEST_BESIDE, Axis
 from viz.figures.palette import HEADS
 from viz.frame.checks import Check, check, scene_checks
+from viz.frame.format import number
 from viz.frame.show import show
 from viz.text import has_text
 
@@ -99,7 +100,7 @@ def _projected(context: StepByStepContext) -> None:
     if context.rotary:
         before, after = project(trace.x, *context.projections["Q"][1:])[context.query], context.cell.q
         lengths = {"before": before, "after": after, "change": after - before}
-        written = {name: f"{float(vector.norm()):.3g}" for name, vector in lengths.items()}
+        written = {name: number(float(vector.norm()), 3) for name, vector in lengths.items()}
         st.markdown(context.t("step_by_step.rotary", i=context.query, **written))
 
 
@@ -112,8 +113,8 @@ def _scaled(context: StepByStepContext) -> None:
     matrices.pair_map(context, "S_scaled", scaled, "signed", limit=_limit(context))
     kind = "root" if formulas.by_root(context) else ("one" if context.trace.scale == 1 else "other")
     kind = "single" if scores.numel() == 1 and kind == "root" else kind
-    before, after = (f"{float(values.std(correction=0)):.3g}" for values in (scores, scaled))
-    sizes = {"scale": f"{context.trace.scale:.3g}", "d_k": context.spec.d_k}
+    before, after = (number(float(values.std(correction=0)), 3) for values in (scores, scaled))
+    sizes = {"scale": number(context.trace.scale, 3), "d_k": context.spec.d_k}
     st.markdown(context.t(f"step_by_step.scale_{kind}", before=before, after=after, **sizes))
 
 
@@ -151,7 +152,7 @@ def _leaves(context: StepByStepContext) -> None:
     columns = matrices.dimensions(context, "d_out", spec.d_out)
     matrices.picture(context, "contribution", "C", trace.contributions[head], matrices.tokens(context), columns, row=i)
     lengths = trace.contributions[:, i].norm(dim=-1)
-    written = {"added": f"{float(lengths[head]):.3g}", "whole": f"{float(trace.output[i].norm()):.3g}"}
+    written = {"added": number(float(lengths[head]), 3), "whole": number(float(trace.output[i].norm()), 3)}
     sentence = t("step_by_step.lengths", i=i, head=head, H=spec.H, **written)
     st.markdown(sentence)
     left, right = st.columns(2)

@@ -13,7 +13,7 @@ from viz.figures.bars import bars
 from viz.figures.matrix import NUMBERED, Axis, matrix
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
-from viz.frame.format import share
+from viz.frame.format import share, statistic
 from viz.frame.show import show
 
 LONG = 800
@@ -128,7 +128,7 @@ def _softmax_row(context: StepByStepContext) -> None:
     for column, (when, values, top) in zip(st.columns(2), panels, strict=True):
         title = t(f"step_by_step.row_{when}", i=context.query)
         best = int(values.argmax())
-        alt = t("step_by_step.row_alt", title=title, key=context.labels[best], value=f"{float(values[best]):.3g}")
+        alt = t("step_by_step.row_alt", title=title, key=context.labels[best], value=statistic(values[best]))
         with column:
             st.markdown(title)
             value_title = t(f"step_by_step.axis_{when}")

@@ -182,7 +182,12 @@ def test_plural_forms():
 
 
 EXPONENT = re.compile(r"\.?\d*[eg]$")
-WRITES = {"viz/frame/format.py": "the formatter itself", "pages/convolution/link_numbers.py": "numbers of a link"}
+WRITES = {
+    "viz/frame/format.py": "the formatter itself",
+    "pages/convolution/link_numbers.py": "numbers of a link",
+    "pages/step_by_step/hand_example.py": "numbers of a link",
+    "pages/step_by_step/formulas.py": "LaTeX",
+}
 
 
 def specs(path: Path) -> Iterator[tuple[int, str]]:
