@@ -65,7 +65,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[st
         yield f"| {' | '.join(map(str, row))} |"
 
 
-def of_memory(mb: dict[str, int]) -> Iterator[str]:
+def of_memory(mb: dict[str, Any]) -> Iterator[str]:
     """What a process has in memory."""
     used = "after one visitor on each page"
     burst = f"{mb['burst_visitors']} visitors at once with 512 tokens of their own each"
@@ -74,7 +74,7 @@ def of_memory(mb: dict[str, int]) -> Iterator[str]:
         [f"`app.py`, {used}", f"{mb['desk_used_mb']} MB"],
         ["`serve.py`, warm", f"{mb['warm_mb']} MB"],
         [f"`serve.py`, {used}", f"{mb['used_mb']} MB"],
-        [f"{burst}, twice over all pages: at most", f"{mb['burst_mb']} MB"],
+        [f"{burst}, twice over all pages ({mb['burst_date']}): at most", f"{mb['burst_mb']} MB"],
         ["a minute after they left", f"{mb['after_mb']} MB"],
         ["the ceiling, `HEADLIGHT_MEMORY_MB`", f"{limits.MEMORY_BYTES / 1e9:.1f} GB"],
         ["what a replica is given", f"{REPLICA_GB} GB"],

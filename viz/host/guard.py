@@ -214,8 +214,8 @@ def foreign(scope: Scope, headers: Headers) -> bool:
     if origin is None:
         return False
     scheme, _, host = origin.partition("://")
-    own = headers.get("x-forwarded-proto", scope.get("scheme", "http")).split(",")[0].strip()
-    secure = own in ("https", "wss")
+    scheme_here = headers.get("x-forwarded-proto", scope.get("scheme", "http")).split(",")[0].strip()
+    secure = scheme_here in ("https", "wss")
     return host != headers.get("host") or scheme not in ("https", "http")[: 1 if secure else 2]
 
 

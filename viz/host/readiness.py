@@ -32,8 +32,8 @@ _log = get_logger(__name__)
 
 def set_ceiling() -> None:
     """From now on what would take too much memory waits; models loaded beside those now here may add theirs."""
-    here = compute.models.bytes
-    memory.most = lambda: limits.MEMORY_BYTES + compute.models.bytes - here
+    loaded_at_first = compute.models.bytes
+    memory.most = lambda: limits.MEMORY_BYTES + compute.models.bytes - loaded_at_first
 
 
 class Readiness:

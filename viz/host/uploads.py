@@ -35,18 +35,18 @@ class Uploads:
 
     def refusal(self, session: str, headers: Headers) -> Response | None:
         """Why this file is not taken, if it is not."""
-        said = headers.get("content-length", "")
-        if not said.isdecimal():
+        length = headers.get("content-length", "")
+        if not length.isdecimal():
             return PlainTextResponse("How long is it?", 411)
-        if int(said) > limits.PICTURE_BYTES + AROUND:
+        if int(length) > limits.PICTURE_BYTES + AROUND:
             return PlainTextResponse("Too large.", 413)
         if files_shown(session) is None:
             return PlainTextResponse("Your page has no place for a file.", 403)
-        here = uploaded_files()
-        if len(here.get(session, ())) + sum(whose == session for whose, _ in self._coming) >= self.most_each:
+        stored = uploaded_files()
+        if len(stored.get(session, ())) + sum(whose == session for whose, _ in self._coming) >= self.most_each:
             return PlainTextResponse("Too many files.", 413)
-        coming = sum(size for _, size in self._coming) + int(said)
-        if coming + sum(sum(files.values()) for files in here.values()) > self.most:
+        coming = sum(size for _, size in self._coming) + int(length)
+        if coming + sum(sum(files.values()) for files in stored.values()) > self.most:
             return PlainTextResponse("Too many files of all visitors.", 503, {"retry-after": "60"})
         return None
 
