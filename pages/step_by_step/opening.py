@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.step_by_step.stepper import ON_THE_TEXT, THREE_WORDS
 from viz.frame import state
-from viz.frame.page import ALL, Page, Section
+from viz.frame.page import Page, Section
 from viz.text import Translate, translator
 
 OF_THE_TEXT = (
@@ -56,5 +56,4 @@ class HandFirst(Page):
 
     def _say_what_is_usual(self) -> None:
         """The section a link opens without naming it is the usual one, and is left out of it."""
-        usual = ON_THE_TEXT if set(OF_THE_TEXT) & set(state.link()) else THREE_WORDS
-        state.choice("section", usual, [*(section.name for section in self.sections), ALL])
+        state.leave_out("section", ON_THE_TEXT if set(OF_THE_TEXT) & set(state.link()) else THREE_WORDS)

@@ -192,6 +192,14 @@ def forget(name: str) -> None:
     st.session_state.pop(name, None)
 
 
+def leave_out(name: str, usual: Any) -> None:
+    """Have another value than the default left out of the link; whatever is shown then counts as chosen."""
+    declared = st.session_state[_DECLARED]
+    if declared[name] != usual:
+        declared[name] = usual
+        st.session_state[_USUAL].pop(name, None)
+
+
 def keep(*names: str) -> None:
     """Keep parameters of which this run has no control: their values, and what they say in the link.
 
