@@ -80,6 +80,12 @@ TURNS: dict[str, Pairing] = {"rope_adjacent": "adjacent", "rope_halves": "halves
 """The encodings that turn queries and keys."""
 
 
+def asked_scale(context: PositionsContext) -> float:
+    """What the source's scores are multiplied by: its own scale, or the paper's."""
+    scale: float | None = context.unplaced.calls[0].options.get("scale")
+    return scale or 1 / math.sqrt(context.spec.d_k)
+
+
 def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
     """The chosen head's scores under an encoding, from its q and k on, (T, T), without the core's attention."""
     options, n = context.unplaced.calls[0].options, context.n
@@ -92,7 +98,7 @@ def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
         products = rope_scores(rows, columns, offset, base=context.placing.base, pairing=TURNS[code])
     else:
         products = q.double() @ k.double().T
-    scores = products * (options.get("scale") or 1 / math.sqrt(q.shape[-1]))
+    scores = products * asked_scale(context)
     if (score_mod := options.get("score_mod")) is not None:
         scores = score_mod(scores)
     if code in BIASES:

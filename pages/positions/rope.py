@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.positions import compute
-from pages.positions.checks import rope_scores
+from pages.positions.checks import asked_scale, rope_scores
 from pages.positions.context import PositionsContext
 from viz.core.heads import share_kv
 from viz.core.positions import Pairing, frequencies, rope
@@ -68,7 +68,7 @@ def draw(context: PositionsContext) -> list[Check]:
     expected = rope_scores(q, k, torch.tensor(chosen.key - chosen.query), base=base, pairing=chosen.pairing)
     return [
         check("positions.check_rope", (scores - scores[0]).abs().max(), 1e-5 * size),
-        check("positions.check_rope_complex", (scores[0] - expected * trace.scale).abs(), 1e-5 * size),
+        check("positions.check_rope_complex", (scores[0] - expected * asked_scale(context)).abs(), 1e-5 * size),
     ]
 
 

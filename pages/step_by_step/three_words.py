@@ -160,11 +160,12 @@ def _reset(t: Translate, example: HandExample) -> None:
 
 
 def checks(example: HandExample) -> list[Check]:
-    """The head's output by torch's own attention, and weights and output by loops over plain numbers."""
-    x, w_q, w_k, w_v, _ = example.given.values()
+    """The head's output by torch's own attention; weights, output and what leaves the head by loops over numbers."""
+    x, w_q, w_k, w_v, w_o = example.given.values()
     trace = example.trace
     torchs = scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, is_causal=example.is_causal)
     weights, output = by_loops(example)
+    leaves = [[sum(row[c] * w_o[c, j].item() for c in range(WIDTH)) for j in range(WIDTH)] for row in output]
     largest = 1 + float(trace.v.abs().max())
     return [
         check("step_by_step.check_hand_torch", (torchs - trace.head_outputs[0]).abs().max(), 1e-9 * largest),
@@ -172,6 +173,7 @@ def checks(example: HandExample) -> list[Check]:
         check(
             "step_by_step.check_hand_output", (torch.tensor(output) - trace.head_outputs[0]).abs().max(), 1e-6 * largest
         ),
+        check("step_by_step.check_hand_leaves", (torch.tensor(leaves) - trace.output).abs().max(), 1e-6 * largest),
     ]
 
 

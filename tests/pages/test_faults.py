@@ -36,6 +36,7 @@ PLACES = {
     "switched off": "heads/switched_off?off=1",
     "numbers": "heads/numbers",
     # Step by step
+    "three words": "step_by_step/three_words?hand_causal=1",
     "steps": f"step_by_step/steps?{SEEDED}&n_kv_heads=2&mask=causal",
     "steps, MHA": f"step_by_step/steps?{SEEDED}",
     "steps, a model": "step_by_step/steps",
@@ -141,6 +142,7 @@ def _unblocked(right, q, k, v, **options):
 
 MASKED = (
     "all heads",
+    "three words",
     "row",
     "steps",
     "worked example",
@@ -186,13 +188,14 @@ FAULTS = {
     "no 1/sqrt(d_k)": Fault(
         function=attention.attend,
         wrong=lambda right, q, k, v, **o: right(q, k, v, **o | {"scale": 1.0}),
-        places=ATTENTION,
+        places=(*ATTENTION, "rope"),
     ),
     "1/d_k for 1/sqrt(d_k)": Fault(
         function=attention.attend,
         wrong=lambda right, q, k, v, **o: right(q, k, v, **o | {"scale": 1 / q.shape[-1]}),
         places=(
             *ATTENTION,
+            "rope",
             "all heads, a model",
             "steps, a model",
             "diagram, a model",
@@ -256,7 +259,7 @@ FAULTS = {
     "W_O transposed": Fault(
         function=heads.merge_heads,
         wrong=_with_w_o(lambda w: {"w_o": w.w_o.T} if len(set(w.w_o.shape)) == 1 else {}),
-        places=("all heads", "all heads, a model", "joined", "switched off", "arrivals", "steps"),
+        places=("all heads", "all heads, a model", "joined", "switched off", "arrivals", "steps", "three words"),
     ),
     "each head multiplied by another head's W_O": Fault(
         function=heads.merge_heads,
