@@ -111,16 +111,12 @@ def about(scene: Scene) -> None:
         d_model=spec.d_model,
         d_ff=blocks.WIDER * spec.d_model,
         n=len(scene.labels),
-        place=place_of(t, scene.choice.layer, scene.capture.n_layers),
+        layer=scene.choice.layer,
+        layers=scene.capture.n_layers,
     )
     st.caption(line if masked or source.kind != "model" else paragraph(line, t("source.model_own")))
     if masked:
         st.caption(t("block.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
-
-
-def place_of(t: Translate, layer: int, n_layers: int) -> str:
-    """Which of a model's layers it is, from 0; of a single one there is nothing to count."""
-    return t("block.layer_of", layer=layer, last=n_layers - 1) if n_layers > 1 else t("block.layer_of_only")
 
 
 def open_block(scene: Scene) -> BlockContext:

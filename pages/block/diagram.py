@@ -86,7 +86,7 @@ def pack_side(t: Translate, side: Side) -> dict[str, Any]:
     return {
         "code": side.code,
         "name": side_name(t, side),
-        "times": t("block.layer_of" if n > 1 else "block.once", layer=side.layer, last=n - 1),
+        "times": t("block.layer_of" if n > 1 else "block.once", layer=side.layer, layers=n),
         "inputs": [pack_box(t, side, code, boxes[code], looks.get(code, "")) for code in inputs],
         "parts": pack_parts(t, side, boxes),
     }

@@ -64,7 +64,7 @@ def translator(lang: str) -> Translate:
     return t
 
 
-def paragraph(*said: str) -> str:
+def paragraph(*parts: str) -> str:
     """Sentences one after the other, with a space between them where the script has one.
 
     Example:
@@ -72,7 +72,7 @@ def paragraph(*said: str) -> str:
         ('One. Two.', '一。二。')
     """
     joined = ""
-    for sentence in filter(None, said):
+    for sentence in filter(None, parts):
         joined += f" {sentence}" if joined and joined[-1] not in FULL_STOPS else sentence
     return joined
 
