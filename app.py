@@ -14,17 +14,21 @@ from viz.frame.scene import say_error
 
 use_own_pages([sidebar.path_of(name) for name in PAGES])
 st.set_page_config(page_icon=str(ASSETS / "favicon.png"), layout="wide")
-st.logo(ASSETS / "logo.png", size="large")
+embedded = bool(st.context.is_embedded)
 st.html(ASSETS / "style.css")
+if embedded:
+    st.html(ASSETS / "embedded.css")
 compute.warm()
 state.begin()
-with st.sidebar:
-    t = sidebar.language()
+t = sidebar.language()
 try:
     with waiting.writing():
-        name = sidebar.navigation(t, NAVIGATION, FIRST)
+        name = sidebar.navigation(t, NAVIGATION, FIRST, embedded=embedded)
+        if not embedded:  # the pages first: a sidebar that opens without them is moved by them
+            st.logo(ASSETS / "logo.png", size="large")
+            sidebar.language_control(t)
         import_module(f"pages.{name}.page").PAGE.draw()  # a page is imported when it is first opened, and not before
-        sidebar.neighbours(t, PAGES, name)
+        sidebar.way_out(t) if embedded else sidebar.neighbours(t, PAGES, name)
 except ModelError as error:  # too busy: what the visitor typed is still there
     say_error(t, error)
 come_back()

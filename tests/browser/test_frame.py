@@ -231,6 +231,24 @@ def test_the_footer_opens_what_it_names(visit):
     expect(page.locator(".katex")).to_have_count(0)
 
 
+def test_a_pictures_place_is_kept_before_it_is_there(visit):
+    page = visit()
+    section, grid = page.locator(".st-key-section_all_heads"), page.locator(".st-key-grid_box")
+    for place, least in ((grid, 600), (section, page.viewport_size["height"])):
+        assert place.evaluate("place => (place.replaceChildren(), place.offsetHeight)") >= least
+
+
+def test_in_somebody_elses_page_nothing_leads_away_but_one_link(visit):
+    page = visit("step-by-step", embed="true", step=4)
+    expect(page.locator(".st-key-section_steps h2")).to_be_visible()
+    expect(page.get_by_test_id("stSidebar")).to_have_count(0)
+    for hidden in ("chips", "section", "neighbours"):
+        expect(page.locator(f".st-key-{hidden}")).not_to_be_visible()
+    page.locator(".st-key-next button").click()
+    expect(page).to_have_url(re.compile(r"embed=true"))
+    expect(page.locator(".st-key-way_out a")).to_have_attribute("href", re.compile(r"/step-by-step\?step=5$"))
+
+
 def test_a_dark_page_is_dark_and_its_picture_is_there(visit):
     page = visit(scheme="dark")
     background = page.get_by_test_id("stApp").evaluate("node => getComputedStyle(node).backgroundColor")

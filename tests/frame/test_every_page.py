@@ -124,6 +124,20 @@ def test_a_section_belongs_to_its_page(open_app):
     assert link(app) == {}
 
 
+def test_in_somebody_elses_page_there_is_the_picture_and_one_way_out(open_app):
+    app = open_app("step_by_step", step=4, text="a & b", source="words")
+    assert app.title
+    assert any(one.key == "lang" for one in app.button_group)
+    app.context["is_embedded"] = True
+    app.run()
+    assert app.session_state["step"] == 4
+    assert not app.title
+    assert not app.sidebar.children
+    (way_out,) = app.get("link_button")
+    assert way_out.proto.url.endswith("?text=a+%26+b&source=words&step=4")
+    assert way_out.proto.label == translator("en")("page.open_here")
+
+
 @pytest.mark.parametrize(
     ("locale", "lang"), [("zh-CN", "zh"), ("zh-TW", "zh"), ("en-GB", "en"), ("fr-FR", "en"), (None, "en")]
 )

@@ -77,8 +77,9 @@ class Page:
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
         t = translator(st.session_state["lang"])
-        st.title(t(f"{self.name}.title"), anchor=False)
-        st.markdown(t(f"{self.name}.lead"))
+        if not st.context.is_embedded:  # there the page around it says what it is
+            st.title(t(f"{self.name}.title"), anchor=False)
+            st.markdown(t(f"{self.name}.lead"))
         note = st.container(key="note")
         opened = self._opened()
         try:

@@ -1,6 +1,10 @@
-"""The sidebar: the pages in their groups, and the interface's language. And the way from each page to the next."""
+"""The sidebar: the pages in their groups, and the interface's language. And the way from each page to others.
+
+In somebody else's page (``?embed=true``) there is no sidebar, and one way: to this page as it is here.
+"""
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -11,11 +15,14 @@ from viz.text import LANGUAGES, Translate, translator
 
 
 def language() -> Translate:
-    """Choose the interface's language; at first the browser's."""
+    """The interface's language; at first the browser's."""
     locale = st.context.locale or ""
-    lang = state.choice("lang", "zh" if locale.lower().startswith("zh") else "en", tuple(LANGUAGES))
-    t = translator(lang)
-    st.segmented_control(
+    return translator(state.choice("lang", "zh" if locale.lower().startswith("zh") else "en", tuple(LANGUAGES)))
+
+
+def language_control(t: Translate) -> None:
+    """Choose the interface's language; below the pages, and drawn after them, so that it is not moved."""
+    st.sidebar.segmented_control(
         t("page.language"),
         list(LANGUAGES),
         format_func=lambda code: LANGUAGES[code],
@@ -24,7 +31,6 @@ def language() -> Translate:
         persist_state=KEEP,
         label_visibility="collapsed",
     )
-    return t
 
 
 def file_of(page: str) -> str:
@@ -37,8 +43,8 @@ def path_of(page: str) -> str:
     return page.replace("_", "-")
 
 
-def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str) -> str:
-    """Draw the pages in their groups, and give the name of the one that is open."""
+def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *, embedded: bool) -> str:
+    """Draw the pages in their groups, unless in somebody else's page, and give the name of the one that is open."""
     named = {
         t(f"page.group_{group}"): [
             st.Page(
@@ -54,7 +60,7 @@ def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str) ->
     # At its own path, too, the first page is found: Streamlit knows it at "/" alone.
     alias = st.Page(ROOT / file_of(first), title=t(f"{first}.title"), url_path=path_of(first), visibility="hidden")
     next(iter(named.values())).append(alias)
-    chosen = st.navigation(named)
+    chosen = st.navigation(named, position="hidden" if embedded else "sidebar")
     st.set_page_config(page_title=f"{chosen.title} · Headlight")
     pages = [name for names in groups.values() for name in names]
     return next((name for name in pages if path_of(name) == chosen.url_path), first)
@@ -66,3 +72,10 @@ def neighbours(t: Translate, pages: Sequence[str], open_page: str) -> None:
     with st.container(key="neighbours", horizontal=True, horizontal_alignment="distribute"):
         for name, arrow in zip((*pages[:at][-1:], *pages[at + 1 : at + 2]), ("← {}", "{} →")[at == 0 :], strict=False):
             st.page_link(file_of(name), label=arrow.format(t(f"{name}.title")))
+
+
+def way_out(t: Translate) -> None:
+    """From somebody else's page to this one, with all that was chosen."""
+    page = (st.context.url or "").partition("?")[0]
+    with st.container(key="way_out"):
+        st.link_button(t("page.open_here"), f"{page}?{urlencode(state.link())}", type="tertiary")
