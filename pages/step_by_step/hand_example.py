@@ -144,6 +144,6 @@ class HandExample:
 
     @lazy
     def exponentials(self) -> Tensor:
-        """E to each masked score, less its row's shift; behind them, in a last column, their sum."""
+        """The powers of e of the masked scores, less their row's shift; in a last column, their sum."""
         exps = (self.trace.masked[0] - torch.tensor(self.shifts, dtype=torch.float64)[:, None]).exp()
         return torch.cat([exps, exps.sum(-1, keepdim=True)], dim=-1)

@@ -221,7 +221,7 @@ class Pictures:
 
 
 def _share(masked: Sequence[float], shift: float, exps: Sequence[float], at: int, weight: float) -> list[Token]:
-    """E to one score, divided by the sum of its row."""
+    """The power of e of a score, divided by the sum of its row."""
     *parts, total = exps
 
     def power(score: float) -> list[Token]:

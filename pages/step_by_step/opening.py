@@ -39,7 +39,7 @@ class HandFirst(Page):
         """The section of the link; of one that names none, the steps on the text if it carries what they need."""
         state.belong_to(self.name, "section")
         if not state.is_known("section"):
-            carried = [one.name for one in self.sections if any(map(state.asked, one.parameters))]
+            carried = [section.name for section in self.sections if any(map(state.asked, section.parameters))]
             if carried or any(map(state.asked, OF_THE_TEXT)):
                 state.put("section", [*carried, ON_THE_TEXT][0])
         return super()._opened()

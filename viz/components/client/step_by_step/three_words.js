@@ -2,9 +2,7 @@
 // marked, and its calculation is written below. What is given can be typed over. Nothing is calculated here.
 
 import { mount } from "../lib/mount.js";
-import { element, fill } from "../lib/dom.js";
-
-const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+import { ARROWS, element, fill } from "../lib/dom.js";
 
 export default mount((parent) => new ThreeWords(parent));
 
@@ -160,18 +158,18 @@ class ThreeWords {
   /** The number that is explained: in this picture's result, and in it at a place that is there. */
   #chosen() {
     const { pairs } = this.data, code = pairs?.length > 1 ? this.letter : this.cells[0].code;
-    const of = this.cells.filter((one) => one.code === code), last = Math.max(...of.map(({ j }) => j));
-    return of.find(({ i, j }) => i === this.cell[0] && j === Math.min(this.cell[1], last));
+    const cells = this.cells.filter((cell) => cell.code === code), last = Math.max(...cells.map(({ j }) => j));
+    return cells.find(({ i, j }) => i === this.cell[0] && j === Math.min(this.cell[1], last));
   }
 
   /** Mark the number, and what it is made of; write its calculation. */
   #mark() {
     const { block, code, i, j } = this.#chosen(), product = Boolean(this.data.pairs);
-    for (const one of this.cells) {
-      const is = one.block === block && one.i === i && one.j === j;
-      one.cell.classList.toggle("chosen", is);
-      one.button.setAttribute("aria-pressed", String(is));
-      one.button.tabIndex = is ? 0 : -1;
+    for (const other of this.cells) {
+      const is = other.block === block && other.i === i && other.j === j;
+      other.cell.classList.toggle("chosen", is);
+      other.button.setAttribute("aria-pressed", String(is));
+      other.button.tabIndex = is ? 0 : -1;
     }
     for (const button of this.root.querySelectorAll(".letters button")) {
       button.setAttribute("aria-pressed", String(button.dataset.letter === code));
@@ -205,7 +203,7 @@ class ThreeWords {
       event.stopPropagation();
       event.preventDefault();
       const { code, i, j } = this.#chosen();
-      const to = this.cells.find((one) => one.code === code && one.i === i + step[0] && one.j === j + step[1]);
+      const to = this.cells.find((cell) => cell.code === code && cell.i === i + step[0] && cell.j === j + step[1]);
       if (!to) return;
       this.#choose([to.i, to.j], code);
       to.button.focus();
