@@ -58,14 +58,17 @@ def test_joined_modules_keep_their_names_apart_and_the_style_is_put_on(client, t
     run = """
         globalThis.CSSStyleSheet = class { replaceSync(css) { this.css = css; } };
         const { default: view } = await import("./toy.mjs"), root = {};
-        const said = view({ data: 11, parentElement: { getRootNode: () => root } });
-        console.log(JSON.stringify([said, root.adoptedStyleSheets.map((sheet) => sheet.css)]));
+        const parentElement = { getRootNode: () => root };
+        const said = [view({ data: 11, parentElement }), view({ data: [13], parentElement })];
+        console.log(JSON.stringify([...said, root.adoptedStyleSheets.map((sheet) => sheet.css)]));
     """
     (tmp_path / "toy.mjs").write_bytes(bundle.bundle("toy/toy")[1])
     done = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", run], capture_output=True, text=True, cwd=tmp_path, check=False
     )
-    assert done.stdout.strip() == r'[[38,33,7,1],[".toy::before {\n  content: \"\\\"\";\n}\n"]]', done.stderr
+    assert done.stdout.strip() == r'[[38,33,7,1],[44,39,7,1],[".toy::before {\n  content: \"\\\"\";\n}\n"]]', (
+        done.stderr
+    )
 
 
 @pytest.mark.parametrize(

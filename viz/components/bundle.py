@@ -23,10 +23,10 @@ const $sheet = new CSSStyleSheet();
 $sheet.replaceSync({style});
 export default (sent) => {{
   sent.parentElement.getRootNode().adoptedStyleSheets = [$sheet];
-  return $view(sent);
+  return $view(Array.isArray(sent.data) ? {{ ...sent, data: sent.data[0] }} : sent);
 }};
 """
-"""Streamlit would send a component's style with every change of its data."""
+"""Streamlit would send a component's style with every change of its data; ``mount`` says why data is in a list."""
 
 
 def views() -> list[str]:

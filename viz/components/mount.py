@@ -34,4 +34,5 @@ def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) ->
     """
     name, file = Path(view).name, bundle.served(view)
     serve_component(PACKAGE, name, bundle.folder())
-    return _component(name, file)(key=key, data=data, **callbacks)
+    # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
+    return _component(name, file)(key=key, data=data if isinstance(data, bytes) else [data], **callbacks)
