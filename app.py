@@ -28,7 +28,10 @@ try:
             st.logo(ASSETS / "logo.png", size="large")
             sidebar.language_control(t)
         import_module(f"pages.{name}.page").PAGE.draw()  # a page is imported when it is first opened, and not before
-        sidebar.way_out(t) if embedded else sidebar.neighbours(t, PAGES, name)
+        if embedded:
+            sidebar.way_out(t)
+        else:
+            sidebar.neighbours(t, PAGES, name)
 except ModelError as error:  # too busy: what the visitor typed is still there
     say_error(t, error)
 come_back()

@@ -5,9 +5,10 @@ from importlib import import_module
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages import PAGES
+from pages import FIRST, PAGES
 from viz.host import errors
 from viz.host.connections import limit_connections
+from viz.host.files import Files
 from viz.host.guard import Guard
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
@@ -22,5 +23,8 @@ app = st.App(
     lifespan=readiness.lifespan,
     routes=readiness.routes,
     on_script_error=errors.say,
-    middleware=[Middleware(Guard, sockets=sockets, readiness=readiness, pages=PAGES)],
+    middleware=[
+        Middleware(Guard, sockets=sockets, readiness=readiness, pages=PAGES),
+        Middleware(Files, views=dict.fromkeys(("", FIRST), ("head_grid/head_grid",))),
+    ],
 )

@@ -1,5 +1,7 @@
 """How fast, beside what it should be compared with: ``python -m tests.bench``. One run, one table.
 
+The load of the machine stands below each section: what others do slows both sides, hardly their ratio.
+
 Each section is a function that yields rows; to add one, add it to ``SECTIONS``. No test asserts a time.
 """
 
@@ -7,21 +9,17 @@ import itertools
 import os
 import platform
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
-from playwright.sync_api import Browser, Page, sync_playwright
 from torch import nn
 from torch.testing import assert_close
 
-from tests import bench_convolution, bench_grid, bench_positions, bench_share_kv
-from tests.browser.drive import FLAGS, MISSING, PATIENCE, ROOT, WIDE, find_browser, listen, serve, wait_run
+from tests import bench_convolution, bench_grid, bench_positions, bench_share_kv, bench_visit
 from viz import limits
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
@@ -111,91 +109,10 @@ def captures() -> Iterator[Row]:
         yield Row(what=f"capture / eager output_attentions, text in, n = {n}", ours=mine, theirs=others, goal=1.3)
 
 
-BARE = "import streamlit as st\nst.text(st.slider('n', 0, 99, key='layer'))\n"
-DRAWN = """
-const drawn = () => {  // what the views' canvases show across their middle, or the bare page's number; '' while nothing
-  const found = [], seek = (root) => {
-    for (const node of root.querySelectorAll('*')) {
-      if (node.shadowRoot) seek(node.shadowRoot);
-      if (bare && node.matches('[data-testid=stText]')) found.push(node.textContent);
-      if (bare || root === document || !node.matches('canvas') || !node.width || !node.height) continue;
-      const strip = node.getContext('2d').getImageData(0, node.height >> 1, node.width, 2);
-      const sum = new Uint32Array(strip.data.buffer).reduce((sum, pixel) => (sum * 31 + pixel) | 0, 0);
-      if (sum) found.push(sum);
-    }
-  };
-  seek(document);
-  return found.join(' ');
-};
-"""
-"""Paint: this has changed, and one more frame and one task have passed."""
-
-
-def _drawn(script: Path) -> str:
-    return f"const bare = {str(script.name == 'bare.py').lower()}; {DRAWN}"
-
-
-def _first_paint(browser: Browser, script: Path, folder: Path) -> float:
-    """Seconds from the start of the server's process to the first picture, in a browser that has nothing cached."""
-    start = time.perf_counter()
-    with serve(script, folder / "log.txt") as server:
-        page = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}).new_page()
-        page.goto(server.url)
-        page.wait_for_function(f"() => {{ {_drawn(script)} return drawn() !== '' }}", polling="raf", timeout=PATIENCE)
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
-        taken = time.perf_counter() - start
-        page.context.close()
-    return taken
-
-
-def _click_to_paint(page: Page, script: Path, repeats: int = 10) -> float:
-    """Milliseconds from a key on the layer slider to the changed picture, median of visits to two layers, both warm."""
-    thumb = page.locator(".st-key-layer input[type=range]")
-    taken = []
-    for number in range(repeats + 2):
-        wait_run(page)
-        page.wait_for_timeout(1000)
-        page.evaluate(f"""() => {{ {_drawn(script)} const before = drawn();
-            window.painted = new Promise((done) => addEventListener('keydown', (event) => {{
-                const look = () => drawn() === before ? requestAnimationFrame(look)
-                    : requestAnimationFrame(() => setTimeout(() => done(performance.now() - event.timeStamp)));
-                requestAnimationFrame(look);
-            }}, {{ once: true, capture: true }})) }}""")
-        thumb.press("ArrowLeft" if number % 2 else "ArrowRight")
-        taken.append(page.evaluate("() => window.painted"))
-    return median(taken[2:])
-
-
-def paints() -> Iterator[Row]:
-    """The app beside a bare Streamlit page with one slider and one number on it, in the same browser."""
-    executable = find_browser()
-    if executable is None:
-        print(MISSING)  # noqa: T201
-        return
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        folder, app = Path(name), ROOT / "app.py"
-        bare = folder / "bare.py"
-        bare.write_text(BARE)
-        browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
-        starts = [[_first_paint(browser, script, folder) for script in (app, bare)] for _ in range(3)]
-        mine, others = (median(each) for each in zip(*starts, strict=True))
-        yield Row(what="server start to first painted heads / bare page", ours=mine, theirs=others, unit="s")
-        clicks = []
-        for script in (app, bare):
-            with serve(script, folder / "log.txt") as server:
-                page = listen(browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}).new_page())
-                page.goto(server.url)
-                wait_run(page)
-                clicks.append(_click_to_paint(page, script))
-                page.context.close()
-        yield Row(what="layer slider to changed picture / bare page", ours=clicks[0], theirs=clicks[1])
-        browser.close()
-
-
 SECTIONS: tuple[Callable[[], Iterator[Row]], ...] = (
     heads,
     captures,
-    paints,
+    *bench_visit.SECTIONS,
     *bench_grid.SECTIONS,
     *bench_convolution.SECTIONS,
     *bench_positions.SECTIONS,
@@ -215,6 +132,7 @@ def main() -> None:
         if section.__name__ in (sys.argv[1:] or [section.__name__]):
             for row in section():
                 print(row, flush=True)  # noqa: T201
+            print(f"{'':<58} load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "host": {
         "host",
         "frame",
+        "components",
         "scheduler",
         "text",
         "limits",

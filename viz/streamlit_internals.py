@@ -1,10 +1,12 @@
 """Every name of Streamlit's that is not public, in one place: what to look at when its version changes."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import streamlit
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -131,3 +133,32 @@ def end_lost_sessions() -> None:
         lost: Any = getattr(Runtime.instance()._session_mgr, "_session_storage", None)
         for _, info in lost._cache.expire():
             info.session.shutdown()
+
+
+STATIC = Path(streamlit.__file__).with_name("static")
+_ELEMENTS = ("ButtonGroup", "TextArea", "Selectbox", "BidiComponent", "Button", "PageLink", "Html")
+"""What every page of the app shows and Streamlit's own page does not bring along, as its files are called."""
+
+
+def index_page() -> str:
+    """The page that starts Streamlit in a browser."""
+    return (STATIC / "index.html").read_text("utf8")
+
+
+def static_files() -> frozenset[str]:
+    """Streamlit's files whose names hold a hash of their content, as its page names them: "static/js/..."."""
+    files = (file.relative_to(STATIC).as_posix() for file in (STATIC / "static").rglob("*") if file.is_file())
+    return frozenset(file for file in files if re.search(r"\.[\w-]{8}\.\w+$", file))
+
+
+def element_modules() -> list[str]:
+    """The modules of what every page shows, with all they import, less what Streamlit's own page names already."""
+    scripts, named = STATIC / "static" / "js", index_page()
+    found: list[str] = []
+    coming = [file.name for name in _ELEMENTS for file in scripts.glob(f"{name}.*.js")]
+    while coming:
+        name = coming.pop(0)
+        if name not in found and name not in named:
+            found.append(name)
+            coming += re.findall(r'\b(?:import|from)"\./([^"]+\.js)"', (scripts / name).read_text("utf8"))
+    return [f"./static/js/{name}" for name in found]

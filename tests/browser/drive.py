@@ -188,6 +188,31 @@ class Watch:
             self.errors.append(f"{message.text} ({message.location['url']})")
 
 
+@dataclass
+class Traffic:
+    """What a page asks for, and the bytes that come back over the wire, headers and websocket included."""
+
+    paths: list[str] = field(default_factory=list)
+    received: int = 0
+
+    def asked(self, part: str) -> list[str]:
+        """The paths in which this stands."""
+        return [path for path in self.paths if part in path]
+
+    def _came(self, size: float) -> None:
+        self.received += int(size)
+
+
+def count(page: Page) -> Traffic:
+    """Count what a page asks for from now on."""
+    traffic, session = Traffic(), page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.on("Network.requestWillBeSent", lambda sent: traffic.paths.append(urlparse(sent["request"]["url"]).path))
+    session.on("Network.loadingFinished", lambda done: traffic._came(done["encodedDataLength"]))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda message: traffic._came(len(message))))
+    return traffic
+
+
 def open_chip(page: Page, name: str) -> None:
     """Open a chip above the picture (source, layer, head, mask, ...), in which its controls are."""
     page.locator(f".st-key-chip_{name} button").first.click()

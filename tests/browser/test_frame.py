@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.drive import PATIENCE, PHONE, ROOT, Watch, address, listen, open_chip, serve, wait_run
+from tests.browser.drive import PATIENCE, PHONE, ROOT, Watch, address, count, listen, open_chip, serve, wait_run
 from viz.text import translator
 
 HOSTILE = (
@@ -49,14 +49,19 @@ def is_wider_than_the_window(page: Page) -> list[str]:
     }""")
 
 
-def test_first_paint_is_the_default_model_on_the_default_sentence(visit):
-    page = visit()
+def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_url):
+    page = new_page()
+    traffic = count(page)
+    page.goto(app_url)
+    wait_run(page)
     expect(page).to_have_title(f"{translator('en')('heads.title')} · Headlight")
     expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
     expect(page.locator(".st-key-chip_source")).to_have_text(re.compile("all-MiniLM-L6-v2"))
     expect(page.locator(".st-key-chip_layer")).to_have_text(re.compile("layer 3"))
     expect(pictures(page).first).to_be_visible()
     assert page.url.endswith("/"), "defaults are not in the link"
+    assert not traffic.asked("Plotly") + traffic.asked("Highlighter"), "neither is needed for the first picture"
+    assert len(traffic.asked("/bidi-components/")) == 1, "the grid is one file"
 
 
 @pytest.mark.parametrize("path", ["heads", "step-by-step"])

@@ -1,6 +1,7 @@
 """The pages of a guarded server: nothing they do is against the policy, and a visitor's place in the queue is seen."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Iterator
 
@@ -8,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pages import FIRST, PAGES
-from tests.browser.drive import PATIENCE, ROOT, Server, address, serve, wait_run
+from tests.browser.drive import PATIENCE, ROOT, Server, address, count, listen, serve, wait_run
 from tests.load.tab import Tab
 from viz.frame.sidebar import path_of
 from viz.text import translator
@@ -28,6 +29,26 @@ def test_no_page_does_what_the_policy_forbids(hosted, page):
         wait_run(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
     assert "Uncaught" not in hosted.written()
+
+
+def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_hardly_anything(hosted, new_page):
+    first = new_page()
+    traffic = count(first)
+    page = first.goto(hosted.url).text()
+    wait_run(first)
+    expect(first.locator(".head-grid .thumb")).to_have_count(72)
+    assert not traffic.asked("Plotly") + traffic.asked("Highlighter")
+    assert not traffic.asked("Italic") + traffic.asked("SourceCode"), "fonts that nothing on it is set in"
+    named = re.findall(r'(?:href|src)="\.(/[^"]+\.js)"', page)
+    assert set(traffic.asked(".js")) ^ set(named) == set(), "asked for at once, and nothing else"
+    assert len(traffic.asked("/bidi-components/")) == 1
+    assert traffic.received < 1_400_000
+    second = listen(first.context.new_page())
+    again = count(second)
+    second.goto(hosted.url)
+    wait_run(second)
+    expect(second.locator(".head-grid .thumb")).to_have_count(72)
+    assert again.received < 100_000
 
 
 def test_a_visitor_sees_the_place_in_the_queue_and_then_the_page(hosted, page):

@@ -1,6 +1,7 @@
 """A replica dies while a class is at work: its visitors are on another one at once, with their picture."""
 
 import asyncio
+import gzip
 import re
 import threading
 import time
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from urllib.parse import quote
 
 import pytest
@@ -98,6 +100,28 @@ def has_its_picture(page: Page) -> None:
 
 def test_new_visitors_are_spread_over_the_replicas(fleet):
     assert Counter(fleet.arrive() for _ in range(6)) == dict.fromkeys(NAMES, 2)
+
+
+def ask(url: str, **headers: str) -> tuple[int, Message, bytes]:
+    """Status, headers and body of an answer, as a browser asks: compressed."""
+    asked = {name.replace("_", "-"): value for name, value in headers.items()} | {"accept-encoding": "gzip"}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=asked), timeout=10) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as unchanged:
+        return unchanged.code, unchanged.headers, unchanged.read()
+
+
+def test_files_come_compressed_and_are_kept_by_browsers(fleet):
+    status, said, page = ask(f"{fleet.url}/")
+    assert (status, said["content-encoding"], said["cache-control"]) == (200, "gzip", "no-cache")
+    assert ask(f"{fleet.url}/", if_none_match=said["etag"])[0] == 304
+    names = re.findall(r'href="\./((?:static|_stcore)/[^"]+\.js)"', gzip.decompress(page).decode())
+    for part in ("protobuf", "BidiComponent", "head_grid"):
+        status, said, body = ask(f"{fleet.url}/{next(name for name in names if part in name)}")
+        assert (status, said["content-encoding"]) == (200, "gzip")
+        assert said["cache-control"] == "public, max-age=31536000, immutable"
+        assert len(body) < len(gzip.decompress(body)) / 2
 
 
 def test_when_a_replica_is_killed_its_visitors_go_on_at_another(fleet, browser):

@@ -170,7 +170,7 @@ def _views(app: AppTest) -> Iterator[Digest]:
                 else:
                     yield digest("view", block, unit)
         else:
-            header = json.loads(view.proto.json)
+            (header,) = json.loads(view.proto.json)
         yield from _told(header)
 
 

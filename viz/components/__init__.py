@@ -1,1 +1,1 @@
-"""Pictures that live in the browser: Streamlit components v2. ``client/`` is their one web root: browser code only."""
+"""Pictures that live in the browser: Streamlit components v2. ``client/`` has their code, and nothing else."""

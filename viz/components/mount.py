@@ -1,8 +1,8 @@
-"""Views that run in the browser: Streamlit components (v2) whose code is served from ``client/`` by URL.
+"""Views that run in the browser: Streamlit components (v2), each served by URL as one file (see ``bundle.py``).
 
 Streamlit serves a component's files for installed packages only; this project also runs from a plain checkout, so it
-hands Streamlit the manifest itself. By URL, and not as text, because then modules can import each other, the code
-is not sent again with each change, and a content policy that allows scripts from the server itself alone is met.
+hands Streamlit the manifest itself. By URL, and not as text, because then the code is not sent again with each change,
+and a content policy that allows scripts from the server itself alone is met.
 """
 
 from collections.abc import Callable
@@ -12,16 +12,15 @@ from typing import Any
 
 import streamlit as st
 
+from viz.components import bundle
 from viz.streamlit_internals import serve_component
 
 PACKAGE = "headlight"
-CLIENT = Path(__file__).with_name("client")
 
 
 @cache
-def _component(view: str) -> Callable[..., Any]:
-    css = (CLIENT / f"{view}.css").read_text("utf8")
-    return st.components.v2.component(f"{PACKAGE}.{Path(view).name}", css=css, js=f"{view}.js")
+def _component(name: str, file: str) -> Callable[..., Any]:
+    return st.components.v2.component(f"{PACKAGE}.{name}", js=file)
 
 
 def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
@@ -33,5 +32,7 @@ def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) ->
         data: bytes, or what JSON can hold.
         callbacks: ``on_<name>_change``, called when the view reports that.
     """
-    serve_component(PACKAGE, Path(view).name, CLIENT)
-    return _component(view)(key=key, data=data, **callbacks)
+    name, file = Path(view).name, bundle.served(view)
+    serve_component(PACKAGE, name, bundle.folder())
+    # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
+    return _component(name, file)(key=key, data=data if isinstance(data, bytes) else [data], **callbacks)

@@ -9,10 +9,6 @@ from plotly.basedatatypes import BaseFigure
 from plotly.io import templates
 from plotly.optional_imports import get_module
 
-# Plotly asks of every value whether it is one of pandas', if that is there. While another visitor's first table has it
-# imported, half of it is there, and the figure fails: so all of it is imported first.
-get_module("pandas")
-
 
 @cache
 def _template(name: str) -> dict[str, Any]:
@@ -43,4 +39,7 @@ class _Unchecked(BaseFigure):  # type: ignore[misc]  # plotly has no types
 
 def unchecked(fig: dict[str, Any]) -> BaseFigure:
     """The figure of a dict. Streamlit would have every dict checked, in 2 to 5 ms each time; the tests do it."""
+    # Plotly asks of every value whether it is one of pandas', if that is there. While another visitor's first table has
+    # it imported, half of it is there, and the figure fails: so all of it is imported first, with the first figure.
+    get_module("pandas")
     return _Unchecked(fig)

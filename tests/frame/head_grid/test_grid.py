@@ -26,7 +26,7 @@ def sent(app):
     """The three messages of the grid: wall, head (taken apart), words and choices."""
     mounted = [one.proto for one in app.get("bidi_component") if one.proto.component_name == "headlight.head_grid"]
     wall, head = (unpack(Packed(data=proto.bytes, id="")) for proto in mounted[:2])
-    return wall, head, json.loads(mounted[2].json)
+    return wall, head, json.loads(mounted[2].json)[0]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -54,7 +54,8 @@ def said(app):
 
 def diagram(app):
     """What the browser is told: the sides by name, each a list of boxes in order."""
-    data = json.loads(next(one.proto.json for one in app.get("bidi_component") if "block" in one.proto.component_name))
+    sent = next(one.proto.json for one in app.get("bidi_component") if "block" in one.proto.component_name)
+    (data,) = json.loads(sent)
     sides = {}
     for side in data["sides"]:
         boxes = list(side["inputs"])

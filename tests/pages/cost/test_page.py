@@ -227,7 +227,8 @@ def test_a_link_that_cannot_be_falls_back(open_app, hostile):
 
 def test_the_picture_of_ways_is_the_cores(open_app):
     app = open_app("cost", section="paths", source="words", text="a b c d e f g h i j", cost_k=3)
-    (data,) = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    views = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.paths"]
+    ((data,),) = [json.loads(view.json) for view in views]
     assert data["tokens"] == list("abcdefghij")
     last = {panel["name"]: panel["steps"][9] for panel in data["panels"]}
     assert last == {"self_attention": 1, "window": 9, "convolution": 9, "dilated": 3, "recurrence": 9}

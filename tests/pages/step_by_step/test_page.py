@@ -522,7 +522,7 @@ def test_a_query_that_may_look_nowhere_is_explained(visit):
 
 def views(app):
     """What the browser was sent of the small example, by step."""
-    told = [json.loads(view.proto.json) for view in app.get("bidi_component") if view.proto.json]
+    told = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.json]
     return {each["step"]: each for each in told if "most" in each}
 
 

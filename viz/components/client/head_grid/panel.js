@@ -126,7 +126,7 @@ export function showLegend(panel, words, palette, limit, masked, heads) {
   const parts = [element("span", "", {}, ends[0]), strip, element("span", "", {}, ends[1])];
   parts.push(element("span", "what", {}, limit ? words.legend_scores : words.legend_weights));
   const keyed = (className, text, colour = "") => {
-    const pair = element("span", "keyed"), swatch = element("i", className);
+    const pair = element("span", "keyed"), swatch = element("span", className);
     swatch.style.backgroundColor = colour;
     pair.append(swatch, text);
     parts.push(pair);

@@ -47,7 +47,7 @@ export class Wall {
       const button = element("button", "thumb", { type: "button", tabindex: "-1" });
       Object.assign(button, { index, layer, head });
       button.setAttribute("aria-label", fill(words.layer_head, { layer, head }) + (sorted ? ` ${format(number)}` : ""));
-      button.append(element("canvas"), element("i", "band"));
+      button.append(element("canvas"), element("span", "band"));
       const item = element("div", "item");
       item.append(button);
       const value = number === null ? "" : format(number);

@@ -1,0 +1,117 @@
+"""A view as one file: the modules do in it what they do apart, and its name says what is in it."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from viz.components import bundle
+
+NODE = shutil.which("node")
+MODULES = {
+    "lib/base.js": """
+const secret = 3;
+export const TIMES = secret, PLUS = 1;
+export function twice(x) {
+  return TIMES * x;
+}
+""",
+    "lib/upon.js": """
+import { twice } from "./base.js";
+
+const secret = 5;
+export class Sum {
+  static of(x) {
+    return twice(x) + secret;
+  }
+}
+""",
+    "toy/toy.js": """// @ts-check
+import {
+  PLUS as plus,
+  twice,
+} from "../lib/base.js";
+import { Sum } from "../lib/upon.js";
+
+const secret = 7;
+export default ({ data }) => [Sum.of(data), twice(data), secret, plus];
+""",
+    "toy/toy.css": '.toy::before {\n  content: "\\"";\n}\n',
+}
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    """A web root with one view of three modules."""
+    for name, text in MODULES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf8")
+    monkeypatch.setattr(bundle, "CLIENT", tmp_path)
+    bundle.bundle.cache_clear()
+    yield tmp_path
+    bundle.bundle.cache_clear()
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests run the views themselves")
+def test_joined_modules_keep_their_names_apart_and_the_style_is_put_on(client, tmp_path):
+    run = """
+        globalThis.CSSStyleSheet = class { replaceSync(css) { this.css = css; } };
+        const { default: view } = await import("./toy.mjs"), root = {};
+        const parentElement = { getRootNode: () => root };
+        const said = [view({ data: 11, parentElement }), view({ data: [13], parentElement })];
+        console.log(JSON.stringify([...said, root.adoptedStyleSheets.map((sheet) => sheet.css)]));
+    """
+    (tmp_path / "toy.mjs").write_bytes(bundle.bundle("toy/toy")[1])
+    done = subprocess.run(
+        [str(NODE), "--input-type=module", "--eval", run], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.stdout.strip() == r'[[38,33,7,1],[44,39,7,1],[".toy::before {\n  content: \"\\\"\";\n}\n"]]', (
+        done.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("lib/base.js", 'import { Sum } from "./upon.js";\nexport const TIMES = 1;\n', "imports itself"),
+        ("lib/base.js", "export let TIMES = 1;\n", "export let"),
+        ("lib/base.js", 'export { twice } from "./upon.js";\n', "export { twice }"),
+        ("toy/toy.js", 'import * as base from "../lib/base.js";\nexport default () => base;\n', "import \\* as base"),
+        ("toy/toy.js", 'export default () => import("../lib/base.js");\n', "import\\("),
+        ("toy/toy.js", "export const view = 1;\n", "exports 0 views"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(client, name, text, reason):
+    (client / name).write_text(text, "utf8")
+    with pytest.raises(ValueError, match=reason):
+        bundle.bundle("toy/toy")
+
+
+def test_the_name_says_what_is_in_it(client):
+    name, content = bundle.bundle("toy/toy")
+    assert re.fullmatch(r"toy-[0-9a-f]{16}\.js", name)
+    for file in ("lib/base.js", "toy/toy.css"):
+        with (client / file).open("a") as out:
+            out.write("\n/* more */\n")
+        bundle.bundle.cache_clear()
+        assert bundle.bundle("toy/toy")[0] != name
+        name, content = bundle.bundle("toy/toy")
+    bundle.bundle.cache_clear()
+    assert bundle.bundle("toy/toy") == (name, content)
+
+
+def test_a_file_that_was_tidied_away_comes_back(client):
+    name = bundle.served("toy/toy")
+    shutil.rmtree(bundle.folder())
+    assert bundle.served("toy/toy") == name
+    assert (bundle.folder() / name).read_bytes() == bundle.bundle("toy/toy")[1]
+
+
+@pytest.mark.parametrize("view", bundle.views())
+def test_every_view_is_one_file(view):
+    name, content = bundle.bundle(view)
+    code = content.decode()
+    assert not re.search(r"^import\b", code, re.MULTILINE), "nothing more is asked for"
+    assert len(re.findall(r"^export default\b", code, re.MULTILINE)) == 1
+    assert name.startswith(view.rpartition("/")[2])

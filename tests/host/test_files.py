@@ -1,0 +1,134 @@
+"""Files on their way to a browser, asked without a server: what is compressed, kept for how long, and named."""
+
+import gzip
+import re
+
+import pytest
+
+from tests.coroutines import finish
+from viz.components import bundle
+from viz.host.files import Files, address_of_view
+from viz.streamlit_internals import STATIC, element_modules, index_page
+
+GRID = "head_grid/head_grid"
+SCRIPT = "/" + next(path.relative_to(STATIC).as_posix() for path in STATIC.glob("static/js/protobuf.*.js"))
+FONT = "/" + next(path.relative_to(STATIC).as_posix() for path in STATIC.glob("static/media/SourceSansVF-Up*.woff2"))
+VIEW = f"/_stcore/bidi-components/{address_of_view(GRID)}"
+GZIP = {"accept-encoding": "gzip, deflate, br"}
+LINK = r' *<link rel="modulepreload" [^>]*>\n'
+FOREVER = "public, max-age=31536000, immutable"
+
+
+class Streamlit:
+    """Answers as Streamlit does: its files for a year, its page for any name it does not know, and pictures."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def answer(self, path: str) -> tuple[dict[str, str], bytes]:
+        year = {"cache-control": FOREVER, "etag": '"old"', "last-modified": "Thu, 01 Jan 2026 00:00:00 GMT"}
+        if path.lstrip("/").startswith("static/") and (STATIC / path.lstrip("/")).is_file():
+            kind = "font/woff2" if path.endswith(".woff2") else "application/javascript"
+            return year | {"content-type": kind}, (STATIC / path.lstrip("/")).read_bytes()
+        if path == "/favicon.png":
+            return year | {"content-type": "image/png"}, b"icon"
+        if path.startswith("/media/"):
+            return {"content-type": "image/png" if path.endswith(".png") else "text/csv"}, b"made for one visitor"
+        page = {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache", "etag": '"old"'}
+        return page, index_page().encode()
+
+    async def __call__(self, scope, receive, send):
+        self.asked.append(scope["path"])
+        headers, body = self.answer(scope["path"])
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": 200, "headers": raw})
+        await send({"type": "http.response.body", "body": body[:1000], "more_body": True})
+        await send({"type": "http.response.body", "body": body[1000:]})
+
+
+@pytest.fixture
+def files():
+    return Files(Streamlit(), views=dict.fromkeys(("", "heads"), (GRID,)))
+
+
+def ask(files, path, method="GET", **headers):
+    """Status, headers and body of an answer."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    finish(files({"type": "http", "method": method, "path": path, "headers": raw}, None, send))
+    said = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], said, b"".join(message["body"] for message in sent[1:])
+
+
+@pytest.mark.parametrize("path", [SCRIPT, VIEW])
+def test_what_has_its_hash_in_its_name_is_compressed_once_and_kept_for_a_year(files, path):
+    plain = bundle.bundle(GRID)[1] if path == VIEW else (STATIC / path[1:]).read_bytes()
+    for _ in range(2):
+        status, said, body = ask(files, path, **GZIP)
+        assert (status, said["content-encoding"], said["vary"]) == (200, "gzip", "accept-encoding")
+        assert said["cache-control"] == FOREVER
+        assert int(said["content-length"]) == len(body) < len(plain) / 3
+        assert gzip.decompress(body) == plain
+    status, said, body = ask(files, path)
+    assert status == 200 and "content-encoding" not in said and body == plain
+    assert "javascript" in said["content-type"]
+    assert files.app.asked == ([] if path == VIEW else [path] * 2), "once for each way to send it"
+
+
+def test_a_font_is_small_already(files):
+    _, said, body = ask(files, FONT, **GZIP)
+    assert "content-encoding" not in said and body == (STATIC / FONT[1:]).read_bytes()
+    assert said["cache-control"] == FOREVER
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/static/./{SCRIPT.removeprefix('/static/')}", f"/static/../{SCRIPT}", "/static/js/nothing.js", "/x",
+        VIEW.replace("headlight.head_grid", "headlight.maps"), VIEW.replace("headlight", "other"), f"{VIEW}.map",
+    ],
+)  # fmt: skip
+def test_other_names_for_a_file_are_not_kept(files, path):
+    ask(files, path, **GZIP)
+    assert files.app.asked == [path]
+    assert not files.answers
+
+
+def test_part_of_a_file_or_its_headers_alone_are_streamlits_business(files):
+    ask(files, SCRIPT, **GZIP)
+    ask(files, SCRIPT, range="bytes=0-99", **GZIP)
+    ask(files, SCRIPT, "HEAD", **GZIP)
+    assert files.app.asked == [SCRIPT] * 3
+
+
+def test_what_has_no_hash_in_its_name_is_asked_for_again(files):
+    assert ask(files, "/favicon.png")[1]["cache-control"] == "no-cache"
+    assert ask(files, "/media/0123.png")[1]["cache-control"] == "private, max-age=31536000, immutable"
+    assert "cache-control" not in ask(files, "/media/0123.csv")[1], "a visitor's numbers"
+
+
+@pytest.mark.parametrize(("path", "grid"), [("/", True), ("/heads", True), ("/masks", False), ("/no/page", False)])
+def test_the_page_names_all_it_will_need_and_is_sent_again_only_if_it_changed(files, path, grid):
+    status, said, body = ask(files, path, **GZIP)
+    page = gzip.decompress(body).decode()
+    assert (status, said["cache-control"], said["content-encoding"]) == (200, "no-cache", "gzip")
+    named = set(re.findall(r'<link rel="modulepreload" crossorigin href="\.(/[^"]+)">', page))
+    assert {module.removeprefix(".") for module in element_modules()} < named
+    assert (VIEW in named) == grid
+    assert re.sub(LINK, "", page) == re.sub(LINK, "", index_page()), "nothing else is changed"
+    status, again, body = ask(files, path, if_none_match=said["etag"], **GZIP)
+    assert (status, body, again["etag"]) == (304, b"", said["etag"])
+    assert "content-length" not in again
+    assert not files.answers, "a page has any number of addresses"
+
+
+def test_what_elements_need_is_there():
+    modules = element_modules()
+    for element in ("TextArea", "ButtonGroup", "Selectbox", "BidiComponent", "Button", "PageLink", "Html"):
+        assert sum(module.startswith(f"./static/js/{element}.") for module in modules) == 1, element
+    assert all((STATIC / module).is_file() for module in modules)
+    assert not any(re.search(r"Plotly|Highlight|DataFrame", module) for module in modules)

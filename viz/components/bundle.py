@@ -1,0 +1,115 @@
+"""A view's modules and its style as one file, made from the sources under ``client/`` when it is first needed.
+
+A browser would ask for the fourteen modules of the head grid in two rounds, the second only when it has read the
+first. The file's name holds a hash of its content: whoever has a file by that name has the right one, for good.
+"""
+
+import atexit
+import hashlib
+import json
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+CLIENT = Path(__file__).with_name("client")
+_IMPORT = re.compile(r'^import \{([^{}]+)\} from "([^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
+_OTHER_IMPORT = re.compile(r"^import\b.*|^[^/*\n]*\bimport(?:\(|\.meta).*", re.MULTILINE)
+_OTHER_EXPORT = re.compile(r"^export\b.*", re.MULTILINE)
+_DRESSED = """
+const $sheet = new CSSStyleSheet();
+$sheet.replaceSync({style});
+export default (sent) => {{
+  sent.parentElement.getRootNode().adoptedStyleSheets = [$sheet];
+  return $view(Array.isArray(sent.data) ? {{ ...sent, data: sent.data[0] }} : sent);
+}};
+"""
+"""Streamlit would send a component's style with every change of its data; ``mount`` says why data is in a list."""
+
+
+def views() -> list[str]:
+    """Every view, by its folder and name, as in "masks/growing": what has a style of its own name is one."""
+    return sorted(style.relative_to(CLIENT).with_suffix("").as_posix() for style in CLIENT.glob("*/*.css"))
+
+
+def joined(entry: Path) -> str:
+    """A module with all it imports before it, each in a scope of its own; it still exports what it exports.
+
+    Raises:
+        ValueError: if a module imports or exports in another way than all do here, or modules import in a circle.
+    """
+    order: list[Path] = []
+    wanted: dict[Path, set[str]] = {}
+    _collect(entry.resolve(), order, wanted, ())
+    return "\n".join(_scope(module, sorted(wanted[module])) for module in order[:-1]) + _body(order[-1])
+
+
+def _collect(module: Path, order: list[Path], wanted: dict[Path, set[str]], above: tuple[Path, ...]) -> None:
+    """Put a module behind all it imports, and note which names are imported from each."""
+    if module in above:
+        raise ValueError(f"{module.name} imports itself, by way of {above[-1].name}")
+    for names, path in _IMPORT.findall(module.read_text("utf8")):
+        imported = (module.parent / path).resolve()
+        wanted.setdefault(imported, set()).update(re.findall(r"(?:^|,)\s*(\w+)", names))
+        _collect(imported, order, wanted, (*above, module))
+    if module not in order:
+        order.append(module)
+
+
+def _name(module: Path) -> str:
+    return "$" + re.sub(r"\W", "_", module.relative_to(CLIENT.resolve()).with_suffix("").as_posix())
+
+
+def _body(module: Path) -> str:
+    """A module's text, which takes what it imports from the scopes before it."""
+
+    def taken(found: re.Match[str]) -> str:
+        return f"const {{{found[1].replace(' as ', ': ')}}} = {_name((module.parent / found[2]).resolve())};\n"
+
+    body = _IMPORT.sub(taken, module.read_text("utf8"))
+    _refuse(_OTHER_IMPORT, module, body)
+    return f"// {module.relative_to(CLIENT.resolve()).as_posix()}\n{body}"
+
+
+def _refuse(other: re.Pattern[str], module: Path, body: str) -> None:
+    if found := other.search(body):
+        raise ValueError(f"{module.name}: {found[0]!r} cannot be joined with other modules")
+
+
+def _scope(module: Path, names: list[str]) -> str:
+    body = _EXPORT.sub("", _body(module))
+    _refuse(_OTHER_EXPORT, module, body)
+    return f"const {_name(module)} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
+
+
+@cache
+def bundle(view: str) -> tuple[str, bytes]:
+    """A view's file: its name, and what is in it."""
+    entry = CLIENT / f"{view}.js"
+    code, found = re.subn(r"^export default ", "const $view = ", joined(entry), flags=re.MULTILINE)
+    if found != 1:
+        raise ValueError(f"{entry.name} exports {found} views, not one")
+    content = (code + _DRESSED.format(style=json.dumps(entry.with_suffix(".css").read_text("utf8")))).encode()
+    return f"{entry.stem}-{hashlib.blake2b(content, digest_size=8).hexdigest()}.js", content
+
+
+@cache
+def folder() -> Path:
+    """Where Streamlit finds the files: a folder that goes when the program ends."""
+    made = Path(mkdtemp(prefix="headlight-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
+
+
+def served(view: str) -> str:
+    """The name of a view's file, which lies in the folder; also if a system that tidies up has taken it away."""
+    name, content = bundle(view)
+    file = folder() / name
+    if not file.is_file():
+        file.parent.mkdir(exist_ok=True)
+        unfinished = file.with_name(f"{name}.part")
+        unfinished.write_bytes(content)
+        unfinished.replace(file)
+    return name

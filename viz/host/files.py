@@ -1,0 +1,148 @@
+"""Files as a browser should get them: compressed once, asked for early, and kept for as long as they cannot change."""
+
+import asyncio
+import gzip
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from viz.components import bundle
+from viz.components.mount import PACKAGE
+from viz.streamlit_internals import element_modules, index_page, static_files
+
+YEAR = "max-age=31536000, immutable"
+"""For names that hold a hash of the content."""
+
+ASK_AGAIN = "no-cache"
+"""For all others: the browser keeps them, and asks each time whether they have changed."""
+
+COMPRESSES = re.compile(r"text/|application/(?:javascript|json|wasm)|image/svg")
+STATIC, VIEWS, MEDIA = "/static/", "/_stcore/bidi-components/", "/media/"
+Answer = tuple[list[tuple[bytes, bytes]], bytes]
+
+
+def page_with_modules(views: Iterable[str] = ()) -> bytes:
+    """Streamlit's page, naming what it will need: a browser asks for all of it at once, not for one after the other.
+
+    Left to itself it asks for the code of text boxes when the first text box has arrived, and for that of a view when
+    the code of views has.
+
+    Args:
+        views: those that the page opens with, as in "masks/growing".
+    """
+    paths = [*element_modules(), *(f".{VIEWS}{address_of_view(view)}" for view in views)]
+    links = "".join(f'    <link rel="modulepreload" crossorigin href="{path}">\n' for path in paths)
+    before, end, after = index_page().partition("  </head>")
+    return f"{before}{links}{end}{after}".encode()
+
+
+def address_of_view(view: str) -> str:
+    """Where Streamlit has the file of a view, below its place for components."""
+    return f"{PACKAGE}.{view.rpartition('/')[2]}/{bundle.bundle(view)[0]}"
+
+
+class Files:
+    """Stands between the guard and Streamlit, and answers itself for what it has answered before.
+
+    Args:
+        app: what is asked for the rest.
+        views: what a page opens with, by its path; "" for the first.
+    """
+
+    def __init__(self, app: ASGIApp, views: Mapping[str, tuple[str, ...]] | None = None) -> None:
+        self.app = app
+        self.pages = {path: page_with_modules(needed) for path, needed in (views or {}).items()}
+        self.usual_page = page_with_modules()
+        self.views = {address_of_view(view): bundle.bundle(view)[1] for view in bundle.views()}
+        self.static = static_files()
+        self.answers: dict[tuple[str, bool], Answer] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or ask the app."""
+        if scope["type"] != "http" or scope["method"] != "GET" or "range" in Headers(scope=scope):
+            return await self.app(scope, receive, send)
+        asked = Headers(scope=scope)
+        path, gzipped = scope["path"], "gzip" in asked.get("accept-encoding", "")
+        name = self.file(path)
+        if name in self.views and (name, gzipped) not in self.answers:  # whether or not Streamlit knows of it yet
+            await self.keep(name, gzipped, [(b"content-type", b"text/javascript; charset=utf-8")], self.views[name])
+        if answer := self.answers.get((name, gzipped)):
+            return await _send(send, 200, *answer)
+        return await self.app(scope, receive, Outbox(self, path, asked, gzipped, send))
+
+    def file(self, path: str) -> str:
+        """The name of a file that can be kept, "" if it is none: there are as many as files, whatever is asked for."""
+        static, view = path[path.find(STATIC) + 1 :], path.partition(VIEWS)[2]
+        return next((name for name, known in ((static, self.static), (view, self.views)) if name in known), "")
+
+    async def keep(self, name: str, gzipped: bool, headers: list[tuple[bytes, bytes]], body: bytes) -> Answer:
+        """Make an answer that is good for all who ask from now on."""
+        answer = await made(headers, body, gzipped, f"public, {YEAR}")
+        self.answers[name, gzipped] = answer
+        return answer
+
+
+async def made(headers: list[tuple[bytes, bytes]], body: bytes, gzipped: bool, kept: str) -> Answer:
+    """Headers and body as they are sent; compressed beside the event loop, if that makes it smaller."""
+    changed = MutableHeaders(raw=[*headers])
+    if COMPRESSES.match(changed.get("content-type", "")):
+        changed.add_vary_header("accept-encoding")
+        if gzipped:
+            body = await asyncio.to_thread(gzip.compress, body, 6, mtime=0)
+            changed["content-encoding"] = "gzip"
+    del changed["last-modified"]
+    changed["cache-control"], changed["content-length"] = kept, str(len(body))
+    changed["etag"] = f'"{hashlib.blake2b(body, digest_size=8).hexdigest()}"'
+    return changed.raw, body
+
+
+async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class Outbox:
+    """What Streamlit answers, on its way out: a file that cannot change is kept, and its page is ours."""
+
+    def __init__(self, files: Files, path: str, asked: Headers, gzipped: bool, send: Send) -> None:
+        self.files, self.path, self.asked, self.gzipped, self.send = files, path, asked, gzipped, send
+        self.start: Message | None = None
+        self.body = b""
+
+    async def __call__(self, message: Message) -> None:
+        """Hold back what is kept or changed; let the rest pass."""
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(raw=message["headers"])
+            if message["status"] == 200 and (self.files.file(self.path) or _is_page(headers)):
+                self.start = message
+                return
+            if MEDIA in self.path and headers.get("content-type", "").startswith("image/"):  # named by its content
+                headers["cache-control"] = f"private, {YEAR}"
+            elif "immutable" in headers.get("cache-control", ""):  # Streamlit's icon has a name without a hash
+                headers["cache-control"] = ASK_AGAIN
+            await self.send(message)
+        elif self.start is None:
+            await self.send(message)
+        else:
+            self.body += message.get("body", b"")
+            if not message.get("more_body", False):
+                await self._end(self.start["headers"])
+
+    async def _end(self, headers: list[tuple[bytes, bytes]]) -> None:
+        if not _is_page(Headers(raw=headers)):
+            answer = await self.files.keep(self.files.file(self.path), self.gzipped, headers, self.body)
+            return await _send(self.send, 200, *answer)
+        page = self.files.pages.get(self.path.rpartition("/")[2], self.files.usual_page)
+        headers, body = await made(headers, page, self.gzipped, ASK_AGAIN)
+        changed = MutableHeaders(raw=headers)
+        if changed["etag"] not in self.asked.get("if-none-match", ""):
+            return await _send(self.send, 200, headers, body)
+        del changed["content-length"]
+        return await _send(self.send, 304, changed.raw, b"")
+
+
+def _is_page(headers: Headers) -> bool:
+    return headers.get("content-type", "").startswith("text/html")
