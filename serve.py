@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 from pages import PAGES
 from viz.host import errors
 from viz.host.connections import limit_connections
+from viz.host.first_paint import FirstPaint
 from viz.host.guard import Guard
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
@@ -22,5 +23,5 @@ app = st.App(
     lifespan=readiness.lifespan,
     routes=readiness.routes,
     on_script_error=errors.say,
-    middleware=[Middleware(Guard, sockets=sockets, readiness=readiness, pages=PAGES)],
+    middleware=[Middleware(Guard, sockets=sockets, readiness=readiness, pages=PAGES), Middleware(FirstPaint)],
 )

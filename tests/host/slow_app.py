@@ -15,6 +15,7 @@ from viz.cancellation import check
 from viz.frame import compute, page, scene
 from viz.host import errors
 from viz.host import readiness as told
+from viz.host.first_paint import FirstPaint
 from viz.host.guard import Guard
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
@@ -65,5 +66,5 @@ app = st.App(
     lifespan=readiness.lifespan,
     routes=[*readiness.routes, Route("/inside", inside)],
     on_script_error=errors.say,
-    middleware=[Middleware(Guard, sockets=sockets, readiness=readiness)],
+    middleware=[Middleware(Guard, sockets=sockets, readiness=readiness), Middleware(FirstPaint)],
 )
