@@ -8,6 +8,7 @@ import pytest
 from tests.coroutines import finish
 from viz.components import bundle
 from viz.host.files import Files, address_of_view
+from viz.host.first_paint import FRAME, style
 from viz.streamlit_internals import STATIC, element_modules, index_page
 
 GRID = "head_grid/head_grid"
@@ -51,7 +52,7 @@ def files():
     return Files(Streamlit(), views=dict.fromkeys(("", "heads"), (GRID,)))
 
 
-def ask(files, path, method="GET", **headers):
+def ask(files, path, method="GET", query=b"", **headers):
     """Status, headers and body of an answer."""
     sent = []
 
@@ -59,7 +60,7 @@ def ask(files, path, method="GET", **headers):
         sent.append(message)
 
     raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    finish(files({"type": "http", "method": method, "path": path, "headers": raw}, None, send))
+    finish(files({"type": "http", "method": method, "path": path, "query_string": query, "headers": raw}, None, send))
     said = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return sent[0]["status"], said, b"".join(message["body"] for message in sent[1:])
 
@@ -119,11 +120,20 @@ def test_the_page_names_all_it_will_need_and_is_sent_again_only_if_it_changed(fi
     named = set(re.findall(r'<link rel="modulepreload" crossorigin href="\.(/[^"]+)">', page))
     assert {module.removeprefix(".") for module in element_modules()} < named
     assert (VIEW in named) == grid
-    assert re.sub(LINK, "", page) == re.sub(LINK, "", index_page()), "nothing else is changed"
+    added = style(embedded=False)
+    assert page.count(added) == 1
+    assert re.sub(LINK, "", page.replace(added, "")) == re.sub(LINK, "", index_page()), "nothing else is changed"
     status, again, body = ask(files, path, if_none_match=said["etag"], **GZIP)
     assert (status, body, again["etag"]) == (304, b"", said["etag"])
     assert "content-length" not in again
     assert not files.answers, "a page has any number of addresses"
+
+
+@pytest.mark.parametrize("path", ["/", "/masks"])
+def test_an_embedded_page_has_the_style_for_it(files, path):
+    page = ask(files, path, query=b"embed=true")[2].decode()
+    assert style(embedded=True) in page and FRAME not in page
+    assert FRAME in ask(files, path, query=b"embed=false")[2].decode()
 
 
 def test_what_elements_need_is_there():

@@ -5,12 +5,14 @@ import gzip
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.components import bundle
 from viz.components.mount import PACKAGE
+from viz.host.first_paint import style
 from viz.streamlit_internals import element_modules, index_page, static_files
 
 YEAR = "max-age=31536000, immutable"
@@ -24,19 +26,22 @@ STATIC, VIEWS, MEDIA = "/static/", "/_stcore/bidi-components/", "/media/"
 Answer = tuple[list[tuple[bytes, bytes]], bytes]
 
 
-def page_with_modules(views: Iterable[str] = ()) -> bytes:
+def page_with_modules(views: Iterable[str] = (), *, embedded: bool = False) -> bytes:
     """Streamlit's page, naming what it will need: a browser asks for all of it at once, not for one after the other.
+
+    The app's style is in it too, so that nothing moves when the app comes.
 
     Left to itself it asks for the code of text boxes when the first text box has arrived, and for that of a view when
     the code of views has.
 
     Args:
         views: those that the page opens with, as in "masks/growing".
+        embedded: whether it stands in somebody else's page, and has no sidebar.
     """
     paths = [*element_modules(), *(f".{VIEWS}{address_of_view(view)}" for view in views)]
     links = "".join(f'    <link rel="modulepreload" crossorigin href="{path}">\n' for path in paths)
     before, end, after = index_page().partition("  </head>")
-    return f"{before}{links}{end}{after}".encode()
+    return f"{before}{links}{style(embedded=embedded)}{end}{after}".encode()
 
 
 def address_of_view(view: str) -> str:
@@ -54,8 +59,13 @@ class Files:
 
     def __init__(self, app: ASGIApp, views: Mapping[str, tuple[str, ...]] | None = None) -> None:
         self.app = app
-        self.pages = {path: page_with_modules(needed) for path, needed in (views or {}).items()}
-        self.usual_page = page_with_modules()
+        both = (False, True)
+        self.usual_pages = {embedded: page_with_modules(embedded=embedded) for embedded in both}
+        self.pages = {
+            (path, embedded): page_with_modules(needed, embedded=embedded)
+            for path, needed in (views or {}).items()
+            for embedded in both
+        }
         self.views = {address_of_view(view): bundle.bundle(view)[1] for view in bundle.views()}
         self.static = static_files()
         self.answers: dict[tuple[str, bool], Answer] = {}
@@ -71,7 +81,7 @@ class Files:
             await self.keep(name, gzipped, [(b"content-type", b"text/javascript; charset=utf-8")], self.views[name])
         if answer := self.answers.get((name, gzipped)):
             return await _send(send, 200, *answer)
-        return await self.app(scope, receive, Outbox(self, path, asked, gzipped, send))
+        return await self.app(scope, receive, Outbox(self, scope, gzipped, send))
 
     def file(self, path: str) -> str:
         """The name of a file that can be kept, "" if it is none: there are as many as files, whatever is asked for."""
@@ -107,8 +117,15 @@ async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], bod
 class Outbox:
     """What Streamlit answers, on its way out: a file that cannot change is kept, and its page is ours."""
 
-    def __init__(self, files: Files, path: str, asked: Headers, gzipped: bool, send: Send) -> None:
-        self.files, self.path, self.asked, self.gzipped, self.send = files, path, asked, gzipped, send
+    def __init__(self, files: Files, scope: Scope, gzipped: bool, send: Send) -> None:
+        self.files, self.path, self.asked, self.gzipped, self.send = (
+            files,
+            scope["path"],
+            Headers(scope=scope),
+            gzipped,
+            send,
+        )
+        self.embedded = parse_qs(scope.get("query_string", b"")).get(b"embed", [b""])[-1] == b"true"
         self.start: Message | None = None
         self.body = b""
 
@@ -135,7 +152,8 @@ class Outbox:
         if not _is_page(Headers(raw=headers)):
             answer = await self.files.keep(self.files.file(self.path), self.gzipped, headers, self.body)
             return await _send(self.send, 200, *answer)
-        page = self.files.pages.get(self.path.rpartition("/")[2], self.files.usual_page)
+        name = self.path.rpartition("/")[2]
+        page = self.files.pages.get((name, self.embedded), self.files.usual_pages[self.embedded])
         headers, body = await made(headers, page, self.gzipped, ASK_AGAIN)
         changed = MutableHeaders(raw=headers)
         if changed["etag"] not in self.asked.get("if-none-match", ""):
