@@ -95,9 +95,9 @@ def test_the_language_is_the_browsers_and_changes_on_a_click(visit):
     expect(heading).to_have_text(translator("zh")("heads.title"))
 
 
-@pytest.mark.parametrize("path", ["", "step-by-step"])
-def test_a_link_opens_the_same_state_in_a_new_browser(visit, path):
-    first = visit(path, lang="zh")
+@pytest.mark.parametrize(("path", "section"), [("", "all_heads"), ("step-by-step", "steps")])
+def test_a_link_opens_the_same_state_in_a_new_browser(visit, path, section):
+    first = visit(path, lang="zh", section=section)
     write(first, "one two three & four? #5")
     slide(first, "layer", "ArrowRight", "ArrowRight")
     expect(first).to_have_url(re.compile("layer=5"))
@@ -230,9 +230,9 @@ def test_the_footer_opens_what_it_names(visit):
     footer.get_by_text(t("footer.why")).click()
     wait_run(page)
     expect(page.locator(".katex").first).to_be_visible()
-    footer.get_by_text(t("footer.checks", passed=1, n=1)).click()
+    footer.get_by_text(t("footer.checks", passed=2, n=2)).click()
     wait_run(page)
-    expect(page.get_by_text(t("truth.rows"))).to_be_visible()
+    expect(page.get_by_text(t("masks.check_every"))).to_be_visible()
     expect(page.locator(".katex")).to_have_count(0)
 
 
