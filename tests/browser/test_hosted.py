@@ -63,7 +63,7 @@ def test_nothing_moves_while_a_page_opens(hosted, page):
     for name in PAGES:
         page.goto(address(hosted.url, "" if name == FIRST else path_of(name)))
         wait_run(page)
-        expect(page.locator(".stMain :is(canvas, .js-plotly-plot, svg)").first).to_be_attached()
+        expect(page.locator(".stMain :is(canvas, .js-plotly-plot, svg, .three-words)").first).to_be_attached()
         frame(page)
         moved[name] = page.evaluate("moved")
     assert {name: round(much, 3) for name, much in moved.items() if much >= 0.1} == {}

@@ -19,6 +19,7 @@ from playwright.sync_api import Page, expect
 from websockets.exceptions import ConnectionClosed
 
 from tests.browser.drive import PATIENCE, address, listen, wait_run
+from tests.coroutines import finish
 from tests.deploy.fleet import COOKIE, NAMES
 from tests.load.tab import Tab
 from viz import limits
@@ -151,6 +152,11 @@ def test_when_a_replica_is_killed_its_visitors_go_on_at_another(fleet, browser):
     assert back < WITHIN and max(pupils.away) - killed < WITHIN
 
 
+async def read_a_text(url: str) -> None:
+    async with Tab(url) as tab:
+        await tab.open("masks", text="a dog", source="words")
+
+
 def test_what_visitors_write_is_not_in_nginxs_log(fleet):
     with urllib.request.urlopen(f"{fleet.url}/?text={quote('字' * limits.CHARACTERS)}", timeout=30) as answer:
         assert answer.status == 200, "the longest link there is"
@@ -158,7 +164,11 @@ def test_what_visitors_write_is_not_in_nginxs_log(fleet):
     upload = urllib.request.Request(f"{fleet.url}/_stcore/upload_file/{session}/file", b"x", method="PUT")
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(upload, timeout=30)
-    log = fleet.log.read_text("utf8")
-    assert "/_stcore/stream" in log
+    finish(read_a_text(fleet.url))
+    log, until = "", time.monotonic() + PATIENCE / 1000
+    while "/_stcore/stream" not in log:  # a connection is written down when it has ended
+        assert time.monotonic() < until
+        time.sleep(0.1)
+        log = fleet.log.read_text("utf8")
     assert "/_stcore/upload_file/..." in log
     assert "dog" not in log and "?" not in log and session not in log

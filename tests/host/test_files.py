@@ -136,6 +136,12 @@ def test_an_embedded_page_has_the_style_for_it(files, path):
     assert FRAME in ask(files, path, query=b"embed=false")[2].decode()
 
 
+@pytest.mark.parametrize("query", [b"text=%E5%AD%97&embed=true", b"%ff=%zz&\xff&embed=true", b"&&=&embed=true;"])
+def test_a_link_may_say_anything(files, query):
+    status, _, body = ask(files, "/masks", query=query)
+    assert status == 200 and body.startswith(b"<!")
+
+
 def test_what_elements_need_is_there():
     modules = element_modules()
     for element in ("TextArea", "ButtonGroup", "Selectbox", "BidiComponent", "Button", "PageLink", "Html"):

@@ -157,11 +157,13 @@ def judged(kind: str, page: str, answer: Answer) -> Taken:
 
 
 def _header(control: Control) -> dict[str, Any]:
-    """What a component was told: JSON, or the JSON before its numbers (viz/components/head_grid.py)."""
+    """What a component was told: JSON in a list, or the JSON before its numbers (viz/components/head_grid.py)."""
     data = control.data
-    found: dict[str, Any] = json.loads(
-        data if isinstance(data, str) else data[4 : 4 + int.from_bytes(data[:4], "little")]
-    )
+    found: dict[str, Any]
+    if isinstance(data, str):
+        (found,) = json.loads(data)
+    else:
+        found = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
     return found
 
 

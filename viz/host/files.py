@@ -125,7 +125,8 @@ class Outbox:
             gzipped,
             send,
         )
-        self.embedded = parse_qs(scope.get("query_string", b"")).get(b"embed", [b""])[-1] == b"true"
+        asked_for = parse_qs(scope.get("query_string", b"").decode("latin-1"))  # of bytes it takes ASCII alone
+        self.embedded = asked_for.get("embed", [""])[-1] == "true"
         self.start: Message | None = None
         self.body = b""
 
