@@ -39,7 +39,8 @@ FOOTER = "_footer_"
 
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|NaN|∞")
 FORMULA = re.compile(r"\$[^$]*\$")
-POWER = re.compile(r"·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+SMALL = re.compile(r"·10(⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+"""What tables wrote in digits when the record was made; large powers of ten they wrote as they do now."""
 LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 STARTS = re.compile(r"[^\w∞]*(?:\d|NaN|∞)")
 PLAIN = str.maketrans(
@@ -262,7 +263,7 @@ def _read(cells: Sequence[Any]) -> tuple[list[float], float]:
 
 def _numbers(cell: str) -> list[str]:
     """The numbers of a cell that begins with one, or is a label and one; others are names, with whatever is in them."""
-    cell = POWER.sub(lambda power: f"e{power[1].translate(LOWERED)}", cell)
+    cell = SMALL.sub(lambda power: f"e{power[1].translate(LOWERED)}", cell)
     words = [word for word in FORMULA.sub(" ", cell).translate(PLAIN).split() if word.strip(SIGNS)]
     if not words or not (STARTS.match(words[0]) or (len(words) == 2 and NUMBER.match(words[1]))):
         return []
