@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.step_by_step.stepper import ON_THE_TEXT, THREE_WORDS
 from viz.frame import state
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, say_refused
 from viz.text import Translate, translator
 
 OF_THE_TEXT = (
@@ -46,13 +46,10 @@ class HandFirst(Page):
 
     def _draw_without_text(self, opened: tuple[Section, ...]) -> None:
         t = translator(st.session_state["lang"])
-        st.title(t(f"{self.name}.title"), anchor=False)
-        st.markdown(t(f"{self.name}.lead"))
-        note = st.container(key="note")
+        note = self.head(t)
         replace(self, context=lambda scene: scene)._draw_sections(WithoutText(t), opened)  # type: ignore[arg-type]
         state.keep(*OF_THE_TEXT)
-        if refused := state.refused():
-            note.info(t("note.refused", names=", ".join(refused)))
+        say_refused(t, note)
 
     def _say_what_is_usual(self) -> None:
         """The section a link opens without naming it is the usual one, and is left out of it."""

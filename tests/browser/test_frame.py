@@ -252,6 +252,9 @@ def test_in_somebody_elses_page_nothing_leads_away_but_one_link(visit):
     page.locator(".st-key-next button").click()
     expect(page).to_have_url(re.compile(r"embed=true"))
     expect(page.locator(".st-key-way_out a")).to_have_attribute("href", re.compile(r"/step-by-step\?step=5$"))
+    by_hand = visit("step-by-step", embed="true")
+    expect(by_hand.locator(".three-words")).to_be_visible()
+    expect(by_hand.get_by_role("heading", level=1)).to_have_count(0)
 
 
 def test_a_dark_page_is_dark_and_its_picture_is_there(visit):

@@ -44,13 +44,13 @@ def number(value: float, digits: int = 2) -> str:
     value = float(value)
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    size = abs(value)
-    if size and (size < 0.001 or size >= EXACT):
-        text = _power_of_ten(size, digits)
-    elif size >= 10**digits - 0.5:
-        text = f"{size:,.0f}"
+    absolute = abs(value)
+    if absolute and (absolute < 0.001 or absolute >= EXACT):
+        text = _power_of_ten(absolute, digits)
+    elif absolute >= 10**digits - 0.5:
+        text = f"{absolute:,.0f}"
     else:
-        text = f"{size:.{digits}g}"
+        text = f"{absolute:.{digits}g}"
     return f"−{text}" if value < 0 else text
 
 
@@ -110,16 +110,16 @@ def _power_of_ten(value: float, digits: int) -> str:
     return f"{mantissa}·10{str(int(power)).translate(RAISED)}"
 
 
-def share(part: float) -> str:
+def share(value: float) -> str:
     """A share to a tenth of a percent; what is not quite nothing, or not quite all, never looks like it.
 
     Example:
         >>> share(0.25), share(0.0), share(1e-6), share(0.99999), share(1.0)
         ('25.0%', '0.0%', '<0.1%', '>99.9%', '100.0%')
     """
-    if 0 < part < 0.0005:
+    if 0 < value < 0.0005:
         return "<0.1%"
-    return ">99.9%" if 0.9995 <= part < 1 else f"{part:.1%}"
+    return ">99.9%" if 0.9995 <= value < 1 else f"{value:.1%}"
 
 
 def size(count: int) -> str:

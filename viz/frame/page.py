@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz.errors import ModelError
 from viz.frame import state
@@ -77,10 +78,7 @@ class Page:
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
         t = translator(st.session_state["lang"])
-        if not st.context.is_embedded:  # there the page around it says what it is
-            st.title(t(f"{self.name}.title"), anchor=False)
-            st.markdown(t(f"{self.name}.lead"))
-        note = st.container(key="note")
+        note = self.head(t)
         opened = self._opened()
         try:
             asked = choose(t, self.controls)
@@ -95,8 +93,14 @@ class Page:
                 self._draw_sections(scene, opened)
             except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
                 say_error(t, error)
-        if refused := state.refused():  # every control has read the link by now
-            note.info(t("note.refused", names=", ".join(refused)))
+        say_refused(t, note)
+
+    def head(self, t: Translate) -> DeltaGenerator:
+        """The title and what the page is about; below them, the place for what has to be said of the link."""
+        if not st.context.is_embedded:  # there the page around it says what it is
+            st.title(t(f"{self.name}.title"), anchor=False)
+            st.markdown(t(f"{self.name}.lead"))
+        return st.container(key="note")
 
     def _opened(self) -> tuple[Section, ...]:
         """The section of the link; of an old link, the one whose parameters it carries."""
@@ -131,6 +135,12 @@ class Page:
             persist_state="session",
             format_func=lambda name: t("page.all") if name == ALL else t(f"{self.name}.{name}.title"),
         )
+
+
+def say_refused(t: Translate, note: DeltaGenerator) -> None:
+    """Say which parts of the link were not believed, once every control has read it."""
+    if refused := state.refused():
+        note.info(t("note.refused", names=", ".join(refused)))
 
 
 def footer(t: Translate, page: str, section: Section, context: Any, checks: list[Check]) -> None:
