@@ -57,11 +57,7 @@ SHIFTS = """window.moved = 0; new PerformanceObserver((list) => {
 
 
 def test_nothing_moves_while_a_page_opens(hosted, page):
-    """The browser's own measure, of which 0.1 is called good and 0.25 poor; it was 0.3 to 0.9.
-
-    Measured 0.00 to 0.10, and 0.21 on Step by step, whose three words still push down what stands below them. How much
-    comes in one frame depends on how busy the machine is, so the bound is not the goal, which is 0.1.
-    """
+    """The browser's own measure, of which 0.1 is called good and 0.25 poor; it was 0.3 to 0.9."""
     page.add_init_script(SHIFTS)
     moved = {}
     for name in PAGES:
@@ -70,7 +66,7 @@ def test_nothing_moves_while_a_page_opens(hosted, page):
         expect(page.locator(".stMain :is(canvas, .js-plotly-plot, svg, .three-words)").first).to_be_attached()
         frame(page)
         moved[name] = page.evaluate("moved")
-    assert {name: round(much, 3) for name, much in moved.items() if much >= 0.25} == {}
+    assert {name: round(much, 3) for name, much in moved.items() if much >= 0.1} == {}
 
 
 def test_a_visitor_sees_the_place_in_the_queue_and_then_the_page(hosted, page):
