@@ -225,7 +225,7 @@ def decoder_block(
 ) -> BlockTrace:
     r"""Self-attention, then attention to another sequence, then a feed-forward network; every step kept.
 
-    .. math:: y = N_1(x + \operatorname{SA}x), u = N_2(y + \operatorname{CA}(y, M)), z = N_3(u + \operatorname{FF}u)
+    .. math:: y = N_1(x + \operatorname{SA}x), y' = N_2(y + \operatorname{CA}(y, M)), z = N_3(y' + \operatorname{FF}y')
 
     Vaswani et al. 2017, fig. 1, right. The memory is what the encoder hands on; it is read as it is, and not changed.
 
