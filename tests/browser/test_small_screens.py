@@ -50,6 +50,8 @@ def test_plotlys_buttons_do_not_lie_over_a_phones_figure(visit):
 
 def test_what_is_wider_than_a_phone_has_a_shadow_until_it_has_been_moved_to_its_end(visit):
     page = visit("cost", section="table", viewport=PHONE)
+    opened = page.locator(".st-key-section [aria-checked=true]")  # the bar snaps to it at first, for half a second
+    opened.evaluate("open => Promise.all(open.getAnimations().map((animation) => animation.finished))")
     for moved in (page.locator(".stMarkdown:has(table)").first, page.locator(".st-key-section [role=radiogroup]")):
         moved.evaluate("node => node.scrollTo(0, 0)")
         expect(moved).to_have_css("box-shadow", re.compile("inset"))
