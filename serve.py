@@ -13,11 +13,16 @@ from viz.host.guard import Guard
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
 
-for name in PAGES:  # at a desk each is imported when it is first opened; here nobody should wait for it
-    import_module(f"pages.{name}.page")
+
+def import_pages() -> None:
+    """At a desk each is imported when it is first opened; here nobody should wait for it."""
+    for name in PAGES:
+        import_module(f"pages.{name}.page")
+
+
 limit_connections()
 sockets = Sockets()
-readiness = Readiness(sockets)
+readiness = Readiness(sockets, then=import_pages)
 app = st.App(
     "app.py",
     lifespan=readiness.lifespan,

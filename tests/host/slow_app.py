@@ -3,6 +3,7 @@ it, "strangely" an error of the page."""
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -40,8 +41,9 @@ def _cuts(shown: Any) -> None:
     cuts(shown)
 
 
-def _load_only() -> int:
+def _load_only(admit: Callable[[], object]) -> int:
     compute.model(compute.DEFAULT_MODEL)
+    admit()
     return 0
 
 

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.coroutines import finish
 from viz import limits
 from viz.frame import compute
 from viz.host import guard, uploads
+from viz.host import readiness as told
 from viz.host.address import address_of
 from viz.host.guard import Guard
 from viz.host.policy import headers
@@ -381,3 +383,29 @@ def test_ready_means_warm_with_room_and_not_about_to_end(monkeypatch):
     monkeypatch.setattr(type(compute.turns), "waiting", property(lambda turns: turns.line))
     readiness.stopping = True
     assert readiness.reasons() == ["stopping", "sockets", "queue"]
+
+
+def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_is_warm(monkeypatch):
+    first, rest = threading.Event(), threading.Event()
+
+    def warm(admit):
+        first.wait(60)
+        admit()
+        return 7
+
+    monkeypatch.setattr(told, "warm", warm)
+    monkeypatch.setattr(told, "set_ceiling", lambda: None)
+
+    async def start():
+        readiness = Readiness(Sockets(), then=lambda: rest.wait(60))
+        warming = asyncio.create_task(readiness._warm())
+        await asyncio.sleep(0)
+        assert not readiness.settled.is_set()
+        first.set()
+        await readiness.settled.wait()
+        assert readiness.reasons() == ["warm"]
+        rest.set()
+        await warming
+        assert readiness.reasons() == []
+
+    finish(start())

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import FrameType
 from typing import Any
@@ -37,10 +37,17 @@ def set_ceiling() -> None:
 
 
 class Readiness:
-    """Whether this server can take visitors, and if not, why."""
+    """Whether this server can take visitors, and if not, why.
 
-    def __init__(self, sockets: Sockets) -> None:
-        self.sockets, self.uploads = sockets, Uploads()
+    Who is here already comes in when the first page can be shown (``settled``); others are sent here when all is warm.
+
+    Args:
+        sockets: who is connected.
+        then: what else is done before others are sent here.
+    """
+
+    def __init__(self, sockets: Sockets, then: Callable[[], object] = lambda: None) -> None:
+        self.sockets, self.uploads, self.then = sockets, Uploads(), then
         self.settled = asyncio.Event()
         self.missing = ["warm"]
         self.stopping = False
@@ -75,18 +82,22 @@ class Readiness:
             task.cancel()
 
     async def _warm(self) -> None:
-        began = time.monotonic()
+        began, loop = time.monotonic(), asyncio.get_running_loop()
         try:
-            texts = await asyncio.to_thread(warm)
+            texts = await asyncio.to_thread(warm, lambda: loop.call_soon_threadsafe(self._admit))
+            await asyncio.to_thread(self.then)
         except Exception as error:
             self.missing = ["model"]
             _log.error("the model cannot be used: %s", where(error))
         else:
             self.missing = []
-            set_ceiling()
             _log.info("Ready: %d examples computed in %.1f s.", texts, time.monotonic() - began)
         finally:
             self.settled.set()
+
+    def _admit(self) -> None:
+        set_ceiling()
+        self.settled.set()
 
     def _watch_for_the_end(self) -> None:
         """On SIGTERM, let nothing new begin; if the end does not come by itself, end."""

@@ -1,6 +1,7 @@
 """What every visitor begins with is computed before anybody comes: the examples, in all layers and heads."""
 
 import gc
+from collections.abc import Callable
 
 from viz.frame import compute
 from viz.frame.compute import head_grid
@@ -8,8 +9,11 @@ from viz.frame.examples import examples
 from viz.frame.specs import Mask, Source, View
 
 
-def warm() -> int:
-    """Load the default model and compute the Heads page of every example; all of that stays. How many there are."""
+def warm(admit: Callable[[], object] = lambda: None) -> int:
+    """Load the default model and compute the Heads page of every example; all of that stays. How many there are.
+
+    ``admit`` is called when the page that everybody begins with is there: nobody need wait for the rest.
+    """
     compute.warm()
     model = compute.model(compute.DEFAULT_MODEL)
     for example in examples():
@@ -19,6 +23,8 @@ def warm() -> int:
             heads = head_grid.shown(source, layer, Mask(), View()).values.shape[0]
             for head in range(heads):
                 head_grid.head_scores(source, layer, head, Mask(), View())
+        if example is examples()[0]:
+            admit()
     compute.models.pin()
     compute.results.pin()
     gc.collect()
