@@ -4,12 +4,14 @@ from importlib import import_module
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from pages import FIRST, PAGES
 from viz.host import errors
 from viz.host.connections import limit_connections
 from viz.host.files import Files
 from viz.host.guard import Guard
+from viz.host.page_head import PREVIEW, preview
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
 
@@ -26,10 +28,14 @@ readiness = Readiness(sockets, then=import_pages)
 app = st.App(
     "app.py",
     lifespan=readiness.lifespan,
-    routes=readiness.routes,
+    routes=[*readiness.routes, Route(f"/{PREVIEW}", preview)],
     on_script_error=errors.say,
     middleware=[
         Middleware(Guard, sockets=sockets, readiness=readiness, pages=PAGES),
-        Middleware(Files, views=dict.fromkeys(("", FIRST), ("head_grid/head_grid",))),
+        Middleware(
+            Files,
+            views=dict.fromkeys(("", FIRST), ("head_grid/head_grid",)),
+            pages=(FIRST, *(name for name in PAGES if name != FIRST)),
+        ),
     ],
 )

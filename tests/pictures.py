@@ -1,15 +1,17 @@
-"""The pictures at the top of the README, taken from the running app: ``python -m tests.pictures``."""
+"""The pictures of the README and of a shared link, taken from the running app: ``python -m tests.pictures``."""
 
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import ViewportSize, sync_playwright
 
-from tests.browser.drive import FLAGS, find_browser, frame, listen, serve, wait_run
+from tests.browser.drive import FLAGS, address, find_browser, frame, listen, serve, wait_run
 from viz import ASSETS, ROOT
+from viz.host.page_head import PREVIEW
 
 FOLDER = ASSETS / "screens"
 SIZE: ViewportSize = {"width": 1280, "height": 720}
+SHARED: ViewportSize = {"width": 1200, "height": 630}
 
 
 def main() -> None:
@@ -27,6 +29,11 @@ def main() -> None:
             wait_run(page)
             frame(page)
             page.screenshot(path=FOLDER / f"heads-{scheme}.png")
+        page = listen(browser.new_page(viewport=SHARED, color_scheme="light", locale="en-US"))
+        page.goto(address(server.url, embed="true"))  # the picture alone, as large as it can be
+        wait_run(page)
+        frame(page)
+        page.screenshot(path=FOLDER / PREVIEW)
         browser.close()
 
 

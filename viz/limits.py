@@ -206,5 +206,8 @@ for another name is refused, so that no other site's name can be pointed at this
 FRAMES = names("FRAMES", "'self'")
 """Sites that may show the page in a frame, as a content policy names them: https://huggingface.co"""
 
+TLS = bool(whole("TLS", 0, 0, 1))
+"""Whether all visitors come by TLS, which ends here or in a proxy before: then browsers are told so for a year."""
+
 METRICS_TOKEN = os.environ.get("HEADLIGHT_METRICS_TOKEN", "")
 """Who sends this as a bearer token may read /_stcore/metrics; nobody if nothing is set."""

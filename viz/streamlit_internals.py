@@ -1,7 +1,7 @@
 """Every name of Streamlit's that is not public, in one place: what to look at when its version changes."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -15,6 +15,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
+from streamlit.runtime.stats import CounterStat
 
 
 def takes_pages_for_scripts() -> bool:
@@ -133,6 +134,37 @@ def end_lost_sessions() -> None:
         lost: Any = getattr(Runtime.instance()._session_mgr, "_session_storage", None)
         for _, info in lost._cache.expire():
             info.session.shutdown()
+
+
+class Counts:
+    """Counts by label, as Streamlit's metrics route asks for them.
+
+    Args:
+        family: what the metric is called.
+        label: what is counted separately.
+        about: what the numbers are, for whoever reads them.
+        counts: the numbers, which go on being counted.
+    """
+
+    def __init__(self, family: str, label: str, about: str, counts: Mapping[str, int]) -> None:
+        self.stats_families = (family,)
+        self.label, self.about, self.counts = label, about, counts
+
+    def get_stats(self, family_names: Sequence[str] | None = None) -> Mapping[str, Sequence[CounterStat]]:
+        """All of them: there is no other family to ask for."""
+        (family,) = self.stats_families
+        return {
+            family: [
+                CounterStat(family, number, {self.label: name}, help=self.about)
+                for name, number in sorted(self.counts.items())
+            ]
+        }
+
+
+def add_metrics(counts: Counts) -> None:
+    """Have Streamlit's metrics route tell these too."""
+    if Runtime.exists():
+        Runtime.instance().stats_mgr.register_provider(counts)
 
 
 STATIC = Path(streamlit.__file__).with_name("static")

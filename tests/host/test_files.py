@@ -1,6 +1,7 @@
 """Files on their way to a browser, asked without a server: what is compressed, kept for how long, and named."""
 
 import gzip
+import html
 import re
 
 import pytest
@@ -10,6 +11,7 @@ from viz.components import bundle
 from viz.host.files import Files, address_of_view
 from viz.host.first_paint import FRAME, style
 from viz.streamlit_internals import STATIC, element_modules, index_page
+from viz.text import translator
 
 GRID = "head_grid/head_grid"
 SCRIPT = "/" + next(path.relative_to(STATIC).as_posix() for path in STATIC.glob("static/js/protobuf.*.js"))
@@ -148,3 +150,31 @@ def test_what_elements_need_is_there():
         assert sum(module.startswith(f"./static/js/{element}.") for module in modules) == 1, element
     assert all((STATIC / module).is_file() for module in modules)
     assert not any(re.search(r"Plotly|Highlight|DataFrame", module) for module in modules)
+
+
+HTML_LANG = {"en": '<html lang="en">', "zh": '<html lang="zh-Hans">'}
+
+
+@pytest.mark.parametrize(("query", "accepts", "lang"), [
+    (b"", "", "en"), (b"", "zh-CN,zh;q=0.9,en;q=0.8", "zh"), (b"lang=en", "zh-CN", "en"), (b"lang=zh", "en", "zh"),
+    (b"lang=%3Cscript%3E", "de", "en"),
+])  # fmt: skip
+def test_a_page_says_what_it_is_before_its_script_has_run(query, accepts, lang):
+    named = Files(Streamlit(), pages=("heads", "step_by_step"))
+    raw = {"accept_language": accepts, "host": "demo.example.org", "x_forwarded_proto": "https"}
+    _, said, body = ask(named, "/step-by-step", query=query, **raw)
+    page, t = body.decode(), translator(lang)
+    assert HTML_LANG[lang] in page
+    assert f"<title>{t('step_by_step.title')} · Headlight</title>" in page
+    assert f'<meta name="description" content="{html.escape(t("step_by_step.lead"))}">' in page
+    assert '<link rel="canonical" href="https://demo.example.org/step-by-step">' in page
+    assert '<meta property="og:image" content="https://demo.example.org/preview.png">' in page
+    assert "accept-language" in said["vary"].lower() and "<script>alert" not in page
+
+
+def test_the_first_page_has_one_address():
+    named = Files(Streamlit(), pages=("heads", "masks"))
+    for path in ("/", "/heads"):
+        assert '<link rel="canonical" href="http://a/">' in ask(named, path, host="a")[2].decode()
+    assert "canonical" not in ask(named, "/nothing", host="a")[2].decode()
+    assert '"><script' not in ask(named, "/masks", host='a"><script>x</script>')[2].decode()

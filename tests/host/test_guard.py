@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from tests.coroutines import finish
-from viz import limits
+from viz import limits, streamlit_internals
 from viz.frame import compute
 from viz.host import guard, uploads
 from viz.host import readiness as told
@@ -409,3 +409,19 @@ def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_i
         assert readiness.reasons() == []
 
     finish(start())
+
+
+def test_whoever_runs_the_server_reads_how_often_each_rule_refused():
+    door = Door(pages=("masks",))
+    for path, method in (("/.env", "GET"), ("/robots.txt", "GET"), ("/masks", "GET"), ("/", "POST")):
+        door.ask(path, method)
+    door.open(HOST | {"origin": "https://elsewhere.example"}, ({"type": "websocket.connect"},))
+    assert door.readiness.refusals == {"unknown": 2, "writing": 1, "foreign socket": 1}
+    counts = streamlit_internals.Counts("headlight_refusals", "rule", "Refused.", door.readiness.refusals)
+    lines = [stat.to_metric_str() for stat in counts.get_stats()["headlight_refusals"]]
+    assert 'headlight_refusals_total{rule="unknown"} 2' in lines, "and nothing of what was asked"
+
+
+def test_browsers_are_told_to_come_by_tls_where_everybody_does():
+    assert (b"strict-transport-security", b"max-age=31536000") in headers(tls=True)
+    assert b"strict-transport-security" not in dict(headers(tls=False))

@@ -12,7 +12,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.components import bundle
 from viz.components.mount import PACKAGE
+from viz.frame.sidebar import path_of
 from viz.host.first_paint import style
+from viz.host.page_head import language_of, site_of, with_head
 from viz.streamlit_internals import element_modules, index_page, static_files
 
 YEAR = "max-age=31536000, immutable"
@@ -55,10 +57,14 @@ class Files:
     Args:
         app: what is asked for the rest.
         views: what a page opens with, by its path; "" for the first.
+        pages: the names of the pages, the one that opens at "/" first; without them a page says nothing of itself.
     """
 
-    def __init__(self, app: ASGIApp, views: Mapping[str, tuple[str, ...]] | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, views: Mapping[str, tuple[str, ...]] | None = None, pages: tuple[str, ...] = ()
+    ) -> None:
         self.app = app
+        self.names = {path_of(name): name for name in pages} | ({"": pages[0]} if pages else {})
         both = (False, True)
         self.usual_pages = {embedded: page_with_modules(embedded=embedded) for embedded in both}
         self.pages = {
@@ -118,13 +124,8 @@ class Outbox:
     """What Streamlit answers, on its way out: a file that cannot change is kept, and its page is ours."""
 
     def __init__(self, files: Files, scope: Scope, gzipped: bool, send: Send) -> None:
-        self.files, self.path, self.asked, self.gzipped, self.send = (
-            files,
-            scope["path"],
-            Headers(scope=scope),
-            gzipped,
-            send,
-        )
+        self.files, self.scope, self.gzipped, self.send = files, scope, gzipped, send
+        self.path, self.asked = scope["path"], Headers(scope=scope)
         asked_for = parse_qs(scope.get("query_string", b"").decode("latin-1"))  # of bytes it takes ASCII alone
         self.embedded = asked_for.get("embed", [""])[-1] == "true"
         self.start: Message | None = None
@@ -153,14 +154,27 @@ class Outbox:
         if not _is_page(Headers(raw=headers)):
             answer = await self.files.keep(self.files.file(self.path), self.gzipped, headers, self.body)
             return await _send(self.send, 200, *answer)
-        name = self.path.rpartition("/")[2]
-        page = self.files.pages.get((name, self.embedded), self.files.usual_pages[self.embedded])
-        headers, body = await made(headers, page, self.gzipped, ASK_AGAIN)
+        headers, body = await made(headers, self._page(), self.gzipped, ASK_AGAIN)
+        MutableHeaders(raw=headers).add_vary_header("accept-language")
         changed = MutableHeaders(raw=headers)
         if changed["etag"] not in self.asked.get("if-none-match", ""):
             return await _send(self.send, 200, headers, body)
         del changed["content-length"]
         return await _send(self.send, 304, changed.raw, b"")
+
+    def _page(self) -> bytes:
+        base, _, path = self.scope["path"].rstrip("/").rpartition("/") if self.path != "/" else ("", "", "")
+        page = self.files.pages.get((path, self.embedded), self.files.usual_pages[self.embedded])
+        name = self.files.names.get(path)
+        if name is None:
+            return page
+        return with_head(
+            page.decode(),
+            name=name,
+            path="" if name == self.files.names[""] else path,
+            lang=language_of(self.scope, self.asked),
+            site=site_of(self.scope, self.asked) + base,
+        ).encode()
 
 
 def _is_page(headers: Headers) -> bool:

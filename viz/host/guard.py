@@ -15,6 +15,7 @@ from viz import limits
 from viz.frame.sidebar import path_of
 from viz.host import policy
 from viz.host.address import address_of
+from viz.host.page_head import PREVIEW
 from viz.host.readiness import PATHS, Readiness
 from viz.host.sockets import Socket, Sockets
 from viz.host.uploads import PATH as UPLOAD
@@ -61,11 +62,14 @@ class Guard:
         base = "/".join(["", *filter(None, str(st.get_option("server.baseUrlPath")).split("/"))])
         self.files = tuple(base + name for name in FILES)
         self.known = (
-            {f"{base}/{name}" for name in (*map(path_of, pages), "", *AT_ROOT)} | {base, *PATHS} if pages else None
+            {f"{base}/{name}" for name in (*map(path_of, pages), "", PREVIEW, *AT_ROOT)} | {base, *PATHS}
+            if pages
+            else None
         )
         self.uploads = readiness.uploads
         self.proxies, self.hosts = proxies, hosts
         self.headers = policy.headers()
+        self.refusals = readiness.refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve, or refuse."""
@@ -86,17 +90,29 @@ class Guard:
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        refusal = ambiguous(headers) or self._other_name(scope, headers) or not_there(scope, headers)
-        refusal = refusal or self._unknown(scope) or writing(scope, headers) or self._full(scope, headers)
-        if refusal is None and scope["method"] == "PUT":
+        rules = {
+            "ambiguous": lambda: ambiguous(headers),
+            "host": lambda: self._other_name(scope, headers),
+            "hidden": lambda: not_there(scope, headers),
+            "unknown": lambda: self._unknown(scope),
+            "writing": lambda: writing(scope, headers),
+            "full": lambda: self._full(scope, headers),
+        }
+        for rule, look in rules.items():
+            if refusal := look():
+                self.refusals[rule] += 1
+                await refusal(scope, receive, send)
+                return
+        if scope["method"] == "PUT":
             await self._upload(scope, receive, send, headers)
         else:
-            await (refusal or self.app)(scope, receive, send)
+            await self.app(scope, receive, send)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
         """A file is counted from before its first byte, and has its time."""
         session = session_of(scope["path"])
         if refusal := self.uploads.refusal(session, headers):
+            self.refusals["upload"] += 1
             await refusal(scope, receive, send)
             return
         try:
@@ -104,6 +120,7 @@ class Guard:
                 async with asyncio.timeout(limits.BODY_SECONDS):
                     await self.app(scope, receive, send)
         except (TimeoutError, ClientDisconnect):
+            self.refusals["slow upload"] += 1
             await TOO_SLOW(scope, receive, send)
 
     def _unknown(self, scope: Scope) -> Response | None:
@@ -127,10 +144,12 @@ class Guard:
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         if foreign(scope, headers) or self._other_name(scope, headers):
+            self.refusals["foreign socket"] += 1
             await _refuse(receive, send, NOT_ALLOWED)
             return
         socket = self.sockets.admit(address_of(scope, headers, self.proxies))
         if socket is None:
+            self.refusals["full socket"] += 1
             await _refuse(receive, send, LATER)
             return
         inbox = Inbox(socket, receive)
@@ -140,6 +159,7 @@ class Guard:
         finally:
             self.sockets.forget(socket)
         if inbox.closed_for is not None:
+            self.refusals[f"message {inbox.closed_for}"] += 1
             await send({"type": "websocket.close", "code": inbox.closed_for})
 
 

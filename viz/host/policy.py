@@ -17,8 +17,10 @@ def inline_scripts() -> list[str]:
     return [f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in found]
 
 
-def headers(frames: tuple[str, ...] = limits.FRAMES) -> list[tuple[bytes, bytes]]:
+def headers(frames: tuple[str, ...] = limits.FRAMES, *, tls: bool = limits.TLS) -> list[tuple[bytes, bytes]]:
     """Scripts come from this server alone, nothing is asked of another, and addresses (which hold texts) stay here.
+
+    Where visitors come by TLS, their browsers are told never to come without it again.
 
     Styles may be inline: Streamlit, plotly and KaTeX write them into elements.
     """
@@ -41,4 +43,6 @@ def headers(frames: tuple[str, ...] = limits.FRAMES) -> list[tuple[bytes, bytes]
         "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
         "cross-origin-opener-policy": "same-origin",
     }
+    if tls:
+        fields["strict-transport-security"] = "max-age=31536000"
     return [(name.encode(), value.encode()) for name, value in fields.items()]

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import FrameType
@@ -24,9 +25,10 @@ from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.host.warmup import warm
 from viz.scheduler.job import where
-from viz.streamlit_internals import pages_are_no_scripts
+from viz.streamlit_internals import Counts, add_metrics, pages_are_no_scripts
 
 PATHS = ("/healthz", "/readyz")
+REFUSALS = "Requests, connections and messages refused, by rule."
 _log = get_logger(__name__)
 
 
@@ -48,6 +50,7 @@ class Readiness:
 
     def __init__(self, sockets: Sockets, then: Callable[[], object] = lambda: None) -> None:
         self.sockets, self.uploads, self.then = sockets, Uploads(), then
+        self.refusals: Counter[str] = Counter()
         self.settled = asyncio.Event()
         self.missing = ["warm"]
         self.stopping = False
@@ -71,6 +74,7 @@ class Readiness:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/first_visit.py).
         pages_are_no_scripts()
+        add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
         keep_visitors_out_of_the_log()
         self._watch_for_the_end()
         beside = [

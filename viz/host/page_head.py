@@ -1,0 +1,66 @@
+"""What a page says of itself before its script has run: to search engines, who shares its link, screen readers."""
+
+import html
+import re
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.types import Scope
+
+from viz import ASSETS
+from viz.text import LANGUAGES, translator
+
+PREVIEW = "preview.png"
+"""The picture beside a shared link, 1200 x 630 (``python -m tests.pictures``)."""
+
+
+async def preview(_: Request) -> Response:
+    """Send it."""
+    return FileResponse(ASSETS / "screens" / PREVIEW)
+
+
+def language_of(scope: Scope, headers: Headers) -> str:
+    """The language that the page will open in: the link's, or the one the browser asks for first."""
+    query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    if (asked := query.get("lang", [""])[-1]) in LANGUAGES:
+        return asked
+    first = headers.get("accept-language", "").partition(",")[0].strip().lower()
+    return "zh" if first.startswith("zh") else "en"
+
+
+def site_of(scope: Scope, headers: Headers) -> str:
+    """Scheme and host as the visitor's browser knows them."""
+    scheme = headers.get("x-forwarded-proto", scope.get("scheme", "http")).split(",")[0].strip()
+    return f"{'https' if scheme == 'https' else 'http'}://{headers.get('host', '')}"
+
+
+def with_head(page: str, *, name: str, path: str, lang: str, site: str) -> str:
+    """Streamlit's page with this page's title, language, description, address and picture for its own.
+
+    Args:
+        page: Streamlit's HTML.
+        name: of the page that opens.
+        path: of its address, "" for the one that opens at ``/``.
+        lang: of its words.
+        site: scheme, host and the server's own path, without a slash at the end.
+    """
+    t = translator(lang)
+    title, about = f"{t(f'{name}.title')} · Headlight", t(f"{name}.lead")
+    address = f"{site}/{path}"
+    properties = {
+        "og:type": "website", "og:site_name": "Headlight", "og:title": title, "og:description": about,
+        "og:url": address, "og:image": f"{site}/{PREVIEW}", "og:image:width": "1200", "og:image:height": "630",
+        "og:locale": {"en": "en_US", "zh": "zh_CN"}[lang],
+    }  # fmt: skip
+    lines = [
+        f'<meta name="description" content="{html.escape(about)}">',
+        f'<link rel="canonical" href="{html.escape(address)}">',
+        *(f'<link rel="alternate" hreflang="{code}" href="{html.escape(address)}?lang={code}">' for code in LANGUAGES),
+        *(f'<meta property="{key}" content="{html.escape(value)}">' for key, value in properties.items()),
+        '<meta name="twitter:card" content="summary_large_image">',
+    ]
+    page = page.replace('<html lang="en">', f'<html lang="{ {"en": "en", "zh": "zh-Hans"}[lang] }">', 1)
+    page = re.sub(r"<title>[^<]*</title>", lambda _: f"<title>{html.escape(title)}</title>", page, count=1)
+    return page.replace("  </head>", "".join(f"    {line}\n" for line in lines) + "  </head>", 1)
