@@ -14,6 +14,7 @@ app = AppTest.from_file("app.py", default_timeout=600).run()
 assert not app.exception and app.get("bidi_component")
 first = sorted(sys.modules)
 import serve
+serve.import_pages()
 print(json.dumps([first, sorted(sys.modules)]))
 """
 
@@ -26,4 +27,4 @@ def test_the_first_picture_imports_one_page_and_nothing_that_others_need():
     assert {name for name in PAGES if f"pages.{name}.page" in first} == {FIRST}
     assert "transformers.modeling_utils" in first, "the test sees what is imported"
     assert not first & {"pandas", "pyarrow", "scipy", "scipy.optimize", "viz.core.analysis.rollout"}
-    assert {name for name in PAGES if f"pages.{name}.page" in hosted} == set(PAGES), "a public server has all ready"
+    assert {name for name in PAGES if f"pages.{name}.page" in hosted} == set(PAGES), "what a public server does behind its first page"

@@ -134,8 +134,8 @@ def test_when_a_replica_is_killed_its_visitors_go_on_at_another(fleet, browser):
         has_its_picture(page)
         box, first = page.get_by_role("textbox").first, replica_of(page)
         box.fill("dog bites man and")  # half a sentence, not sent yet
-        killed = fleet.kill(first)
-        page.locator("[data-testid=stApp]:not([data-test-connection-state=CONNECTED])").wait_for(state="attached")
+        with page.expect_websocket(timeout=PATIENCE):  # the one that replaces what was cut off
+            killed = fleet.kill(first)
         wait_run(page)
         back = time.monotonic() - killed
         second = replica_of(page)
