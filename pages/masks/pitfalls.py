@@ -1,6 +1,7 @@
 """What goes wrong with masks: a row with no key left, a mask that comes after the softmax, the opposite polarity."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 import torch
@@ -26,6 +27,7 @@ from viz.core.mistakes.masks import (
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part, share, span
+from viz.frame.specs import Mask
 
 Way = Callable[[Tensor, Tensor], Tensor]
 
@@ -92,9 +94,17 @@ def _range(weights: Tensor) -> str:
     return span(number(float(weights.min())), number(float(weights.max())))
 
 
+def _with_a_mask(context: MasksContext) -> MasksContext:
+    """Where nothing is blocked and nothing was chosen there is nothing to see: then it is causal, and says so."""
+    if context.mask.kind != "own" or not context.allowed.all():
+        return context
+    st.caption(context.t("masks.instead"))
+    return replace(context, mask=Mask(kind="causal"))
+
+
 def too_late(context: MasksContext) -> list[Check]:
     """Break it: the mask after the softmax."""
-    t = context.t
+    t, context = context.t, _with_a_mask(context)
     if bool(context.allowed.all()):
         st.info(t("masks.late_nothing"))
         return []
@@ -120,6 +130,7 @@ def too_late(context: MasksContext) -> list[Check]:
 
 def polarity(context: MasksContext) -> list[Check]:
     """One mask in two conventions: what is coloured is True."""
+    context = _with_a_mask(context)
     t, allowed = context.t, context.allowed
     titles = [t("masks.polarity_sdpa", n=int(allowed.sum())), t("masks.polarity_mha", n=int((~allowed).sum()))]
     _pair(context, titles, torch.stack([allowed, ~allowed]).float(), "polarity", t("masks.axes_true"))

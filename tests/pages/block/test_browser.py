@@ -2,10 +2,8 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
-from pages.block.page import PAGE
 from tests.browser.drive import PHONE, open_chip, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.text import translator
@@ -65,17 +63,6 @@ def test_diagrams_to_compare_have_nothing_to_press(visit):
     expect(page.locator(".block button")).to_have_count(0)
     codes = page.locator(".block .side").nth(1).locator(".box").evaluate_all("all => all.map(one => one.dataset.code)")
     assert codes[1:4] == ["enc_attention_norm", "enc_attention", "enc_attention_add"]
-
-
-@pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
-def test_a_section_fits_a_phone_and_stays_below_its_height(visit, section):
-    page = visit("block", section=section, block="both")
-    assert page.locator(".stMainBlockContainer").evaluate("one => one.scrollHeight") < 2000
-    start = page.locator(".block, .maps, .stPlotlyChart, .stDataFrame").first.bounding_box()
-    assert start is not None
-    assert start["y"] < 720
-    page = visit("block", section=section, block="both", viewport=PHONE, text=HOSTILE, target=HOSTILE, source="words")
-    assert is_wider_than_the_window(page) == []
 
 
 def test_a_phone_in_the_dark_and_in_chinese(visit):

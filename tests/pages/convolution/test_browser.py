@@ -11,7 +11,6 @@ from torch.testing import assert_close
 
 from pages.convolution.images import kernels, picture
 from pages.convolution.link_numbers import write_reals
-from pages.convolution.page import PAGE
 from tests.browser.drive import PHONE, frame, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.variants.relative import value_heads
@@ -21,7 +20,6 @@ from viz.text import translator
 TEXT = "The animal didn't cross the street because it was too tired."
 NEAR = 1e-5  # scores and pictures travel in float32
 HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![y](http://example.com/a.png) $z$ :red[w] {query} #000001"
-SECTIONS = [section.name for section in PAGE.sections]
 
 
 def view(page: Page, kind: str):
@@ -162,17 +160,6 @@ def test_on_a_phone_nothing_is_wider_than_the_window(visit, text):
     view(page, "picture")
     assert not is_wider_than_the_window(page)
     assert page.locator(".quadratic img, .maps img").count() == 0
-
-
-@pytest.mark.parametrize("section", SECTIONS)
-def test_a_section_fits_and_begins_on_the_first_screen(visit, section):
-    page = visit("convolution", section=section, **({"learned": 40} if section == "training" else {}))
-    pictures = {"windows": ".quadratic canvas", "picture": ".quadratic canvas", "likeness": ".maps canvas"}
-    picture_of_it = page.locator(pictures.get(section, "[data-testid=stPlotlyChart]")).first
-    expect(picture_of_it).to_be_visible()
-    box = picture_of_it.bounding_box()
-    assert box and box["y"] < 720
-    assert page.evaluate("document.querySelector('.stMainBlockContainer').scrollHeight") < 2000
 
 
 def test_what_shares_a_picture_keeps_it_from_section_to_section(visit):

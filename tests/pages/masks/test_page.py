@@ -24,6 +24,7 @@ from viz.text import translator
 T = translator("en")
 REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
 NOTHING = to_code(torch.zeros(32, 32).bool())
+BLOCKS_NOTHING = {"mask": "painted", "painted": to_code(torch.ones(16, 16).bool())}
 HAND = to_code(torch.arange(256).view(16, 16) % 3 == 0)
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
@@ -60,7 +61,7 @@ def test_every_check_of_the_page_holds(open_app, link):
     held = [checked(app, section.name) for section in PAGE.sections]
     assert all(passed == n for passed, n in held)
     # What could not fail is no check: nothing may be blocked, all may be, or there may be no earlier row.
-    missing = 5 if link.get("text") == "词" else 3 if not link or link.get("pad") == 32 else 0
+    missing = 5 if link.get("text") == "词" else 3 if link.get("pad") == 32 else 1 if not link else 0
     assert sum(n for _, n in held) == 16 - missing
     assert {name: str(app.session_state[name]) for name in link if name not in ("pad_left", "mask_late")} == {
         name: str(value) for name, value in link.items() if name not in ("pad_left", "mask_late")
@@ -100,7 +101,17 @@ def test_the_mask_after_the_softmax_is_measured(open_app):
     lost = compute.read(REAL).layer(3).weights[1].tril().sum(-1)
     found = T("masks.late_found", low=part(float(lost.min())), n=int((lost < 0.99).sum()), all=16)
     assert found in [one.value for one in app.warning]
-    assert T("masks.late_nothing") in [one.value for one in open_app("masks", mask_late=1).info]
+    assert T("masks.late_nothing") in [one.value for one in open_app("masks", mask_late=1, **BLOCKS_NOTHING).info]
+
+
+@pytest.mark.parametrize("section", ["too_late", "polarity"])
+def test_with_no_mask_chosen_a_causal_one_shows_it(open_app, section):
+    app, causal = open_app("masks", section=section), open_app("masks", section=section, mask="causal")
+    said = [{one.value for one in shown.markdown} for shown in (app, causal)]
+    assert said[0] >= {text for text in said[1] if "0." in text}, "the same findings, to the last number"
+    assert T("masks.instead") in [one.value for one in app.caption]
+    assert T("masks.instead") not in [one.value for one in causal.caption]
+    assert not app.info
 
 
 def test_a_mask_too_late_that_costs_next_to_nothing_says_so(open_app):
@@ -128,7 +139,7 @@ def test_the_opposite_mask_is_measured_where_there_is_something_to_compare(open_
     off = number((wrong - right).abs().max())  # the last row would look nowhere
     turned = T("masks.polarity_turned", mha=off, sdpa=off)
     assert turned in [one.value for one in open_app("masks", mask="causal", section="polarity").markdown]
-    nothing = open_app("masks", section="polarity")
+    nothing = open_app("masks", section="polarity", **BLOCKS_NOTHING)
     assert T("masks.polarity_no_row") in [one.value for one in nothing.info]
     assert not any(one.value.startswith(turned[:20]) for one in nothing.markdown)
 

@@ -3,12 +3,10 @@
 import math
 import re
 
-import pytest
 import torch
 from playwright.sync_api import Page, expect
 from torch.testing import assert_close
 
-from pages.positions.page import PAGE
 from tests.browser.drive import PHONE, open_chip, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.positions import frequencies, kernel, sinusoidal
@@ -138,22 +136,6 @@ def test_hostile_words_stay_words(visit):
     strip.locator("button.picture").first.hover(position={"x": 2, "y": 2})
     expect(strip.locator(".says")).to_contain_text("“<”")
     assert page.locator("[data-testid=stMain] img").count() == 0
-
-
-SECTIONS = [section.name for section in PAGE.sections]
-LIMIT = 2_000
-"""Pixels a section may be high, with what stands above it."""
-
-
-@pytest.mark.parametrize("section", SECTIONS)
-def test_a_section_is_not_high_and_its_picture_is_on_the_first_screen(visit, section):
-    page = visit("positions", section=section)
-    opened = page.locator(f".st-key-section_{section}")
-    picture = opened.locator("canvas, .js-plotly-plot").first
-    expect(picture).to_be_visible()
-    assert picture.bounding_box()["y"] < 720
-    assert opened.evaluate("node => node.getBoundingClientRect().bottom") < LIMIT
-    assert is_wider_than_the_window(page) == []
 
 
 def test_the_bar_of_names_opens_a_section_and_the_head_has_a_chip(visit):

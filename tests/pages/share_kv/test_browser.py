@@ -107,15 +107,6 @@ def test_the_names_of_the_sections_fit_in_one_row_and_open_them(visit, lang):
     assert "section=savings" in page.url
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_no_section_is_long_and_each_begins_on_the_first_screen(visit, section):
-    page = visit("share-kv", section=section, viewport=(1280, 720))
-    assert page.locator(".stMainBlockContainer").evaluate("block => block.scrollHeight") < 2000
-    picture = page.locator(".sharing, .kv-cache, .maps, .js-plotly-plot").first
-    expect(picture).to_be_visible()
-    assert picture.bounding_box()["y"] < 720
-
-
 def test_hostile_text_stays_text(visit):
     page = visit("share-kv", source="words", text=HOSTILE, words=HOSTILE, section="all")
     expect(page.locator(".kv-cache .text")).to_contain_text("<")

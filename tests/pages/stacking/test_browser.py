@@ -2,10 +2,8 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
-from pages.stacking.page import PAGE
 from tests.browser.drive import PHONE, open_chip, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.text import translator
@@ -48,17 +46,6 @@ def test_a_token_is_followed_down(visit):
     page.get_by_text(T("footer.checks", passed=3, n=3)).click()
     wait_run(page)
     expect(page.get_by_text("✓").first).to_be_visible()
-
-
-@pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
-def test_a_section_fits_its_screen(visit, section):
-    page = visit("stacking", section=section)
-    main = page.locator(".stMainBlockContainer")
-    assert main.bounding_box()["height"] < 2000
-    picture = page.locator(".maps canvas, .js-plotly-plot").first
-    expect(picture).to_be_visible()
-    assert picture.bounding_box()["y"] < 720
-    assert is_wider_than_the_window(page) == []
 
 
 def test_a_phone_in_the_dark(visit):
