@@ -6,7 +6,7 @@ FIRST = "heads"
 """The page that opens at ``/``."""
 
 _PLACED = {
-    "basics": ("step_by_step", "heads", "masks", "positions"),
+    "basics": ("step_by_step", "heads", "many_heads", "masks", "positions"),
     "whole": ("block", "stacking", "two_sequences"),
     "deeper": ("share_kv", "convolution", "cost"),
 }

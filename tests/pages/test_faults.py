@@ -15,7 +15,15 @@ from tests.faults import Wrong, put_in
 from tests.running import checked
 from tests.sections import SECTIONS
 from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
-from viz.core.analysis import map_statistics, receptive_field, rollout, saturation, token_similarity, window_fit
+from viz.core.analysis import (
+    map_statistics,
+    receptive_field,
+    rollout,
+    saturation,
+    several_heads,
+    token_similarity,
+    window_fit,
+)
 from viz.core.cost import attention as cost
 from viz.core.variants import decoding, encodings, kv_sharing, relative, scoring
 from viz.frame import compute, mask_code
@@ -35,6 +43,11 @@ PLACES = {
     "joined, a model": "heads/joined",
     "switched off": "heads/switched_off?off=1",
     "numbers": "heads/numbers",
+    # Why many heads
+    "two places": f"many_heads/two_places?{SEEDED}",
+    "heads that differ": f"many_heads/differ?{SEEDED}&mask=causal",
+    "inputs of a head": f"many_heads/inputs?{SEEDED}",
+    "rank": f"many_heads/rank?{SEEDED}",
     # Step by step
     "three words": "step_by_step/three_words?hand_causal=1",
     "steps": f"step_by_step/steps?{SEEDED}&n_kv_heads=2&mask=causal",
@@ -521,6 +534,25 @@ FAULTS = {
     ),
     "what is left, squared": Fault(
         function=token_similarity.residual_share, wrong=lambda right, x: right(x).square(), places=("oversmoothing",)
+    ),
+    # Why many heads
+    "previous for next": Fault(
+        function=several_heads.offset_scores,
+        wrong=lambda right, n, shares: right(n, {-offset: share for offset, share in shares.items()}),
+        places=("two places",),
+    ),
+    "distances of heads, squared": Fault(
+        function=several_heads.head_distances,
+        wrong=lambda right, weights: right(weights).square(),
+        places=("heads that differ",),
+    ),
+    "heads cut in the other order": Fault(
+        function=heads.split_heads, wrong=lambda right, x, n: right(x, n).flip(-3), places=("inputs of a head",)
+    ),
+    "a direction left out": Fault(
+        function=several_heads.score_form,
+        wrong=lambda right, w_q, w_k: right(w_q[:, 1:], w_k[:, 1:]),
+        places=("rank",),
     ),
     # Others
     "1 FLOP for 2": Fault(function=cost.attention_flops, wrong=_half_of_each, places=("differences",)),

@@ -1,0 +1,1 @@
+"""Why a layer has several heads, and what each of them can see."""

@@ -1,0 +1,46 @@
+"""What every section of the page stands on: the layer of the scene."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from viz.core.heads import HeadWeights
+from viz.frame.scene import Scene
+from viz.text import Translate
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyHeadsContext:
+    """A layer."""
+
+    scene: Scene
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def n_heads(self) -> int:
+        """H."""
+        return self.scene.trace.projections.spec.H
+
+    @property
+    def names(self) -> list[str]:
+        """What each head is called."""
+        return [self.t("many_heads.head", head=head) for head in range(self.n_heads)]
+
+
+def open_many_heads(scene: Scene) -> ManyHeadsContext:
+    """The layer alone: one section asks for a head, the others show all."""
+    return ManyHeadsContext(scene=scene)
+
+
+def q_and_k_of(weights: HeadWeights, head: int) -> tuple[Tensor, Tensor]:
+    """One head's W_Q (d_model, d_k) and W_K (d_mem, d_k); heads that share keys have the same W_K."""
+    spec = weights.spec
+    group = head * spec.G // spec.H
+    return (
+        weights.w_q[:, head * spec.d_k : (head + 1) * spec.d_k],
+        weights.w_k[:, group * spec.d_k : (group + 1) * spec.d_k],
+    )

@@ -1,0 +1,63 @@
+"""Each head reads the whole vector: switch one of its numbers off, and every head's queries change."""
+
+import streamlit as st
+from torch import Tensor
+
+from pages.many_heads.context import ManyHeadsContext
+from viz.core.analysis.checks import largest
+from viz.core.heads import HeadWeights, project, split_heads
+from viz.figures.bars import bars
+from viz.figures.palette import BLUE, ORANGE
+from viz.frame import controls
+from viz.frame.checks import Check, check, scene_checks
+from viz.frame.format import share
+from viz.frame.show import show
+
+
+def queries(x: Tensor, weights: HeadWeights) -> Tensor:
+    """Every head's queries, (H, Q, d_k), before anything turns or scales them."""
+    return split_heads(project(x, weights.w_q, weights.b_q), weights.spec.H)
+
+
+def changes(x: Tensor, weights: HeadWeights, place: int) -> Tensor:
+    """How much each head's queries change, (H), if number ``place`` of every vector is 0: a share of their length."""
+    without = x.clone()
+    without[:, place] = 0
+    whole = queries(x, weights)
+    return (whole - queries(without, weights)).norm(dim=(-2, -1)) / whole.norm(dim=(-2, -1))
+
+
+def draw(context: ManyHeadsContext) -> list[Check]:
+    """A bar for each head: how much its queries change without one of the vector's numbers."""
+    t, trace = context.t, context.scene.trace
+    weights, x = trace.projections, trace.x
+    spec = weights.spec
+    place = controls.slider(t("many_heads.inputs.place"), "input_off", 0, 0, spec.d_model - 1)
+    by_head = changes(x, weights, place)
+    owner = min(place * spec.H // spec.d_model, spec.H - 1)
+    changed = int((by_head > 0).sum())
+    found = t(
+        "many_heads.inputs.found",
+        place=place, changed=changed, n=spec.H, least=share(float(by_head.min())), most=share(float(by_head.max())),
+    )  # fmt: skip
+    show(
+        bars(
+            context.names,
+            {t("many_heads.inputs.change"): by_head},
+            title="",
+            value_title=t("many_heads.inputs.change"),
+            colours=[ORANGE if head == owner else BLUE for head in range(spec.H)],
+        ),
+        key="inputs",
+        alt=found,
+    )
+    st.markdown(found)
+    if spec.H > 1:
+        st.markdown(t("many_heads.inputs.cut", owner=owner, d=spec.d_model, H=spec.H, d_k=spec.d_k))
+    # what is missing is that number's row of W_Q, as often as the number says
+    row = weights.w_q[place].unflatten(0, (spec.H, spec.d_k))
+    missing = x[:, place].norm() * row.norm(dim=-1) / queries(x, weights).norm(dim=(-2, -1))
+    return [
+        check("many_heads.inputs.check", (missing - by_head).abs().max(), 1e-4 * largest(by_head) + 1e-6),
+        *scene_checks(context.scene),
+    ]

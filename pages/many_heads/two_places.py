@@ -1,0 +1,106 @@
+"""A task for which one head is too few: tell, for every word, the one before it and the one after it."""
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.many_heads.context import ManyHeadsContext
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.analysis.several_heads import lost, neighbours, offset_scores
+from viz.core.attention import row_softmax
+from viz.figures.bars import bars
+from viz.figures.palette import BLUE, GREY, ORANGE
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.format import number, share
+from viz.frame.show import show
+
+WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
+"""Words drawn; random vectors on which the loss is measured, their width, and their seed."""
+MOST = 3
+HUES = {"positive": BLUE, "negative": ORANGE}
+
+
+def heads_of(n_heads: int, before: float) -> list[dict[int, float]]:
+    """What each of so many heads looks at: shares by offset. One alone divides its attention between both places."""
+    if n_heads == 1:
+        return [{-1: before, 1: 1 - before}]
+    return [{-1: 1.0}, {1: 1.0}, {0: 1.0}][:n_heads]
+
+
+def read_by(x: Tensor, heads: list[dict[int, float]]) -> Tensor:
+    """What such heads bring to every word that has two neighbours, side by side; W_V leaves the vectors as they are."""
+    return torch.cat([(row_softmax(offset_scores(len(x), shares)) @ x)[1:-1] for shares in heads], dim=-1)
+
+
+def draw(context: ManyHeadsContext) -> list[Check]:
+    """The maps of one head or several, and what of the two neighbours is lost with one, two, three."""
+    t = context.t
+    tokens = context.scene.capture.tokens
+    words = [label for label, special in zip(tokens.labels, tokens.special, strict=True) if not special]
+    labels = tuple(words[:WORDS])
+    if len(labels) < 3:
+        st.info(t("many_heads.two_places.short"))
+        return []
+    with st.container(horizontal=True, gap="large"):
+        n_heads = controls.slider(t("many_heads.two_places.heads"), "toy_heads", 1, 1, MOST)
+        before = controls.real_slider(
+            t("many_heads.two_places.before"), "toy_before", 0.5, 0.0, 1.0, step=0.05, disabled=n_heads > 1
+        )
+    heads = heads_of(n_heads, before)
+    left, right = st.columns(2) if n_heads == 1 else (st.container(), st.container())
+    with left:
+        _maps(context, labels, heads)
+    x = torch.randn(VECTORS, WIDTH, generator=torch.Generator().manual_seed(SEED), dtype=torch.float64)
+    wanted = neighbours(x)
+    losses = torch.stack([lost(read_by(x, heads_of(count, before)), wanted) for count in range(1, MOST + 1)])
+    found = t(
+        "many_heads.two_places.found_one" if n_heads == 1 else "many_heads.two_places.found_several",
+        lost=share(float(losses[0])), rest=number(float(losses[n_heads - 1])), n=n_heads,
+    )  # fmt: skip
+    with right:
+        show(
+            bars(
+                [t("many_heads.two_places.count", n=count) for count in range(1, MOST + 1)],
+                {t("many_heads.two_places.lost"): losses},
+                title="",
+                value_title=t("many_heads.two_places.lost"),
+                top=1.0,
+                colours=[BLUE if count == n_heads else GREY for count in range(1, MOST + 1)],
+            ),
+            key="two_places",
+            alt=found,
+        )
+    st.markdown(found)
+    st.caption(t("many_heads.two_places.note", vectors=VECTORS, width=WIDTH))
+    return [
+        check("many_heads.two_places.check_lost", abs(float(losses[n_heads - 1]) - by_numpy(x, heads)), 1e-9),
+        check("many_heads.two_places.check_shift", (read_by(x, heads_of(2, before)) - wanted).abs().max(), 1e-12),
+    ]
+
+
+def _maps(context: ManyHeadsContext, labels: tuple[str, ...], heads: list[dict[int, float]]) -> None:
+    t = context.t
+    panels = [
+        Panel(code=str(i), title=name, alt=name, labels=labels)
+        for i, name in enumerate(t("many_heads.head", head=i) for i in range(len(heads)))
+    ]
+    maps = torch.stack([row_softmax(offset_scores(len(labels), shares)) for shares in heads])
+    words = {"says": t("map.looks"), "axes": t("many_heads.axes")}
+    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True, words=words, hues=HUES)
+    with st.container(width=360 if len(heads) == 1 else "stretch"):
+        mount("maps/maps", key="two_places_maps", data=packed)
+
+
+def by_numpy(x: Tensor, heads: list[dict[int, float]]) -> float:
+    """The same loss without the core: neighbours added up by their shares, the read-out by the pseudo-inverse."""
+    rows, n = x.numpy(), len(x)
+
+    def bring(i: int, shares: dict[int, float]) -> np.ndarray:
+        return sum((p * rows[i + d] for d, p in shares.items() if 0 <= i + d < n), np.zeros(rows.shape[1]))
+
+    read = np.stack([np.concatenate([bring(i, shares) for shares in heads]) for i in range(1, n - 1)])
+    wanted = np.stack([np.concatenate([rows[i - 1], rows[i + 1]]) for i in range(1, n - 1)])
+    return float(((wanted - read @ (np.linalg.pinv(read) @ wanted)) ** 2).sum() / (wanted**2).sum())

@@ -1,0 +1,76 @@
+"""Two places at once, and what heads compare: by hand, by a loop, by NumPy's least squares and SVD."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from viz.core.analysis.several_heads import head_distances, lost, neighbours, offset_scores, score_form
+from viz.core.attention import row_softmax
+
+
+def vectors(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+class TestOffsetScores:
+    def test_by_hand(self):
+        weights = row_softmax(offset_scores(3, {-1: 0.25, 1: 0.75}))
+        assert_close(weights, torch.tensor([[0, 1, 0], [0.25, 0, 0.75], [0, 1, 0]], dtype=torch.float64))
+
+    def test_each_row_holds_the_shares_that_exist(self):
+        shares, n = {-2: 0.2, 0: 0.5, 3: 0.3}, 11
+        weights = row_softmax(offset_scores(n, shares))
+        for i in range(n):
+            there = {i + offset: share for offset, share in shares.items() if 0 <= i + offset < n}
+            for j in range(n):
+                assert weights[i, j] == pytest.approx(there.get(j, 0) / sum(there.values()))
+
+    def test_a_share_of_nothing_looks_nowhere(self):
+        assert row_softmax(offset_scores(2, {-1: 1.0, 1: 0.0})).tolist() == [[0, 0], [1, 0]]
+
+
+class TestLost:
+    def test_by_hand(self):
+        """The read-out cannot see the second column, which holds 4 of 5 parts of the squares."""
+        wanted = torch.tensor([[1.0, 2.0], [1.0, -2.0]])
+        assert_close(lost(wanted[:, :1], wanted), torch.tensor(0.8))
+
+    def test_numpys_least_squares(self):
+        read, wanted = vectors(29, 5), vectors(29, 3, seed=1)
+        _, residual, *_ = np.linalg.lstsq(read.numpy(), wanted.numpy(), rcond=None)
+        assert float(lost(read, wanted)) == pytest.approx(residual.sum() / wanted.square().sum().item(), rel=1e-9)
+
+    @pytest.mark.parametrize("before", [0.0, 0.3, 0.5, 1.0])
+    def test_one_head_loses_half_and_two_nothing(self, before):
+        """Of 509 words less 2 with 7 numbers each; chance lets a read-out of 7 numbers explain about 7 / 507 more."""
+        x = vectors(509, 7)
+        one = row_softmax(offset_scores(509, {-1: before, 1: 1 - before})) @ x
+        two = torch.cat([row_softmax(offset_scores(509, {offset: 1.0})) @ x for offset in (-1, 1)], dim=-1)
+        assert float(lost(one[1:-1], neighbours(x))) == pytest.approx(0.5, abs=0.05)
+        assert lost(two[1:-1], neighbours(x)) < 1e-25
+        assert_close(two[1:-1], neighbours(x))
+
+
+class TestDistances:
+    def test_by_hand(self):
+        weights = torch.tensor([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.5, 0.5]]])
+        assert head_distances(weights).tolist() == [[0, 0.5], [0.5, 0]]
+
+    def test_pair_by_pair(self):
+        weights = vectors(5, 7, 11).softmax(-1)
+        for a in range(5):
+            for b in range(5):
+                expected = np.abs(weights[a].numpy() - weights[b].numpy()).sum() / 2 / 7
+                assert float(head_distances(weights)[a, b]) == pytest.approx(expected)
+
+
+def test_a_form_scores_as_queries_and_keys_do_and_has_no_higher_rank():
+    x, w_q, w_k = vectors(5, 13), vectors(13, 3, seed=1), vectors(13, 3, seed=2)
+    form = score_form(w_q, w_k)
+    assert_close(x @ form @ x.T, (x @ w_q) @ (x @ w_k).T)
+    singular = np.linalg.svd(form.numpy(), compute_uv=False)
+    assert (singular > 1e-10 * singular[0]).sum() == 3
+    assert math.isclose(singular[0], float(torch.linalg.matrix_norm(form, 2)), rel_tol=1e-9)
