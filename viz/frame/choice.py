@@ -148,7 +148,7 @@ def _available(entry: registry.Entry) -> bool:
     """In memory already (its files may be gone since), on this machine, or to be had from the hub."""
     if compute.models.holds(entry.id):
         return True
-    return entry.local_folder() is not None or registry.hub().reachable
+    return entry.is_here() or registry.hub().reachable
 
 
 def _offered() -> tuple[registry.Entry, ...]:

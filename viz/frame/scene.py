@@ -11,7 +11,7 @@ from viz.errors import ModelError
 from viz.frame import compute, specs
 from viz.frame.choice import Asked, Chips, Choice
 from viz.models.capture import Capture
-from viz.models.tokens import Tokens
+from viz.models.tokens import Tokens, spells_bytes
 from viz.text import Translate
 
 
@@ -123,8 +123,8 @@ def cuts(scene: Scene) -> None:
 def unknown_tokens(t: Translate, model: str, tokens: Tokens) -> None:
     """Say so where a model reads one token for all the words it does not know."""
     tokenizer = compute.model(model).tokenizer if model else None
-    if tokenizer is None or tokenizer.unk_token_id in (None, tokenizer.bos_token_id, tokenizer.eos_token_id):
-        return  # bytes spell every word: what is called unknown there is another mark's token
+    if tokenizer is None or tokenizer.unk_token_id is None or spells_bytes(tokenizer):
+        return  # what is called unknown by a tokenizer that knows every byte is another mark's token
     read = zip(tokens.ids, tokens.special, strict=True)
     if n := sum(token == tokenizer.unk_token_id and not special for token, special in read):
         st.warning(t("note.unknown", model=_plain(model), n=n, all=len(tokens.ids), token=tokenizer.unk_token))
