@@ -17,7 +17,7 @@ from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import controls
 from viz.frame.checks import asked_of
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, blocks_more
+from viz.frame.scene import Scene, blocks_more, model_own
 from viz.models.capture import Call
 from viz.text import Translate, sentences
 
@@ -115,7 +115,7 @@ def say_whose_numbers(context: ShareKvContext) -> None:
     if context.is_model and before > context.n_kv_heads:
         st.caption(t("share_kv.pooled", own=before, G=context.n_kv_heads))
     elif context.is_model and not blocks_more(context.scene):
-        st.caption(t("source.model_own"))
+        st.caption(model_own(t, context.scene.choice.source.model))
 
 
 def words_of(context: ShareKvContext, view: str) -> dict[str, str]:

@@ -184,6 +184,8 @@ def _model_control(t: Translate, lang: str) -> None:
         persist_state=KEEP,
         help=chosen.why.get(lang) if chosen else None,
     )
+    if to_add := [entry.id for entry in _offered() if entry.file and entry.id not in available]:
+        st.caption(t("choice.packaged", models=", ".join(to_add)))
     if away := [entry for entry in _offered() if entry.id not in available]:
         with st.expander(t("choice.more_models", n=len(away))):
             st.caption(t("choice.offline"))

@@ -12,7 +12,7 @@ from viz.frame import compute, specs
 from viz.frame.choice import Asked, Chips, Choice
 from viz.models.capture import Capture
 from viz.models.tokens import Tokens, spells_bytes
-from viz.text import Translate
+from viz.text import Translate, paragraph
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +89,13 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
         d_k=spec.d_k,
         n=len(scene.labels),
     )
-    st.caption(f"{line} {t('source.model_own')}" if untouched and source.kind == "model" else line)
+    st.caption(paragraph(line, model_own(t, source.model)) if untouched and source.kind == "model" else line)
     mask_added(scene)
+
+
+def model_own(t: Translate, model: str) -> str:
+    """That the numbers are a model's own, and which weights those are."""
+    return t("source.model_own_packaged" if compute.model(model).is_packaged else "source.model_own")
 
 
 def blocks_more(scene: Scene) -> bool:
