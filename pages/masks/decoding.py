@@ -56,7 +56,7 @@ def draw(context: MasksContext) -> list[Check]:
     found = [check("masks.check_decode", decode_error(context), 1e-5 * largest(context.v))]
     if context.n > 1:  # one token alone has no earlier row
         found += [
-            check("masks.check_unchanged", earlier_rows_change(context), 1e-6),
+            check("masks.check_unchanged", earlier_rows_change(context), 1e-6 * largest(context.scores)),
             check("masks.check_newcomer", newcomers_error(context), 1e-5),
         ]
     return found

@@ -10,18 +10,26 @@ from torch import Tensor
 from pages.share_kv import compute
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
+from viz.core.cost.attention import kv_cache_bytes
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.frame import controls
+from viz.frame import controls, state
 from viz.frame.checks import asked_of
+from viz.frame.compute import model
+from viz.frame.format import size
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, blocks_more
+from viz.frame.models_here import models_here
+from viz.frame.scene import Scene, blocks_more, model_own
 from viz.models.capture import Call
 from viz.text import Translate, sentences
 
 HUES = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
+
+
+REAL = "SmolLM2-135M-Instruct"
+"""A model on which sharing can be seen as it was trained: 9 query heads, 3 key/value heads, 30 layers."""
 
 
 def spec_with(spec: AttentionSpec, n_kv_heads: int) -> AttentionSpec:
@@ -102,7 +110,27 @@ def open_share_kv(scene: Scene) -> ShareKvContext:
             st.caption(t("share_kv.own_one", H=H))
         if is_model and 1 < before < H:
             st.caption(t("share_kv.own", own=before, H=H))
+        _real_sharing(scene)
     return ShareKvContext(scene=scene, n_kv_heads=n_kv_heads)
+
+
+def _real_sharing(scene: Scene) -> None:
+    """A way to a model that was trained with shared keys and values; where it is chosen, what that saves it."""
+    t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
+    if source.heads_of == REAL:
+        longest, L = model(REAL).max_tokens, scene.capture.n_layers
+        kept, unshared = (
+            kv_cache_bytes(spec_with(spec, g), n_tokens=longest, n_layers=L) for g in (len(scene.trace.k), spec.H)
+        )
+        st.caption(t("share_kv.real_cache", n=f"{longest:,}", L=L, kept=size(kept), unshared=size(unshared)))
+    elif REAL in models_here():
+        st.button(t("share_kv.real", model=REAL), key="_real_sharing", on_click=_choose_real, type="tertiary")
+
+
+def _choose_real() -> None:
+    state.choose("source", "model")
+    state.choose("model", REAL)
+    state.forget("n_kv_heads")
 
 
 def _kind(n_heads: int, n_kv_heads: int) -> str:
@@ -115,7 +143,7 @@ def say_whose_numbers(context: ShareKvContext) -> None:
     if context.is_model and before > context.n_kv_heads:
         st.caption(t("share_kv.pooled", own=before, G=context.n_kv_heads))
     elif context.is_model and not blocks_more(context.scene):
-        st.caption(t("source.model_own"))
+        st.caption(model_own(t, context.scene.choice.source.model))
 
 
 def words_of(context: ShareKvContext, view: str) -> dict[str, str]:

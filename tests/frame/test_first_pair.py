@@ -16,6 +16,7 @@ def test_the_famous_pair_however_a_tokenizer_writes_it():
     weights = torch.eye(5)
     assert pair(("The", "animal", "is", "it", "."), PLAIN, weights) == (3, 1)
     assert pair(("␣Animal", "x", "␣IT", "y", "z"), PLAIN, weights) == (2, 0)
+    assert pair(("␣这", "动物", "太", "，", "它"), PLAIN, weights) == (4, 1)
 
 
 def test_else_the_strongest_link_between_two_words():

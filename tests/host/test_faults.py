@@ -57,7 +57,8 @@ def test_examples_are_warm_before_the_first_visitor(open_app, passes, monkeypatc
 
 def test_a_model_whose_files_are_gone_goes_on_if_it_was_loaded(open_app, monkeypatch):
     compute.model(compute.DEFAULT_MODEL)
-    monkeypatch.setattr(Entry, "local_folder", lambda _: None)
+    for place in ("local_folder", "packaged_file"):
+        monkeypatch.setattr(Entry, place, lambda _: None)
     app = open_app(text="The files are gone.")
     assert boxes(app) == []
     offered = app.selectbox(key="model").options

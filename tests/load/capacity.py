@@ -15,7 +15,7 @@ BLOCK = re.compile(r"(?<=<!-- capacity -->\n)(.*\n)*?(?=<!-- end of capacity -->
 FULL = 0.6
 """Of one core, which is what one process's Python can use: beyond it answers wait for each other, and the visitors of a
 replica that died find no room."""
-REPLICA_GB = 2
+REPLICA_GB = 3
 """The memory limit of a replica in compose.yaml and deployment.yaml."""
 WANTED = ((50, 4), (500, 20), (10_000, 20), (10_000, 4))
 """Visitors at once, and seconds between two changes of each: 4 in the load test, 20 where people read."""

@@ -9,7 +9,7 @@ from tests.load.capacity import BLOCK, README, REPLICA_GB, block, need, work
 def test_by_hand():
     """A change every 20 s, 0.09 s of work: 500 a second, 45 cores, 75 replicas at 60 %, one to spare."""
     found = need(10_000, 20, 0.09, sockets=600)
-    assert (found.changes, found.cores, found.replicas, found.memory) == (500, pytest.approx(45), 76, 152)
+    assert (found.changes, found.cores, found.replicas, found.memory) == (500, pytest.approx(45), 76, 228)
     assert work({"cores": 0.5, "seconds": 60, "changes": 300}) == pytest.approx(0.1)
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests import checkpoints
+from tests.packaged import load_packaged
 from viz.models import LoadedModel, load
 
 Checkpoint = Callable[[str], Path]
@@ -53,3 +54,15 @@ def loaded(checkpoint: Checkpoint) -> Loaded:
 def minilm() -> LoadedModel:
     """The default model: all-MiniLM-L6-v2 as installed."""
     return load("all-MiniLM-L6-v2")
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> LoadedModel:
+    """SmolLM2-135M-Instruct out of its package."""
+    return load_packaged("SmolLM2-135M-Instruct")
+
+
+@pytest.fixture(scope="session")
+def e5() -> LoadedModel:
+    """multilingual-e5-small out of its package."""
+    return load_packaged("multilingual-e5-small")

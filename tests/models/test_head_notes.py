@@ -122,14 +122,55 @@ def test_the_sink_has_a_short_value_and_adds_the_least():
     assert (min(added), max(added)) == pytest.approx((0.59, 1.24), abs=0.005)
 
 
+ITS = (
+    ("这只动物没过马路，它太{}了。", "动物", "马路", "累", "宽"),
+    ("这只动物没有穿过街道，它太{}了。", "动物", "街道", "累", "宽"),
+    ("这只动物没有过马路，它太{}了。", "动物", "马路", "累", "宽"),
+    ("那只动物没能过河，它太{}了。", "动物", "河", "累", "深"),
+    ("奖杯放不进箱子，它太{}了。", "奖杯", "箱子", "大", "小"),
+    ("小猫没有追老鼠，它太{}了。", "小猫", "老鼠", "困", "快"),
+    ("狗没有吃骨头，它太{}了。", "狗", "骨头", "饱", "硬"),
+    ("这辆车没有开过桥，它太{}了。", "车", "桥", "重", "窄"),
+    ("马没有跳过围墙，它太{}了。", "马", "围墙", "累", "高"),
+    ("机器人没有搬桌子，它太{}了。", "机器人", "桌子", "旧", "重"),
+    ("船没有进港口，它太{}了。", "船", "港口", "大", "小"),
+    ("小鸟没有飞过大山，它太{}了。", "小鸟", "大山", "累", "高"),
+    ("孩子没有吃苹果，它太{}了。", "孩子", "苹果", "饱", "酸"),
+    ("猴子没有爬上那棵树，它太{}了。", "猴子", "树", "累", "高"),
+)
+"""Sentences whose 它 is one of two nouns, these nouns, and what is said of the one and of the other."""
+
+
+def test_a_head_of_e5_goes_by_the_subject_in_two_languages(e5):
+    def pieces(text, word):
+        offsets = e5.tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
+        start = text.index(word)
+        return [i for i, (a, b) in enumerate(offsets) if a < b and a < start + len(word) and b > start]
+
+    def given(text, query, *nouns):
+        weights = capture(e5, text).layer(8).weights[8]
+        return [float(weights[pieces(text, query)[0], pieces(text, noun)].sum()) for noun in nouns]
+
+    def share(pairs):
+        return sum(subject > other for subject, other in pairs)
+
+    tired = [given(text.format(subject), "它", a, b) for text, a, b, subject, _ in ITS]
+    wide = [given(text.format(other), "它", a, b) for text, a, b, _, other in ITS]
+    assert tired[2] == pytest.approx([0.67, 0.02], abs=0.01) and wide[2][0] == pytest.approx(0.61, abs=0.01)
+    assert (share(tired), share(wide)) == (14, 13)
+    assert [mean(values) for values in zip(*tired, strict=True)] == pytest.approx([0.52, 0.06], abs=0.01)
+    assert given("这只动物没有过马路，因为它太累了。", "它", "动物") == pytest.approx([0.08], abs=0.01)
+    assert given("这只动物没有过马路，它太累了。", "这", "动物") == pytest.approx([0.55], abs=0.01)
+    assert share([given(text, " it", a, b) for text, a, b in IT]) == 10
+
+
 def test_notes_name_heads_and_examples_that_exist():
     codes = {example.code for example in examples()}
     table = head_notes._notes()
     assert len(table) >= 8
     for (model, layer, head), note in table.items():
-        assert model == entries()[0].id
-        assert 0 <= layer < 6
-        assert 0 <= head < 12
+        assert (layer, head) < {entries()[0].id: (6, 12), "multilingual-e5-small": (12, 12)}[model]
+        assert head < 12
         assert set(note.examples) <= codes
         assert all(note.text.values())
     assert head_notes.note("", 0, 0) is None

@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 import huggingface_hub
 import pytest
@@ -276,6 +277,7 @@ def test_offline_the_sentence_says_so(hub_cache, monkeypatch, model_id):
         raise OSError("no route to host")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
     with pytest.raises(ModelError, match=r"cannot be reached") as caught:
         load(model_id)
     assert caught.value.code == "offline"
@@ -331,7 +333,7 @@ def test_every_error_has_its_sentence_in_both_languages(lang):
 def test_the_registry_is_what_a_visitor_may_choose():
     known = entries()
     assert len({entry.id for entry in known}) == len(known)
-    assert len(HUB) == 8
+    assert len(HUB) == 10
     for entry in known:
         assert (entry.hub is None) != (entry.path is None)  # from the hub, or the project's own
         assert set(entry.why) == {"en", "zh"}
@@ -339,10 +341,11 @@ def test_the_registry_is_what_a_visitor_may_choose():
     for entry in HUB:
         assert re.fullmatch(r"[\w-]+/[\w.-]+", str(entry.hub))
         assert re.fullmatch(r"[0-9a-f]{40}", str(entry.revision))
-        # A file holds its parameters at 2 or 4 bytes each, and little else (GPT-2's also its masks, a tenth).
-        assert (
-            0.99 < entry.size_mb * 1e6 / entry.parameters / (2 if entry.size_mb / entry.parameters < 3e-6 else 4) < 1.11
-        )
+        bytes_each = entry.size_mb * 1e6 / entry.parameters
+        if entry.file:  # 4 bits each, scales, a tokenizer; SmolLM2's embeddings in 8 bits
+            assert 4.5 < 8 * bytes_each < 6
+        else:  # 2 or 4 bytes each, and little else (GPT-2's also its masks, a tenth)
+            assert 0.99 < bytes_each / (2 if bytes_each < 3 else 4) < 1.11
 
 
 def test_weights_brought_along_have_a_known_sha():
@@ -400,3 +403,47 @@ def test_the_server_does_not_say_where_its_files_are(folder):
     error = refusal(folder)
     assert str(folder.parent) not in str(error)
     assert "/" not in error.values["reason"]
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch) -> Path:
+    """An installed package that carries a model as one file, and must not be imported."""
+    folder = tmp_path / "carries_a_model"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("raise AssertionError('imported')")
+    (folder / "model.gguf").write_bytes(b"GGUF and nothing else")
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+def carried(**about: Any) -> Entry:
+    return Entry(id="small", package="carries_a_model", file="model.gguf", **about)
+
+
+def test_a_packages_file_is_found_without_importing_the_package(package):
+    assert carried().packaged_file() == package / "model.gguf"
+    assert carried().is_here() and carried().local_folder() is None
+    (package / "model.gguf").unlink()
+    assert carried().packaged_file() is None and not carried().is_here()
+    assert Entry(id="small", package="no_such_package", file="model.gguf").packaged_file() is None
+
+
+def test_a_packages_file_that_is_another_is_refused(package):
+    with pytest.raises(ModelError, match=r"small: model\.gguf is not the published file") as caught:
+        load("small", extra=(carried(sha256="a" * 64),))
+    assert caught.value.code == "sha"
+
+
+@pytest.mark.parametrize("content", [b"GGUF and nothing else", b"PK\x03\x04", b""])
+def test_a_packages_file_that_cannot_be_read_is_a_sentence(package, content):
+    (package / "model.gguf").write_bytes(content)
+    with pytest.raises(ModelError, match=r"small: the files cannot be read") as caught:
+        load("small", extra=(carried(),))
+    assert caught.value.code == "corrupt" and str(package.parent) not in str(caught.value)
+
+
+def test_the_sha_of_a_packages_file_is_not_asked_of_the_hubs(package, hub_cache, checkpoint):
+    (package / "model.gguf").unlink()
+    fill(hub_cache, checkpoint("bert"))
+    entry = carried(hub="someone/small", sha256="a" * 64)
+    assert not load("small", extra=(entry,)).is_packaged

@@ -6,12 +6,15 @@ from threading import Barrier
 
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 from torch.testing import assert_close
+from transformers import PreTrainedTokenizerFast
 
 from tests.checkpoints import TEXT, open_folder
 from tests.models.conftest import Checkpoint, Loaded
 from viz.models import ModelError
-from viz.models.tokens import labels, read_text, seeded_embeddings, split_words, visible
+from viz.models.tokens import labels, read_text, seeded_embeddings, spells_bytes, split_words, visible
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 HOSTILE = "<b>hi</b> <img src=x onerror=alert(1)> ![x](http://a.b/c) $x^2$ #000001 &amp; `x` \u202eabc\x00\x07"
@@ -233,3 +236,14 @@ def test_visitors_share_a_tokenizer_from_its_first_use_on(name, checkpoint: Chec
         with ThreadPoolExecutor(len(texts)) as pool:
             for own, seen in zip(expected, pool.map(visit, texts), strict=True):
                 assert all(tokens == own for tokens in seen)
+
+
+def test_who_spells_bytes(loaded):
+    spelled = {name: spells_bytes(loaded(name).tokenizer) for name in ("gpt2", "bert", "t5", "llama")}
+    assert spelled["gpt2"] and not spelled["bert"] and not spelled["t5"]
+    tokenizer = Tokenizer(WordLevel({"Ġ": 0, "▁": 1, "[UNK]": 2}, unk_token="[UNK]"))  # XLM-R's has a piece Ġ, too
+    assert not spells_bytes(PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]"))
+
+
+def test_a_mark_behind_a_chinese_character_is_no_part_of_the_word(loaded):
+    assert read_text(loaded("gpt2").tokenizer, "猫。", 61).words == (0, 0, 0, 1, 1, 1)

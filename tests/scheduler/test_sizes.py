@@ -13,6 +13,12 @@ class Two:
     values: tuple
 
 
+@dataclass(frozen=True)
+class Hidden:
+    name: str
+    held_bytes: int = 10_007
+
+
 def test_a_size_counts_every_storage_once_and_says_where_it_lies():
     weights, own = torch.zeros(7, 11), torch.zeros(13)
     storages = {}
@@ -22,3 +28,7 @@ def test_a_size_counts_every_storage_once_and_says_where_it_lies():
     storages.clear()
     size_of(torch.nn.Linear(3, 5), storages)
     assert sum(storages.values()) == 4 * (15 + 5)
+
+
+def test_what_a_result_says_it_holds_beside_is_counted():
+    assert 10_007 < size_of((Hidden(name="ab"),), {}) < 10_007 + 100

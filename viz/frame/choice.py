@@ -3,10 +3,8 @@
 A chip names what is chosen; it opens the controls. Together they make the :class:`Choice` of a run.
 """
 
-import time
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -15,15 +13,13 @@ from streamlit.delta_generator import DeltaGenerator
 from viz import limits
 from viz.frame import compute, controls, specs, state
 from viz.frame.controls import KEEP
-from viz.frame.examples import examples
+from viz.frame.examples import examples, take_head
 from viz.frame.mask_code import from_code
-from viz.models import registry
+from viz.frame.models_here import models_here, offered
 from viz.models.layout import LoadedModel
 from viz.text import Translate
 
 SOURCES = ("model", "embeddings", "words")
-MOMENT = 10
-"""Seconds after which the disk is asked again which models there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +110,10 @@ def choose(t: Translate, shown: Controls) -> Asked:
 def _take_example() -> None:
     chosen = st.session_state["_example"]
     if chosen is not None:
-        state.put("text", next(example.text for example in examples() if example.code == chosen))
+        example = next(example for example in examples() if example.code == chosen)
+        state.put("text", example.text)
+        if st.session_state["source"] == "model" and example.model in models_here():
+            take_head(example)
         st.session_state["_example"] = None
 
 
@@ -144,38 +143,14 @@ def _text(t: Translate, lang: str) -> tuple[str, int]:
     return text[: limits.CHARACTERS], max(0, len(text) - limits.CHARACTERS)
 
 
-def _available(entry: registry.Entry) -> bool:
-    """In memory already (its files may be gone since), on this machine, or to be had from the hub."""
-    if compute.models.holds(entry.id):
-        return True
-    return entry.local_folder() is not None or registry.hub().reachable
-
-
-def _offered() -> tuple[registry.Entry, ...]:
-    """The list of models, as far as whoever runs the server wants it and has the memory."""
-    wanted = [entry for entry in registry.entries() if not limits.MODELS or entry.id in limits.MODELS]
-    return *specs.local_entries(), *(entry for entry in wanted if 4 * entry.parameters <= limits.MODELS_BYTES)
-
-
-@lru_cache(maxsize=1)
-def _on_this_machine(_moment: int) -> frozenset[str]:
-    """Names of the models that can be had; one moment, one look, which takes 3 ms."""
-    return frozenset(entry.id for entry in _offered() if _available(entry))
-
-
-def _models_here() -> dict[str, registry.Entry]:
-    had = _on_this_machine(int(time.monotonic() / MOMENT))
-    return {entry.id: entry for entry in _offered() if entry.id in had}
-
-
 def _model_id() -> str:
-    available = _models_here()
+    available = models_here()
     default = specs.local_entries()[0].id if specs.local_entries() else compute.DEFAULT_MODEL
     return state.choice("model", default if default in available else next(iter(available), default), list(available))
 
 
 def _model_control(t: Translate, lang: str) -> None:
-    available = _models_here()
+    available = models_here()
     chosen = available.get(st.session_state["model"])
     st.selectbox(
         t("choice.model"),
@@ -184,7 +159,9 @@ def _model_control(t: Translate, lang: str) -> None:
         persist_state=KEEP,
         help=chosen.why.get(lang) if chosen else None,
     )
-    if away := [entry for entry in _offered() if entry.id not in available]:
+    if to_add := [entry.id for entry in offered() if entry.file and entry.id not in available]:
+        st.caption(t("choice.packaged", models=", ".join(to_add)))
+    if away := [entry for entry in offered() if entry.id not in available]:
         with st.expander(t("choice.more_models", n=len(away))):
             st.caption(t("choice.offline"))
             for entry in away:

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from functools import cache
 
 from viz import ASSETS
+from viz.frame import specs, state
+from viz.frame.models_here import models_here
+from viz.models import registry
 
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
     """A sentence to start from, or two, and what to look for: ``target`` asks, where there are two.
 
-    ``query`` is the token that is locked in the head grid until the visitor chooses another.
+    ``query`` is the token that is locked in the head grid until the visitor chooses another. ``model``, if one is
+    named, is the one in which there is something to look for, in a ``layer`` and a ``head``.
     """
 
     code: str
@@ -20,6 +24,9 @@ class Example:
     why: dict[str, str]
     target: str = ""
     query: str = ""
+    model: str = ""
+    layer: int = 0
+    head: int = 0
 
 
 @cache
@@ -36,3 +43,21 @@ def examples() -> tuple[Example, ...]:
 def pairs() -> tuple[Example, ...]:
     """The pairs of ``assets/pairs.toml``, one to ask and one to answer, the default one first."""
     return _examples("pairs")
+
+
+def take_head(example: Example) -> None:
+    """Choose the model in which there is something to see in an example, and where."""
+    for name in ("model", "layer", "head"):
+        state.choose(name, getattr(example, name))
+
+
+def open_on_what_is_read(lang: str) -> None:
+    """Where a link asks for nothing: choose a text in this language and a model for it, if the default reads another.
+
+    All of it counts as chosen. So it stands in the link, and a link that names no model means what it always has.
+    """
+    had = models_here()
+    example = next((example for example in examples() if example.lang == lang and example.model in had), None)
+    if example is not None and not specs.local_entries() and registry.find(example.model).is_here():
+        state.choose("text", example.text)
+        take_head(example)

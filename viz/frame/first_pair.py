@@ -7,21 +7,22 @@ from torch import Tensor
 
 from viz.models.tokens import SPACE
 
-FAMOUS = ("it", "animal")
-"""The pair to look at first, where the text has it."""
+FAMOUS = (("it", "animal"), ("它", "动物"))
+"""The pairs to look at first, where the text has one."""
 
 
 def first_query(labels: Sequence[str], special: Sequence[bool], weights: Tensor) -> int:
-    """Which query to show before one is chosen: the famous pair's, else the one with the strongest link to a word."""
+    """Which query to show before one is chosen: a famous pair's, else the one with the strongest link to a word."""
     words = _words(labels)
-    return words.index(FAMOUS[0]) if set(FAMOUS) <= set(words) else int(_links(special, weights).amax(-1).argmax())
+    famous = next((words.index(query) for query, key in FAMOUS if {query, key} <= set(words)), None)
+    return int(_links(special, weights).amax(-1).argmax()) if famous is None else famous
 
 
 def first_key(labels: Sequence[str], special: Sequence[bool], weights: Tensor, query: int) -> int:
     """Which key to show before one is chosen: the famous one for the famous query, else the query's strongest link."""
     words = _words(labels)
-    famous = FAMOUS[1] in words and words[query] == FAMOUS[0]
-    return words.index(FAMOUS[1]) if famous else int(_links(special, weights)[query].argmax())
+    famous = dict(FAMOUS).get(words[query])
+    return words.index(famous) if famous in words else int(_links(special, weights)[query].argmax())
 
 
 def _words(labels: Sequence[str]) -> list[str]:

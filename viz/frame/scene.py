@@ -11,8 +11,8 @@ from viz.errors import ModelError
 from viz.frame import compute, specs
 from viz.frame.choice import Asked, Chips, Choice
 from viz.models.capture import Capture
-from viz.models.tokens import Tokens
-from viz.text import Translate
+from viz.models.tokens import Tokens, spells_bytes
+from viz.text import Translate, paragraph
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +89,13 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
         d_k=spec.d_k,
         n=len(scene.labels),
     )
-    st.caption(f"{line} {t('source.model_own')}" if untouched and source.kind == "model" else line)
+    st.caption(paragraph(line, model_own(t, source.model)) if untouched and source.kind == "model" else line)
     mask_added(scene)
+
+
+def model_own(t: Translate, model: str) -> str:
+    """That the numbers are a model's own, and which weights those are."""
+    return t("source.model_own_packaged" if compute.model(model).is_packaged else "source.model_own")
 
 
 def blocks_more(scene: Scene) -> bool:
@@ -123,8 +128,8 @@ def cuts(scene: Scene) -> None:
 def unknown_tokens(t: Translate, model: str, tokens: Tokens) -> None:
     """Say so where a model reads one token for all the words it does not know."""
     tokenizer = compute.model(model).tokenizer if model else None
-    if tokenizer is None or tokenizer.unk_token_id in (None, tokenizer.bos_token_id, tokenizer.eos_token_id):
-        return  # bytes spell every word: what is called unknown there is another mark's token
+    if tokenizer is None or tokenizer.unk_token_id is None or spells_bytes(tokenizer):
+        return  # what is called unknown by a tokenizer that knows every byte is another mark's token
     read = zip(tokens.ids, tokens.special, strict=True)
     if n := sum(token == tokenizer.unk_token_id and not special for token, special in read):
         st.warning(t("note.unknown", model=_plain(model), n=n, all=len(tokens.ids), token=tokenizer.unk_token))

@@ -23,7 +23,7 @@ from viz.streamlit_internals import is_back_or_forward, page_hash
 T = TypeVar("T")
 
 _LINK, _DECLARED, _REFUSED, _LONGEST, _WRITTEN = "_link", "_declared", "_refused", "_longest", "_written"
-_PAGE, _BELIEVED, _USUAL, _KEPT = "_page", "_believed", "_usual", "_kept"
+_PAGE, _BELIEVED, _USUAL, _KEPT, _BARE = "_page", "_believed", "_usual", "_kept", "_bare"
 
 
 def begin() -> None:
@@ -36,7 +36,14 @@ def begin() -> None:
         # What this link was asked for already; a name that is not in it has a value of before. None: no such link.
         state[_BELIEVED] = None if first else set()
     state[_DECLARED], state[_KEPT] = {}, ()
+    state[_BARE] = first and set(state[_LINK]) <= {"lang"}
     state.setdefault(_USUAL, {})
+
+
+def is_opened_bare() -> bool:
+    """Whether this is the first run of a session whose link asks for nothing, but perhaps for a language."""
+    bare: bool = st.session_state[_BARE]
+    return bare
 
 
 def is_of_before(name: str) -> bool:

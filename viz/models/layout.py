@@ -14,6 +14,9 @@ from torch import Tensor, nn
 from viz.errors import ModelError
 from viz.models.registry import Entry
 
+PIECE_BYTES = 1_050
+"""Of each piece of a unigram tokenizer: 262 MB for the 250,002 of multilingual-e5-small."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
@@ -55,12 +58,16 @@ class Layer:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedModel:
-    """A pretrained model ready to be captured; shared by all visitors and never changed."""
+    """A pretrained model ready to be captured; shared by all visitors and never changed.
+
+    ``is_packaged`` says that its weights are those of its package's file, which are rounded to few bits.
+    """
 
     entry: Entry
     model: Any
     tokenizer: Any
     layers: tuple[Layer, ...]
+    is_packaged: bool = False
 
     @property
     def max_tokens(self) -> int:
@@ -72,6 +79,13 @@ class LoadedModel:
     def n_layers(self) -> int:
         """Layers of the first stack."""
         return sum(layer.layout.stack == self.layers[0].layout.stack for layer in self.layers)
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes beside the weights, where they are many: SentencePiece's pieces stand in a tree, 1 kB each."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        unigram = backend is not None and type(backend.model).__name__ == "Unigram"
+        return len(self.tokenizer) * PIECE_BYTES if unigram else 0
 
     def embeddings(self, ids: list[int]) -> Tensor:
         """The rows of the model's own embedding table for these tokens, (T, d_model), without positions."""

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from viz.errors import ModelError
+from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.layout import LoadedModel, check_family, find_layers
 from viz.models.registry import Entry, find
@@ -50,6 +51,20 @@ def _read_json(entry: Entry, file: Path) -> dict[str, Any]:
     return content
 
 
+def _check_sha(entry: Entry, weights: Path) -> None:
+    """Refuse a file that is not the known one.
+
+    Raises:
+        ModelError: "sha".
+    """
+    if not entry.sha256:
+        return
+    with weights.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != entry.sha256:
+        raise ModelError("sha", model=entry.id, file=weights.name, found=found[:8], expected=entry.sha256[:8])
+
+
 def _check_weights(entry: Entry, folder: Path) -> None:
     """Refuse what is not a whole, published safetensors checkpoint, before any library opens it.
 
@@ -58,7 +73,7 @@ def _check_weights(entry: Entry, folder: Path) -> None:
     """
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     names = [single.name]
-    if index.is_file() and not single.is_file() and not entry.sha256:
+    if index.is_file() and not single.is_file() and (entry.file or not entry.sha256):
         parts = _read_json(entry, index).get("weight_map")
         names = sorted({str(name) for name in parts.values()}) if isinstance(parts, dict) and parts else names
     for name in names:
@@ -69,11 +84,8 @@ def _check_weights(entry: Entry, folder: Path) -> None:
         if pickles:
             raise ModelError("pickle", model=entry.id, file=pickles[0])
         raise ModelError("missing", model=entry.id, file=gone[0])
-    if entry.sha256:
-        with single.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != entry.sha256:
-            raise ModelError("sha", model=entry.id, found=found[:8], expected=entry.sha256[:8])
+    if not entry.file:
+        _check_sha(entry, single)
 
 
 def _auto_class(config: dict[str, Any]) -> Any:
@@ -118,26 +130,18 @@ def _lean(transformers: Any) -> None:
     transformers.utils.is_scipy_available = lambda: False
 
 
-def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
-    """Load a model of the registry, or one of ``extra`` (folders named by whoever runs the server).
+def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
+    """The model and its tokenizer from the one file its package carries."""
+    _check_sha(entry, file)
+    try:
+        parts = packaged.read(file)
+        return parts.assemble(attn_implementation=INTERFACE), parts.tokenizer
+    except Exception as error:
+        raise _corrupt(entry, error) from error
 
-    Only safetensors are read, no code of the model is run, and a file with a known SHA-256 must have it.
-    The model is in float32, in ``eval`` mode, and never changed again: visitors share it.
 
-    Args:
-        model_id: an entry's ``id`` or its name on the hub.
-        extra: entries beside the registry's; they come first.
-
-    Raises:
-        ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "missing", "pickle",
-            "sha", "family" or "corrupt".
-    """
-    import transformers
-
-    _lean(transformers)
-    transformers.utils.logging.disable_progress_bar()
-    entry = find(model_id, extra=extra)
-    folder = entry.local_folder() or _download(entry)
+def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
+    """The model and its tokenizer from a folder as ``save_pretrained`` writes it."""
     config = _read_json(entry, folder / "config.json")
     check_family(entry, str(config.get("model_type")))
     _check_weights(entry, folder)
@@ -145,7 +149,6 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
         raise _corrupt(entry, "config.json: transformers_weights names another file")
     if not (folder / "tokenizer.json").is_file():
         raise ModelError("missing", model=entry.id, file="tokenizer.json")
-    install()
     try:
         tokenizer = _tokenizer(folder)
         model, report = _auto_class(config).from_pretrained(
@@ -161,7 +164,35 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
     # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.
     if gaps := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise _corrupt(entry, f"no weights for {gaps[0]}")
+    return model, tokenizer
+
+
+def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
+    """Load a model of the registry, or one of ``extra`` (folders named by whoever runs the server).
+
+    Only safetensors are read, and the files of known packages; no code of the model is run, and a file with a known
+    SHA-256 must have it.
+    The model is in float32, in ``eval`` mode, and never changed again: visitors share it.
+
+    Args:
+        model_id: an entry's ``id`` or its name on the hub.
+        extra: entries beside the registry's; they come first.
+
+    Raises:
+        ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "missing", "pickle",
+            "sha", "family" or "corrupt".
+    """
+    import transformers
+
+    _lean(transformers)
+    transformers.utils.logging.disable_progress_bar()
+    install()
+    entry = find(model_id, extra=extra)
+    if (file := entry.packaged_file()) is not None:
+        model, tokenizer = _from_package(entry, file)
+    else:
+        model, tokenizer = _from_folder(entry, entry.local_folder() or _download(entry))
     model.eval().requires_grad_(False)
     layers = tuple(find_layers(model))
     watch(layers)
-    return LoadedModel(entry=entry, model=model, tokenizer=tokenizer, layers=layers)
+    return LoadedModel(entry=entry, model=model, tokenizer=tokenizer, layers=layers, is_packaged=file is not None)

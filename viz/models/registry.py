@@ -15,13 +15,18 @@ from viz.errors import ModelError
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One model of the registry. ``id`` is its code in links, ``hub`` its name on the hub, ``path`` a local folder."""
+    """One model of the registry. ``id`` is its code in links, ``hub`` its name on the hub, ``path`` a local folder.
+
+    A ``package`` carries a ``folder`` like the hub's, or one ``file`` that :mod:`viz.models.packaged` reads; ``sha256``
+    is of that file, else of the folder's model.safetensors.
+    """
 
     id: str
     hub: str | None = None
     revision: str | None = None
     package: str | None = None
     folder: str = ""
+    file: str = ""
     path: Path | None = None
     sha256: str | None = None
     licence: str = ""
@@ -34,12 +39,23 @@ class Entry:
         """The folder with the model's files, if this machine has them: a path, a package, or the hub's cache."""
         if self.path is not None:
             return self.path
-        if self.package is not None and (spec := importlib.util.find_spec(self.package)):
-            # The package's own code is not imported: only its files are wanted.
-            for location in spec.submodule_search_locations or ():
-                if (found := Path(location) / self.folder).is_dir():
-                    return found
-        return self._hub_cache()
+        found = None if self.file else self._in_package(self.folder)
+        return found if found is not None and found.is_dir() else self._hub_cache()
+
+    def packaged_file(self) -> Path | None:
+        """The one file that holds all of the model, if its package is installed."""
+        found = self._in_package(self.file) if self.file else None
+        return found if found is not None and found.is_file() else None
+
+    def is_here(self) -> bool:
+        """Whether this machine has the model's files."""
+        return self.packaged_file() is not None or self.local_folder() is not None
+
+    def _in_package(self, name: str) -> Path | None:
+        """Where a package keeps something. Its own code is not imported: only its files are wanted."""
+        spec = importlib.util.find_spec(self.package) if self.package is not None else None
+        locations = (spec.submodule_search_locations if spec else None) or ()
+        return next((Path(location) / name for location in locations), None)
 
     def _hub_cache(self) -> Path | None:
         from huggingface_hub import try_to_load_from_cache

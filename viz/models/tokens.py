@@ -146,16 +146,28 @@ def _number(words: list[int | None], offsets: list[tuple[int, int]], text: str) 
     """Number the words from 0; a token of no word (a special one) is a word of its own.
 
     A tokenizer's own "word" may be the whole text (Llama's) or a run of Chinese (GPT-2's). So a word also ends
-    before a space, and before a character of a script without spaces unless the token is a further byte of it.
+    before a space, before a character of a script without spaces unless the token is a further byte of it, and before
+    a mark behind one.
     """
     numbers: list[int] = []
     for i, (word, (start, end)) in enumerate(zip(words, offsets, strict=True)):
         same = i > 0 and word is not None and word == words[i - 1]
         if same and offsets[i - 1] != (start, end) and not text[slice(*offsets[i - 1])].isspace():
             piece, before = text[start:end], text[max(0, start - 1) : start]
-            same = not (piece[:1].isspace() or before.isspace() or _stands_alone(piece[:1]))
+            mark_after = _stands_alone(before) and not piece[:1].isalnum()
+            same = not (piece[:1].isspace() or before.isspace() or _stands_alone(piece[:1]) or mark_after)
         numbers.append(numbers[-1] if same else (numbers[-1] + 1 if numbers else 0))
     return tuple(numbers)
+
+
+def spells_bytes(tokenizer: Any) -> bool:
+    """Whether a tokenizer's smallest tokens are bytes, so that no word is unknown to it.
+
+    It has a token for a space, Ġ, and none for SentencePiece's mark of one, which is three bytes to it.
+    """
+    space, mark = (tokenizer.convert_tokens_to_ids(token) for token in "Ġ▁")
+    none = (None, tokenizer.unk_token_id)
+    return space not in none and mark in none
 
 
 def labels(tokenizer: Any, ids: list[int], pieces: list[str] | None = None) -> tuple[str, ...]:
@@ -165,7 +177,7 @@ def labels(tokenizer: Any, ids: list[int], pieces: list[str] | None = None) -> t
     character (from ``pieces``, the text behind each token) with its number, 猫₁ 猫₂.
     """
     raw = tokenizer.convert_ids_to_tokens(ids)
-    byte_level = tokenizer.convert_tokens_to_ids("Ġ") not in (None, tokenizer.unk_token_id)
+    byte_level = spells_bytes(tokenizer)
     shown: list[str] = []
     for i, token in enumerate(raw):
         if token is None:  # a model's table may have more rows than its tokenizer has tokens (Qwen2.5's has)

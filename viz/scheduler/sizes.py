@@ -33,4 +33,5 @@ def size_of(value: Any, storages: dict[int, int]) -> int:
         return 0
     if isinstance(value, str | bytes):
         return len(value) * (4 if isinstance(value, str) else 1)
-    return 8 + sum(size_of(part, storages) for part in _parts(value))
+    beside: int = getattr(value, "held_bytes", 0) if is_dataclass(value) else 0  # what it says of itself
+    return 8 + beside + sum(size_of(part, storages) for part in _parts(value))

@@ -9,6 +9,7 @@ from pages import PAGES
 from pages.masks.editor import read_painted
 from pages.masks.page import PAGE
 from tests.components.test_maps import unpack
+from tests.packaged import packaged_file
 from tests.running import checked
 from viz import limits
 from viz.core.attention import attend
@@ -112,6 +113,13 @@ def test_with_no_mask_chosen_a_causal_one_shows_it(open_app, section):
     assert T("masks.instead") in [one.value for one in app.caption]
     assert T("masks.instead") not in [one.value for one in causal.caption]
     assert not app.info
+
+
+def test_large_scores_turn_no_check_red(open_app):
+    """Scores up to 30, as e5 has them, are rounded thirty times as coarsely as those around 1."""
+    packaged_file("multilingual-e5-small")
+    sharp = {"model": "multilingual-e5-small", "layer": 8, "head": 8, "text": "这只动物没有过马路，它太累了。"}
+    assert checked(open_app("masks", section="decoding", **sharp), "decoding") == (3, 3)
 
 
 def test_a_mask_too_late_that_costs_next_to_nothing_says_so(open_app):

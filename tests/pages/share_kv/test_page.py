@@ -11,6 +11,7 @@ import torch
 from pages.share_kv import compute as own_compute
 from pages.share_kv import copying, growing_cache, published, savings, speed, who_shares
 from pages.share_kv.page import PAGE
+from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
 from tests.running import checked, everything
 from viz.core.analysis.map_statistics import total_variation
@@ -28,6 +29,7 @@ from viz.text import LANGUAGES, translator
 TEXT = examples()[0].text
 REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
 T = translator("en")
+SMOLLM2 = "SmolLM2-135M-Instruct"
 
 
 def view(app, name):
@@ -424,3 +426,28 @@ class TestFaults:
         right, wrong = multi_head(x, x, weights), multi_head(x, x, weights, scale=1.0)
         torch.testing.assert_close(who_shares.head_by_head(right), right.output)
         assert (who_shares.head_by_head(wrong) - wrong.output).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_model_that_really_shares_is_one_click_away(open_app, lang):
+    """9 query heads on 3, with keys and values of their own: 2 x 30 x 3 x 64 x 2 bytes a token, times 8,192."""
+    packaged_file(SMOLLM2)
+    app, t = open_app("share_kv", lang=lang, section="growing_cache", n_kv_heads=2), translator(lang)
+    app.button(key="_real_sharing").click().run()
+    assert not app.exception and (app.session_state["model"], app.session_state["n_kv_heads"]) == (SMOLLM2, 3)
+    said = [one.value for one in app.caption]
+    kept, unshared = size_text(2 * 30 * 3 * 64 * 2 * 8192), size_text(2 * 30 * 9 * 64 * 2 * 8192)
+    assert t("share_kv.real_cache", n="8,192", L=30, kept=kept, unshared=unshared) in said
+    assert t("source.model_own_packaged") in said, "nothing is pooled"
+    assert t("share_kv.not_causal") not in said
+    shown = view(app, "kv_cache")
+    assert (shown["token_bytes"], shown["mha_token_bytes"], shown["n_kv_heads"]) == (23_040, 69_120, 3)
+    own = compute.read(specs.Source(kind="model", text=TEXT, model=SMOLLM2)).calls[3].k
+    torch.testing.assert_close(torch.tensor(shown["k"]).reshape(own.shape), own, atol=0, rtol=0)
+    assert checked(app, "growing_cache") == (2, 2)
+    assert not any(button.key == "_real_sharing" for button in app.button)
+
+
+def test_where_no_such_model_is_none_is_offered(open_app, monkeypatch):
+    monkeypatch.setattr("pages.share_kv.context.models_here", dict)
+    assert not any(button.key == "_real_sharing" for button in open_app("share_kv").button)

@@ -1,0 +1,235 @@
+"""GGUF: a small file that the package ``gguf`` writes and transformers reads, and the real one's known figures."""
+
+import json
+from pathlib import Path
+
+import gguf as reference
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
+
+from tests.packaged import packaged_file
+from viz.models import capture
+from viz.models.packaged import gguf, quantised, read
+
+LAYERS, HEADS, KV_HEADS, WIDTH, D_FF = 2, 6, 2, 96, 160
+MARKS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+MERGES = ["Ġ t", "h e", "Ġt he", "1 9"]
+FORMATS = {"Q4_1": quantised.q4_1, "Q8_0": quantised.q8_0, "Q4_0": quantised.q4_0}
+
+
+def letters() -> list[str]:
+    """How a byte-level tokenizer writes each of the 256 bytes."""
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    return sorted(ByteLevel.alphabet())
+
+
+def kind(name: str):
+    quantity = reference.GGMLQuantizationType
+    if "norm" in name:
+        return quantity.F32
+    return quantity.Q8_0 if "embd" in name else quantity.Q4_1
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    """A Llama of two layers with three query heads to a key/value head, as llama.cpp's converter would store it."""
+    path = tmp_path_factory.mktemp("gguf") / "small.gguf"
+    tokens = [*MARKS, *letters(), *(merge.replace(" ", "") for merge in MERGES)]
+    writer = reference.GGUFWriter(path, "llama")
+    writer.add_block_count(LAYERS)
+    writer.add_context_length(61)
+    writer.add_embedding_length(WIDTH)
+    writer.add_feed_forward_length(D_FF)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(KV_HEADS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_freq_base(100_000.0)
+    writer.add_rope_dimension_count(WIDTH // HEADS)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    writer.add_token_list(tokens)
+    writer.add_token_types([3] * len(MARKS) + [1] * (len(tokens) - len(MARKS)))
+    writer.add_token_merges(MERGES)
+    writer.add_unk_token_id(0)
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    writer.add_pad_token_id(2)
+    shapes = {"token_embd": (len(tokens), WIDTH), "output_norm": (WIDTH,)}
+    of_a_layer = {
+        "attn_norm": (WIDTH,),
+        "attn_q": (WIDTH, WIDTH),
+        "attn_k": (WIDTH * KV_HEADS // HEADS, WIDTH),
+        "attn_v": (WIDTH * KV_HEADS // HEADS, WIDTH),
+        "attn_output": (WIDTH, WIDTH),
+        "ffn_norm": (WIDTH,),
+        "ffn_gate": (D_FF, WIDTH),
+        "ffn_up": (D_FF, WIDTH),
+        "ffn_down": (WIDTH, D_FF),
+    }
+    shapes |= {f"blk.{i}.{name}": shape for i in range(LAYERS) for name, shape in of_a_layer.items()}
+    noise = np.random.default_rng(0)
+    for name, shape in shapes.items():
+        values = noise.normal(size=shape).astype(np.float32)
+        writer.add_tensor(f"{name}.weight", reference.quantize(values, kind(name)), raw_dtype=kind(name))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def test_weights_are_those_that_transformers_reads(file):
+    """Among them W_Q and W_K, which a file has in another order: read as they stand, they are far off."""
+    parts = read(file)
+    with torch.device("meta"):
+        empty = LlamaForCausalLM(parts.config)
+    theirs = load_gguf_checkpoint(str(file), return_tensors=True, model_to_load=empty)
+    assert set(parts.weights) == set(theirs["tensors"]) == set(empty.state_dict()) - {"lm_head.weight"}
+    for name, weight in parts.weights.items():
+        assert_close(weight, torch.as_tensor(theirs["tensors"][name]), atol=0, rtol=0)
+    as_it_stands = dict(gguf.contents(file)[1])["blk.1.attn_k.weight"]
+    assert (parts.weights["model.layers.1.self_attn.k_proj.weight"] - as_it_stands).abs().max() > 1
+    ours, said = parts.config.to_dict(), LlamaConfig(**theirs["config"]).to_dict()
+    about = {"architectures", "transformers_version", "model_type", "_model_name_or_path", "dtype", "pad_token_id"}
+    about |= {"unk_token_id", "eos_token_id", "bos_token_id", "tie_word_embeddings"}
+    shared = (said.keys() & ours.keys()) - about
+    assert {name: ours[name] for name in shared} == {name: said[name] for name in shared}
+
+
+def test_the_model_runs_on_the_very_tensors_that_were_read(file):
+    parts = read(file)
+    model = parts.assemble(attn_implementation="eager")
+    name = "model.layers.0.mlp.up_proj.weight"
+    assert model.get_parameter(name).data_ptr() == parts.weights[name].data_ptr()
+    assert model.lm_head.weight is model.model.embed_tokens.weight, "kept once"
+    ids = torch.tensor([parts.tokenizer("the 19 hens").input_ids])
+    assert model(ids).logits.isfinite().all()
+
+
+def test_text_becomes_bytes_and_digits_stand_alone(file):
+    tokenizer = read(file).tokenizer
+    assert tokenizer.tokenize("the 19") == ["t", "he", "Ġ", "1", "9"]
+    assert tokenizer.tokenize(" the") == ["Ġthe"]
+    assert tokenizer.decode(tokenizer("它 the!").input_ids) == "它 the!"
+    assert tokenizer("a<|im_end|>").input_ids[-1] == tokenizer.eos_token_id == 2
+    assert (tokenizer.bos_token, tokenizer.unk_token, tokenizer.pad_token) == (MARKS[1], MARKS[0], MARKS[2])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_few_bits_become_the_numbers_the_reference_finds(name):
+    quantity = reference.GGMLQuantizationType[name]
+    values = np.random.default_rng(1).normal(size=(7, 96)).astype(np.float32)
+    blocks = reference.quantize(values, quantity)
+    found = FORMATS[name](torch.from_numpy(blocks.reshape(-1)))
+    assert_close(found, torch.from_numpy(reference.dequantize(blocks, quantity).reshape(-1)), atol=0, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"), [(b"llama", b"lLama", "family 'lLama'"), (b"smollm", b"smo11m", "kind 'smo11m'")]
+)
+def test_what_is_not_known_is_refused(file, tmp_path, old, new, reason):
+    data = file.read_bytes()
+    place = data.index(old, data.index(b"general.architecture" if old == b"llama" else b"tokenizer.ggml.pre"))
+    other = tmp_path / "other.gguf"
+    other.write_bytes(data[:place] + new + data[place + len(old) :])
+    with pytest.raises(ValueError, match=reason):
+        read(other)
+
+
+def test_a_file_of_no_known_format(tmp_path):
+    other = tmp_path / "model.bin"
+    other.write_text(json.dumps({}))
+    with pytest.raises(ValueError, match=r"model\.bin begins with b'\{\}'"):
+        read(other)
+
+
+TO_MARY = "When Mary and John went to the store, {} gave a drink to"
+
+
+def near(value: float, within: float = 0.01) -> object:
+    """The rounding of a pinned value, and of another machine's float32."""
+    return pytest.approx(value, abs=within)
+
+
+def following(model, text: str) -> dict[str, float]:
+    [prediction] = capture(model, text).predictions
+    return dict(zip(prediction.labels, prediction.probabilities, strict=True))
+
+
+def test_it_is_the_model_the_package_names(smollm2):
+    config = smollm2.model.config
+    assert smollm2.is_packaged
+    assert (smollm2.n_layers, config.num_attention_heads, config.num_key_value_heads) == (30, 9, 3)
+    assert (config.hidden_size, config.head_dim, config.rope_parameters["rope_theta"]) == (576, 64, 100_000.0)
+    assert sum(weight.numel() for weight in smollm2.model.parameters()) == smollm2.entry.parameters
+    assert (smollm2.max_tokens, len(smollm2.tokenizer), smollm2.model.training) == (8192, 49_152, False)
+    file = packaged_file(smollm2.entry.id)
+    assert round(file.stat().st_size / 1e6, 1) == smollm2.entry.size_mb
+
+
+def test_the_capital_of_france(smollm2):
+    assert following(smollm2, "The capital of France is")["␣Paris"] == near(0.77)
+
+
+def test_who_is_given_a_drink(smollm2):
+    tokens = capture(smollm2, TO_MARY.format("John")).tokens
+    assert len(tokens.ids) == 14 and not any(tokens.special), "no token is added to the text"
+    assert following(smollm2, TO_MARY.format("John"))["␣Mary"] == near(0.923)
+    mary, john = (smollm2.tokenizer(f" {name}").input_ids[0] for name in ("Mary", "John"))
+    apart = []
+    for name in ("John", "Mary"):
+        final = capture(smollm2, TO_MARY.format(name)).final[-1]
+        scores = smollm2.model.lm_head(final)
+        apart.append(float(scores[mary] - scores[john]))
+    assert apart == [near(6.12, 0.02), near(-5.49, 0.02)]
+
+
+def test_the_answer_appears_in_the_last_layer_alone(smollm2):
+    states = capture(smollm2, TO_MARY.format("John")).states["decoder"]
+    norm, head = smollm2.model.model.norm, smollm2.model.lm_head
+    best = [smollm2.tokenizer.decode(head(norm(state[-1])).argmax()) for state in states[24:30]]
+    assert best[-1] == " the"
+    assert smollm2.tokenizer.decode(head(states[-1][-1]).argmax()) == " Mary"
+
+
+def test_heads_that_copy_what_came_next_last_time(smollm2):
+    """50 random tokens twice over; the seed is ours, so the tolerance is what another draw changes."""
+    drawn = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(0))
+    text = smollm2.tokenizer.decode(drawn)
+    ids = smollm2.tokenizer(text).input_ids
+    seen = capture(smollm2, text + text)
+    n = len(ids)
+    assert seen.tokens.ids[n + 1 : 2 * n] == seen.tokens.ids[1:n], "the seam may fall together, the rest repeats"
+    for layer, head, pinned in ((18, 6, 0.92), (17, 3, 0.78)):
+        weights = seen.layer(layer).weights[head]
+        rows = torch.arange(n + 1, len(weights) - 1)
+        assert float(weights[rows, rows - n + 1].mean()) == near(pinned, 0.12)
+    for layer, head, pinned in ((16, 0, 0.89), (11, 1, 0.84)):
+        assert float(seen.layer(layer).weights[head].diagonal(-1).mean()) == near(pinned, 0.12)
+
+
+def test_the_first_token_takes_much_of_the_weight_though_it_is_a_word(smollm2):
+    seen = capture(smollm2, TO_MARY.format("John"))
+    share = [float(seen.layer(i).weights[:, 7:, 0].mean()) for i in range(30)]  # an even spread gives 0.09
+    assert max(share[i] for i in (0, 1, 10, 11)) < 0.1
+    assert min(share[3:10]) > 0.25 and min(share[12:]) > 0.33
+
+
+def test_every_layer_replayed_is_the_models_own(smollm2):
+    """Nine query heads on three key/value heads, turned by RoPE; eager attention is transformers' own code."""
+    seen = capture(smollm2, "In 2024 a cat sat on 它的 mat.")
+    config = LlamaConfig(**smollm2.model.config.to_dict())
+    own = LlamaForCausalLM.from_pretrained(
+        None, config=config, state_dict=smollm2.model.state_dict(), attn_implementation="eager"
+    )
+    assert own.lm_head.weight.data_ptr() == smollm2.model.lm_head.weight.data_ptr(), "no second copy for a test"
+    with torch.inference_mode():
+        result = own.eval()(torch.tensor([seen.tokens.ids]), output_attentions=True)
+    for i, weights in enumerate(result.attentions):
+        assert_close(seen.layer(i).weights, weights[0], atol=2e-5, rtol=0)
+    assert (seen.n_layers, seen.n_heads, seen.n_kv_heads) == (30, 9, 3)
