@@ -352,7 +352,7 @@ def test_a_visitors_text_reaches_only_what_shows_it_literally(open_app, page, so
 
 
 REFUSALS = [
-    ModelError("sha", model="all-MiniLM-L6-v2", found="0" * 8, expected="1" * 8),
+    ModelError("sha", model="all-MiniLM-L6-v2", file="model.safetensors", found="0" * 8, expected="1" * 8),
     ModelError("missing", model="all-MiniLM-L6-v2", file="model.safetensors"),
     ModelError("pickle", model="all-MiniLM-L6-v2", file="pytorch_model.bin"),
     ModelError("corrupt", model="all-MiniLM-L6-v2", reason="header too large"),
