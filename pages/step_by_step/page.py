@@ -1,18 +1,20 @@
 """One head in nine steps: three words by hand, then a text; one cell and one row of it, why the root, what breaks."""
 
-from pages.step_by_step import ablation, saturation, steps, three_words, weighted_sum, worked_example
+from pages.step_by_step import ablation, saturation, split, steps, three_words, weighted_sum, worked_example
 from pages.step_by_step.context import open_step_by_step
 from pages.step_by_step.opening import HandFirst
 from viz.core.analysis.map_statistics import jacobian_norm
 from viz.core.analysis.one_head import by_hand
 from viz.core.analysis.saturation import random_scores
+from viz.core.analysis.torch_module import MultiHeadAttention
 from viz.core.attention import attend, row_softmax
-from viz.core.heads import merge_heads, multi_head, project, share_kv
-from viz.core.mistakes.attention import attend_wrongly, column_softmax
+from viz.core.heads import concat_heads, merge_heads, multi_head, project, share_kv, split_heads
+from viz.core.mistakes.attention import attend_wrongly, column_softmax, split_without_transpose
 from viz.frame.page import Section
 
 WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S_{ij} = q_i \cdot k_j"
 SUM = r"z_i = \sum_m A_{im}\, v_m"
+SPLIT = r"(B, n, d) \to (B, n, h, d_k) \to (B, h, n, d_k), \qquad d = h \cdot d_k"
 VARIANCE = (
     r"\operatorname{Var}\Bigl(\sum_{c=1}^{d} q_c k_c\Bigr) = d, \qquad \operatorname{Var}(q \cdot k / \sqrt d) = 1"
 )
@@ -26,6 +28,12 @@ PAGE = HandFirst(
         Section("steps", steps.draw, code=(project, attend, row_softmax, share_kv, merge_heads), formula=steps.formula),
         Section("worked_example", worked_example.draw, code=(by_hand,), formula=WEIGHT),
         Section("weighted_sum", weighted_sum.draw, code=(by_hand,), formula=SUM, parameters=("place",)),
+        Section(
+            "split",
+            split.draw,
+            code=(split_heads, concat_heads, split_without_transpose, MultiHeadAttention),
+            formula=SPLIT,
+        ),
         Section("saturation", saturation.draw, code=(random_scores, jacobian_norm), formula=VARIANCE),
         Section(
             "ablation",

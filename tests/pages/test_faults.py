@@ -22,6 +22,7 @@ from viz.core.analysis import (
     saturation,
     several_heads,
     token_similarity,
+    torch_module,
     window_fit,
 )
 from viz.core.cost import attention as cost
@@ -55,6 +56,7 @@ PLACES = {
     "steps, a model": "step_by_step/steps",
     "worked example": f"step_by_step/worked_example?{SEEDED}&mask=causal",
     "weighted sum": f"step_by_step/weighted_sum?{SEEDED}&mask=causal",
+    "split": f"step_by_step/split?{SEEDED}",
     "saturation": f"step_by_step/saturation?{SEEDED}",
     "ablation": f"step_by_step/ablation?{SEEDED}&mask=causal",
     # Masks
@@ -547,7 +549,12 @@ FAULTS = {
         places=("heads that differ",),
     ),
     "heads cut in the other order": Fault(
-        function=heads.split_heads, wrong=lambda right, x, n: right(x, n).flip(-3), places=("inputs of a head",)
+        function=heads.split_heads, wrong=lambda right, x, n: right(x, n).flip(-3), places=("inputs of a head", "split")
+    ),
+    "a batch's heads laid side by side in the other order": Fault(
+        function=torch_module.MultiHeadAttention.split,
+        wrong=lambda right, module, x: right(module, x).flip(-1),
+        places=("split",),
     ),
     "a direction left out": Fault(
         function=several_heads.score_form,

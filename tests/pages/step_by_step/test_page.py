@@ -632,3 +632,23 @@ def test_nothing_is_kept_that_nobody_chose(open_app):
     assert link_of(app) == {}
     app.toggle(key="_on_the_text").set_value(True).run()
     assert link_of(app) == {"section": "steps"}
+
+
+def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_costs(open_app):
+    t = translator("en")
+    right, wrong = (open_app("step_by_step", section="split", split_heads=4, no_transpose=off) for off in (0, 1))
+    assert checked(right, "split") == checked(wrong, "split") == (2, 2)
+    assert t("step_by_step.split.shapes", n=16, d=384, H=12, d_k=32) in [one.value for one in right.markdown]
+    assert not right.error
+    owners = [np.array(json.loads(figure_of(app, "split_after"))["data"][0]["text"]) for app in (right, wrong)]
+    by_hand = [[[10 * word + 2 * head + c for c in range(2)] for word in range(3)] for head in range(4)]
+    assert owners[0].tolist() == np.array(by_hand).reshape(12, 2).tolist()
+    assert sorted(owners[1].flatten().tolist()) == sorted(owners[0].flatten().tolist())
+    assert owners[1][:3].flatten().tolist() == [0, 1, 2, 3, 4, 5], "head 0 has the first word alone"
+    assert wrong.error[0].value.startswith(t("step_by_step.split.wrong", change="X", head=1).split("X")[0])
+
+
+def figure_of(app, key):
+    """What plotly is sent."""
+    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(f"-{key}")]
+    return chart.proto.spec

@@ -109,3 +109,18 @@ def measure_rows(weights: Float[Tensor, "*B Q K"]) -> RowMeasures:
         entropy=entropy(weights).where(proper, torch.nan),
         jacobian=jacobian_norm(weights).where(proper, torch.nan),
     )
+
+
+def split_without_transpose(x: Float[Tensor, "*B T width"], n_heads: int) -> Float[Tensor, "*B heads T d"]:
+    """The shape of :func:`~viz.core.heads.split_heads` by a view alone: each head is handed a few whole words.
+
+    The numbers are cut up in the order in which they lie in memory, word after word; nothing raises.
+
+    Example:
+        Two words of four numbers: head 0 gets all of the first word, head 1 all of the second.
+
+        >>> split_without_transpose(torch.tensor([[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]]), 2).tolist()
+        [[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0], [6.0, 7.0]]]
+    """
+    T, width = x.shape[-2:]
+    return x.reshape(*x.shape[:-2], n_heads, T, width // n_heads)

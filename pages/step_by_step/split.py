@@ -1,0 +1,119 @@
+"""How one big matrix becomes many heads: cut every word's vector, then give each head its own words by rows."""
+
+from collections.abc import Callable
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.step_by_step.context import StepByStepContext
+from viz.core.analysis.checks import largest
+from viz.core.analysis.torch_module import MultiHeadAttention, torch_module
+from viz.core.attention import attend
+from viz.core.heads import HeadWeights, concat_heads, multi_head, project, share_kv, split_heads
+from viz.core.mistakes.attention import split_without_transpose
+from viz.core.spec import AttentionSpec
+from viz.figures.blocks import whose
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.format import number, share
+from viz.frame.show import show
+
+WIDTH, WORDS, HEADS = 8, 3, (1, 2, 4, 8)
+"""The small example: numbers in a vector, words, and how many heads they can be cut into."""
+LENGTHS = (3, 2, 1)
+"""Words of each text of the batch that the usual class is run on: as many texts as words, so a mistake is silent."""
+
+
+def draw(context: StepByStepContext) -> list[Check]:
+    """The numbers of three words before the split and after it, the shapes of the real layer, and the usual class."""
+    t, spec = context.t, context.spec
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        h = controls.select_slider(t("step_by_step.split.heads"), "split_heads", 2, HEADS, width=260)
+        wrong = controls.toggle(t("step_by_step.split.forget"), "no_transpose")
+    words = _words(context)
+    x = torch.arange(len(words))[:, None] * 10.0 + torch.arange(WIDTH)
+    owners = (torch.arange(WIDTH) // (WIDTH // h)).float().expand_as(x)
+    cut = split_without_transpose if wrong else split_heads
+    before, after = st.columns(2)
+    with before:
+        st.markdown(t("step_by_step.split.before", n=len(words), d=WIDTH))
+        fig = whose(x, owners, words, title="", column_title=t("step_by_step.split.column"))
+        show(fig, key="split_before", alt=t("step_by_step.split.before_alt", h=h))
+    with after:
+        what = "after_wrong" if wrong and h > 1 else "after"
+        st.markdown(t(f"step_by_step.split.{what}", n=len(words), h=h, d_k=WIDTH // h))
+        rows = [t("step_by_step.split.row", head=head, word=word) for head in range(h) for word in words]
+        fig = whose(cut(x, h).flatten(0, 1), cut(owners, h).flatten(0, 1), rows, title="", column_title="")
+        show(fig, key="split_after", alt=t("step_by_step.split.after_alt", h=h))
+    weights, tokens = context.trace.projections, context.trace.x
+    apart = _change(tokens, weights)
+    if wrong and h > 1:
+        st.error(t("step_by_step.split.wrong", change=share(apart), head=context.head))
+    else:
+        st.markdown(t("step_by_step.split.right"))
+    st.markdown(t("step_by_step.split.shapes", n=len(tokens), d=spec.H * spec.d_k, H=spec.H, d_k=spec.d_k))
+    return [_check_loop(tokens, weights), *_batch(context)]
+
+
+def _words(context: StepByStepContext) -> list[str]:
+    """The first words of the text; a special token is none."""
+    tokens = context.scene.capture.tokens
+    words = [label for label, special in zip(tokens.labels, tokens.special, strict=True) if not special]
+    return words[:WORDS] or list(tokens.labels[:WORDS])
+
+
+def _output(cut: Callable[[Tensor, int], Tensor], x: Tensor, weights: HeadWeights) -> Tensor:
+    """The layer with its heads cut out in this way, positions left aside, and laid back in the way that undoes it."""
+    spec = weights.spec
+    q, k, v = (
+        cut(project(x, getattr(weights, f"w_{name}"), getattr(weights, f"b_{name}")), heads)
+        for name, heads in (("q", spec.H), ("k", spec.G), ("v", spec.G))
+    )
+    heads = attend(q, share_kv(k, spec.H), share_kv(v, spec.H)).output
+    back = concat_heads(heads) if cut is split_heads else heads.reshape(len(x), -1)
+    return project(back, weights.w_o, weights.b_o)
+
+
+def _change(x: Tensor, weights: HeadWeights) -> float:
+    """How much what the layer writes changes if the transpose is forgotten: a share of its length, mean over words."""
+    right, wrong = (_output(cut, x, weights) for cut in (split_heads, split_without_transpose))
+    return float(((wrong - right).norm(dim=-1) / right.norm(dim=-1)).nanmean())
+
+
+def _check_loop(x: Tensor, weights: HeadWeights) -> Check:
+    """The heads cut out of one big product against one small product for each head."""
+    spec = weights.spec
+    at_once = split_heads(project(x, weights.w_q, weights.b_q), spec.H)
+    off = 0.0
+    for head in range(spec.H):
+        own = slice(head * spec.d_k, (head + 1) * spec.d_k)
+        bias = 0 if weights.b_q is None else weights.b_q[own]
+        off = max(off, float((at_once[head] - (x @ weights.w_q[:, own] + bias)).abs().max()))
+    return check("step_by_step.split.check_loop", off, 1e-5 * largest(at_once), H=spec.H)
+
+
+def _batch(context: StepByStepContext) -> list[Check]:
+    """The usual class on a batch of texts of unequal length: against the core, and with its mask the wrong way."""
+    t, B = context.t, len(LENGTHS)
+    n = max(LENGTHS)
+    weights = HeadWeights.random(AttentionSpec(d_model=WIDTH, n_heads=2), seed=0)
+    module = torch_module(weights)
+    x = torch.randn(B, n, WIDTH, generator=torch.Generator().manual_seed(1))
+    real = torch.arange(n) < torch.tensor(LENGTHS)[:, None]
+    with torch.inference_mode():
+        given = module(x, real)
+        ours = torch.stack([multi_head(x[b], x[b], weights, allowed=real[b].expand(n, n)).output for b in range(B)])
+        silent = float((_without_axes(module, x, real) - given)[real].abs().max())
+    with st.expander(t("step_by_step.split.batch_title")):
+        st.markdown(t("step_by_step.split.batch", B=B, n=n))
+        st.markdown(t("step_by_step.split.batch_wrong", B=B, silent=number(silent)))
+    off = (given - ours)[real].abs().max()
+    return [check("step_by_step.split.check_module", off, 1e-5 * largest(ours))]
+
+
+def _without_axes(module: MultiHeadAttention, x: Tensor, mask: Tensor) -> Tensor:
+    """What a (B, n) mask does that was not given its two axes, where B = n and so nothing raises."""
+    q, k, v = module.split(module.q_proj(x)), module.split(module.k_proj(x)), module.split(module.v_proj(x))
+    scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf)
+    return module.o_proj((scores.softmax(-1) @ v).transpose(1, 2).reshape(x.shape))

@@ -1,0 +1,53 @@
+"""The usual PyTorch class: equal to the core, to torch's own layer, and batched like one text after the other."""
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from viz.core.analysis.torch_module import MultiHeadAttention, torch_module
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.spec import AttentionSpec
+
+
+def layer(d_model=15, n_heads=3, **more):
+    weights = HeadWeights.random(AttentionSpec(d_model=d_model, n_heads=n_heads, **more), seed=0)
+    return weights, torch.randn(2, 7, d_model, generator=torch.Generator().manual_seed(1))
+
+
+def test_it_is_the_core_text_by_text():
+    weights, x = layer()
+    with torch.inference_mode():
+        given = torch_module(weights)(x)
+    assert_close(given, torch.stack([multi_head(text, text, weights).output for text in x]), atol=1e-6, rtol=1e-5)
+
+
+def test_it_is_torchs_own_layer_under_a_padding_mask():
+    weights, x = layer()
+    torchs = nn.MultiheadAttention(15, 3, batch_first=True).eval()
+    real = torch.ones(2, 7, dtype=torch.bool)
+    real[1, 5:] = False
+    with torch.inference_mode():
+        torchs.in_proj_weight.copy_(torch.cat([weights.w_q.T, weights.w_k.T, weights.w_v.T]))
+        torchs.out_proj.weight.copy_(weights.w_o.T)
+        expected, _ = torchs(x, x, x, key_padding_mask=~real)
+        assert_close(torch_module(weights)(x, real), expected, atol=1e-6, rtol=1e-5)
+
+
+def test_by_hand():
+    """One head of width 1, all projections 1: two equal words give each other's mean; a lone word gives itself."""
+    module = torch_module(HeadWeights.random(AttentionSpec(d_model=1, n_heads=1), seed=0))
+    with torch.inference_mode():
+        for part in (module.q_proj, module.k_proj, module.v_proj, module.o_proj):
+            part.weight.fill_(1.0)
+        assert_close(module(torch.tensor([[[2.0], [2.0]]])), torch.tensor([[[2.0], [2.0]]]))
+        alone = module(torch.tensor([[[5.0], [9.0]]]), torch.tensor([[True, False]]))
+        assert_close(alone, torch.tensor([[[5.0], [5.0]]]))
+
+
+def test_what_it_has_no_place_for_is_refused():
+    with pytest.raises(ValueError, match="d_model=5 is not a multiple of n_heads=2"):
+        MultiHeadAttention(5, 2)
+    for odd in ({"n_kv_heads": 1}, {"d_head": 2}):
+        with pytest.raises(ValueError, match="as many key heads"):
+            torch_module(layer(**odd)[0])
