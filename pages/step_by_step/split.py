@@ -87,9 +87,9 @@ def _check_loop(x: Tensor, weights: HeadWeights) -> Check:
     at_once = split_heads(project(x, weights.w_q, weights.b_q), spec.H)
     off = 0.0
     for head in range(spec.H):
-        own = slice(head * spec.d_k, (head + 1) * spec.d_k)
-        bias = 0 if weights.b_q is None else weights.b_q[own]
-        off = max(off, float((at_once[head] - (x @ weights.w_q[:, own] + bias)).abs().max()))
+        columns = slice(head * spec.d_k, (head + 1) * spec.d_k)
+        bias = 0 if weights.b_q is None else weights.b_q[columns]
+        off = max(off, float((at_once[head] - (x @ weights.w_q[:, columns] + bias)).abs().max()))
     return check("step_by_step.split.check_loop", off, 1e-5 * largest(at_once), H=spec.H)
 
 
