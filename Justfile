@@ -27,6 +27,15 @@ test:
 layer name:
     pytest -n 3 --dist loadfile -m {{name}}
 
+# What was installed, in one version with hashes, and under which licence: after a change of requirements.txt.
+lock:
+    python -m tests.lock
+
+# What the program is made of, as CycloneDX.
+sbom:
+    mkdir -p build
+    cyclonedx-py requirements requirements.lock --output-reproducible --output-file build/sbom.cdx.json
+
 # The pictures at the top of the README, from the running app.
 pictures:
     python -m tests.pictures

@@ -370,6 +370,9 @@ def test_what_carries_a_model_as_a_file_is_pinned_with_its_hash():
     assert all(installed in sentences(lang)["choice.packaged"] for lang in LANGUAGES)
 
 
+PROGRAMS = {"uv": "uv", "cyclonedx-bom": "cyclonedx-py"}
+"""Packages of which a program is started."""
+
 TAKEN_BY_STREAMLIT = {"uvloop"}
 """What it uses without being told, where it is installed."""
 
@@ -395,9 +398,11 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     tools |= {"pytest-xdist"} if " -n " in recipes else set()
     tools |= {"rust-just"} if "just test" in (ROOT / ".ci" / "run").read_text("utf-8") else set()
     tests = sorted((ROOT / "tests").rglob("*.py"))
-    programs = {tool for tool in develop if tool.endswith("-bin")}
+    programs = {tool: tool.removesuffix("-bin") for tool in develop if tool.endswith("-bin")} | PROGRAMS
     tools |= {
-        tool for tool in programs if any(f'"{tool.removesuffix("-bin")}"' in one.read_text("utf-8") for one in tests)
+        tool
+        for tool, program in programs.items()
+        if tool in develop and any(f'"{program}"' in one.read_text("utf-8") for one in tests)
     }
     assert outside(tests) <= set(run) | set(develop)
     assert set(develop) - tools <= outside(tests)

@@ -48,9 +48,8 @@ def replicas() -> dict[str, Any]:
 
 def image_environment() -> dict[str, str]:
     """What the image's processes find in their environment."""
-    said = re.search(r"^ENV ((?:.*\\\n)*.*)", DOCKERFILE, re.MULTILINE)
-    assert said
-    return dict(part.split("=", 1) for part in re.findall(r"\S+=\S*", said[1].replace('""', "")))
+    said = re.findall(r"^ENV ((?:.*\\\n)*.*)", DOCKERFILE, re.MULTILINE)
+    return dict(part.split("=", 1) for part in re.findall(r"\S+=\S*", " ".join(said).replace('""', "")))
 
 
 def size(said: str) -> int:

@@ -38,9 +38,12 @@ LEFT_OUT = {
     "CONTRIBUTING.md",
     "Justfile",
     "README.md",
+    "SECURITY.md",
+    "THIRD_PARTY.md",
     "deploy",
     "pyproject.toml",
     "requirements-dev.txt",
+    "requirements.txt",
     "tests",
 }
 """Of the project, what no running program needs."""

@@ -1,0 +1,78 @@
+"""What is installed: every package in one version with hashes, under a licence, and in the bill of materials."""
+
+import importlib.metadata
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.lock import CUDA, LICENCES, LOCK, licence, locked, third_party
+from viz import ROOT
+
+TEXT = LOCK.read_text("utf8")
+HERE = [package for package in locked(TEXT) if package.marker is None or package.marker.evaluate()]
+VERSIONS = {canonicalize_name(package.name): str(package.specifier).removeprefix("==") for package in HERE}
+
+
+def wanted_by(package: str) -> list[Requirement]:
+    """What a package asks for on this machine, without its extras."""
+    asked = [Requirement(line) for line in importlib.metadata.requires(package) or ()]
+    return [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
+
+
+def test_the_lock_has_what_the_requirements_pin_and_all_that_they_ask_for():
+    direct = [
+        Requirement(line.partition("#")[0])
+        for line in (ROOT / "requirements.txt").read_text("utf8").splitlines()
+        if re.match(r"\w", line)
+    ]
+    for package in direct:
+        if package.marker is None or package.marker.evaluate():
+            assert str(package.specifier) == f"=={VERSIONS[canonicalize_name(package.name)]}"
+    for name in VERSIONS:
+        for asked in wanted_by(name):
+            if not CUDA.match(f"{asked.name}=="):
+                assert asked.specifier.contains(VERSIONS[canonicalize_name(asked.name)], prereleases=True), (
+                    name,
+                    asked,
+                )
+
+
+def test_every_package_has_hashes_and_is_what_the_tests_run_on():
+    blocks = re.split(r"\n(?=[A-Za-z0-9])", TEXT)[1:]
+    assert len(blocks) == len(locked(TEXT))
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", block) for block in blocks)
+    assert not re.search(r"^(nvidia|cuda|triton)", TEXT, re.MULTILINE)
+    assert {name: importlib.metadata.version(name).partition("+")[0] for name in VERSIONS} == VERSIONS
+
+
+def test_the_licences_are_those_of_what_is_installed():
+    assert LICENCES.read_text("utf8") == third_party(TEXT)
+    assert all(map(licence, VERSIONS))
+
+
+@pytest.mark.parametrize("place", ["deploy/Dockerfile", ".ci/run"])
+def test_what_is_installed_for_others_comes_from_the_lock(place):
+    text = (ROOT / place).read_text("utf8")
+    assert re.search(r"--no-deps --require-hashes .*requirements\.lock", text)
+    assert place != "deploy/Dockerfile" or "requirements.txt" not in text
+
+
+def test_the_bill_of_materials_names_every_package(tmp_path):
+    bill = tmp_path / "sbom.cdx.json"
+    command = [
+        str(Path(sys.executable).with_name("cyclonedx-py")),
+        "requirements",
+        str(LOCK),
+        "--output-file",
+        str(bill),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    components = json.loads(bill.read_text("utf8"))["components"]
+    named = {(canonicalize_name(one["name"]), one["version"]) for one in components}
+    assert named == {(canonicalize_name(one.name), str(one.specifier).removeprefix("==")) for one in locked(TEXT)}
