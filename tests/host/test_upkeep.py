@@ -11,7 +11,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
 from tests.coroutines import finish
 from tests.load.watch import memory_of
-from viz import streamlit_internals
+from viz import limits, streamlit_internals
 from viz.host import readiness, upkeep
 from viz.host.sockets import Sockets
 from viz.host.uploads import Uploads
@@ -71,3 +71,16 @@ def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
         held[0] = 100
         keeper.relieve()
     assert begun == ["later"]
+
+
+def test_a_model_adds_what_it_holds_to_the_ceiling_and_nothing_more(monkeypatch):
+    """Its weights, and its tokenizer where that is large; a model that has given way takes them along again."""
+    held = SimpleNamespace(bytes=91_000_000)
+    monkeypatch.setattr(readiness.compute, "models", held)
+    monkeypatch.setattr(readiness.memory, "most", None)
+    readiness.set_ceiling()
+    assert readiness.memory.most() == limits.MEMORY_BYTES
+    held.bytes += 402_000_000
+    assert readiness.memory.most() == limits.MEMORY_BYTES + 402_000_000
+    held.bytes -= 402_000_000
+    assert readiness.memory.most() == limits.MEMORY_BYTES

@@ -3,7 +3,9 @@
 from itertools import pairwise
 
 import pytest
+import torch
 
+from tests.sentences import SET_A
 from viz.core.analysis.map_statistics import message_norms
 from viz.frame.examples import examples
 from viz.models import capture, head_notes, load
@@ -36,6 +38,10 @@ IT = (
     ("The plane left the airport because it was ready.", "plane", "airport"),
     ("The child left the school because it was late.", "child", "school"),
 )
+
+
+SIZES = {entries()[0].id: (6, 12), "multilingual-e5-small": (12, 12), "SmolLM2-135M-Instruct": (30, 9)}
+"""Layers and heads of the models that notes are on."""
 
 
 @pytest.fixture(scope="module")
@@ -164,13 +170,31 @@ def test_a_head_of_e5_goes_by_the_subject_in_two_languages(e5):
     assert share([given(text, " it", a, b) for text, a, b in IT]) == 10
 
 
+def test_heads_of_smollm2_that_copy_and_that_look_one_back(smollm2):
+    copied, back = [], []
+    for seed in range(4):
+        drawn = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(seed))
+        text = smollm2.tokenizer.decode(drawn)
+        n, seen = len(smollm2.tokenizer(text).input_ids), capture(smollm2, text + text)
+        rows = torch.arange(n + 1, len(seen.tokens.ids) - 1)
+        copied.append(float(seen.layer(18).weights[6][rows, rows - n + 1].mean()))
+        back.append(float(seen.layer(16).weights[0].diagonal(-1).mean()))
+    assert (min(copied), max(copied)) == pytest.approx((0.92, 0.96), abs=0.01)
+    assert mean(copied) == pytest.approx(0.94, abs=0.01) and mean(back) == pytest.approx(0.90, abs=0.01)
+    resting = capture(smollm2, "the dog chased the cat and the cat chased the dog").layer(18).weights[6, 6:, 0]
+    assert (float(resting.min()), float(resting.max())) == pytest.approx((0.69, 0.97), abs=0.01)
+    on_sentences = [float(capture(smollm2, text).layer(16).weights[0].diagonal(-1).mean()) for text in SET_A]
+    assert mean(on_sentences) == pytest.approx(0.77, abs=0.01)
+    assert (min(on_sentences), max(on_sentences)) == pytest.approx((0.73, 0.86), abs=0.01)
+
+
 def test_notes_name_heads_and_examples_that_exist():
     codes = {example.code for example in examples()}
     table = head_notes._notes()
     assert len(table) >= 8
     for (model, layer, head), note in table.items():
-        assert (layer, head) < {entries()[0].id: (6, 12), "multilingual-e5-small": (12, 12)}[model]
-        assert head < 12
+        n_layers, n_heads = SIZES[model]
+        assert 0 <= layer < n_layers and 0 <= head < n_heads
         assert set(note.examples) <= codes
         assert all(note.text.values())
     assert head_notes.note("", 0, 0) is None

@@ -3,12 +3,13 @@
 Its layout is that of the loader in the package's e5.c. The word embeddings, four fifths of the weights, stay in 4 bits.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor, float32, uint8
+import torch
+from torch import Tensor
 
 from viz.models.packaged.parts import Cursor, PackedTable, Parts, fast_tokenizer
 from viz.models.packaged.quantised import q4_0
@@ -133,7 +134,7 @@ def _name(name: str) -> str:
 
 def _shaped(name: str, kind: int, data: Tensor, sizes: Sizes) -> Tensor:
     """A tensor of the file as numbers; a matrix has the width of what goes in as its columns."""
-    numbers = q4_0(data) if kind == PACKED else data.view(float32)
+    numbers = q4_0(data) if kind == PACKED else data.view(torch.float32)
     is_vector = name.endswith((".b", "ln.w"))
     return numbers if is_vector else numbers.view(-1, sizes.d_ff if name.endswith("fo.w") else sizes.d_model)
 
@@ -145,7 +146,7 @@ def read(file: Path) -> Parts:
     cursor = Cursor(file)
     cursor.take(len(MAGIC))
     _, *numbers = cursor.numbers("I7ifi")
-    sizes = Sizes(**dict(zip(Sizes.__dataclass_fields__, numbers, strict=True)))
+    sizes = Sizes(**{field.name: number for field, number in zip(fields(Sizes), numbers, strict=True)})
     pieces = _pieces(cursor)
     _, n_bytes = cursor.numbers("iI")
     cursor.take(n_bytes)  # what becomes of single characters: the normalizer has that, and of characters together
@@ -163,7 +164,7 @@ def read(file: Path) -> Parts:
     tensors = _tensors(cursor)
     _, table = tensors.pop("emb.word")
     weights = {_name(name): _shaped(name, kind, data, sizes) for name, (kind, data) in tensors.items()}
-    rows = table.view(uint8).view(sizes.vocabulary, sizes.d_model // sizes.block, -1)
+    rows = table.view(torch.uint8).view(sizes.vocabulary, sizes.d_model // sizes.block, -1)
     return Parts(
         architecture="BertModel",
         config=config,

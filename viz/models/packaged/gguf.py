@@ -9,7 +9,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor, float32
+import torch
+from torch import Tensor
 
 from viz.models.packaged import quantised
 from viz.models.packaged.parts import Cursor, Parts, fast_tokenizer
@@ -18,7 +19,7 @@ MAGIC = b"GGUF"
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 TEXT, LIST = 8, 9
 FORMATS: dict[int, tuple[int, int, Callable[[Tensor], Tensor]]] = {
-    0: (1, 4, lambda data: data.view(float32)),
+    0: (1, 4, lambda data: data.view(torch.float32)),
     3: (32, 20, quantised.q4_1),
     8: (32, 34, quantised.q8_0),
 }
@@ -76,7 +77,6 @@ def turn_back(weight: Tensor, n_heads: int) -> Tensor:
     """W_Q or W_K as transformers has it: a file has pairs of RoPE side by side, transformers in two halves.
 
     Example:
-        >>> import torch
         >>> turn_back(torch.arange(6.0)[:, None], 1).flatten()
         tensor([0., 2., 4., 1., 3., 5.])
     """

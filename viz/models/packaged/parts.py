@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from viz.models.packaged.quantised import q4_0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
@@ -70,8 +72,6 @@ class PackedTable(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """The rows of these ids, (..., width), float32."""
-        from viz.models.packaged.quantised import q4_0
-
         assert isinstance(self.blocks, Tensor)
         return q4_0(self.blocks[ids].flatten()).unflatten(0, (*ids.shape, self.embedding_dim))
 

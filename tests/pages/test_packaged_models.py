@@ -1,0 +1,39 @@
+"""The models of requirements-models.txt on every page: nothing is refused, and every check holds."""
+
+import pytest
+
+from pages import PAGES
+from tests.packaged import packaged_file
+from tests.running import checked
+from tests.sections import page_named
+
+SHOWN = (
+    # An encoder that reads Chinese, all of a page; a decoder of 30 layers, the section a page opens on.
+    {
+        "model": "multilingual-e5-small",
+        "layer": 8,
+        "head": 8,
+        "text": "这只动物没有过马路，它太累了。",
+        "section": "all",
+    },
+    {"model": "SmolLM2-135M-Instruct", "layer": 29, "head": 8, "text": "In 2024 它 sat down."},
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("link", SHOWN, ids=["e5", "smollm2"])
+def test_every_page_shows_it(open_app, page, link):
+    packaged_file(link["model"])
+    app = open_app(page, **link)
+    assert not app.exception and not app.error
+    assert not any("[UNK]" in warning.value or "<unk>" in warning.value for warning in app.warning)
+    held = [checked(app, section.name) for section in page_named(page).sections]
+    assert all(passed == n for passed, n in held) and any(n for _, n in held)
+    assert app.session_state["model"] == link["model"]
+
+
+def test_a_word_that_e5_does_not_know_is_told_and_smollm2_knows_every_byte(open_app):
+    for link, is_told in zip(SHOWN, (True, False), strict=True):
+        packaged_file(link["model"])
+        app = open_app(**link | {"text": "cat 𓃠 <|endoftext|>", "section": "numbers"})
+        assert any(" 1 " in warning.value for warning in app.warning) is is_told
