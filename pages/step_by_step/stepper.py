@@ -54,7 +54,7 @@ def stepper(t: Translate, step: int) -> None:
 def heading(t: Translate, n: int, section: str, *, first: bool) -> None:
     """The title of a step; beside the first on the page, the switch to the same step in the other section."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"heading_{section}_{n}"):
-        st.header(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False, width="content")
+        st.subheader(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False, width="content")
         if first and not is_whole_page():
             st.session_state[SWITCH] = section == ON_THE_TEXT
             kind = "model" if st.session_state.get("source", "model") == "model" else "text"

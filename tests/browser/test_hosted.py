@@ -41,7 +41,7 @@ def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_ha
     assert not traffic.asked("Italic") + traffic.asked("SourceCode"), "fonts that nothing on it is set in"
     named = re.findall(r'(?:href|src)="\.(/[^"]+\.js)"', page)
     assert set(traffic.asked(".js")) ^ set(named) == set(), "asked for at once, and nothing else"
-    assert len(traffic.asked("/bidi-components/")) == 1
+    assert len(traffic.asked("/bidi-components/")) == 2, "the grid, and what describes the page"
     assert traffic.received < 1_400_000
     second = listen(first.context.new_page())
     again = count(second)
