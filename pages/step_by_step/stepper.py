@@ -36,7 +36,7 @@ def _go(places: int) -> None:
 def stepper(t: Translate, step: int) -> None:
     """Back and Next, also on the arrow keys, and a button for each step."""
     first, last = step == ORDER[0], step == ORDER[-1]
-    with st.container(horizontal=True, gap="small", key="stepper"):
+    with st.container(horizontal=True, gap="small", key=f"stepper_{st.session_state['lang']}"):
         st.button(t("step_by_step.back"), key="back", shortcut="Left", on_click=_go, args=(-1,), disabled=first)
         st.button(
             t("step_by_step.next"), key="next", shortcut="Right", on_click=_go, args=(1,), disabled=last, type="primary"
