@@ -10,7 +10,9 @@ export default mount(() => new PageItself());
 
 class PageItself {
   constructor() {
-    this.watch = new MutationObserver(() => this.later());
+    // A figure changes with every move of the pointer, and holds nothing of what is described here.
+    const matters = ({ target }) => !target.closest(".js-plotly-plot");
+    this.watch = new MutationObserver((changes) => changes.some(matters) && this.later());
     this.watch.observe(document.body, { childList: true, subtree: true });
     this.resized = () => this.later();
     window.addEventListener("resize", this.resized);

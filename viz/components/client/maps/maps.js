@@ -128,10 +128,10 @@ class Maps {
     this.light(inside ? { query, key } : null);
   }
 
-  /** Where the arrow keys start from, and how far they go; the first of them goes to the first cell. */
+  /** Where the arrow keys start from, and how far they go. */
   #at() {
     const { rows, n } = this.data;
-    return { at: this.pair ? [this.pair.query, this.pair.key] : [0, -1], size: [rows, n] };
+    return { at: this.pair && [this.pair.query, this.pair.key], size: [rows, n] };
   }
 
   #walk(index, pair) {

@@ -69,7 +69,7 @@ class Sharing {
     canvas.setAttribute("role", "application");
     canvas.tabIndex = 0;
     const say = (at) => this.#say(canvas, at, head, read), point = (event) => say(this.#place(event, canvas));
-    walkCells(canvas, () => ({ at: canvas.at ?? [0, -1], size: [n, n] }), say);
+    walkCells(canvas, () => ({ at: canvas.at, size: [n, n] }), say);
     canvas.addEventListener("blur", () => this.#leave(canvas));
     canvas.addEventListener("pointermove", point);
     canvas.addEventListener("pointerdown", point);
