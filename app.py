@@ -37,4 +37,5 @@ try:
 except ModelError as error:  # too busy: what the visitor typed is still there
     say_error(t, error)
 come_back()
+sidebar.describe_page()
 state.end()

@@ -36,7 +36,7 @@ def _go(places: int) -> None:
 def stepper(t: Translate, step: int) -> None:
     """Back and Next, also on the arrow keys, and a button for each step."""
     first, last = step == ORDER[0], step == ORDER[-1]
-    with st.container(horizontal=True, gap="small", key="stepper"):
+    with st.container(horizontal=True, gap="small", key=f"stepper_{st.session_state['lang']}"):
         st.button(t("step_by_step.back"), key="back", shortcut="Left", on_click=_go, args=(-1,), disabled=first)
         st.button(
             t("step_by_step.next"), key="next", shortcut="Right", on_click=_go, args=(1,), disabled=last, type="primary"
@@ -54,7 +54,7 @@ def stepper(t: Translate, step: int) -> None:
 def heading(t: Translate, n: int, section: str, *, first: bool) -> None:
     """The title of a step; beside the first on the page, the switch to the same step in the other section."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"heading_{section}_{n}"):
-        st.header(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False, width="content")
+        st.subheader(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False, width="content")
         if first and not is_whole_page():
             st.session_state[SWITCH] = section == ON_THE_TEXT
             kind = "model" if st.session_state.get("source", "model") == "model" else "text"

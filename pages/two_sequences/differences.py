@@ -83,7 +83,8 @@ def _map(context: TwoSequencesContext, name: str) -> None:
 
 def _table(context: TwoSequencesContext) -> str:
     t, alone, cross = context.t, _sizes(context.target), _sizes(context.cross)
-    lines = [f"| | {t('two_sequences.row_self')} | {t('two_sequences.row_cross')} |", "|---|---|---|"]
+    heads = (t(f"two_sequences.row_{column}") for column in ("what", "self", "cross"))
+    lines = [f"| {' | '.join(heads)} |", "|---|---|---|"]
     for row in ROWS:
         states = "_trained" if row == "q" and context.is_trained else ""
         cells = (t(f"two_sequences.self_{row}", **alone), t(f"two_sequences.cross_{row}{states}", **cross))

@@ -61,7 +61,7 @@ def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_
     expect(pictures(page).first).to_be_visible()
     assert page.url.endswith("/"), "defaults are not in the link"
     assert not traffic.asked("Plotly") + traffic.asked("Highlighter"), "neither is needed for the first picture"
-    assert len(traffic.asked("/bidi-components/")) == 1, "the grid is one file"
+    assert len(traffic.asked("headlight.head_grid")) == 1, "the grid is one file"
 
 
 @pytest.mark.parametrize("path", ["heads", "step-by-step"])
@@ -84,15 +84,20 @@ def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tm
 
 def test_the_language_is_the_browsers_and_changes_on_a_click(visit):
     page = visit(locale="zh-CN")
-    heading = page.get_by_role("heading", level=1)
+    heading, document = page.get_by_role("heading", level=1), page.locator("html")
     expect(heading).to_have_text(translator("zh")("heads.title"))
+    expect(document).to_have_attribute("lang", "zh")
     page.get_by_text("English", exact=True).click()
     wait_run(page)
     expect(heading).to_have_text(translator("en")("heads.title"))
+    expect(document).to_have_attribute("lang", "en")
+    expect(page.get_by_role("list", name=translator("en")("page.group_basics"))).to_be_visible()
     expect(page).to_have_url(re.compile(r"[?&]lang=en(&|$)"))
     page.get_by_text("中文", exact=True).click()
     wait_run(page)
     expect(heading).to_have_text(translator("zh")("heads.title"))
+    expect(document).to_have_attribute("lang", "zh")
+    expect(page.get_by_role("list", name=translator("zh")("page.group_basics"))).to_be_visible()
 
 
 @pytest.mark.parametrize(("path", "section"), [("", "all_heads"), ("step-by-step", "steps")])

@@ -10,10 +10,12 @@ import subprocess
 import pytest
 import torch
 
+from tests.contrast import ENOUGH, THEMES, contrast, over
 from viz import ROOT
 from viz.components.head_grid import pack_head
 from viz.core.analysis.map_statistics import hide, merge_words
 from viz.core.attention import row_softmax
+from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame.mask_code import to_code
 
 NODE = shutil.which("node")
@@ -68,6 +70,31 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert "# pass 7" in done.stdout
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests look at what is drawn")
+def test_a_number_can_be_read_on_every_colour_of_every_map(tmp_path):
+    """Every hue, at every opacity, on both pages: the page's own ink where it is enough, else black or white."""
+    cells = [(hue, step / 50) for hue in (*HEADS, BLUE, ORANGE) for step in range(51)]
+    pages = {
+        name: {part: f"rgb{getattr(theme, part)}" for part in ("text", "background")} for name, theme in THEMES.items()
+    }
+    (tmp_path / "ink.mjs").write_bytes((CLIENT / "lib/ink.js").read_bytes())
+    run = """
+        const { inks, ofPixel, parts } = await import("./ink.mjs"), { cells, pages } = JSON.parse(process.argv[1]);
+        const ink = (page) => cells.map(([hue, opacity]) => parts(inks(page)(hue, opacity)));
+        const written = Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, ink(page)]));
+        console.log(JSON.stringify({ written, pixel: ofPixel(0xff0a141e), hex: [parts("#0e1117"), parts("#0af")] }));
+    """
+    asked = json.dumps({"cells": cells, "pages": pages})
+    command = [str(NODE), "--input-type=module", "--eval", run, "--", asked]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)
+    for name, theme in THEMES.items():
+        for (hue, opacity), ink in zip(cells, found["written"][name], strict=True):
+            assert contrast(ink, over(hue, opacity, theme.background)) >= ENOUGH
+        assert tuple(found["written"][name][0]) == theme.text, "an empty cell is the page itself"
+    assert found["pixel"] == [[30, 20, 10], 1]
+    assert found["hex"] == [[14, 17, 23], [0, 170, 255]]
 
 
 def pure() -> list[str]:

@@ -8,7 +8,7 @@ import torch
 from plotly.graph_objects import Figure
 
 from viz.figures.blocks import Blocks
-from viz.figures.layout import SMALL, UPWARDS
+from viz.figures.layout import LETTERS, SMALL, UPWARDS
 from viz.figures.matrix import Axis, matrix
 from viz.figures.palette import INK
 
@@ -77,7 +77,7 @@ def test_beside_others_fewer_columns_are_named_and_gaps_close_sooner():
 
 
 def test_the_scale_may_stand_at_another_figure():
-    assert draw(torch.zeros(2, 3))["data"][0]["colorbar"]["tickfont"] == {"size": SMALL}
+    assert draw(torch.zeros(2, 3))["data"][0]["colorbar"]["tickfont"] == LETTERS
     hidden = draw(torch.zeros(2, 3), scale=False)["data"][0]
     assert hidden["showscale"] is False and "colorbar" not in hidden
 

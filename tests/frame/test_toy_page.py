@@ -58,6 +58,6 @@ def test_the_page_of_contributing_is_one_folder_and_opens(copy):
     assert done.returncode == 0, done.stderr[-2000:]
     seen = json.loads(done.stdout.splitlines()[-1])
     for lang in LANGUAGES:
-        assert seen[f"weights {lang}"] == ["Toy", 1, 0, 0]
-        assert seen[f"count {lang}"] == ["Toy", 0, 1, 0]
+        assert seen[f"weights {lang}"] == ["Toy", 1, 0, 1]
+        assert seen[f"count {lang}"] == ["Toy", 0, 1, 1]
         assert seen[f"all {lang}"] == ["Toy", 1, 1, 2]

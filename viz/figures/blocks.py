@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from viz.figures.layout import SMALL, Figure, axis, base_layout
-from viz.figures.palette import HEADS, INK, plain, rgba
+from viz.figures.layout import LETTERS, Figure, axis, base_layout
+from viz.figures.palette import HEADS, plain, rgba
 
 CELL, ABOVE_AND_BELOW = 24, 60
 """Pixels: of a row, and of what stands above and below all rows."""
@@ -48,7 +48,7 @@ class Blocks:
         if self.along == "rows":
             place = {"y": middle, "xref": "paper", "x": 1, "xanchor": "left"}
         text = f"<b>{head}</b>" if head == self.chosen else str(head)
-        return {"text": text, "showarrow": False, "font": {"color": _colour(head), "size": SMALL}} | place
+        return {"text": text, "showarrow": False, "font": LETTERS} | place
 
     def _ends(self, head: int) -> tuple[float, float]:
         return head * self.width - 0.5, (head + 1) * self.width - 0.5
@@ -84,7 +84,7 @@ def whose(values: Tensor, owners: Tensor, rows: Sequence[str], *, title: str, co
         "ygap": 1,
         "text": values.int().tolist(),
         "texttemplate": "%{text}",
-        "textfont": {"color": INK, "size": SMALL},
+        "textfont": LETTERS,
         "hoverinfo": "skip",
     }
     names: dict[str, Any] = {"tickvals": list(range(n_rows)), "ticktext": [plain(row) for row in rows]}

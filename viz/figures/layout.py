@@ -4,12 +4,14 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from viz.figures.palette import GREY, rgba
+from viz.figures.palette import GREY, INK, rgba
 
 Figure = dict[str, Any]
 
 SMALL = 12
 """The smallest text of a figure, in pixels."""
+LETTERS = {"size": SMALL, "color": INK}
+"""What is written in a figure: Streamlit's own grey for axes and notes is too faint on a light page, 3.7 : 1."""
 GRID = rgba(GREY, 0.2)
 UPWARDS = -60
 """The angle of labels below an axis that are too long to stand side by side."""
@@ -22,7 +24,7 @@ def base_layout(height: int, **more: Any) -> dict[str, Any]:
         "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"size": SMALL},
+        "font": LETTERS,
         "legend": {"orientation": "h", "traceorder": "normal", "y": 1.02, "yanchor": "bottom", "x": 0},
     } | more
 
@@ -47,12 +49,13 @@ def axis(
     lines = {"gridcolor": GRID} if grid else {"showgrid": False}
     scale = {"type": "log", "exponentformat": "power"} if log else {}
     ends = {"range": list(limits)} if limits else {}
-    return {"title": {"text": title}, "automargin": True} | lines | scale | ends | more
+    written = {"title": {"text": title, "font": {"color": INK}}, "tickfont": {"color": INK}}
+    return written | {"automargin": True} | lines | scale | ends | more
 
 
 def colour_bar(**more: Any) -> dict[str, Any]:
     """The scale of a map's colours, at its right."""
-    return {"thickness": 10, "len": 0.9, "tickfont": {"size": SMALL}} | more
+    return {"thickness": 10, "len": 0.9, "tickfont": LETTERS} | more
 
 
 def log_ticks(values: Iterable[float]) -> dict[str, Any]:

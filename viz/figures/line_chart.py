@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from viz.figures.layout import SMALL, Figure, base_layout, log_ticks
+from viz.figures.layout import LETTERS, Figure, base_layout, log_ticks
 from viz.figures.palette import GREY, plain, rgba
 
 Values = Sequence[float] | NDArray[Any]
@@ -142,7 +142,7 @@ def _dot(mark: Mark) -> dict[str, Any]:
         "y": [mark.y],
         "text": [plain(mark.label)],
         "textposition": "top center",
-        "textfont": {"size": SMALL},
+        "textfont": LETTERS,
         "marker": {"color": rgba(GREY, 1), "size": DOT},
         "cliponaxis": False,
         "hoverinfo": "skip",
@@ -163,7 +163,7 @@ def _place(axis: dict[str, Any], value: float) -> float:
 
 
 def _label(text: str, **place: Any) -> dict[str, Any]:
-    return {"text": plain(text), "showarrow": False, "font": {"size": SMALL}} | place
+    return {"text": plain(text), "showarrow": False, "font": LETTERS} | place
 
 
 def _upright_labels(marks: Sequence[Mark], axis: dict[str, Any], values: Sequence[float]) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from torch import Tensor
 from viz.figures.blocks import Blocks
 from viz.figures.layout import UPWARDS, Figure, axis, base_layout, colour_bar
 from viz.figures.marks import cell_frame, points_to_click, row_frame
-from viz.figures.palette import INK, plain, scores_scale, weights_scale
+from viz.figures.palette import INK, PRINTED, plain, scores_scale, weights_scale
 
 Kind = Literal["weights", "signed", "sizes"]
 
@@ -83,6 +83,7 @@ def matrix(
         heat |= {"hovertemplate": "%{customdata}<extra></extra>"}
     if numbers:
         heat |= {"texttemplate": "%{z:.2f}", "textfont": {"color": INK}}  # as large as fits into a cell
+        heat |= {"colorscale": _colours(kind, PRINTED)}
     layout = _layout(rows, columns, beside, low=low) | _marks(framed, n_columns, blocks)
     if hover and clicks:
         return {"data": [heat, points_to_click(hover)], "layout": _around_points(layout, n_rows, n_columns)}
@@ -97,10 +98,14 @@ def _heatmap(cells: Tensor, kind: Kind, limit: float | None) -> dict[str, Any]:
         "z": cells.where(cells.isfinite(), float("nan")).numpy(),
         "zmin": -top if kind == "signed" else 0.0,
         "zmax": top,
-        "colorscale": scores_scale() if kind == "signed" else weights_scale(),
+        "colorscale": _colours(kind),
         "hoverongaps": False,
         "hovertemplate": "%{y} → %{x}: %{z:.4f}<extra></extra>",
     }
+
+
+def _colours(kind: Kind, most: float = 1.0) -> list[list[float | str]]:
+    return scores_scale(most) if kind == "signed" else weights_scale(most)
 
 
 def _gaps(rows: int, columns: int) -> dict[str, int]:

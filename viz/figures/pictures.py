@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from viz.figures.layout import SMALL, base_layout
+from viz.figures.layout import LETTERS, base_layout
 from viz.figures.palette import GREY, plain, rgba, scores_scale
 
 GREYS = [[0.0, "#000"], [1.0, "#fff"]]
@@ -85,7 +85,7 @@ def _title(panel: Panel, middle: float, upper: float) -> dict[str, Any]:
         "showarrow": False,
         "xanchor": "center",
         "yanchor": "top",
-        "font": {"size": SMALL},
+        "font": LETTERS,
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from viz.figures.layout import UPWARDS, axis, base_layout, colour_bar
+from viz.figures.layout import LETTERS, UPWARDS, axis, base_layout, colour_bar
 from viz.figures.matrix import GAP, MANY, ticks
 from viz.figures.palette import INK, plain, scores_scale, weights_scale
 
@@ -70,6 +70,7 @@ def _title(name: str, top: float) -> dict[str, Any]:
         "xanchor": "left",
         "yanchor": "bottom",
         "showarrow": False,
+        "font": LETTERS,
     }
 
 

@@ -7,6 +7,7 @@ its picture and what it shows; formula, checks, code and downloads are folded in
 import inspect
 import math
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -118,7 +119,8 @@ class Page:
             self._bar(scene.t, whole=opened == self.sections)
         for section in opened:
             with st.container(key=f"section_{section.name}"):
-                if len(opened) > 1:
+                # Of one section the name is in the bar already, but there it is no title to go to.
+                with st.container(key="title_unseen") if len(opened) == 1 else nullcontext():
                     st.header(scene.t(f"{self.name}.{section.name}.title"), anchor=False)
                 st.markdown(scene.t(f"{self.name}.{section.name}.lead"))
                 checks = list(section.draw(context) or ())

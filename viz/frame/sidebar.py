@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz import ROOT
+from viz.components.mount import mount
 from viz.frame import state
 from viz.frame.controls import KEEP
 from viz.text import LANGUAGES, Translate, translator
@@ -18,6 +19,11 @@ def language() -> Translate:
     """The interface's language; at first the browser's."""
     locale = st.context.locale or ""
     return translator(state.choice("lang", "zh" if locale.lower().startswith("zh") else "en", tuple(LANGUAGES)))
+
+
+def describe_page() -> None:
+    """Tell the browser what Streamlit does not: the page's language, and what a screen reader and the keyboard need."""
+    mount("frame/document", key="document", data={"lang": st.session_state["lang"]})
 
 
 def language_control(t: Translate) -> None:

@@ -23,6 +23,9 @@ YEAR = "max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 """For all others: the browser keeps them, and asks each time whether they have changed."""
 
+EVERY_PAGE = ("frame/document",)
+"""The views that every page opens with."""
+
 COMPRESSES = re.compile(r"text/|application/(?:javascript|json|wasm)|image/svg")
 STATIC, VIEWS, MEDIA = "/static/", "/_stcore/bidi-components/", "/media/"
 Answer = tuple[list[tuple[bytes, bytes]], bytes]
@@ -37,10 +40,10 @@ def page_with_modules(views: Iterable[str] = (), *, embedded: bool = False) -> b
     the code of views has.
 
     Args:
-        views: those that the page opens with, as in "masks/growing".
+        views: those that this page opens with, as in "masks/growing"; those of every page need not be named.
         embedded: whether it stands in somebody else's page, and has no sidebar.
     """
-    paths = [*element_modules(), *(f".{VIEWS}{address_of_view(view)}" for view in views)]
+    paths = [*element_modules(), *(f".{VIEWS}{address_of_view(view)}" for view in (*EVERY_PAGE, *views))]
     links = "".join(f'    <link rel="modulepreload" crossorigin href="{path}">\n' for path in paths)
     before, end, after = index_page().partition("  </head>")
     return f"{before}{links}{style(embedded=embedded)}{end}{after}".encode()

@@ -113,13 +113,22 @@ def test_the_picture_is_torchs_and_centres_can_be_dragged(visit):
     assert_close(torch.tensor(state["output"]), heads.layer(image)[0].flatten(), rtol=0, atol=NEAR)
 
 
-def test_arrow_keys_move_a_centre_and_a_click_asks_a_pixel(visit):
+def test_keys_and_clicks_choose_and_move_a_centre_and_ask_a_pixel(visit):
     page = visit("convolution", source="words", picture="digit")
     plane = view(page, "picture")
     plane.locator(".plane").focus()
     page.keyboard.press("ArrowRight")
     wait_run(page)
     assert plane.evaluate("(root) => root.heads.choice.offsets[4]") == [0, 0.1]
+    for key in ("7", "ArrowUp"):  # the head of that number, instead of taking hold of its centre
+        page.keyboard.press(key)
+    wait_run(page)
+    assert plane.evaluate("(root) => [root.heads.choice.head, root.heads.choice.offsets[7]]") == [7, [0.9, 0]]
+    expect(plane.locator(".says").first).to_contain_text("Head 7")
+    size = plane.locator(".plane").bounding_box()["width"]
+    plane.locator(".plane").click(position={"x": 8.0 * size / 9, "y": 1.5 * size / 9})  # far from all centres
+    wait_run(page)
+    assert plane.evaluate("(root) => root.heads.choice.offsets[7]") == pytest.approx([-3, 3.5], abs=0.02)
     plane.locator(".asks").click(position={"x": 2, "y": 2})
     wait_run(page)
     assert (link(page)["row"], link(page)["column"]) == ("0", "0")

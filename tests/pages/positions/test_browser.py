@@ -101,9 +101,16 @@ def test_clocks_choose_the_waves_and_the_map_moves_the_position(visit):
     wait_run(page)
     expect(page).to_have_url(re.compile(r"pe_at=3\d"))
     expect(page.locator(".sinusoids .says")).to_contain_text("p(3")
+    chosen = int(re.search(r"pe_at=(\d+)", page.url)[1])
+    heat.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    wait_run(page)
+    expect(page).to_have_url(re.compile(rf"pe_at={chosen + 2}\b"))
+    expect(page.locator(".sinusoids .says")).to_contain_text(f"p({chosen + 2}")
 
 
-def test_pointing_at_a_map_reads_all_and_a_click_opens_one(visit):
+def test_pointing_at_a_map_or_walking_it_reads_all_and_a_click_opens_one(visit):
     page = visit("positions", section="encodings", source="words", text="dog bites man")
     strip = page.locator(".maps").filter(has=page.locator("button.picture"))
     first = strip.locator("button.picture").first
@@ -112,6 +119,12 @@ def test_pointing_at_a_map_reads_all_and_a_click_opens_one(visit):
     shown = strip.locator(".value").all_inner_texts()
     values = strip.evaluate("e => Array.from(e.maps.data.values)")
     assert shown == [f"{values[9 * i]:.4f}" for i in range(len(shown))]
+    first.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):  # the last one has nowhere to go
+        page.keyboard.press(key)
+    expect(strip.locator(".says")).to_contain_text("“man” looks at “bites” (offset -1)")
+    assert strip.locator(".value").all_inner_texts() == [f"{values[9 * i + 7]:.4f}" for i in range(len(shown))]
+    expect(strip.locator(".live")).to_contain_text(f"“man” looks at “bites” (offset -1): {values[7]:.4f}")
     strip.locator("figure").filter(has_text="ALiBi").locator("button").click()
     wait_run(page)
     expect(page).to_have_url(re.compile("encoding=alibi"))

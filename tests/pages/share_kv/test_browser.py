@@ -36,6 +36,11 @@ def test_brackets_hold_the_heads_that_share(visit):
     labels = compute.read(REAL).tokens.labels
     said = T("share_kv.picture.says", head=3, read=1, query=labels[9], key=labels[2], value=value)
     expect(page.locator(".sharing .says")).to_have_text(said)
+    canvas.focus()
+    page.keyboard.press("ArrowDown")
+    value = f"{float((weights[3, 10, 2] * 65535).round() / 65535):.4f}"
+    said = T("share_kv.picture.says", head=3, read=1, query=labels[10], key=labels[2], value=value)
+    expect(page.locator(".sharing .says")).to_have_text(said)
 
 
 def test_the_slider_moves_the_brackets_in_place(visit):

@@ -87,7 +87,7 @@ def test_every_step_from_every_source(visit, source, lang):
     for step in (*STEPS[1:], 0):
         app.button(key=f"to_{step}").click().run()
         assert not app.exception and not app.error
-        titles = [one.value for one in app.header]
+        titles = [one.value for one in app.subheader]
         shown = STEPS[1:] if step == 0 else (step,)
         assert titles == [f"{n}. {t(f'step_by_step.title_{n}')}" for n in shown]
         assert [line for line in formulas(app) if r"\underset" in line or r"\in \mathbb{R}" in line]
@@ -553,7 +553,7 @@ def test_the_page_opens_on_three_words_and_reads_neither_text_nor_model(open_app
 def test_next_goes_through_the_nine_steps_and_the_switch_opens_the_same_step_on_the_text(open_app, lang):
     app, t = open_app("step_by_step", lang=lang), translator(lang)
     for step in STEPS[1:]:
-        assert [one.value for one in app.header] == [f"{step}. {t(f'step_by_step.title_{step}')}"]
+        assert [one.value for one in app.subheader] == [f"{step}. {t(f'step_by_step.title_{step}')}"]
         assert list(views(app)) == [step] and passed(app, "three_words")
         app.button(key="next").click().run()
     assert sorted(views(app)) == list(STEPS[1:]), "all nine"

@@ -61,7 +61,7 @@ def test_every_source_in_both_languages(open_app, source, lang):
     assert queries[data["choice"]["query"]] == "its"
     assert {"entropy", "same", "first"} <= set(wall["order"]) and "distance" not in wall["order"]
     assert any(t("two_sequences.map_cross", rows=len(queries), columns=len(keys)) == one for one in said(app))
-    table = next(one for one in said(app) if one.startswith("| | "))
+    table = next(one for one in said(app) if one.startswith(f"| {t('two_sequences.row_what')} | "))
     assert f"{len(queries)} × {len(keys)}" in table and f"{len(queries)} × {len(queries)}" in table
 
 
@@ -223,8 +223,10 @@ def test_an_encoder_decoder_whose_heads_are_not_shown_is_one_all_the_same(open_a
 
 
 def test_what_changes_is_said_of_the_sources_own_states(open_app):
+    head = f"| {T('two_sequences.row_what')} | "
+
     def table(**link):
-        return next(one for one in said(open_app("two_sequences", section="differences", **link)) if "| | " in one)
+        return next(one for one in said(open_app("two_sequences", section="differences", **link)) if head in one)
 
     assert "X is the target, as before" in table()
     shown = table(model="animals-en-zh")

@@ -1,9 +1,11 @@
-// A head for each cell of a kernel, on a picture: centres are dragged on a plane, the picture's pixels are asked by
-// clicking, and the layer's output follows. Python is told once, when the finger lets go.
+// A head for each cell of a kernel, on a picture: centres are dragged on a plane, or chosen by a click or their number and
+// sent to a place by a click or the arrow keys; the picture's pixels are asked by clicking, and the layer's output follows.
+// Python is told once, when the finger lets go.
 
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
+import { inks } from "../lib/ink.js";
 import { LiveView } from "../lib/live_view.js";
 import { convolve, windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
@@ -65,7 +67,7 @@ export class PictureHeads extends LiveView {
     this.plane = element("canvas", "plane", { tabindex: "0", role: "application", "aria-label": words.plane_title });
     this.seen = element("canvas", "picture asks", { tabindex: "0", role: "application", "aria-label": words.seen_title });
     this.made = element("canvas", "picture", { role: "img", "aria-label": words.made_title });
-    [this.saysPlane, this.saysSeen, this.saysMade] = [0, 0, 0].map(() => element("p", "says"));
+    [this.saysPlane, this.saysSeen, this.saysMade] = [0, 0, 0].map(() => element("p", "says", { "aria-live": "polite" }));
     pane(words.plane_title, this.plane, this.saysPlane);
     pane(words.seen_title, this.seen, this.saysSeen);
     pane(words.made_title, this.made, this.saysMade);
@@ -99,6 +101,12 @@ export class PictureHeads extends LiveView {
     this.plane.addEventListener("touchstart", (event) => {
       if (this.#near(event.touches[0]) !== null) event.preventDefault();
     }, { passive: false });
+    // A tap or click beside all centres: the chosen one goes there, as if it had been dragged.
+    this.plane.addEventListener("click", (event) => {
+      if (this.#near(event) !== null) return;
+      this.move(this.choice.head, this.#offset(this.#inside(event, this.plane)));
+      this.tell();
+    });
     this.plane.addEventListener("pointermove", (event) => {
       if (this.held !== null) this.move(this.held, this.#offset(this.#inside(event, this.plane)));
     });
@@ -109,11 +117,11 @@ export class PictureHeads extends LiveView {
       });
     }
     this.plane.addEventListener("keydown", (event) => {
-      const step = ARROWS[event.key];
-      if (!step) return;
+      const step = ARROWS[event.key], { head, offsets } = this.choice;
+      if (event.key in offsets) this.change((choice) => (choice.head = Number(event.key)));
+      else if (step) this.move(head, [offsets[head][0] + 0.1 * step[0], offsets[head][1] + 0.1 * step[1]]);
+      else return;
       event.preventDefault();
-      const { head, offsets } = this.choice;
-      this.move(head, [offsets[head][0] + 0.1 * step[0], offsets[head][1] + 0.1 * step[1]]);
       this.tell();
     });
   }
@@ -176,7 +184,7 @@ export class PictureHeads extends LiveView {
   }
 
   #plane(heads, colours) {
-    const { context, width } = start(this.plane, colours), scale = width / (2 * REACH + 1), { words } = this.data;
+    const { context, width } = start(this.plane, colours), scale = width / (2 * REACH + 1), { words } = this.data, ink = inks(colours);
     context.textAlign = "center";
     context.globalAlpha = 0.25;
     for (let shift = -REACH; shift <= REACH; shift++) {
@@ -200,7 +208,7 @@ export class PictureHeads extends LiveView {
       context.beginPath();
       context.arc(x, y, h === this.choice.head ? 11 : 8, 0, 7);
       context.fill();
-      context.fillStyle = "#fff";
+      context.fillStyle = ink(this.data.hues.heads[h % this.data.hues.heads.length]);
       context.textBaseline = "middle";
       context.fillText(String(h), x, y);
       context.textBaseline = "alphabetic";

@@ -49,7 +49,8 @@ export class SequenceHeads extends LiveView {
       made.append(element("p", "name", {}, title), ...parts);
       return made;
     };
-    [this.curve, this.row] = [element("canvas", "curve"), element("canvas", "row")];
+    const drawn = (kind, label) => element("canvas", kind, { role: "img", "aria-label": label });
+    [this.curve, this.row] = [drawn("curve", words.curve_title), drawn("row", words.row_title)];
     this.map = element("canvas", "map", { tabindex: "0", role: "application", "aria-label": words.map_title });
     [this.vectors, this.says] = [element("p", "says"), element("p", "says", { "aria-live": "polite" })];
     const body = element("div", "panes");

@@ -158,7 +158,7 @@ class Paths {
       this.dot(context, x(first), y(0), 3);
       if (first !== last) this.dot(context, x(last), y(rows), 3);
     }
-    this.labels(context, tall, x, colours, hues);
+    this.labels(context, tall, x, colours);
   }
 
   dot(context, x, y, radius) {
@@ -167,7 +167,7 @@ class Paths {
     context.fill();
   }
 
-  labels(context, top, x, colours, hues) {
+  labels(context, top, x, colours) {
     const { tokens } = this.data, every = Math.ceil(WORD / this.cell()); // as many words as can be read
     const ends = [this.from, this.to];
     tokens.forEach((token, place) => {
@@ -176,7 +176,7 @@ class Paths {
       context.save();
       context.translate(x(place) + 3, top - 4);
       context.rotate(Math.PI / 3);
-      context.fillStyle = chosen ? css(hues.way) : colours.text;
+      context.fillStyle = colours.text;
       context.globalAlpha = chosen ? 1 : 0.75;
       context.font = `${chosen ? "bold " : ""}12px ${colours.font}`;
       context.fillText(shorten(context, token, LONGEST_WORD), 0, 0);

@@ -19,7 +19,7 @@ export function buildPanel(root, words, measures, act) {
     legend: element("div", "legend", { "aria-hidden": "true" }),
     left: element("div", "left"),
     right: element("div", "right"),
-    name: element("h4", "title"),
+    name: element("h3", "title"),
     says: element("p", "says"),
     lock: element("div", "lock"),
     tokens: element("div"),

@@ -3,6 +3,7 @@
 import { css } from "../lib/colour.js";
 
 const CELL = 22, ROOM = 110, TEXT = 12, MOST = 128;
+const INK = "#767676"; // the one grey that has 4.5 : 1 on white and on black paper: a file is laid on either
 
 /** Offer a file to the visitor. */
 function offer(blob, name) {
@@ -56,11 +57,11 @@ function drawSvg({ rows, columns, values, limit }, labels, colours) {
   }
   const middle = (i) => ROOM + (i + 0.5) * CELL;
   labels.rows.forEach((label, i) => {
-    add(root, "text", { x: ROOM - 6, y: middle(i) + 4, "text-anchor": "end", fill: "#777" }, label);
+    add(root, "text", { x: ROOM - 6, y: middle(i) + 4, "text-anchor": "end", fill: INK }, label);
   });
   labels.columns.forEach((label, i) => {
     const turned = `translate(${middle(i) + 4} ${ROOM - 6}) rotate(-60)`;
-    add(root, "text", { transform: turned, fill: "#777" }, label);
+    add(root, "text", { transform: turned, fill: INK }, label);
   });
   return root;
 }

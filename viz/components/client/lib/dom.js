@@ -3,6 +3,19 @@
 /** How far each arrow key goes, in rows and columns. */
 export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
+/** Have the arrow keys walk the cells of a picture: `from` gives the [row, column] that is looked at, if one is, and how
+ * many there are of each; `to` is called with the next one. */
+export function walkCells(picture, from, to) {
+  picture.addEventListener("keydown", (event) => {
+    const step = ARROWS[event.key];
+    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // to some pages an arrow means another step
+    const { at, size } = from();
+    to(at ? at.map((place, i) => Math.max(0, Math.min(size[i] - 1, place + step[i]))) : [0, 0]);
+  });
+}
+
 export function element(tag, className = "", attributes = {}, text = "") {
   const made = document.createElement(tag);
   if (className) made.className = className;

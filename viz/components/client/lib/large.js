@@ -4,6 +4,7 @@
 import { shorten } from "./shorten.js";
 import { scoreColour, weightColour } from "./colour.js";
 import { CanvasWindow } from "./canvas_window.js";
+import { inks, ofPixel } from "./ink.js";
 import { poolMax } from "./numbers.js";
 
 const LOPSIDED = 4, READABLE = 14;
@@ -15,7 +16,7 @@ export class LargeMap extends CanvasWindow {
 
   /** Take a map {rows, columns, values, masked, winner, limit}, its labels, and how to paint a cell. */
   show(map, rows, columns, colours) {
-    Object.assign(this, { map, labels: { rows, columns }, colours });
+    Object.assign(this, { map, labels: { rows, columns }, colours, ink: inks(colours.theme) });
     this.#bitmap();
     this.fit();
   }
@@ -130,11 +131,12 @@ export class LargeMap extends CanvasWindow {
     context.globalAlpha = 1;
     if (cell < (limit ? SCORE : WEIGHT)) return;
     context.font = `${TEXT}px ${colours.theme.font}`;
-    [context.textAlign, context.textBaseline, context.fillStyle] = ["center", "middle", colours.theme.text];
+    [context.textAlign, context.textBaseline] = ["center", "middle"];
     for (let at = 0; at < values.length; at++) {
       const value = values[at];
       if (value === -Infinity || (!limit && value < 0.005)) continue;
       const text = limit ? value.toFixed(1) : value.toFixed(2).replace(/^0/, "");
+      context.fillStyle = this.ink(...ofPixel(this.pixels[at]));
       context.fillText(text, left + ((at % columns) + 0.5) * cell, top + (Math.floor(at / columns) + 0.5) * cell);
     }
   }

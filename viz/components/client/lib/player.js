@@ -1,22 +1,24 @@
-// Something that happens step by step: play it, stop it, or drag to a step.
+// Something that happens step by step: play it, stop it, or drag to a step. Whoever asks for less motion goes on by hand.
 
 import { element, fill } from "./dom.js";
 
 const STEP_MS = 450;
 
 export class Player {
-  /** Steps 1 to `n`; `show` is called with each. `words` has play, pause, scrub and place. */
+  /** Steps 1 to `n`; `show` is called with each. `words` has play, pause, next, scrub and place. */
   constructor(n, words, show) {
     Object.assign(this, { n, words, show, at: 1 });
     this.element = element("div", "bar");
     this.button = element("button", "play", { type: "button" });
+    this.byHand = window.matchMedia("(prefers-reduced-motion: reduce)");
+    this.byHand.onchange = () => this.pause();
     this.button.addEventListener("click", () => (this.timer ? this.pause() : this.play()));
     this.range = element("input", "", { type: "range", min: 1, max: n, step: 1, "aria-label": words.scrub });
     this.range.addEventListener("input", () => {
       this.pause();
       this.go(Number(this.range.value));
     });
-    this.place = element("span", "place");
+    this.place = element("span", "place", { "aria-live": "polite" });
     this.element.append(this.button, this.range, this.place);
     this.#label();
   }
@@ -25,10 +27,12 @@ export class Player {
     this.at = Math.min(this.n, Math.max(1, at));
     this.range.value = this.at;
     this.place.textContent = fill(this.words.place, { at: this.at, n: this.n });
+    this.range.setAttribute("aria-valuetext", this.place.textContent);
     this.show(this.at);
   }
 
   play() {
+    if (this.byHand.matches) return this.go((this.at % this.n) + 1);
     if (this.at === this.n) this.go(1);
     this.timer = setInterval(() => {
       if (this.at < this.n) this.go(this.at + 1);
@@ -44,6 +48,7 @@ export class Player {
   }
 
   #label() {
-    this.button.textContent = this.timer ? `❚❚ ${this.words.pause}` : `▶ ${this.words.play}`;
+    this.button.textContent = this.timer ? `❚❚ ${this.words.pause}` : `▶ ${this.byHand.matches ? this.words.next : this.words.play}`;
+    this.place.setAttribute("aria-live", this.timer ? "off" : "polite"); // every half a second is too often to be read out
   }
 }

@@ -1,10 +1,11 @@
-// A few maps of the same tokens under one scale, side by side. Pointing at a cell reads it off in all of them at once.
+// A few maps of the same tokens under one scale, side by side. Pointing at a cell, or going to it by the arrow keys, reads
+// it off in all of them at once.
 
 import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
 import { image, line, start } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
-import { element, fill } from "../lib/dom.js";
+import { element, fill, walkCells } from "../lib/dom.js";
 import { columnNames, rowNames } from "../lib/names.js";
 
 const GUTTER = 64;
@@ -18,7 +19,8 @@ class Maps {
     this.strip = element("div", "strip");
     this.says = element("p", "says");
     this.axes = element("p", "axes");
-    this.root.append(this.strip, this.says, this.axes);
+    this.live = element("p", "live", { "aria-live": "polite" });
+    this.root.append(this.strip, this.says, this.axes, this.live);
     parent.append(this.root);
     this.watch = new ResizeObserver(() => this.draw());
     this.watch.observe(this.root);
@@ -44,13 +46,15 @@ class Maps {
     this.strip.classList.toggle("pairs", Boolean(gutter));
     this.panels = maps.map((map, index) => {
       const panel = element("figure", "panel"), title = element("figcaption", "name", {}, map.title);
-      const picture = element(chooses ? "button" : "div", "picture", chooses ? { type: "button" } : { role: "img" });
+      const picture = element(chooses ? "button" : "div", "picture", chooses ? { type: "button" } : { role: "application", tabindex: "0" });
       picture.setAttribute("aria-label", map.alt);
       if (chooses) picture.setAttribute("aria-pressed", String(map.code === this.data.chosen));
       const canvas = element("canvas"), value = element("span", "value"), profile = element("canvas", "profile");
       picture.append(canvas);
       picture.addEventListener("pointermove", (event) => this.look(event, canvas));
       picture.addEventListener("pointerleave", () => this.light(null));
+      picture.addEventListener("blur", () => this.light(null));
+      walkCells(picture, () => this.#at(), ([query, key]) => this.#walk(index, { query, key }));
       if (chooses) picture.addEventListener("click", () => this.setStateValue("chosen", map.code));
       panel.append(title, picture, ...(profiles ? [profile] : []), value);
       return { panel, canvas, value, profile, index };
@@ -122,6 +126,18 @@ class Maps {
     const query = place(event.clientY - box.top), key = place(event.clientX - box.left);
     const inside = query >= 0 && key >= 0 && query < rows && key < n;
     this.light(inside ? { query, key } : null);
+  }
+
+  /** Where the arrow keys start from, and how far they go. */
+  #at() {
+    const { rows, n } = this.data;
+    return { at: this.pair && [this.pair.query, this.pair.key], size: [rows, n] };
+  }
+
+  #walk(index, pair) {
+    this.light(pair);
+    const { panel, value } = this.panels[index];
+    this.live.textContent = `${panel.firstChild.textContent}. ${this.says.textContent} ${value.textContent}`;
   }
 
   light(pair) {

@@ -83,6 +83,7 @@ class Growing {
       const change = moved(before, after, n).slice(0, at - 1), most = Math.max(0, ...change);
       this.found[kind] = { weights: after, change, most };
       const sentence = at === 1 ? words.first : most === 0 ? words.same : words.changed;
+      found.setAttribute("aria-live", this.player.timer ? "off" : "polite");
       found.textContent = fill(sentence, {
         new: this.labels[at - 1], n: at - 1, most: partDigits(most), row: this.labels[Math.max(0, change.indexOf(most))],
         changed: change.filter((size) => size > 0).length,

@@ -70,7 +70,7 @@ class Painter extends LiveView {
       pane("weights", words.weights_note, { role: "img", "aria-label": words.weights_alt }),
     );
     [this.count, this.says] = [element("p", "count"), element("p", "says", { "aria-live": "polite" })];
-    this.row = element("div", "row");
+    this.row = element("div", "row", { tabindex: 0 }); // it scrolls
     this.root.replaceChildren(bar, this.count, panes, this.says, this.row);
     this.#listen();
   }

@@ -2,7 +2,7 @@
 
 import { mount } from "../lib/mount.js";
 import { scoreTable, theme } from "../lib/colour.js";
-import { element, fill } from "../lib/dom.js";
+import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
 import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
 import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
@@ -22,6 +22,7 @@ class Sinusoids extends LiveView {
     super(parent, "sinusoids", "sinusoids");
     this.#build(data.words, data.limits);
     this.epoch = 0;
+    this.looked = null; // the column
   }
 
   close() {
@@ -33,6 +34,7 @@ class Sinusoids extends LiveView {
     this.take(data, setStateValue);
     [this.words, this.limits, this.hues] = [data.words, data.limits, data.hues];
     for (const [name, node] of Object.entries(this.named)) node.textContent = this.words[name];
+    for (const name of ["map", "waves", "lengths", "decay", "counter"]) this[name].setAttribute("aria-label", this.words[`${name}_title`]);
     this.measure();
   }
 
@@ -63,14 +65,16 @@ class Sinusoids extends LiveView {
     this.sliders.width.value.replaceWith(this.typed);
     this.error = element("p", "error", { role: "alert" });
     this.body = element("div", "panes");
-    const canvas = (kind) => element("canvas", kind);
+    const canvas = (kind) => element("canvas", kind, { role: "img" });
     [this.map, this.waves, this.lengths, this.decay, this.counter] = ["map", "waves", "lengths", "decay", "counter"].map(canvas);
+    this.map.setAttribute("role", "application");
+    this.map.tabIndex = 0;
     const pane = (...parts) => {
       const made = element("div", "pane");
       made.append(...parts);
       this.body.append(made);
     };
-    this.says = element("p", "says");
+    this.says = element("p", "says", { "aria-live": "polite" });
     this.clocks = element("div", "clocks");
     pane(name("map_title"), this.map, this.says);
     pane(name("waves_title"), this.waves, name("clocks_title"), this.clocks);
@@ -84,6 +88,12 @@ class Sinusoids extends LiveView {
     });
     this.map.addEventListener("pointermove", (event) => (event.buttons ? this.point(event) : this.look(event)));
     this.map.addEventListener("pointerup", () => this.tell());
+    walkCells(this.map, () => this.#cursor(), ([row, column]) => {
+      this.looked = column;
+      this.change((choice) => (choice.at = row));
+      this.#say(row, column);
+    });
+    this.map.addEventListener("keyup", (event) => event.key in ARROWS && this.tell());
   }
 
   #slider(bar, key, range, read) {
@@ -140,7 +150,7 @@ class Sinusoids extends LiveView {
       this.#drawCounter(colours);
     }
     if (!this.dragged) this.#nameClocks();
-    if (!this.looked) this.#say(choice.at, 2 * this.pairs[0]);
+    if (this.looked === null) this.#say(choice.at, 2 * this.pairs[0]);
     this.root.dataset.drawn = key;
   }
 
@@ -222,9 +232,15 @@ class Sinusoids extends LiveView {
     };
   }
 
+  /** Where the arrow keys start from: the row that is chosen, and the column that was last looked at. */
+  #cursor() {
+    const { n, width } = this.numbers;
+    return { at: [this.choice.at, Math.min(width - 1, this.looked ?? 2 * this.pairs[0])], size: [n, width] };
+  }
+
   look(event) {
     const { row, column } = this.#cell(event);
-    this.looked = true;
+    this.looked = column;
     this.#say(row, column);
   }
 

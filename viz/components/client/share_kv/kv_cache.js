@@ -74,13 +74,13 @@ class Cache {
     this.text.replaceChildren(...labels.slice(0, at).flatMap((label, i) => [element(i === at - 1 ? "b" : "span", "", {}, label), " "]));
     for (const canvas of this.canvases) this.#paint(canvas);
     const mine = counted(at, ours), other = counted(at, theirs);
-    const row = (cells, tag = "td") => {
-      const made = element("tr");
-      made.append(...cells.map((cell, i) => element(i ? tag : "th", "", {}, cell)));
+    const row = ([first, ...cells], scope = "row") => {
+      const made = element("tr"), names = (name) => element("th", "", { scope }, name);
+      made.append(first ? names(first) : element("td"), ...cells.map((cell) => (scope === "col" ? names(cell) : element("td", "", {}, cell))));
       return made;
     };
     this.table.replaceChildren(
-      row(["", words.here, words.mha], "th"),
+      row(["", words.here, words.mha], "col"),
       ...["written", "held", "read", "total"].map((name) => row([words[name], bytesText(mine[name]), bytesText(other[name])])),
     );
     this.counted = mine;

@@ -4,7 +4,7 @@ import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, weightColour, weightTable } from "../lib/colour.js";
-import { element, fill } from "../lib/dom.js";
+import { element, fill, walkCells } from "../lib/dom.js";
 
 
 export default mount((parent) => new Sharing(parent), unpack);
@@ -66,10 +66,14 @@ class Sharing {
     const figure = element("figure", read === group ? "head" : "head wrong", { style: `--hue: ${this.#hue(read)}` });
     const name = fill(read === group ? words.head : words.wrong, { head, read });
     const canvas = picture(n, n, (cell) => weightColour(this.weights, weights[from + cell] / 65535), name);
-    const point = (event) => this.#say(event, canvas, head, read);
+    canvas.setAttribute("role", "application");
+    canvas.tabIndex = 0;
+    const say = (at) => this.#say(canvas, at, head, read), point = (event) => say(this.#place(event, canvas));
+    walkCells(canvas, () => ({ at: canvas.at, size: [n, n] }), say);
+    canvas.addEventListener("blur", () => this.#leave(canvas));
     canvas.addEventListener("pointermove", point);
     canvas.addEventListener("pointerdown", point);
-    canvas.addEventListener("pointerleave", () => (this.says.textContent = words.rest));
+    canvas.addEventListener("pointerleave", () => this.#leave(canvas));
     figure.append(canvas, element("figcaption", "", {}, name));
     return figure;
   }
@@ -79,10 +83,20 @@ class Sharing {
     return css(heads[group % heads.length]);
   }
 
-  #say(event, canvas, head, read) {
-    const { n, labels, weights, words } = this.data, box = canvas.getBoundingClientRect();
+  /** The cell under the pointer: [query, key]. */
+  #place(event, canvas) {
+    const { n } = this.data, box = canvas.getBoundingClientRect();
     const place = (at, length) => Math.min(n - 1, Math.max(0, Math.floor((at / length) * n)));
-    const query = place(event.clientY - box.top, box.height), key = place(event.clientX - box.left, box.width);
+    return [place(event.clientY - box.top, box.height), place(event.clientX - box.left, box.width)];
+  }
+
+  #leave(canvas) {
+    canvas.at = null;
+    this.says.textContent = this.data.words.rest;
+  }
+
+  #say(canvas, at, head, read) {
+    const { n, labels, weights, words } = this.data, [query, key] = (canvas.at = at);
     const value = (weights[head * n * n + query * n + key] / 65535).toFixed(4);
     this.says.textContent = fill(words.says, { head, read, query: labels[query], key: labels[key], value });
   }

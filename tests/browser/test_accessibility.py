@@ -1,0 +1,153 @@
+"""Every page for those who hear it, have no mouse, see little or want no motion."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from pages import FIRST, PAGES
+from tests.browser.drive import PHONE, address, frame, open_chip, wait_run
+from viz.frame.sidebar import path_of
+from viz.text import LANGUAGES, translator
+
+SCREEN = (1280, 720)
+AXE = {"resultTypes": ["violations"], "selectors": False, "preload": False, "rules": {"target-size": {"enabled": True}}}
+
+LOOKS = ("color-contrast", "target-size", "scrollable-region-focusable", "link-in-text-block")
+"""The rules about what is seen; the others find in each theme and width what they find in the other."""
+OTHER: dict[str, Literal["light", "dark"]] = {"en": "dark", "zh": "light"}
+"""The theme a page goes over to, and stays in, when it becomes narrow."""
+
+WITH_FIGURES = "masks"
+"""Plotly's figures have the same markup on every page, and drawing all of them anew for each theme and width takes most
+of the time: on this page they are drawn, on the others they stay empty."""
+EMPTY = "export default () => null;"
+"""The module of Streamlit's that draws figures, without them."""
+
+SMALL = """() => {
+    const found = [], roots = [document];
+    for (const root of roots) {
+        for (const node of root.querySelectorAll('*')) if (node.shadowRoot) roots.push(node.shadowRoot);
+        for (const node of root.querySelectorAll('button, a[href], input, select, textarea, summary, [tabindex="0"]')) {
+            // What is touched of a hidden input is its label, or the slider's whole track.
+            const hidden = node.matches('input') && node.closest('label, .stSlider [role=group] > [data-orientation]');
+            const box = (hidden || node).getBoundingClientRect();
+            const seen = box.width > 1 && box.right > 0 && node.checkVisibility({ visibilityProperty: true });
+            if (seen && Math.min(box.width, box.height) < 23.9)
+                found.push(`${node.outerHTML.slice(0, 150)}: ${box.width} x ${box.height}`);
+        }
+    }
+    return found;
+}"""
+"""What can be clicked and is less than 24 pixels wide or high."""
+
+
+def look(page: Page, rules: Sequence[str] = ()) -> None:
+    """Fail if axe-core finds anything: by some of its rules, or by all of them."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    options = AXE | ({"runOnly": list(rules)} if rules else {})
+    found = page.evaluate("async (options) => (await axe.run(options)).violations", options)
+    told = {rule["id"]: [(node["html"][:200], node["failureSummary"]) for node in rule["nodes"]] for rule in found}
+    assert told == {}
+    assert page.evaluate(SMALL) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url, name):
+    """Four of the eight ways to see a page, in one visit: any two of language, theme and width meet in one of them."""
+    page = new_page(viewport=SCREEN)
+    if name != WITH_FIGURES:
+        page.route("**/PlotlyChart.*.js", lambda route: route.fulfill(body=EMPTY, content_type="text/javascript"))
+    page.goto(address(app_url, "" if name == FIRST else path_of(name), section="all"))
+    for lang in LANGUAGES:
+        page.set_viewport_size({"width": SCREEN[0], "height": SCREEN[1]})
+        page.locator(".st-key-lang").get_by_text(LANGUAGES[lang]).click()
+        wait_run(page)
+        expect(page.locator("html")).to_have_attribute("lang", lang)
+        expect(page.get_by_role("heading", level=1)).to_have_text(translator(lang)(f"{name}.title"))
+        look(page)
+        page.emulate_media(color_scheme=OTHER[lang])
+        page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        frame(page)
+        look(page, rules=LOOKS)
+
+
+def test_axe_finds_nothing_in_what_opens_on_a_click(visit):
+    """What stands on no page that has every section: a step of many, an open chip, the code below a picture."""
+    page = visit("step-by-step", viewport=SCREEN)
+    page.locator(".st-key-next button").click()
+    wait_run(page)
+    page.locator(".st-key-_footer_three_words").get_by_text(translator("en")("footer.why")).click()
+    wait_run(page)
+    page.locator(".st-key-next button").hover()
+    look_at_both_themes(page)
+    page.get_by_test_id("stSidebarNav").get_by_text(translator("en")("masks.title"), exact=True).click()
+    expect(page.locator(".painter")).to_be_visible()
+    wait_run(page)
+    page.locator(".st-key-_footer_editor").get_by_text(translator("en")("footer.code")).click()
+    wait_run(page)
+    expect(page.locator(".stCode").first).to_be_visible()
+    open_chip(page, "source")
+    look_at_both_themes(page)
+
+
+def look_at_both_themes(page: Page) -> None:
+    look(page)
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        frame(page)
+        look(page, rules=LOOKS[:1])
+
+
+RING = """node => {
+    const around = [node, node.closest('label'), node.parentElement, node.parentElement.parentElement].filter(Boolean);
+    const looks = around.map((one) => getComputedStyle(one));
+    return looks.some(({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2);
+}"""
+
+
+def test_what_has_the_keyboard_is_seen(visit):
+    page = visit("", viewport=SCREEN)
+    open_chip(page, "layer")
+    page.keyboard.press("Tab")  # from now on the browser takes what has the focus to have it from the keyboard
+    places = (
+        '[data-testid="stSidebarNav"] a', ".st-key-lang button", ".st-key-chip_layer button", ".st-key-section button",
+        '[class*="st-key-_footer_"] button', ".st-key-neighbours a", ".head-grid .thumb", ".head-grid .large",
+        ".head-grid .segments button", ".head-grid select", ".head-grid .temperature input",
+        ".st-key-layer input[type=range]", ".stTooltipIcon button",
+    )  # fmt: skip
+    for place in places:
+        node = page.locator(place).first
+        node.focus()
+        expect(node).to_be_focused()
+        assert node.evaluate(RING), place
+
+
+def test_whoever_asks_for_less_motion_gets_none(new_page, app_url):
+    page = new_page(reduced_motion="reduce")
+    page.goto(address(app_url, "masks", section="decoding"))
+    wait_run(page)
+    durations = page.evaluate("""() => [...document.querySelectorAll('.stApp, .stApp *')].flatMap(node =>
+        ['transitionDuration', 'animationDuration'].map(name => parseFloat(getComputedStyle(node)[name]) || 0))""")
+    assert max(durations) < 0.001
+    growing = page.locator(".growing")
+    at = "view => [view.growing.player.at, Boolean(view.growing.player.timer)]"
+    before, _ = growing.evaluate(at)
+    button = growing.get_by_role("button", name=translator("en")("masks.growing.next"))
+    button.click()
+    assert growing.evaluate(at) == [before + 1, False], "one step for each press, and nothing runs on"
+    button.click()
+    assert growing.evaluate(at) == [before + 2, False]
+
+
+def test_a_title_for_each_section_and_each_step(visit):
+    """From the page's title to the section's to what is below it: none is left out, also where the bar has the name."""
+    page = visit("step-by-step")
+    titles = page.locator(":is(h1, h2, h3, h4, h5, h6)").evaluate_all("all => all.map(one => one.tagName)")
+    assert titles == ["H1", "H2", "H3"]
+    unseen = page.get_by_role("heading", level=2)
+    expect(unseen).to_have_text(translator("en")("step_by_step.three_words.title"))
+    expect(page.get_by_test_id("stLayoutWrapper").filter(has=unseen).last).to_have_css("clip-path", "inset(50%)")
