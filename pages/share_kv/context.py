@@ -22,6 +22,7 @@ from viz.frame.format import size
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, blocks_more, model_own
+from viz.frame.terms import say
 from viz.models.capture import Call
 from viz.text import Translate, sentences
 
@@ -105,7 +106,7 @@ def open_share_kv(scene: Scene) -> ShareKvContext:
         )
     with says:
         if len(groups) > 1:
-            st.markdown(t(f"share_kv.says_{_kind(H, n_kv_heads)}", H=H, G=n_kv_heads, each=H // n_kv_heads))
+            say(t(f"share_kv.says_{_kind(H, n_kv_heads)}", H=H, G=n_kv_heads, each=H // n_kv_heads))
         else:
             st.caption(t("share_kv.own_one", H=H))
         if is_model and 1 < before < H:

@@ -13,7 +13,7 @@ from plotly.io import to_json
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
-from tests.running import checked, everything
+from tests.running import checked, everything, sentences_of
 from tests.sections import SECTIONS
 from viz import limits
 from viz.errors import ModelError
@@ -64,6 +64,14 @@ def noted(scenes: list[ref[Scene]], scene: Scene) -> Scene:
     return scene
 
 
+def assert_marked_once(app: AppTest) -> None:
+    """No term is marked twice on one screen, and each that is marked has its pop-over."""
+    bodies = "".join(each.proto.body for each in app.get("html"))
+    marked, notes = (re.findall(f'{name}="term_(\\w+)"', bodies) for name in ("popovertarget", "id"))
+    assert marked == notes
+    assert len(set(marked)) == len(marked)
+
+
 OWN_SIZES = ("cost",)
 """Pages whose sizes are the visitor's: they say nothing of where numbers come from."""
 
@@ -79,8 +87,9 @@ def test_every_section_from_every_source_in_every_language(open_app, monkeypatch
     t = translator(lang)
     assert app.title[0].value == t(f"{page}.title")
     assert app.session_state["section"] == section
-    assert t(f"{page}.{section}.lead") in [one.value for one in app.markdown]
+    assert t(f"{page}.{section}.lead") in sentences_of(app)
     assert not app.error
+    assert_marked_once(app)
     passed, n = checked(app, section)
     assert passed == n
     assert scenes, "the test sees them"
@@ -112,6 +121,7 @@ def test_the_whole_page_is_every_section_one_below_the_other(open_app, page):
     names = [section for owner, section in SECTIONS if owner == page]
     titles = [t(f"{page}.{name}.title") for name in names] * (len(names) > 1)
     assert [one.value for one in app.header if one.value in titles] == titles
+    assert_marked_once(app)
     assert link(app) == {"section": "all"}
 
 

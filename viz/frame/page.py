@@ -20,6 +20,7 @@ from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
 from viz.frame.format import number
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
+from viz.frame.terms import say
 from viz.text import Translate, has_text, translator
 
 ALL = "all"
@@ -78,8 +79,8 @@ class Page:
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
         t = translator(st.session_state["lang"])
-        note = self.head(t)
         opened = self._opened()
+        note = self.head(t)
         try:
             asked = choose(t, self.controls)
             scene = open_scene(t, asked)
@@ -99,7 +100,7 @@ class Page:
         """The title and what the page is about; below them, the place for what has to be said of the link."""
         if not st.context.is_embedded:  # there the page around it says what it is
             st.title(t(f"{self.name}.title"), anchor=False)
-            st.markdown(t(f"{self.name}.lead"))
+            say(t(f"{self.name}.lead"))
         return st.container(key="note")
 
     def _opened(self) -> tuple[Section, ...]:
@@ -120,7 +121,7 @@ class Page:
             with st.container(key=f"section_{section.name}"):
                 if len(opened) > 1:
                     st.header(scene.t(f"{self.name}.{section.name}.title"), anchor=False)
-                st.markdown(scene.t(f"{self.name}.{section.name}.lead"))
+                say(scene.t(f"{self.name}.{section.name}.lead"))
                 checks = list(section.draw(context) or ())
                 footer(scene.t, self.name, section, context, checks)
 

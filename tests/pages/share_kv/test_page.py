@@ -13,7 +13,7 @@ from pages.share_kv import copying, growing_cache, published, savings, speed, wh
 from pages.share_kv.page import PAGE
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
-from tests.running import checked, everything
+from tests.running import checked, everything, sentences_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.heads import HeadWeights, multi_head
@@ -58,7 +58,7 @@ def tables(app):
 
 
 def markdown(app):
-    return [one.value for one in app.markdown]
+    return sentences_of(app)
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 4, 6, 12])
