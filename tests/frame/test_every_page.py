@@ -13,8 +13,9 @@ from plotly.io import to_json
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
+from tests.links.shown import shown
 from tests.running import checked, everything, sentences_of
-from tests.sections import SECTIONS
+from tests.sections import SECTIONS, page_named
 from viz import limits
 from viz.errors import ModelError
 from viz.figures.unchecked import unchecked
@@ -237,6 +238,24 @@ def test_a_page_has_no_control_that_does_nothing_there_and_keeps_the_choice(open
     assert link(app) == {name: str(value)}
     app.switch_page(file_of("heads")).run()
     assert next(one for one in (*app.slider, *app.selectbox) if one.key == name).value == value
+
+
+WITHOUT_MASK = [
+    (name, section.name)
+    for name in PAGES
+    for section in page_named(name).sections
+    if page_named(name).controls.mask and not section.reads_mask
+]
+
+
+@pytest.mark.parametrize(("page", "section"), WITHOUT_MASK)
+def test_a_mask_that_would_change_nothing_is_not_asked_for_and_stays_chosen(open_app, page, section):
+    bare, masked = (
+        open_app(page, section=section, source="words", text="a b c", **more) for more in ({}, {"mask": "causal"})
+    )
+    assert all(one.key != "mask" for one in masked.selectbox)
+    assert link(masked)["mask"] == "causal"
+    assert shown(masked) == shown(bare)
 
 
 @pytest.mark.parametrize(

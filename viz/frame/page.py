@@ -7,7 +7,7 @@ its picture and what it shows; formula, checks, code and downloads are folded in
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -43,6 +43,7 @@ class Section:
         formula: LaTeX, or what draws it; below it stands the text ``<page>.<name>.why``, if there is one.
         downloads: draws what can be taken away.
         parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
+        reads_mask: False where the page's mask would change nothing: then its chip is not there.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Section:
     formula: str | Callable[[Any], None] = ""
     downloads: Callable[[Any], None] | None = None
     parameters: tuple[str, ...] = ()
+    reads_mask: bool = True
 
 
 def the_scene(scene: Scene) -> Scene:
@@ -82,7 +84,8 @@ class Page:
         opened = self._opened()
         note = self.head(t)
         try:
-            asked = choose(t, self.controls)
+            reads_mask = any(section.reads_mask for section in opened)
+            asked = choose(t, replace(self.controls, mask=self.controls.mask and reads_mask))
             scene = open_scene(t, asked)
         except ValueError as error:
             say_error(t, error)
