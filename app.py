@@ -7,10 +7,11 @@ import streamlit as st
 from pages import FIRST, GLOSSARY, NAVIGATION, PAGES
 from viz import ASSETS
 from viz.errors import ModelError
-from viz.frame import compute, examples, sidebar, state, terms, waiting
+from viz.frame import compute, examples, sidebar, state, waiting
 from viz.frame.connection.first_visit import use_own_pages
 from viz.frame.connection.reconnect import come_back
 from viz.frame.scene import say_error
+from viz.frame.terms import links, marks
 
 use_own_pages([sidebar.path_of(name) for name in (*PAGES, GLOSSARY)])
 st.set_page_config(page_icon=str(ASSETS / "favicon.png"), layout="wide")
@@ -20,7 +21,7 @@ if embedded:
     st.html(ASSETS / "embedded.css")
 compute.warm()
 state.begin()
-terms.begin()
+marks.begin()
 t = sidebar.language()
 try:
     with waiting.writing():
@@ -35,7 +36,7 @@ try:
             sidebar.way_out(t)
         elif name in PAGES:
             sidebar.neighbours(t, PAGES, name)
-        terms.open_links()
+        links.open_links()
 except ModelError as error:  # too busy: what the visitor typed is still there
     say_error(t, error)
 come_back()

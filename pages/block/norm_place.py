@@ -16,7 +16,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 
 def draw(context: BlockContext) -> list[Check]:

@@ -11,7 +11,7 @@ from viz.core.norm import moments, no_norm
 from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame.format import share, statistic
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 

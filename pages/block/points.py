@@ -11,7 +11,7 @@ from viz.figures.points import points_map
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 QUANTITIES = ("norm", "std", "mean")
 """The length first: it is what grows, and what a norm holds."""

@@ -20,7 +20,7 @@ from viz.figures.pictures import Panel
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 ALPHAS = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 46.0)
 DRAWN = 1e-9

@@ -14,7 +14,7 @@ from viz.core.variants.relative import QuadraticHeads, heads_from_kernel
 from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame.checks import Check, check
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 

@@ -16,7 +16,7 @@ from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 ROW_HEIGHT = 35
 """Pixels of a line of Streamlit's table."""

@@ -22,7 +22,7 @@ from viz.figures.pictures import Panel, shared_scale
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 KEY = "plane"
 FARTHEST = 4.0

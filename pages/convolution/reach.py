@@ -11,7 +11,7 @@ from viz.figures.layout import axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 DEPTH = 12

@@ -23,7 +23,7 @@ from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.frame.waiting import aside, until
 from viz.text import Translate
 

@@ -20,7 +20,7 @@ from viz.core.variants.relative import factored_scores, quadratic_scores
 from viz.frame import state
 from viz.frame.checks import Check, asked_of, check, open_cells
 from viz.frame.scene import Scene
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 KEY = "windows"
 

@@ -12,7 +12,7 @@ from pages.cost.layer_parts import MASKED_TOKENS, pairs_check
 from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes
 from viz.frame.checks import Check, check
 from viz.frame.format import amount
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 
 def draw(context: CostContext) -> list[Check]:

@@ -15,7 +15,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 COLUMNS = ("heads", "d_k", "parameters", "projections", "pairs", "w_o", "total", "exponentials", "kept")

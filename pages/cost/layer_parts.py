@@ -15,7 +15,7 @@ from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 FORMULAS = {

@@ -14,7 +14,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share, size
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.models.presets import Preset, preset, presets
 from viz.text import Translate
 

@@ -9,7 +9,8 @@ import streamlit as st
 from viz import limits
 from viz.frame import controls, state
 from viz.frame.page import Page, say_refused
-from viz.frame.terms import SHARED, heading, see
+from viz.frame.terms.links import SHARED, see
+from viz.frame.terms.marks import heading
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
 

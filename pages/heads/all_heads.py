@@ -9,7 +9,7 @@ from viz.frame.checks import Check, scene_checks
 from viz.frame.examples import examples
 from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.models.head_notes import note
 
 

@@ -8,7 +8,7 @@ from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 
 def draw(context: HeadsContext) -> list[Check]:

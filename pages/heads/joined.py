@@ -14,7 +14,7 @@ from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 
 def _contributions(context: HeadsContext) -> Figure:

@@ -17,7 +17,7 @@ from viz.core.heads import share_kv
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.mask_code import from_code, to_code
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 PAINTER = "painter"
 

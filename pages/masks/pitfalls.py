@@ -28,7 +28,7 @@ from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part, share, span
 from viz.frame.specs import Mask
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 Way = Callable[[Tensor, Tensor], Tensor]
 

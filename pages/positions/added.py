@@ -16,7 +16,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.scene import say_error
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 PARTS = {"X": "words", "P": "places", "X + P": "sum"}
 """The texts that name the tables."""

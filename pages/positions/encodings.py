@@ -21,7 +21,7 @@ from viz.frame.format import number
 from viz.frame.lazy import lazy
 from viz.frame.scene import say_error
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 STRIP = "encodings"
 LOOKS = ("weights", "scores")

@@ -22,7 +22,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.positions import own_rows
 from viz.frame.format import part
 from viz.frame.scene import say_error
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 
 

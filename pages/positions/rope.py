@@ -19,7 +19,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.scene import say_error
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 FARTHEST = 200
 """How far both tokens can be moved on together."""

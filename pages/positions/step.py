@@ -23,7 +23,7 @@ from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import in_formula, number
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 SHOWN_ROWS = 128
 """Positions whose products with each other are drawn; the curve beside takes all."""

@@ -22,7 +22,7 @@ from viz.frame.format import size
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, blocks_more, model_own
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.models.capture import Call
 from viz.text import Translate, sentences
 

@@ -18,7 +18,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import part
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 
 def draw(context: ShareKvContext) -> list[Check]:

@@ -15,7 +15,7 @@ from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, number, size
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 PLAN = DecodePlan()

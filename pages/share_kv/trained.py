@@ -11,7 +11,7 @@ from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.models.trained.twins import GROUPS, Recipe, Run, runs, twin_id
 
 REPEATED = 0.005

@@ -12,7 +12,7 @@ from viz import limits
 from viz.core.analysis.checks import worst
 from viz.frame.checks import Check, check
 from viz.frame.format import part
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 FULL = 0.5
 """A row of flow whose least value is above this one tells the words hardly apart."""

@@ -9,7 +9,7 @@ from viz import limits
 from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 
 def draw(context: StackingContext) -> list[Check]:

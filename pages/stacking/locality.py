@@ -16,7 +16,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import number
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 

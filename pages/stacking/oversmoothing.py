@@ -15,7 +15,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import number, share
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 MEASURES: dict[str, Callable[[Similarity], Tensor]] = {
     "cosine": lambda similarity: similarity.cosine,

@@ -13,7 +13,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.show import show
 from viz.frame.specs import Mask
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 FIELDS = ("own", "causal", "window", "dilated")

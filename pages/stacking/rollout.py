@@ -12,7 +12,7 @@ from viz.figures.matrix import Axis, matrix
 from viz.frame.checks import Check, check
 from viz.frame.format import part, share
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 PRINTED_COLUMNS = 20

@@ -14,7 +14,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 SWITCHES = ("no_scale", "no_mask", "wrong_axis")
 TEMPERATURES = (0.1, 10.0)

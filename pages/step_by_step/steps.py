@@ -18,7 +18,7 @@ from viz.figures.palette import HEADS
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import number
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import has_text
 
 FIRST_OF_A_PAIR = 4

@@ -16,7 +16,7 @@ from pages.step_by_step.stepper import THREE_WORDS, chosen_step, heading, is_who
 from viz.components.mount import mount
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 MASK_STEP = 6

@@ -8,7 +8,7 @@ from viz.core.analysis.checks import largest
 from viz.figures.matrix import Axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 OUTPUT_STEP = 8
 

@@ -15,7 +15,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.format import share, statistic
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 LONG = 800
 """A written sum of more characters than this gets a box that scrolls."""

@@ -11,7 +11,7 @@ from viz.frame.checks import Check, check, scene_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.scene import Scene
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 
 BETWEEN = ("target", "cross", "source")
 """Whose map is shown: the target's on itself, the target's on the source, the source's on itself."""

@@ -15,7 +15,7 @@ from viz.frame.checks import Check, check
 from viz.frame.examples import Example, pairs
 from viz.frame.format import part
 from viz.frame.show import show
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
 

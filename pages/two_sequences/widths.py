@@ -17,7 +17,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.scoring import AdditiveWeights, additive, dot
 from viz.frame import controls
 from viz.frame.checks import SDPA, Check, check
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
 

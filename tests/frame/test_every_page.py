@@ -13,7 +13,7 @@ from plotly.io import to_json
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
-from tests.links.shown import shown
+from tests.links.shown import missing, shown
 from tests.running import checked, everything, sentences_of
 from tests.sections import SECTIONS, page_named
 from viz import limits
@@ -255,7 +255,7 @@ def test_a_mask_that_would_change_nothing_is_not_asked_for_and_stays_chosen(open
     )
     assert all(one.key != "mask" for one in masked.selectbox)
     assert link(masked)["mask"] == "causal"
-    assert shown(masked) == shown(bare)
+    assert missing(shown(masked), shown(bare)) == missing(shown(bare), shown(masked)) == []
 
 
 @pytest.mark.parametrize(

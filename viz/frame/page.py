@@ -20,7 +20,7 @@ from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
 from viz.frame.format import number
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
-from viz.frame.terms import say
+from viz.frame.terms.marks import say
 from viz.text import Translate, has_text, translator
 
 ALL = "all"

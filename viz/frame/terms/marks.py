@@ -7,12 +7,10 @@ So nothing is computed, asked for or drawn before somebody wants to know. No tex
 import re
 from collections.abc import Iterator
 from html import escape
-from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.components.mount import mount
-from viz.frame.sidebar import path_of
+from viz.frame.terms.links import see
 from viz.text import LANGUAGES, Translate, translator
 from viz.text.glossary import Term, found_in
 
@@ -21,13 +19,6 @@ _CODE, _STRONG, _EM = re.compile(r"`([^`]*)`"), re.compile(r"\*\*(.+?)\*\*"), re
 _OPENING, _CLOSING = re.compile(r"[(\[“‘（《]+\Z"), re.compile(r"(?:['’]s)?[,.;:!?)\]，。；：、）》”’？！]+|['’]s")
 _BEYOND = re.compile(r"[$|<\n\\]|\]\(|:\w+[\[:]|^[#>-] ")
 """What only Markdown can show: formulas, tables, lists. A sentence with any of it stays as it is."""
-
-
-SHARED = (
-    *("text", "source", "model", "layer", "head", "n_heads", "n_kv_heads", "d_model", "seed"),
-    *("mask", "width", "gap", "pad", "pad_left", "painted"),
-)
-"""What means the same on every page: a link to another one takes it along."""
 
 
 def begin() -> None:
@@ -44,11 +35,6 @@ def say(sentence: str) -> None:
         return
     notes = "".join(_note(translator(lang), lang, term) for term, _, _ in found)
     st.html(f'<div class="says"><p>{_as_html(sentence, found)}</p><div role="status">{notes}</div></div>')
-
-
-def open_links() -> None:
-    """Have the links of the terms take along what was chosen; to be called when the page is there."""
-    mount("frame/see", key="see", data=list(SHARED))
 
 
 def _first_places(sentence: str, lang: str, marked: set[str]) -> Iterator[tuple[Term, int, int]]:
@@ -93,16 +79,3 @@ def heading(lang: str, term: Term) -> str:
     parts = [f'<span lang="{code}">{escape(name)}</span>' for code, name in others.items()]
     parts += [escape(" : ".join(filter(None, (term.letter, term.shape))))] * bool(term.letter or term.shape)
     return " · ".join([f"<strong>{escape(term.names[lang])}</strong>", *parts])
-
-
-def see(t: Translate, lang: str, term: Term) -> str:
-    """A link to where a term can be touched, as HTML; in somebody else's page it opens Headlight."""
-    page, section, parameters = term.place
-    link = escape(
-        f"{path_of(page)}?{urlencode({'lang': lang, 'section': section})}{'&' * bool(parameters)}{parameters}"
-    )
-    if (page, section, "") == (st.session_state.get("_section_of"), st.session_state.get("section"), parameters):
-        return ""  # it is here
-    title = t("term.see", page=t(f"{page}.title"), section=t(f"{page}.{section}.title"))
-    beyond = ' target="_blank"' if st.context.is_embedded else ""
-    return f'<a class="see" href="{link}"{beyond}>{escape(title)}</a>'

@@ -15,12 +15,12 @@ def shown(*sentences: str, lang: str = "en") -> AppTest:
     def script(sentences: tuple[str, ...], lang: str) -> None:
         import streamlit as st
 
-        from viz.frame import terms
+        from viz.frame.terms import marks
 
         st.session_state["lang"] = lang
-        terms.begin()
+        marks.begin()
         for sentence in sentences:
-            terms.say(sentence)
+            marks.say(sentence)
 
     app = AppTest.from_function(script, args=(sentences, lang)).run()
     assert not app.exception
