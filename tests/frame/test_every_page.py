@@ -93,7 +93,7 @@ def test_every_section_from_every_source_in_every_language(open_app, monkeypatch
     assert_marked_once(app)
     passed, n = checked(app, section)
     assert passed == n
-    assert scenes, "the test sees them"
+    assert scenes or section == "three_words", "the test sees them; three words are no text, and have none"
     if any(scene() for scene in scenes):  # what holds itself alone goes now; to look for it takes longer than the page
         gc.collect()
     assert not any(scene() for scene in scenes), (
