@@ -638,7 +638,7 @@ def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_
     t = translator("en")
     right, wrong = (open_app("step_by_step", section="split", split_heads=4, no_transpose=off) for off in (0, 1))
     assert checked(right, "split") == checked(wrong, "split") == (2, 2)
-    assert t("step_by_step.split.shapes", n=16, d=384, H=12, d_k=32) in [one.value for one in right.markdown]
+    assert t("step_by_step.split.shapes", n=16, d=384, H=12, d_k=32) in sentences_of(right)
     assert not right.error
     owners = [np.array(json.loads(figure_of(app, "split_after"))["data"][0]["text"]) for app in (right, wrong)]
     by_hand = [[[10 * word + 2 * head + c for c in range(2)] for word in range(3)] for head in range(4)]
