@@ -4,15 +4,16 @@ from importlib import import_module
 
 import streamlit as st
 
-from pages import FIRST, NAVIGATION, PAGES
+from pages import FIRST, GLOSSARY, NAVIGATION, PAGES
 from viz import ASSETS
 from viz.errors import ModelError
 from viz.frame import compute, examples, sidebar, state, waiting
 from viz.frame.connection.first_visit import use_own_pages
 from viz.frame.connection.reconnect import come_back
 from viz.frame.scene import say_error
+from viz.frame.terms import links, marks
 
-use_own_pages([sidebar.path_of(name) for name in PAGES])
+use_own_pages([sidebar.path_of(name) for name in (*PAGES, GLOSSARY)])
 st.set_page_config(page_icon=str(ASSETS / "favicon.png"), layout="wide")
 embedded = bool(st.context.is_embedded)
 st.html(ASSETS / "style.css")
@@ -20,6 +21,7 @@ if embedded:
     st.html(ASSETS / "embedded.css")
 compute.warm()
 state.begin()
+marks.begin()
 t = sidebar.language()
 try:
     with waiting.writing():
@@ -32,8 +34,9 @@ try:
         import_module(f"pages.{name}.page").PAGE.draw()  # a page is imported when it is first opened, and not before
         if embedded:
             sidebar.way_out(t)
-        else:
+        elif name in PAGES:
             sidebar.neighbours(t, PAGES, name)
+        links.open_links()
 except ModelError as error:  # too busy: what the visitor typed is still there
     say_error(t, error)
 come_back()

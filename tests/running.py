@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from html import unescape
 from typing import Any
 
 import pytest
@@ -70,3 +71,14 @@ def everything(app: AppTest) -> Iterator[Any]:
     """Every element and container of the page and the sidebar."""
     yield from walk(app.main)
     yield from walk(app.sidebar)
+
+
+_WRITTEN = {"strong": "**", "em": "*", "code": "`"}
+_PART = re.compile(rf"</?({'|'.join(_WRITTEN)})>|<[^>]*>")
+
+
+def sentences_of(app: AppTest) -> list[str]:
+    """The sentences on the page, as they are written in Markdown, whether or not terms are marked in them."""
+    marked = re.findall(r'<div class="says"><p>(.*?)</p><div ', "".join(each.proto.body for each in app.get("html")))
+    plain = [unescape(_PART.sub(lambda tag: _WRITTEN.get(tag[1] or "", ""), sentence)) for sentence in marked]
+    return [each.value for each in app.markdown] + plain

@@ -11,6 +11,7 @@ from pages import FIRST, PAGES
 from viz import ROOT, limits
 from viz.frame import choice, page, sidebar
 from viz.frame.sidebar import path_of
+from viz.frame.terms.links import SHARED
 from viz.models import registry
 from viz.models.capture import capture
 from viz.models.load import load
@@ -79,6 +80,9 @@ def declared(module: ModuleType) -> set[str]:
 def test_the_table_of_parameters_is_the_frames():
     rows = {name: row[1] for row in table("parameter") for name in re.findall(r"`(\w+)`", row[0])}
     assert set(rows) == declared(choice) | declared(sidebar) | declared(page)
+    assert set(SHARED) == set(rows) - {"lang", "section"} | {"head", "pad_left"}, (
+        "a link to another page takes them along"
+    )
     assert f"{limits.CHARACTERS:,} characters and {limits.TOKENS:,} tokens" in rows["text"]
 
 

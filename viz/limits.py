@@ -29,6 +29,9 @@ def names(name: str, usual: str = "") -> tuple[str, ...]:
 CHARACTERS = 4_000
 """Of one text: about 700 words, more than any model here reads; what is beyond is dropped and counted."""
 
+LOOKED_UP = 60
+"""Characters that the glossary is searched for: no name of a term is longer."""
+
 TOKENS = 512
 """Of one text: the default model's own limit. 72 maps of 512 x 512 weights are 75 MB, the most one picture needs."""
 

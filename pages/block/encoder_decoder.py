@@ -8,6 +8,7 @@ from pages.block.context import BlockContext, notes, target_control
 from pages.block.side import Side
 from viz.core.heads import MultiHeadTrace
 from viz.frame.checks import Check, check
+from viz.frame.terms.marks import say
 
 
 def draw(context: BlockContext) -> list[Check]:
@@ -17,7 +18,7 @@ def draw(context: BlockContext) -> list[Check]:
     crossing = decoder.trace.cross
     assert crossing is not None
     _maps(context, encoder, decoder, crossing)
-    st.markdown(context.t("block.three_found", source=len(encoder.labels), target=len(decoder.labels)))
+    say(context.t("block.three_found", source=len(encoder.labels), target=len(decoder.labels)))
     notes(context, (encoder, decoder))
     n, m = len(decoder.labels), len(context.source_labels)
     shape_off = max(abs(a - b) for a, b in zip(crossing.weights.shape[1:], (n, m), strict=True))

@@ -16,6 +16,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 
 def draw(context: BlockContext) -> list[Check]:
@@ -66,7 +67,7 @@ def _lengths(context: BlockContext, names: dict[str, str], built: str) -> None:
     fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), height=300)
     show(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
     lengths = {place: statistic(outcome.last.norm) for place, outcome in outcomes.items()}
-    st.markdown(t("block.place_found", n=n, first=statistic(outcomes[built].lengths[0]), **lengths))
+    say(t("block.place_found", n=n, first=statistic(outcomes[built].lengths[0]), **lengths))
     if context.source.kind == "model":
         st.caption(t("block.only_as_built", model=context.source.model))
     else:

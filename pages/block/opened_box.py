@@ -11,6 +11,7 @@ from viz.core.norm import moments, no_norm
 from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame.format import share, statistic
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 
@@ -19,7 +20,7 @@ def draw(context: BlockContext) -> None:
     t, code = context.t, context.box
     side, kind = context.side_of(code), kind_of(code)
     values, name = side.boxes[code], long_name(t, side, kind)
-    st.markdown(t("block.open_box", name=name, about=t(about_key(context, side, kind))))
+    say(t("block.open_box", name=name, about=t(about_key(context, side, kind))))
     _weights(context, side, kind)
     _tensor(context, code, values, name)
     seen = moments(values)

@@ -11,6 +11,7 @@ from viz.figures.points import points_map
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 QUANTITIES = ("norm", "std", "mean")
 """The length first: it is what grows, and what a norm holds."""
@@ -60,6 +61,6 @@ def _side(context: BlockContext, side: Side) -> None:
     lengths = torch.stack([point.norm.mean() for point in seen])
     most = int(lengths.argmax())
     found = {what: statistic(lengths[at]) for what, at in (("first", 0), ("last", -1), ("most", most))}
-    st.markdown(t("block.points_found", point=names[most], **found))
+    say(t("block.points_found", point=names[most], **found))
     if context.box in codes:
         st.caption(t("block.points_marked"))

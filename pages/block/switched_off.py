@@ -16,6 +16,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 
@@ -82,7 +83,7 @@ def _found(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm:
     if built.last.alike == built.last.alike:  # one token alone has no other to be like
         alike = {"built": statistic(built.last.alike), "no_residual": statistic(no_residual.last.alike)}
         found = paragraph(t("block.found_alike", n=n, **alike), found)
-    st.markdown(found)
+    say(found)
     if context.source.kind == "model":
         st.caption(t("block.only_as_built", model=context.source.model))
     else:

@@ -20,6 +20,7 @@ from viz.figures.pictures import Panel
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 ALPHAS = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 46.0)
 DRAWN = 1e-9
@@ -30,7 +31,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     """The error against alpha, and three ways to go on beyond the border."""
     choice = choose(context)
     _error_curve(context, choice)
-    st.markdown(context.t("convolution.difference.shows"))
+    say(context.t("convolution.difference.shows"))
     differences = at_border(choice)
     _border(context, choice, differences)
     return _checks(choice, differences)
@@ -81,7 +82,7 @@ def _border(context: ConvolutionContext, choice: PictureChoice, differences: Map
         alt = t("convolution.border_inside" if inside else "convolution.border_black")
         st.info(alt)
     show_side_by_side(panels, key="borders", alt=alt)
-    st.markdown(t("convolution.border_shows", alpha=number(SHARP)))
+    say(t("convolution.border_shows", alpha=number(SHARP)))
 
 
 def _edge(image: Tensor) -> Tensor:

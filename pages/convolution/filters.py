@@ -18,6 +18,7 @@ from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 TAPS: Mapping[str, tuple[float, ...]] = {
@@ -56,7 +57,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     places, values = axis(t("convolution.place")), axis(t("convolution.value"), grid=True)
     fig = curves(range(wave.shape[1]), series, x=places, y=values)
     show(fig, key="filter", alt=sentence)
-    st.markdown(sentence)
+    say(sentence)
     st.text(_sum_of_heads(t, heads))
     return _checks(wave, kernel)
 

@@ -14,6 +14,7 @@ from viz.core.variants.relative import QuadraticHeads, heads_from_kernel
 from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame.checks import Check, check
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 
@@ -26,7 +27,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     with left:
         _filter(t, choice, i)
         H, (rows, columns) = len(heads.offset), heads.weights.w_o.shape
-        st.markdown(t("convolution.w_o_says", H=H, rows=rows, columns=columns, c=len(choice.image)))
+        say(t("convolution.w_o_says", H=H, rows=rows, columns=columns, c=len(choice.image)))
     with right:
         _w_o(t, heads, choice)
     return _checks(heads, choice)

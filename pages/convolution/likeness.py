@@ -16,6 +16,7 @@ from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
+from viz.frame.terms.marks import say
 
 ROW_HEIGHT = 35
 """Pixels of a line of Streamlit's table."""
@@ -60,12 +61,12 @@ def _beside_window(context: ConvolutionContext, fit: WindowFit, head: int) -> No
 def _say_window(context: ConvolutionContext, fit: WindowFit, head: int) -> None:
     t, offset, alpha, share = context.t, *(float(part[head]) for part in (fit.offset, fit.alpha, fit.explained))
     if alpha == 0:  # an even spread has no centre
-        st.markdown(t("convolution.beside_even", head=head))
+        say(t("convolution.beside_even", head=head))
         return
     found = {"offset": number(offset, 3), "alpha": number(alpha), "share": part(share)}
-    st.markdown(t("convolution.beside_found", head=head, **found))
+    say(t("convolution.beside_found", head=head, **found))
     if inside(offset, len(context.scene.labels)) < 0.5:
-        st.markdown(t("convolution.beside_sink"))
+        say(t("convolution.beside_sink"))
 
 
 def inside(offset: float, n: int) -> float:
@@ -97,12 +98,12 @@ def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
         best = alike[0]
         place = {"layer": best["layer"], "head": best["head"]}
         found = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
-        st.markdown(t("convolution.likeness_found", n=len(rows), many=len(alike), **place, **found))
+        say(t("convolution.likeness_found", n=len(rows), many=len(alike), **place, **found))
         if (best["layer"], best["head"]) != (choice.layer, head):
             places = {"head": best["head"]} | ({"layer": best["layer"]} if choice.source.kind == "model" else {})
             st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=(places,))
     else:
-        st.markdown(t("convolution.likeness_none", n=len(rows)))
+        say(t("convolution.likeness_none", n=len(rows)))
     height = min(300, ROW_HEIGHT * (len(rows) + 1) + 3)
     st.dataframe(rows, column_config=_columns(context), hide_index=True, height=height, key="likeness")
     st.caption(t("convolution.likeness_note"))

@@ -51,11 +51,13 @@ PAGE = Page(
     context=open_convolution,
     sections=(
         Section("windows", windows.draw, (quadratic_scores, position_vectors), WINDOW, parameters=WINDOWS),
-        Section("filters", filters.draw, (heads_from_kernel, value_heads), FILTER, parameters=FILTERS),
-        Section("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE, parameters=PICTURE),
-        Section("difference", difference.draw, (heads_from_kernel, axial_layer)),
-        Section("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED),
-        Section("training", training.draw, (learn, effective_kernel), LOSS, parameters=TRAINING),
+        Section(
+            "filters", filters.draw, (heads_from_kernel, value_heads), FILTER, parameters=FILTERS, reads_mask=False
+        ),
+        Section("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE, parameters=PICTURE, reads_mask=False),
+        Section("difference", difference.draw, (heads_from_kernel, axial_layer), reads_mask=False),
+        Section("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED, reads_mask=False),
+        Section("training", training.draw, (learn, effective_kernel), LOSS, parameters=TRAINING, reads_mask=False),
         Section("reach", reach.draw, parameters=("k_stack",)),
         Section("likeness", likeness.draw, (fit_windows, window_weights), EXPLAINED, parameters=("head",)),
     ),

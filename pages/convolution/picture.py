@@ -22,6 +22,7 @@ from viz.figures.pictures import Panel, shared_scale
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.terms.marks import say
 
 KEY = "plane"
 FARTHEST = 4.0
@@ -118,7 +119,7 @@ def _beside_conv2d(context: ConvolutionContext, choice: PictureChoice, found: Te
     error = number(float(off.abs().max()))
     sentence = t("convolution.compare_found", error=error, n=len(found), k=choice.kernel.shape[-1])
     show_side_by_side(panels, key="compare", alt=sentence)
-    st.markdown(sentence)
+    say(sentence)
 
 
 def some_pixels(heads: QuadraticHeads, image: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from viz.figures.layout import axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 DEPTH = 12
@@ -23,8 +24,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
     k = _kernel_size(t)
     found = _chart(context, k, n) if n > 1 else []
     if n == 1:
-        st.markdown(t("convolution.field_one"))
-    st.markdown(t("convolution.reach.shows"))
+        say(t("convolution.field_one"))
+    say(t("convolution.reach.shows"))
     return found
 
 
@@ -40,7 +41,7 @@ def _chart(context: ConvolutionContext, k: int, n: int) -> list[Check]:
     layers, sees = axis(t("convolution.layers")), axis(t("convolution.sees"), grid=True)
     fig = curves(depth, series, x=layers, y=sees, height=260)
     show(fig, key="field", alt=sentence)
-    st.markdown(sentence)
+    say(sentence)
     if context.scene.choice.mask.kind != "own":
         st.caption(t("convolution.field_masked"))
     off = (reached - carried(k, n)).abs().max()

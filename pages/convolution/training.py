@@ -23,6 +23,7 @@ from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.frame.waiting import aside, until
 from viz.text import Translate
 
@@ -161,7 +162,7 @@ def _found(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
     offset, alpha = shot.heads.offset, shot.heads.alpha
     away = float((offset - offset.round()).norm(dim=-1).mean())
     variance = float(teacher(lesson).target.var(correction=0))
-    st.markdown(
+    say(
         t(
             "convolution.lesson_found",
             step=shot.step,
@@ -173,7 +174,7 @@ def _found(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
             alpha=span(number(float(alpha.min())), number(float(alpha.max()))),
         )
     )
-    st.markdown(t("convolution.lesson_free" if lesson.free_alpha else "convolution.lesson_fixed"))
+    say(t("convolution.lesson_free" if lesson.free_alpha else "convolution.lesson_fixed"))
 
 
 def loss_by_hand(lesson: Lesson, shot: Snapshot) -> float:

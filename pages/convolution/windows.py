@@ -20,6 +20,7 @@ from viz.core.variants.relative import factored_scores, quadratic_scores
 from viz.frame import state
 from viz.frame.checks import Check, asked_of, check, open_cells
 from viz.frame.scene import Scene
+from viz.frame.terms.marks import say
 
 KEY = "windows"
 
@@ -46,7 +47,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     _live(context, windows, content)
     say_first(context)
     steps = window_steps(scene, content, windows, n)
-    st.markdown(t("convolution.windows.shows"))
+    say(t("convolution.windows.shows"))
     return _checks(scene, content, windows, steps)
 
 

@@ -12,6 +12,7 @@ from pages.cost.layer_parts import MASKED_TOKENS, pairs_check
 from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes
 from viz.frame.checks import Check, check
 from viz.frame.format import amount
+from viz.frame.terms.marks import say
 
 
 def draw(context: CostContext) -> list[Check]:
@@ -33,7 +34,7 @@ def draw(context: CostContext) -> list[Check]:
         )
     st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
     st.caption(t("cost.table_note"))
-    st.markdown(t("cost.slips"))
+    say(t("cost.slips"))
     off = max(
         abs(architecture.order(s) - multiplied_out(architecture.formulas[0], s)) for architecture in ARCHITECTURES
     )

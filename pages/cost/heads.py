@@ -15,6 +15,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 COLUMNS = ("heads", "d_k", "parameters", "projections", "pairs", "w_o", "total", "exponentials", "kept")
@@ -27,7 +28,7 @@ def draw(context: CostContext) -> list[Check]:
     specs = _specs(s, fixed=fixed)
     if len(specs) > 1:
         _figure(t, s.n, specs)
-    st.markdown(t("cost.fixed_says" if fixed else "cost.shared_says"))
+    say(t("cost.fixed_says" if fixed else "cost.shared_says"))
     rows = [_row(s, spec) for spec in specs]
     columns = {name: st.column_config.TextColumn(t(f"cost.col_{name}"), pinned=name == "heads") for name in COLUMNS}
     st.dataframe(rows, hide_index=True, height="content", key="one_or_many", column_config=columns)

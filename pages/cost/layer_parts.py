@@ -15,6 +15,7 @@ from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 FORMULAS = {
@@ -49,7 +50,7 @@ def draw(context: CostContext) -> list[Check]:
     )
     says = t("cost.parts_found", n=amount(half))
     show(fig, key="parts", alt=says)
-    st.markdown(says)
+    say(says)
     _table(t, s)
     exponentials = softmax_exponentials(AttentionSpec(d_model=s.d, n_heads=s.h), n_queries=s.n, n_keys=s.n)
     flops = amount(2 * named("self_attention").count(s))

@@ -16,6 +16,7 @@ from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 STREAMED_TOKENS, STREAMED_HEADS, STREAMED_WIDTH = 300, 4, 8
 """A text that is streamed for the check: more than two tiles long, few and narrow heads, 10 ms."""
@@ -40,7 +41,7 @@ def draw(context: CostContext) -> list[Check]:
     fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.bytes"), marks={s.n: f"n = {amount(s.n)}"})
     show(fig, key="memory", alt=t("cost.memory_alt", h=s.h))
     found = t("cost.memory_found", n=amount(s.n), h=s.h, kept=size(kept(s.n)), streamed=size(streamed(s.n)))
-    st.markdown(found)
+    say(found)
     st.caption(t("cost.memory_note"))
     counted = recount.attention_layer(s.d, s.h, s.d // s.h, COUNTED_TOKENS)
     off = abs(counted.weight_bytes - kept(COUNTED_TOKENS))

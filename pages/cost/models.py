@@ -14,6 +14,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share, size
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.models.presets import Preset, preset, presets
 from viz.text import Translate
 
@@ -67,7 +68,7 @@ def _share(t: Translate, preset: Preset, n: int) -> None:
     when = "never" if cross is None else "always" if cross == 1 else "says"
     says = t(f"cost.overtakes_{when}", model=preset.id, n=amount(cross))
     show(fig, key="share", alt=says)
-    st.markdown(says)
+    say(says)
     st.caption(t("cost.preset_source", source=preset.source))
 
 

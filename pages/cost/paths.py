@@ -8,6 +8,7 @@ from pages.cost.pack import paths_data
 from viz.components.mount import mount
 from viz.core.cost.architectures import named
 from viz.frame.checks import Check, check
+from viz.frame.terms.marks import say
 
 
 def draw(context: CostContext) -> list[Check]:
@@ -15,7 +16,7 @@ def draw(context: CostContext) -> list[Check]:
     t, s = context.t, context.sizes
     data = paths_data(s, context.scene.labels, t)
     mount("cost/paths", key="paths", data=data)
-    st.markdown(t("cost.path_shows", k=s.k))
+    say(t("cost.path_shows", k=s.k))
     st.caption(t("cost.path_note"))
     off = max(steps_off(named(panel["name"]), panel["steps"], s.k) for panel in data["panels"])
     return [check("cost.check_paths", off, 0, n=len(data["tokens"]))]

@@ -9,6 +9,7 @@ from viz.frame.checks import Check, scene_checks
 from viz.frame.examples import examples
 from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
+from viz.frame.terms.marks import say
 from viz.models.head_notes import note
 
 
@@ -30,7 +31,7 @@ def head_note(scene: Scene, layer: int, head: int) -> None:
     if known is None:
         return
     with st.container(border=True):
-        st.markdown(f"**{scene.t('heads.note', layer=layer, head=head)}** {known.text[scene.choice.lang]}")
+        say(f"**{scene.t('heads.note', layer=layer, head=head)}** {known.text[scene.choice.lang]}")
         sentences = {example.code: example for example in examples()}
         for code in known.examples:
             st.button(

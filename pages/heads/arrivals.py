@@ -1,7 +1,5 @@
 """Does a large weight matter? Where a head looks, beside what arrives from there."""
 
-import streamlit as st
-
 from pages.heads.context import HeadsContext
 from viz.core.analysis.checks import largest
 from viz.core.analysis.map_statistics import message_norms
@@ -10,6 +8,7 @@ from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -27,7 +26,7 @@ def draw(context: HeadsContext) -> list[Check]:
     alt = t("heads.arrive_alt", n=len(labels))
     show(bars(labels, series, title=t("axis.keys"), value_title=t("heads.share")), key="arrive", alt=alt)
     first, from_first = share(float(weight[0])), share(float(message[0]))
-    st.markdown(t("heads.arrive_found", head=head, first=first, first_message=from_first))
+    say(t("heads.arrive_found", head=head, first=first, first_message=from_first))
     # Message by message, and not the matrix product the trace was made with.
     messages = trace.weights[head].unsqueeze(-1) * (values[head] @ w_o[head])
     error = (messages.sum(1) - trace.contributions[head]).abs().max()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-import streamlit as st
 import torch
 from torch.nn.functional import linear
 
@@ -15,6 +14,7 @@ from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 
 def _contributions(context: HeadsContext) -> Figure:
@@ -82,7 +82,7 @@ def draw(context: HeadsContext) -> list[Check]:
     )
     fig = FIGURES[stage](context)
     show(fig, key=f"after_{stage}", alt=t(f"heads.after_{stage}"))
-    st.markdown(t(f"heads.after_{stage}_says", H=spec.H, d_v=spec.d_v, width=spec.H * spec.d_v, d_out=spec.d_out))
+    say(t(f"heads.after_{stage}_says", H=spec.H, d_v=spec.d_v, width=spec.H * spec.d_v, d_out=spec.d_out))
     in_one_go = linear(trace.concat, trace.projections.w_o.T, trace.projections.b_o)
     rows = trace.projections.w_o.unflatten(0, (spec.H, -1))
     alone = [linear(output, block.T) for output, block in zip(trace.head_outputs, rows, strict=True)]

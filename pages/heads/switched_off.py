@@ -10,6 +10,7 @@ from viz.frame import compute, controls
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -34,10 +35,10 @@ def draw(context: HeadsContext) -> list[Check]:
     if bool((whole > 0).any()):
         found = t("heads.off_found", here=share(float(added[whole > 0].mean())), end=at_end)
     show(bars(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found)
-    st.markdown(found)
+    say(found)
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
         asked = "predictions" if "decoder" in scene.capture.stacks else "predictions_masked"
-        st.markdown(t(f"heads.{asked}", token=before.at))
+        say(t(f"heads.{asked}", token=before.at))
         st.dataframe(
             {
                 t("heads.predicted_before"): before.labels,

@@ -13,6 +13,7 @@ from viz.figures.matrix import Axis, matrix
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import part, share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 
 def averaged(trace: MultiHeadTrace) -> Tensor:
@@ -46,8 +47,8 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         framed=(far[0], far[1]),
     )
     show(fig, key="head_distances", alt=found)
-    st.markdown(found)
-    st.markdown(t("many_heads.differ.averaged", n=context.n_heads, change=share(change)))
+    say(found)
+    say(t("many_heads.differ.averaged", n=context.n_heads, change=share(change)))
     by_einsum = torch.einsum(
         "qk,hkv,hvo->qo",
         trace.weights.double().mean(0),

@@ -1,6 +1,5 @@
 """Each head reads the whole vector: switch one of its numbers off, and every head's queries change."""
 
-import streamlit as st
 from torch import Tensor
 
 from pages.many_heads.context import ManyHeadsContext
@@ -12,6 +11,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 
 def queries(x: Tensor, weights: HeadWeights) -> Tensor:
@@ -51,9 +51,9 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         key="inputs",
         alt=found,
     )
-    st.markdown(found)
+    say(found)
     if spec.H > 1:
-        st.markdown(t("many_heads.inputs.cut", owner=owner, d=spec.d_model, H=spec.H, d_k=spec.d_k))
+        say(t("many_heads.inputs.cut", owner=owner, d=spec.d_model, H=spec.H, d_k=spec.d_k))
     # what is missing is that number's row of W_Q, as often as the number says
     row = weights.w_q[place].unflatten(0, (spec.H, spec.d_k))
     missing = x[:, place].norm() * row.norm(dim=-1) / queries(x, weights).norm(dim=(-2, -1))

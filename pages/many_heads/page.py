@@ -16,6 +16,7 @@ PAGE = Page(
             two_places.draw,
             code=(offset_scores, row_softmax, neighbours, lost),
             formula=r"\text{lost} = \min_W \frac{\lVert Y - R\,W \rVert_F^2}{\lVert Y \rVert_F^2}",
+            reads_mask=False,
         ),
         Section(
             "differ",
@@ -24,8 +25,14 @@ PAGE = Page(
             formula=r"D_{ab} = \frac1Q \sum_i \tfrac12 \sum_j \lvert A^{(a)}_{ij} - A^{(b)}_{ij} \rvert",
         ),
         Section(
-            "inputs", inputs.draw, code=(split_heads,), formula=r"q_i = x_i W_Q^{(h)}, \qquad W_Q^{(h)}: d \times d_k"
+            "inputs",
+            inputs.draw,
+            code=(split_heads,),
+            formula=r"q_i = x_i W_Q^{(h)}, \qquad W_Q^{(h)}: d \times d_k",
+            reads_mask=False,
         ),
-        Section("rank", rank.draw, code=(score_form,), formula=r"S_{ij} = x_i\, W_Q W_K^\top x_j^\top"),
+        Section(
+            "rank", rank.draw, code=(score_form,), formula=r"S_{ij} = x_i\, W_Q W_K^\top x_j^\top", reads_mask=False
+        ),
     ),
 )

@@ -1,7 +1,5 @@
 """What is small in a head: not what it reads, but in how many directions it can compare two words."""
 
-import streamlit as st
-
 from pages.many_heads import compute
 from pages.many_heads.context import ManyHeadsContext
 from viz.figures.layout import axis
@@ -10,6 +8,7 @@ from viz.figures.palette import BLUE
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 ROUNDING = 1e-5
 """What is smaller than this, as a share of the largest, is what float32 leaves of 0."""
@@ -40,7 +39,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         legend=False,
     )
     show(fig, key="rank", alt=found)
-    st.markdown(found)
-    st.markdown(t("many_heads.rank.subspace"))
+    say(found)
+    say(t("many_heads.rank.subspace"))
     n_rank = compute.rank_by_torch(choice.source, choice.layer, head)
     return [check("many_heads.rank.check", abs(counted - n_rank), 0.0, d_k=spec.d_k)]

@@ -16,6 +16,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
 """Words drawn; random vectors on which the loss is measured, their width, and their seed."""
@@ -73,7 +74,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
             key="two_places",
             alt=found,
         )
-    st.markdown(found)
+    say(found)
     st.caption(t("many_heads.two_places.note", vectors=VECTORS, width=WIDTH))
     return [
         check("many_heads.two_places.check_lost", abs(float(losses[n_heads - 1]) - by_numpy(x, heads)), 1e-9),

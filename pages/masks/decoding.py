@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import streamlit as st
 from torch import Tensor
 
 from pages.masks.checks import no_later_key
@@ -14,6 +13,7 @@ from viz.core.masks import causal
 from viz.core.variants.decoding import decode, newcomers_share, rows_when
 from viz.core.variants.kv_sharing import attend_shared
 from viz.frame.checks import Check, check
+from viz.frame.terms.marks import say
 
 
 def _corner(context: MasksContext, n: int) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def draw(context: MasksContext) -> list[Check]:
     """The same head while the text arrives, with the causal mask and without."""
     data = pack_growing(context.scores, labels=context.labels, hues=HUES, words=words_of(context, "growing"))
     mount("masks/growing", key="growing", data=data)
-    st.markdown(context.t("masks.decoding.shows"))
+    say(context.t("masks.decoding.shows"))
     found = [check("masks.check_decode", decode_error(context), 1e-5 * largest(context.v))]
     if context.n > 1:  # one token alone has no earlier row
         found += [

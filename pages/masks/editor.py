@@ -17,6 +17,7 @@ from viz.core.heads import share_kv
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.mask_code import from_code, to_code
+from viz.frame.terms.marks import say
 
 PAINTER = "painter"
 
@@ -24,7 +25,7 @@ PAINTER = "painter"
 def draw(context: MasksContext) -> list[Check]:
     """The mask, to be painted on, beside what the softmax makes of it."""
     _painter(context)
-    st.markdown(context.t(f"masks.about_{context.mask.kind}"))
+    say(context.t(f"masks.about_{context.mask.kind}"))
     _blocked(context)
     return _checks(context)
 

@@ -28,6 +28,7 @@ from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part, share, span
 from viz.frame.specs import Mask
+from viz.frame.terms.marks import say
 
 Way = Callable[[Tensor, Tensor], Tensor]
 
@@ -124,7 +125,7 @@ def too_late(context: MasksContext) -> list[Check]:
         lost = float((context.every_head.weights[context.head] * ~context.allowed)[sees].sum(-1).max())
         st.info(t("masks.late_little", lost=share(lost)))
     off = (renormalise(wrong) - context.weights).abs().max()
-    st.markdown(t("masks.late_mended", off=number(float(off))))
+    say(t("masks.late_mended", off=number(float(off))))
     return [chosen_mask_check(context), check("masks.check_mended", off, 1e-5)]
 
 
@@ -138,11 +139,11 @@ def polarity(context: MasksContext) -> list[Check]:
         return [chosen_mask_check(context)]
     right, turned = through(context, allowed), through(context, ~allowed)
     if right:
-        st.markdown(t("masks.polarity_right", off=number(max(right))))
+        say(t("masks.polarity_right", off=number(max(right))))
     if turned and max(turned) <= 1e-5 * largest(context.v):
         st.info(t("masks.polarity_alike", off=number(max(turned))))
     elif turned:
-        st.markdown(t("masks.polarity_turned", mha=number(turned[0]), sdpa=number(turned[1])))
+        say(t("masks.polarity_turned", mha=number(turned[0]), sdpa=number(turned[1])))
     else:
         st.info(t("masks.polarity_no_row"))
     st.caption(t("masks.polarity_note"))

@@ -16,6 +16,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.scene import say_error
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 PARTS = {"X": "words", "P": "places", "X + P": "sum"}
 """The texts that name the tables."""
@@ -37,7 +38,7 @@ def draw(context: PositionsContext) -> list[Check]:
     norms = {f"‖{name}‖": values.norm(dim=-1) for name, values in parts.items()}
     means = [statistic(norm.mean()) for norm in norms.values()]
     found = t("positions.norms", x=means[0], p=means[1], sum=means[2])
-    st.markdown(found)
+    say(found)
     context.say_gain(code)
     fig = bars(context.tokens.labels, norms, title=t("axis.tokens"), value_title=t("positions.length"), height=230)
     show(fig, key="norms", alt=found)

@@ -21,6 +21,7 @@ from viz.frame.format import number
 from viz.frame.lazy import lazy
 from viz.frame.scene import say_error
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 STRIP = "encodings"
 LOOKS = ("weights", "scores")
@@ -72,7 +73,7 @@ def draw(context: PositionsContext) -> list[Check]:
     )
     compared = Compared(context=context, look=look, scores=_scores(context))
     chosen = _strip(compared)
-    st.markdown(f"**{context.name(chosen)}** · {t(f'positions.about_{chosen}')}")
+    say(f"**{context.name(chosen)}** · {t(f'positions.about_{chosen}')}")
     if chosen == "quadratic":
         _quadratic_controls(context)
     context.say_gain(chosen)

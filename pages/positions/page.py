@@ -21,22 +21,24 @@ PAGE = Page(
     controls=Controls(layer=False),
     about=about,
     sections=(
-        Section("shuffle", shuffle.draw, code=(encode, put_back)),
-        Section("real_head", real_head.draw, code=(on_offset,)),
+        Section("shuffle", shuffle.draw, code=(encode, put_back), reads_mask=False),
+        Section("real_head", real_head.draw, code=(on_offset,), reads_mask=False),
         Section(
             "sinusoids",
             sinusoids.draw,
             code=(positions.frequencies, positions.sinusoidal),
             formula=SINUSOIDS,
             parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
+            reads_mask=False,
         ),
-        Section("added", added.draw, code=(positions.sinusoidal,), parameters=("added",)),
+        Section("added", added.draw, code=(positions.sinusoidal,), parameters=("added",), reads_mask=False),
         Section(
             "step",
             step.draw,
             code=(positions.rotation, offset_profile),
             formula=step.formula,
             parameters=("pe_k", "pe_pair"),
+            reads_mask=False,
         ),
         Section(
             "encodings",
@@ -51,7 +53,8 @@ PAGE = Page(
             code=(positions.rope,),
             formula=TURNED,
             parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
+            reads_mask=False,
         ),
-        Section("far", far.draw, code=(positions.kernel, positions.alibi), parameters=("trained",)),
+        Section("far", far.draw, code=(positions.kernel, positions.alibi), parameters=("trained",), reads_mask=False),
     ),
 )

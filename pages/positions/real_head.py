@@ -22,6 +22,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.positions import own_rows
 from viz.frame.format import part
 from viz.frame.scene import say_error
+from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 
 
@@ -62,11 +63,11 @@ def draw(context: PositionsContext) -> list[Check]:
     found = _find(source, order)
     _maps(context, found)
     where = {"layer": found.layer, "head": found.head, "n": found.n_heads}
-    st.markdown(t("positions.evidence_head", model=source.model, **where))
+    say(t("positions.evidence_head", model=source.model, **where))
     means = {case: float(on_offset(found.weights(case), -1).mean()) for case in found.cases}
     _table(context, means)
     even = on_offset(uniform(found.cases["own"].masked[found.head].isfinite()), -1).mean()
-    st.markdown(t("positions.evidence_says", even=part(float(even))))
+    say(t("positions.evidence_says", even=part(float(even))))
     off = worst(abs(mean - previous_by_torch(found, case)) for case, mean in means.items())
     return [check("positions.check_previous", off, 1e-5)]
 

@@ -19,6 +19,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.scene import say_error
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 FARTHEST = 200
 """How far both tokens can be moved on together."""
@@ -104,5 +105,5 @@ def _say(context: PositionsContext, chosen: Chosen, omega: float, score: float, 
     query, key = labels[chosen.query], labels[chosen.key]
     st.text(t("positions.rope_who", query=query, i=i, key=key, j=j, offset=j - i))
     numbers = {"score": score, "bare": bare, "angle_i": i * omega, "angle_j": j * omega}
-    st.markdown(t("positions.rope_found", **{name: number(value, 3) for name, value in numbers.items()}))
+    say(t("positions.rope_found", **{name: number(value, 3) for name, value in numbers.items()}))
     context.say_base()

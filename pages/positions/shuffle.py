@@ -15,6 +15,7 @@ from viz.core.variants.encodings import put_back
 from viz.frame import controls, specs
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.terms.marks import say
 
 ORDERS = ("shuffled", "reversed")
 WIDTH = 720
@@ -34,7 +35,7 @@ def draw(context: PositionsContext) -> list[Check]:
     told, moved = _both(context, code, order)
     _maps(context, code, torch.stack([before, after, told, moved]))
     without, changed = (float((a - b).abs().max()) for a, b in ((before, after), (told, moved)))
-    st.markdown(t("positions.need_found", none=number(without), code=context.name(code), changed=number(changed)))
+    say(t("positions.need_found", none=number(without), code=context.name(code), changed=number(changed)))
     if code == "alibi" and order == tuple(reversed(range(context.n))):
         st.caption(t("positions.need_mirror"))
     st.text(t("positions.as_written", text=" ".join(tokens.labels)))

@@ -23,6 +23,7 @@ from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import in_formula, number
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 SHOWN_ROWS = 128
 """Positions whose products with each other are drawn; the curve beside takes all."""
@@ -90,9 +91,9 @@ def draw(context: PositionsContext) -> list[Check]:
     with right:
         _distance(context, profiles)
     spreads = [float(profile.spread.max()) for profile in profiles.values()]
-    st.markdown(t("positions.spread", sinusoidal=number(spreads[0])))
+    say(t("positions.spread", sinusoidal=number(spreads[0])))
     if learned is not None:
-        st.markdown(t("positions.spread_learned", learned=number(spreads[1]), model=learned[0]))
+        say(t("positions.spread_learned", learned=number(spreads[1]), model=learned[0]))
     _products(context, cosines)
     rows = sinusoidal(step.table.n, step.table.width, base=step.base)
     return [

@@ -22,10 +22,13 @@ from viz.frame.format import size
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, blocks_more, model_own
+from viz.frame.terms.marks import say
 from viz.models.capture import Call
 from viz.text import Translate, sentences
 
 HUES = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
+WITHOUT_G = ("speed", "trained", "copying")
+"""Sections whose layers have a G of their own: the control would do nothing there."""
 
 
 REAL = "SmolLM2-135M-Instruct"
@@ -89,10 +92,17 @@ class ShareKvContext:
 
 
 def open_share_kv(scene: Scene) -> ShareKvContext:
-    """Draw the control of the page, G, and say beside it what was chosen."""
+    """Draw the control of the page, G, where it does something, and say beside it what was chosen."""
+    H, before = scene.trace.projections.spec.H, len(scene.trace.k)
+    groups = divisors(before if scene.choice.source.kind == "model" else H)
+    if st.session_state["section"] in WITHOUT_G:
+        return ShareKvContext(scene=scene, n_kv_heads=state.pick("n_kv_heads", groups[len(groups) // 2], groups))
+    return ShareKvContext(scene=scene, n_kv_heads=_choose(scene, groups))
+
+
+def _choose(scene: Scene, groups: Sequence[int]) -> int:
+    """G, by its control, and what it means."""
     t, H, before = scene.t, scene.trace.projections.spec.H, len(scene.trace.k)
-    is_model = scene.choice.source.kind == "model"
-    groups = divisors(before if is_model else H)
     sliders, says = st.columns([3, 2], gap="small", vertical_alignment="center")
     with sliders:
         n_kv_heads = controls.select_slider(
@@ -105,13 +115,13 @@ def open_share_kv(scene: Scene) -> ShareKvContext:
         )
     with says:
         if len(groups) > 1:
-            st.markdown(t(f"share_kv.says_{_kind(H, n_kv_heads)}", H=H, G=n_kv_heads, each=H // n_kv_heads))
+            say(t(f"share_kv.says_{_kind(H, n_kv_heads)}", H=H, G=n_kv_heads, each=H // n_kv_heads))
         else:
             st.caption(t("share_kv.own_one", H=H))
-        if is_model and 1 < before < H:
+        if scene.choice.source.kind == "model" and 1 < before < H:
             st.caption(t("share_kv.own", own=before, H=H))
         _real_sharing(scene)
-    return ShareKvContext(scene=scene, n_kv_heads=n_kv_heads)
+    return n_kv_heads
 
 
 def _real_sharing(scene: Scene) -> None:

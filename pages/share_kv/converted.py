@@ -18,6 +18,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import part
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 
 def draw(context: ShareKvContext) -> list[Check]:
@@ -61,7 +62,7 @@ def _say_how_far(context: ShareKvContext, moved: dict[int, Tensor]) -> None:
     found = t("share_kv.convert_own", own=before)
     if before > G:
         found = t("share_kv.convert_found", G=G, own=before, far=part(float(moved[G].mean())))
-    st.markdown(found)
+    say(found)
     pairs, even = _yardsticks(context.scene.trace)
     st.caption(t("share_kv.convert_scale", pairs=part(pairs), even=part(even)))
 

@@ -42,19 +42,20 @@ PAGE = Page(
             parameters=("mistake",),
         ),
         Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
-        Section("savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes)),
+        Section("savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes), reads_mask=False),
         Section(
             "published",
             published.draw,
             formula=published.formula,
             code=(kv_cache_bytes,),
             parameters=("preset", "n", "batch", "layers", "number"),
+            reads_mask=False,
         ),
-        Section("speed", speed.draw, code=(decode_step, decode_seconds)),
+        Section("speed", speed.draw, code=(decode_step, decode_seconds), reads_mask=False),
         Section(
             "converted", converted.draw, formula=POOLED, code=(pool_heads, HeadWeights.from_mha), parameters=("head",)
         ),
-        Section("trained", trained.draw, code=(repeated, predictable)),
-        Section("copying", copying.draw, code=(induction,), parameters=("words", "twin", "twin_off")),
+        Section("trained", trained.draw, code=(repeated, predictable), reads_mask=False),
+        Section("copying", copying.draw, code=(induction,), parameters=("words", "twin", "twin_off"), reads_mask=False),
     ),
 )

@@ -14,6 +14,7 @@ from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 
@@ -37,7 +38,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         height=320,
     )
     show(fig, key="savings", alt=found)
-    st.markdown(found)
+    say(found)
     _table(t, marks, every)
     st.caption(t("share_kv.table_note"))
     return _checks(context, every)

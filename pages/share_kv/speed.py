@@ -15,6 +15,7 @@ from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, number, size
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 PLAN = DecodePlan()
@@ -25,7 +26,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     """The bytes a step reads; once measured, the time it takes, beside what the bytes predict."""
     t, groups = context.t, divisors(PLAN.n_heads)[::-1]
     picture = st.container()
-    st.markdown(t("share_kv.measure_plan", H=PLAN.n_heads, d_k=PLAN.d_head, n=amount(PLAN.n_tokens)))
+    say(t("share_kv.measure_plan", H=PLAN.n_heads, d_k=PLAN.d_head, n=amount(PLAN.n_tokens)))
     if st.button(t("share_kv.measure"), key="measure_decode"):
         st.session_state["_decode_measured"] = True
     if st.session_state.get("_decode_measured"):
@@ -88,7 +89,7 @@ def _found(t: Translate, times: Mapping[int, float]) -> str:
 
 def _numbers(t: Translate, times: Mapping[int, float]) -> None:
     """The sentence, and a row for each G."""
-    st.markdown(_found(t, times))
+    say(_found(t, times))
     predicted = predicted_seconds(times)
     st.dataframe(
         {

@@ -11,6 +11,7 @@ from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.models.trained.twins import GROUPS, Recipe, Run, runs, twin_id
 
 REPEATED = 0.005
@@ -43,7 +44,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     )
     for g, found in by_group.items():
         if late := sum(run.accuracy[-1] < 0.5 for run in found):
-            st.markdown(t("share_kv.learned_late", G=g, n=late, seeds=len(found)))
+            say(t("share_kv.learned_late", G=g, n=late, seeds=len(found)))
     return [check("share_kv.check_learned", _repeated_error(by_group), REPEATED)]
 
 

@@ -12,6 +12,7 @@ from viz import limits
 from viz.core.analysis.checks import worst
 from viz.frame.checks import Check, check
 from viz.frame.format import part
+from viz.frame.terms.marks import say
 
 FULL = 0.5
 """A row of flow whose least value is above this one tells the words hardly apart."""
@@ -27,7 +28,7 @@ def draw(context: StackingContext) -> list[Check]:
     asked = context.source, context.plan, context.mask
     growth, flows = compute.flow_growth(*asked, context.query), compute.flows(*asked)
     show_growth(context, growth, key="flow")
-    st.markdown(_says(context, flows[context.query]))
+    say(_says(context, flows[context.query]))
     show_maps(context, {"rollout": context.rollouts.through[-1], "flow": flows}, key="flow")
     mixed = mixed_by_hand(context)
     below = (context.rollouts.through[-1] - flows).max().clamp(min=0)

@@ -9,6 +9,7 @@ from viz import limits
 from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 
 def draw(context: StackingContext) -> list[Check]:
@@ -24,7 +25,7 @@ def draw(context: StackingContext) -> list[Check]:
     show(fig, key="origin_row", alt=title)
     if len(context.labels) > 2 * NEAREST:  # of a few words any three are the right ones
         _compare(context, rows)
-    st.markdown(t("stacking.gradient.shows"))
+    say(t("stacking.gradient.shows"))
     word = int(reacts.argmax())
     slopes = compute.measured_slopes(context.source, context.plan, context.mask, query, word)
     error = min(abs(slope - float(reacts[word])) for slope in slopes)

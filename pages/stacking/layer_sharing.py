@@ -15,6 +15,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 
 def draw(context: StackingContext) -> list[Check]:
@@ -26,7 +27,7 @@ def draw(context: StackingContext) -> list[Check]:
     found = [compute.sharing(context.source, context.plan, context.mask, n_sets) for n_sets in asked]
     _cost_picture(context, found)
     _table(context, found)
-    st.markdown(t("stacking.layer_sharing.shows"))
+    say(t("stacking.layer_sharing.shows"))
     _activations(context, found)
     st.caption(t(f"stacking.layer_sharing.{'trained' if context.source.kind == 'model' else 'seeded'}"))
     return _checks(context, found)

@@ -16,6 +16,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import number
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 
@@ -72,7 +73,7 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
         steps, change = curve.values.diff(), curve.values.max() - curve.values.min()
         assert curve.low is not None
         assert curve.high is not None
-        st.markdown(
+        say(
             t(
                 "stacking.locality.counted",
                 what=t(f"stacking.locality.{code}_word"),
@@ -82,7 +83,7 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
                 spread=number(float((curve.high - curve.low).mean())),
             )
         )
-    st.markdown(t(f"stacking.locality.{'trained' if context.source.kind == 'model' else 'seeded'}"))
+    say(t(f"stacking.locality.{'trained' if context.source.kind == 'model' else 'seeded'}"))
 
 
 def _checks(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Check]:

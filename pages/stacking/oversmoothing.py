@@ -15,6 +15,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import number, share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 MEASURES: dict[str, Callable[[Similarity], Tensor]] = {
     "cosine": lambda similarity: similarity.cosine,
@@ -43,7 +44,7 @@ def draw(context: StackingContext) -> list[Check]:
 
 def _say(context: StackingContext, found: tuple[Similarity, ...]) -> None:
     t, whole, bare = context.t, found[0], found[DESIGNS.index((False, True))]
-    st.markdown(
+    say(
         t(
             "stacking.oversmoothing.shows",
             layers=context.layers(context.depth),

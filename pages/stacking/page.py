@@ -60,10 +60,11 @@ PAGE = Page(
             code=(fields.step, fields.cone, fields.moved_by),
             formula=FIELD,
             parameters=("field", "field_width", "field_gap"),
+            reads_mask=False,
         ),
         Section("oversmoothing", oversmoothing.draw, code=(mean_cosine, residual_share), formula=ALIKE),
         Section("locality", locality.draw, code=(entropy, distance), formula=LOCALITY),
         Section("layer_sharing", layer_sharing.draw, code=(layers_used,), formula=SHARING, parameters=("sets",)),
-        Section("trained_sharing", trained_sharing.draw, code=(tied, look)),
+        Section("trained_sharing", trained_sharing.draw, code=(tied, look), reads_mask=False),
     ),
 )

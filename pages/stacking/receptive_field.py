@@ -13,6 +13,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.show import show
 from viz.frame.specs import Mask
+from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 FIELDS = ("own", "causal", "window", "dilated")
@@ -31,7 +32,7 @@ def draw(context: StackingContext) -> list[Check]:
         st.caption(t("stacking.receptive_field.instead"))
     _reach(context, mask, found.open[0])
     reached = int((measured > 0).sum())
-    st.markdown(t("stacking.receptive_field.shows", open=int(found.open.sum()), reached=reached))
+    say(t("stacking.receptive_field.shows", open=int(found.open.sum()), reached=reached))
     wrong = np.abs(found.open[0].numpy().astype(int) - by_power(context, mask)).sum()
     checks = [check("stacking.check_power", wrong, 0.0, layers=context.layers(context.depth))]
     if outside := int((~found.open[0]).sum()):
@@ -97,7 +98,7 @@ def _reach(context: StackingContext, mask: Mask, open_: Tensor) -> None:
     sizes = {"L": context.depth, "w": mask.width, "gap": mask.gap, "far": context.depth * step}
     if step and not ahead and context.query < len(open_) - 1:
         says.append(context.t("stacking.receptive_field.decoder"))
-    st.markdown(paragraph(context.t(f"stacking.receptive_field.formula_{kind}", **sizes), *says))
+    say(paragraph(context.t(f"stacking.receptive_field.formula_{kind}", **sizes), *says))
 
 
 def by_power(context: StackingContext, mask: Mask) -> np.ndarray:

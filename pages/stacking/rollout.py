@@ -12,6 +12,7 @@ from viz.figures.matrix import Axis, matrix
 from viz.frame.checks import Check, check
 from viz.frame.format import part, share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 PRINTED_COLUMNS = 20
@@ -27,7 +28,7 @@ def draw(context: StackingContext) -> list[Check]:
     most = t("stacking.rollout.most", layers=context.layers(context.depth), words=by_rollout)
     most_last = t("stacking.rollout.most_last", last=context.depth - 1, words=by_weights)
     st.text(f"{most}\n{most_last}")
-    st.markdown(_says(context))
+    say(_says(context))
     show_maps(context, {"weights": found.weights, "rollout": found.through[-1]}, key="rollout")
     if blind := int((found.weights.amax(-1) == 0).sum()):
         st.caption(t("stacking.rollout.blind", n=blind))

@@ -11,6 +11,7 @@ from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.models.trained import twins
 from viz.models.trained.layer_sharing import N_KV_HEADS, STEPS, VARIANTS, Trained, trainings
 from viz.text import Translate
@@ -82,7 +83,7 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
         "tied_late": learned(tied, STEPS),
     }
     sizes = {"early": amount(EARLY), "steps": amount(STEPS), "right": LEARNED, "share": saved, "single": f"{best:.2f}"}
-    st.markdown(t("stacking.trained_sharing.shows", **counts, **sizes))
+    say(t("stacking.trained_sharing.shows", **counts, **sizes))
 
 
 def _accuracy(training: Trained, step: int) -> float:
@@ -103,14 +104,14 @@ def _passes(context: StackingContext, training: Trained) -> None:
         columns[t("stacking.trained_sharing.pass_next", n=i)] = [round(value, 2) for value in following]
     both = (torch.tensor(look.previous[0]) > USED) & (torch.tensor(look.next[-1]) > USED)
     heads = [str(i) for i in both.nonzero().flatten().tolist()]
-    st.markdown(t("stacking.trained_sharing.passes", seed=training.run.seed))
+    say(t("stacking.trained_sharing.passes", seed=training.run.seed))
     two_digits = st.column_config.NumberColumn(format="%.2f")
     weights = {name: two_digits for name in columns if name != t("stacking.trained_sharing.head")}
     st.dataframe(columns, column_config=weights, hide_index=True)
     if heads:
-        st.markdown(t("stacking.trained_sharing.both", heads=context.listed(heads)))
+        say(t("stacking.trained_sharing.both", heads=context.listed(heads)))
     else:
-        st.markdown(t("stacking.trained_sharing.apart"))
+        say(t("stacking.trained_sharing.apart"))
 
 
 def parameters_by_formula(variant: str) -> int:

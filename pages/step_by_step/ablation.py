@@ -14,6 +14,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 SWITCHES = ("no_scale", "no_mask", "wrong_axis")
 TEMPERATURES = (0.1, 10.0)
@@ -26,7 +27,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     correct, broken = context.trace.weights[context.head], attend_with(context, faults).weights
     for column, (name, weights) in zip(st.columns(2), (("correct", correct), ("broken", broken)), strict=True):
         with column:
-            st.markdown(context.t(f"step_by_step.shows_{name}", what=_named(context, faults)))
+            say(context.t(f"step_by_step.shows_{name}", what=_named(context, faults)))
             _map(context, name, weights)
     _say(context, faults, correct, broken)
     if not faults.none:
@@ -79,7 +80,7 @@ def _say(context: StepByStepContext, faults: Faults, correct: Tensor, broken: Te
         st.info(context.t("step_by_step.break_same"))
     elif faults.wrong_axis:
         low, high = (f"{float(end):.2f}" for end in broken.sum(-1).aminmax())
-        st.markdown(context.t("step_by_step.break_axis", low=low, high=high))
+        say(context.t("step_by_step.break_axis", low=low, high=high))
 
 
 def _table(context: StepByStepContext, correct: RowMeasures, broken: RowMeasures) -> None:

@@ -16,6 +16,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 WIDTHS, ROWS, KEYS = (1, 4, 16, 64, 256), 400, 10
 """Of the random vectors: 400 queries of each width with 10 keys each take about 15 ms."""
@@ -33,7 +34,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     divided = scores / torch.tensor(WIDTHS).sqrt()[:, None, None]
     measured = saturation(scores), saturation(divided)
     _curves(context, *measured)
-    st.markdown(context.t("step_by_step.random", n=ROWS, keys=KEYS))
+    say(context.t("step_by_step.random", n=ROWS, keys=KEYS))
     _row(context)
     return _checks((scores, divided), measured)
 
@@ -64,7 +65,7 @@ def _row(context: StepByStepContext) -> None:
     how = "root" if formulas.by_root(context) else "other"
     sizes = {"d_k": context.spec.d_k, "scale": number(context.trace.scale, 3)}
     written = {"i": context.query, "head": context.head, "raw": f"{raw:.2f}", "scaled": f"{scaled:.2f}"}
-    st.markdown(context.t(f"step_by_step.row_{how}", **written, **sizes))
+    say(context.t(f"step_by_step.row_{how}", **written, **sizes))
 
 
 def _checks(scores: tuple[Tensor, Tensor], measured: tuple[Saturation, Saturation]) -> list[Check]:

@@ -18,6 +18,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 WIDTH, WORDS, HEADS = 8, 3, (1, 2, 4, 8)
 """The small example: numbers in a vector, words, and how many heads they can be cut into."""
@@ -37,12 +38,12 @@ def draw(context: StepByStepContext) -> list[Check]:
     cut = split_without_transpose if wrong else split_heads
     before, after = st.columns(2)
     with before:
-        st.markdown(t("step_by_step.split.before", n=len(words), d=WIDTH))
+        say(t("step_by_step.split.before", n=len(words), d=WIDTH))
         fig = whose(x, owners, words, title="", column_title=t("step_by_step.split.column"))
         show(fig, key="split_before", alt=t("step_by_step.split.before_alt", h=h))
     with after:
         what = "after_wrong" if wrong and h > 1 else "after"
-        st.markdown(t(f"step_by_step.split.{what}", n=len(words), h=h, d_k=WIDTH // h))
+        say(t(f"step_by_step.split.{what}", n=len(words), h=h, d_k=WIDTH // h))
         rows = [t("step_by_step.split.row", head=head, word=word) for head in range(h) for word in words]
         fig = whose(cut(x, h).flatten(0, 1), cut(owners, h).flatten(0, 1), rows, title="", column_title="")
         show(fig, key="split_after", alt=t("step_by_step.split.after_alt", h=h))
@@ -51,8 +52,8 @@ def draw(context: StepByStepContext) -> list[Check]:
     if wrong and h > 1:
         st.error(t("step_by_step.split.wrong", change=share(apart), head=context.head))
     else:
-        st.markdown(t("step_by_step.split.right"))
-    st.markdown(t("step_by_step.split.shapes", n=len(tokens), d=spec.H * spec.d_k, H=spec.H, d_k=spec.d_k))
+        say(t("step_by_step.split.right"))
+    say(t("step_by_step.split.shapes", n=len(tokens), d=spec.H * spec.d_k, H=spec.H, d_k=spec.d_k))
     return [_check_loop(tokens, weights), *_batch(context)]
 
 
@@ -106,8 +107,8 @@ def _batch(context: StepByStepContext) -> list[Check]:
         ours = torch.stack([multi_head(x[b], x[b], weights, allowed=real[b].expand(n, n)).output for b in range(B)])
         silent = float((_without_axes(module, x, real) - given)[real].abs().max())
     with st.expander(t("step_by_step.split.batch_title")):
-        st.markdown(t("step_by_step.split.batch", B=B, n=n))
-        st.markdown(t("step_by_step.split.batch_wrong", B=B, silent=number(silent)))
+        say(t("step_by_step.split.batch", B=B, n=n))
+        say(t("step_by_step.split.batch_wrong", B=B, silent=number(silent)))
     off = (given - ours)[real].abs().max()
     return [check("step_by_step.split.check_module", off, 1e-5 * largest(ours))]
 

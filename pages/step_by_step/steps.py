@@ -18,6 +18,7 @@ from viz.figures.palette import HEADS
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import number
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.text import has_text
 
 FIRST_OF_A_PAIR = 4
@@ -55,10 +56,10 @@ def formula(context: StepByStepContext) -> None:
 def _one_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
     t, step = context.t, STEPS[n]
     heading(t, n, ON_THE_TEXT, first=n == shown(chosen_step())[0])
-    st.markdown(t(f"step_by_step.says_{step.name}"))
+    say(t(f"step_by_step.says_{step.name}"))
     step.draw(context)
     if has_text(more := f"step_by_step.more_{step.name}"):
-        st.markdown(t(more))
+        say(t(more))
     if step.lines:
         if with_pair:
             worked_example.pair(context)
@@ -84,9 +85,9 @@ def _learned(context: StepByStepContext) -> None:
     if spec.kind != "MHA":
         size = spec.H // spec.G
         first, last = context.group * size, context.group * size + size - 1
-        st.markdown(t("step_by_step.shared", group=context.group, first=first, last=last, size=size))
+        say(t("step_by_step.shared", group=context.group, first=first, last=last, size=size))
     biased = any(bias is not None for _, _, bias in context.projections.values())
-    st.markdown(t("step_by_step.bias" if biased else "step_by_step.no_bias"))
+    say(t("step_by_step.bias" if biased else "step_by_step.no_bias"))
 
 
 def _projected(context: StepByStepContext) -> None:
@@ -101,7 +102,7 @@ def _projected(context: StepByStepContext) -> None:
         before, after = project(trace.x, *context.projections["Q"][1:])[context.query], context.cell.q
         lengths = {"before": before, "after": after, "change": after - before}
         written = {name: number(float(vector.norm()), 3) for name, vector in lengths.items()}
-        st.markdown(context.t("step_by_step.rotary", i=context.query, **written))
+        say(context.t("step_by_step.rotary", i=context.query, **written))
 
 
 def _scores(context: StepByStepContext) -> None:
@@ -115,7 +116,7 @@ def _scaled(context: StepByStepContext) -> None:
     kind = "single" if scores.numel() == 1 and kind == "root" else kind
     before, after = (number(float(values.std(correction=0)), 3) for values in (scores, scaled))
     sizes = {"scale": number(context.trace.scale, 3), "d_k": context.spec.d_k}
-    st.markdown(context.t(f"step_by_step.scale_{kind}", before=before, after=after, **sizes))
+    say(context.t(f"step_by_step.scale_{kind}", before=before, after=after, **sizes))
 
 
 def _limit(context: StepByStepContext) -> float:
@@ -129,12 +130,12 @@ def _masked(context: StepByStepContext) -> None:
     closed = masked == -torch.inf
     blocked, blind = int(closed.sum()), int(closed.all(-1).sum())
     none = "none_blocked" if context.scene.choice.mask.kind == "own" else "none_blocked_mask"
-    st.markdown(t(f"step_by_step.{'blocked' if blocked else none}", n=blocked, of=masked.numel()))
+    say(t(f"step_by_step.{'blocked' if blocked else none}", n=blocked, of=masked.numel()))
     if blind:
         st.warning(t("step_by_step.blind", n=blind))
     for name in ("score_mod", "bias"):
         if context.options[name] is not None:
-            st.markdown(t(f"step_by_step.has_{name}"))
+            say(t(f"step_by_step.has_{name}"))
 
 
 def _weights(context: StepByStepContext) -> None:
@@ -154,7 +155,7 @@ def _leaves(context: StepByStepContext) -> None:
     lengths = trace.contributions[:, i].norm(dim=-1)
     written = {"added": number(float(lengths[head]), 3), "whole": number(float(trace.output[i].norm()), 3)}
     sentence = t("step_by_step.lengths", i=i, head=head, H=spec.H, **written)
-    st.markdown(sentence)
+    say(sentence)
     left, right = st.columns(2)
     with left:
         rows = matrices.dimensions(context, "d_v", spec.d_v)

@@ -16,6 +16,7 @@ from pages.step_by_step.stepper import THREE_WORDS, chosen_step, heading, is_who
 from viz.components.mount import mount
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 MASK_STEP = 6
@@ -50,7 +51,7 @@ def draw(context: Speaks) -> list[Check]:
         stepper(t, step)
     for n in shown(step):
         heading(t, n, THREE_WORDS, first=n == shown(step)[0])
-        st.markdown(t(f"step_by_step.hand_{n}"))
+        say(t(f"step_by_step.hand_{n}"))
         if n == MASK_STEP:
             controls.toggle(t("step_by_step.hand_causal"), "hand_causal")
         _picture(t, example, n)

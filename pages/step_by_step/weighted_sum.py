@@ -1,6 +1,5 @@
 """One row of the head's output: what each key puts into it, and one place of it with every term."""
 
-import streamlit as st
 import torch
 
 from pages.step_by_step import matrices, reference, worked_example
@@ -9,6 +8,7 @@ from viz.core.analysis.checks import largest
 from viz.figures.matrix import Axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.terms.marks import say
 
 OUTPUT_STEP = 8
 
@@ -20,7 +20,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     columns = matrices.dimensions(context, "d_v", n)
     values = torch.cat([cell.parts, cell.output.double()[None]]).float()
     matrices.picture(context, "parts", rf"A_{{{context.query},m}}\, v_m", values, rows, columns)
-    st.markdown(t("step_by_step.parts", i=context.query))
+    say(t("step_by_step.parts", i=context.query))
     worked_example.chain(context, {OUTPUT_STEP})
     place = controls.number_input(t("step_by_step.place"), "place", 0, 0, n - 1, width=190)
     name, factors = f"z{context.query},{place}", (cell.weights.tolist(), cell.values[:, place].tolist())

@@ -15,6 +15,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.format import share, statistic
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 
 LONG = 800
 """A written sum of more characters than this gets a box that scrolls."""
@@ -100,7 +101,7 @@ def _dot_product(context: StepByStepContext) -> None:
     rows = Axis([f"q {i}: {labels[i]}", f"k {j}: {labels[j]}", "q × k"], "")
     columns = replace(matrices.dimensions(context, "d_k", context.spec.d_k), most=NUMBERED)
     values = torch.stack([cell.q, cell.k, cell.terms.float()])
-    st.markdown(t("step_by_step.terms", d_k=context.spec.d_k))
+    say(t("step_by_step.terms", d_k=context.spec.d_k))
     fig = matrix(values, rows, columns, kind="signed", numbers=matrices.fits(values))
     alt = matrices.describe(context, "q, k, q × k", values, rows, columns)
     with matrices.place("q_k", values):

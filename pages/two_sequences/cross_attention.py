@@ -11,6 +11,7 @@ from viz.frame.checks import Check, check, scene_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.scene import Scene
+from viz.frame.terms.marks import say
 
 BETWEEN = ("target", "cross", "source")
 """Whose map is shown: the target's on itself, the target's on the source, the source's on itself."""
@@ -34,7 +35,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     shown: Scene = getattr(context, code)
     grid(shown, view_controls(shown))
     rows, columns = shown.trace.weights.shape[-2:]
-    st.markdown(t(f"two_sequences.map_{'cross' if shown.capture.is_cross else 'self'}", rows=rows, columns=columns))
+    say(t(f"two_sequences.map_{'cross' if shown.capture.is_cross else 'self'}", rows=rows, columns=columns))
     st.caption(" ".join(whose_heads(context, shown)))
     return _checks(shown)
 

@@ -18,19 +18,23 @@ PAGE = Page(
             "cross_attention", cross_attention.draw, code=(pair, trained_cross), formula=cross_attention.CROSS_ATTENTION
         ),
         Section("differences", differences.draw, code=(self_error,)),
-        Section("translation", translation.draw, code=(write,), parameters=("write=1", "write_stack")),
+        Section(
+            "translation", translation.draw, code=(write,), parameters=("write=1", "write_stack"), reads_mask=False
+        ),
         Section(
             "scoring",
             scoring.draw,
             code=(dot, scaled_dot, additive),
             formula=scoring.draw_formulas,
             parameters=("hidden", "score_seed"),
+            reads_mask=False,
         ),
         Section(
             "widths",
             widths.draw,
             code=(multi_head,),
             parameters=("two_d_model", "two_d_memory", "two_d_head", "two_d_value", "two_d_output", "two_heads"),
+            reads_mask=False,
         ),
     ),
 )

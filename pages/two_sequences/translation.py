@@ -15,6 +15,7 @@ from viz.frame.checks import Check, check
 from viz.frame.examples import Example, pairs
 from viz.frame.format import part
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
 
@@ -40,7 +41,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
 def _draw_example(context: TwoSequencesContext) -> list[Check]:
     """The small translator at work on a sentence it knows, and a button that takes both."""
     t, text = context.t, _sentence().text
-    st.markdown(t("two_sequences.example"))
+    say(t("two_sequences.example"))
     source = specs.Source(kind="model", model=OUR_TRANSLATOR, text=text)
     found = _draw_writing(context, source, FAMOUS_LAYER, FAMOUS_HEAD)
     st.button(t("two_sequences.take_model"), on_click=_take_translator, type="primary")

@@ -17,6 +17,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.scoring import AdditiveWeights, additive, dot
 from viz.frame import controls
 from viz.frame.checks import SDPA, Check, check
+from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
 
@@ -148,9 +149,9 @@ def _without_projections(context: TwoSequencesContext, x: Tensor, memory: Tensor
     t, widths = context.t, {"q": x.shape[-1], "k": memory.shape[-1]}
     try:
         shape = tuple(dot(x, memory).shape)
-        st.markdown(t("two_sequences.bare_dot", shape=" × ".join(map(str, shape))))
+        say(t("two_sequences.bare_dot", shape=" × ".join(map(str, shape))))
     except ValueError:
-        st.markdown(t("two_sequences.bare_no_dot", **widths))
+        say(t("two_sequences.bare_no_dot", **widths))
     hidden = AdditiveWeights.random(x.shape[-1], memory.shape[-1], 4, seed=0)
     shape = tuple(additive(x, memory, hidden).shape)
-    st.markdown(t("two_sequences.bare_additive", shape=" × ".join(map(str, shape)), **widths))
+    say(t("two_sequences.bare_additive", shape=" × ".join(map(str, shape)), **widths))

@@ -61,7 +61,8 @@ def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_
     expect(pictures(page).first).to_be_visible()
     assert page.url.endswith("/"), "defaults are not in the link"
     assert not traffic.asked("Plotly") + traffic.asked("Highlighter"), "neither is needed for the first picture"
-    assert len(traffic.asked("headlight.head_grid")) == 1, "the grid is one file"
+    views = {path.rpartition("/")[2].partition("-")[0] for path in traffic.asked("/bidi-components/")}
+    assert views == {"head_grid", "document", "see"}, "the grid is one file; so are the page's language and the terms"
 
 
 @pytest.mark.parametrize("path", ["heads", "step-by-step"])

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from pages import PAGES
+from pages import GLOSSARY, PAGES
 from tests.browser.drive import PHONE, address, eventually, frame, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.frame.sidebar import path_of
@@ -32,7 +32,7 @@ def is_readable(page: Page) -> None:
 
 def test_every_page_fits_a_phone_and_a_zoomed_projector(new_page, app_url):
     page = new_page(viewport=PHONE)
-    for name, link in (*((name, {}) for name in PAGES), ("share_kv", {"section": "published"})):
+    for name, link in (*((name, {}) for name in (*PAGES, GLOSSARY)), ("share_kv", {"section": "published"})):
         page.goto(address(app_url, path_of(name), **link))
         wait_run(page)
         for width, height in (PHONE, ZOOMED):
@@ -57,3 +57,13 @@ def test_what_is_wider_than_a_phone_has_a_shadow_until_it_has_been_moved_to_its_
         expect(moved).to_have_css("box-shadow", re.compile("inset"))
         moved.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
         expect(moved).not_to_have_css("box-shadow", re.compile(r"rgba\(136, 136, 136, 0\.8\)"))
+
+
+def test_a_phone_leaves_out_names_that_would_lie_on_one_another(visit):
+    words = [f"w{i}" for i in range(36)]
+    page = visit("heads", section="row", source="words", text=" ".join(words), viewport=PHONE)
+    names = page.locator("g.xtick")
+    expect(names).to_have_count(36)
+    assert [name.text_content() for name in names.all() if name.is_visible()] == words[::2]
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(page.locator("g.xtick:visible")).to_have_count(36)

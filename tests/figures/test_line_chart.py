@@ -7,7 +7,7 @@ import pytest
 from plotly.graph_objects import Figure
 
 from viz.figures.layout import SMALL, axis, base_layout, log_ticks
-from viz.figures.line_chart import Mark, Series, line_chart
+from viz.figures.line_chart import APART, Mark, Series, line_chart
 from viz.figures.palette import BLUE, ORANGE
 
 LOG, EVEN = axis("size", log=True), axis("value")
@@ -83,7 +83,8 @@ def test_a_level_lines_label_stands_where_the_next_line_is_farther_away():
     marks = [Mark(y=gb, label=f"{gb} GB") for gb in (8, 24, 80, 141)]
     labels = draw(PLAIN, y=LOG, marks=marks)["layout"]["annotations"]
     assert [label["yanchor"] for label in labels] == ["top", "bottom", "top", "bottom"]
-    assert len({label["x"] for label in labels}) == 4
+    assert [label["yshift"] for label in labels] == [-APART, APART, -APART, APART], "no label touches its line"
+    assert labels[1]["x"] != labels[2]["x"], "these two stand between the same lines"
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from plotly.io import to_json
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
-from tests.running import checked, everything
-from tests.sections import SECTIONS
+from tests.links.shown import missing, shown
+from tests.running import checked, everything, sentences_of
+from tests.sections import SECTIONS, page_named
 from viz import limits
 from viz.errors import ModelError
 from viz.figures.unchecked import unchecked
@@ -64,6 +65,14 @@ def noted(scenes: list[ref[Scene]], scene: Scene) -> Scene:
     return scene
 
 
+def assert_marked_once(app: AppTest) -> None:
+    """No term is marked twice on one screen, and each that is marked has its pop-over."""
+    bodies = "".join(each.proto.body for each in app.get("html"))
+    marked, notes = (re.findall(f'{name}="term_(\\w+)"', bodies) for name in ("popovertarget", "id"))
+    assert marked == notes
+    assert len(set(marked)) == len(marked)
+
+
 OWN_SIZES = ("cost",)
 """Pages whose sizes are the visitor's: they say nothing of where numbers come from."""
 
@@ -79,11 +88,12 @@ def test_every_section_from_every_source_in_every_language(open_app, monkeypatch
     t = translator(lang)
     assert app.title[0].value == t(f"{page}.title")
     assert app.session_state["section"] == section
-    assert t(f"{page}.{section}.lead") in [one.value for one in app.markdown]
+    assert t(f"{page}.{section}.lead") in sentences_of(app)
     assert not app.error
+    assert_marked_once(app)
     passed, n = checked(app, section)
     assert passed == n
-    assert scenes, "the test sees them"
+    assert scenes or section == "three_words", "the test sees them; three words are no text, and have none"
     if any(scene() for scene in scenes):  # what holds itself alone goes now; to look for it takes longer than the page
         gc.collect()
     assert not any(scene() for scene in scenes), (
@@ -112,6 +122,7 @@ def test_the_whole_page_is_every_section_one_below_the_other(open_app, page):
     names = [section for owner, section in SECTIONS if owner == page]
     titles = [t(f"{page}.{name}.title") for name in names] * (len(names) > 1)
     assert [one.value for one in app.header if one.value in titles] == titles
+    assert_marked_once(app)
     assert link(app) == {"section": "all"}
 
 
@@ -227,6 +238,24 @@ def test_a_page_has_no_control_that_does_nothing_there_and_keeps_the_choice(open
     assert link(app) == {name: str(value)}
     app.switch_page(file_of("heads")).run()
     assert next(one for one in (*app.slider, *app.selectbox) if one.key == name).value == value
+
+
+WITHOUT_MASK = [
+    (name, section.name)
+    for name in PAGES
+    for section in page_named(name).sections
+    if page_named(name).controls.mask and not section.reads_mask
+]
+
+
+@pytest.mark.parametrize(("page", "section"), WITHOUT_MASK)
+def test_a_mask_that_would_change_nothing_is_not_asked_for_and_stays_chosen(open_app, page, section):
+    bare, masked = (
+        open_app(page, section=section, source="words", text="a b c", **more) for more in ({}, {"mask": "causal"})
+    )
+    assert all(one.key != "mask" for one in masked.selectbox)
+    assert link(masked)["mask"] == "causal"
+    assert missing(shown(masked), shown(bare)) == missing(shown(bare), shown(masked)) == []
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.running import sentences_of
 from viz.text import translator
 
 ONE = {"source": "words", "text": "word", "section": "all", "n_heads": 1, "target": "word"}
@@ -26,13 +27,13 @@ TORN = re.compile(r"[。！？；：，、] |[\u4e00-\u9fff][,;!?](?:\s|$)")
 """A space after a Chinese sign, or an English sign after Chinese."""
 FRAMES = translator("en")("source.words_line").partition("{seed}")[0]
 """A line of the frame, which has tests of its own."""
-KINDS = ("markdown", "caption", "text", "info", "warning", "error")
+KINDS = ("caption", "text", "info", "warning", "error")
 
 
 def sentences(app):
     """Everything the page says, without the checks, whose tolerances are numbers of computers."""
     assert not app.exception
-    said = [element.value for kind in KINDS for element in getattr(app, kind)]
+    said = sentences_of(app) + [element.value for kind in KINDS for element in getattr(app, kind)]
     return [sentence for sentence in said if not sentence.startswith(("✓", "✗", FRAMES))]
 
 

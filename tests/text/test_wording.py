@@ -16,6 +16,7 @@ from viz.text import LANGUAGES, PLURAL, _flatten, fill, sources, translator
 DATA = (
     ROOT / "viz" / "models" / "registry.toml",
     ROOT / "viz" / "models" / "head_notes.toml",
+    ROOT / "viz" / "text" / "glossary.toml",
     ASSETS / "examples.toml",
     ASSETS / "pairs.toml",
 )
@@ -110,8 +111,9 @@ def texts(lang: str) -> tuple[tuple[str, str, str], ...]:
     for path in DATA:
         for entry in next(iter(tomllib.loads(path.read_text("utf8")).values())):
             name = str(entry.get("code") or entry.get("id") or f"{entry['layer']}.{entry['head']}")
-            said = entry["why"][lang] if "why" in entry else entry[lang]
-            found.append((path.relative_to(ROOT).as_posix(), name, said))
+            said = entry.get("why", entry)[lang]
+            of_term = [said["name"], said["says"]] if isinstance(said, dict) else [said]
+            found += [(path.relative_to(ROOT).as_posix(), name, text) for text in of_term]
     return tuple(found)
 
 

@@ -18,10 +18,12 @@ Values = Sequence[float] | NDArray[Any]
 LINE = 2
 BAND_OPACITY = 0.15
 DOT = 8
+APART = 3
+"""Pixels between a label and its line."""
 LABEL_STEP = 16
 """Pixels between the labels of two upright lines."""
-LABEL_WIDTH = 0.12
-"""What the label of a level line takes up, as a share of the figure's width."""
+LABEL_WIDTH = 0.2
+"""What the label of a level line takes up on a phone, as a share of the figure's width."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,17 +174,18 @@ def _upright_labels(marks: Sequence[Mark], axis: dict[str, Any], values: Sequenc
     for line, (at, text) in enumerate(labelled):
         middle = (_place(axis, min(values)) + _place(axis, max(values))) / 2
         x = _place(axis, at)
-        anchor = "right" if x > middle else "left"
+        anchor, shift = ("right", -APART) if x > middle else ("left", APART)
         top = {"yref": "paper", "y": 1, "yanchor": "top", "yshift": -LABEL_STEP * line}
-        yield _label(text, x=x, xanchor=anchor, **top)
+        yield _label(text, x=x, xanchor=anchor, xshift=shift, **top)
 
 
 def _level_labels(marks: Sequence[Mark], axis: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """At the left, each beside the one before, above or below its line: where the next line is farther away."""
+    """At the left, above or below the line, where the next one is farther away; beside the label of the one before."""
     labelled = [(mark.y, mark.label) for mark in marks if mark.y is not None and mark.label]
     levels = [_place(axis, at) for at, _ in labelled]
     for i, (y, (_, text)) in enumerate(zip(levels, labelled, strict=True)):
         above = min((other - y for other in levels if other > y), default=math.inf)
         below = min((y - other for other in levels if other < y), default=math.inf)
-        anchor = "bottom" if above >= below else "top"
-        yield _label(text, xref="paper", x=0.01 + LABEL_WIDTH * i, xanchor="left", y=y, yanchor=anchor)
+        anchor, shift = ("bottom", APART) if above >= below else ("top", -APART)
+        beside = {"xref": "paper", "x": 0.01 + LABEL_WIDTH * (i % 2), "xanchor": "left"}
+        yield _label(text, y=y, yanchor=anchor, yshift=shift, **beside)

@@ -8,7 +8,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
 from viz.frame.format import number
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
+from viz.frame.terms.marks import say
 from viz.text import Translate, has_text, translator
 
 ALL = "all"
@@ -43,6 +44,7 @@ class Section:
         formula: LaTeX, or what draws it; below it stands the text ``<page>.<name>.why``, if there is one.
         downloads: draws what can be taken away.
         parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
+        reads_mask: False where the page's mask would change nothing: then its chip is not there.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Section:
     formula: str | Callable[[Any], None] = ""
     downloads: Callable[[Any], None] | None = None
     parameters: tuple[str, ...] = ()
+    reads_mask: bool = True
 
 
 def the_scene(scene: Scene) -> Scene:
@@ -79,10 +82,11 @@ class Page:
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
         t = translator(st.session_state["lang"])
-        note = self.head(t)
         opened = self._opened()
+        note = self.head(t)
         try:
-            asked = choose(t, self.controls)
+            reads_mask = any(section.reads_mask for section in opened)
+            asked = choose(t, replace(self.controls, mask=self.controls.mask and reads_mask))
             scene = open_scene(t, asked)
         except ValueError as error:
             say_error(t, error)
@@ -100,7 +104,7 @@ class Page:
         """The title and what the page is about; below them, the place for what has to be said of the link."""
         if not st.context.is_embedded:  # there the page around it says what it is
             st.title(t(f"{self.name}.title"), anchor=False)
-            st.markdown(t(f"{self.name}.lead"))
+            say(t(f"{self.name}.lead"))
         return st.container(key="note")
 
     def _opened(self) -> tuple[Section, ...]:
@@ -122,7 +126,7 @@ class Page:
                 # Of one section the name is in the bar already, but there it is no title to go to.
                 with st.container(key="title_unseen") if len(opened) == 1 else nullcontext():
                     st.header(scene.t(f"{self.name}.{section.name}.title"), anchor=False)
-                st.markdown(scene.t(f"{self.name}.{section.name}.lead"))
+                say(scene.t(f"{self.name}.{section.name}.lead"))
                 checks = list(section.draw(context) or ())
                 footer(scene.t, self.name, section, context, checks)
 

@@ -16,7 +16,7 @@ from pages.block.equations import equations_error
 from pages.block.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.running import checked
+from tests.running import checked, sentences_of
 from viz.core.block import BlockWeights, decoder_block, encoder_block
 from viz.core.masks import causal
 from viz.core.norm import no_norm
@@ -49,7 +49,7 @@ def lines(app, section):
 
 
 def said(app):
-    return [element.value for kind in ("markdown", "caption", "text", "info") for element in app.get(kind)]
+    return sentences_of(app) + [element.value for kind in ("caption", "text", "info") for element in app.get(kind)]
 
 
 def diagram(app):

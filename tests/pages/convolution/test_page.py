@@ -14,7 +14,7 @@ from pages.convolution.images import kernels, picture
 from pages.convolution.page import PAGE
 from pages.convolution.picture_choice import KERNELS
 from tests.components.test_maps import unpack
-from tests.running import checked
+from tests.running import checked, sentences_of
 from viz import limits
 from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.variants.learn_convolution import Lesson, learn, teacher
@@ -45,7 +45,7 @@ def views(app):
 
 
 def said(app):
-    return " ".join(each.value for each in app.markdown)
+    return " ".join(sentences_of(app))
 
 
 def charts(app):
@@ -294,7 +294,7 @@ def test_likeness_finds_the_previous_token_head(open_app):
 
 def test_a_head_stands_beside_its_window(open_app):
     app = open_app("convolution", section="likeness", layer=1, head=8)
-    (maps,) = (one.proto.bytes for one in app.get("bidi_component"))
+    (maps,) = (one.proto.bytes for one in app.get("bidi_component") if one.proto.bytes)
     shown = torch.tensor(unpack(maps)[1]["values"]).view(2, 16, 16)
     source = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
     weights = compute.read(source).layer(1).weights[8]

@@ -7,7 +7,7 @@ import pytest
 from pages.cost import compute, measured
 from pages.cost.measurement import Measurement
 from pages.cost.page import PAGE
-from tests.running import checked
+from tests.running import checked, sentences_of
 from viz import limits
 from viz.core.cost.architectures import named
 from viz.text import LANGUAGES, translator
@@ -49,7 +49,7 @@ def frame(app, *columns):
 
 
 def said(app):
-    return "\n".join(one.value for one in app.markdown)
+    return "\n".join(sentences_of(app))
 
 
 def test_the_sections_are_these():

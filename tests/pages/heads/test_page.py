@@ -9,7 +9,7 @@ import torch
 
 from pages.heads.page import PAGE
 from tests import checkpoints
-from tests.running import checked, everything
+from tests.running import checked, everything, sentences_of
 from viz.core.analysis.map_statistics import hide, message_norms
 from viz.frame import choice, compute, specs
 from viz.frame.examples import examples
@@ -33,7 +33,7 @@ def numbers(array):
 
 
 def said(app):
-    return [element.value for kind in ("markdown", "caption", "text") for element in app.get(kind)]
+    return sentences_of(app) + [element.value for kind in ("caption", "text") for element in app.get(kind)]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -8,7 +8,7 @@ import torch
 from pages.many_heads import compute as many_compute
 from pages.many_heads import differ, inputs
 from pages.many_heads.page import PAGE
-from tests.running import checked
+from tests.running import checked, sentences_of
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import part, share
@@ -20,7 +20,7 @@ SEEDED = {"source": "words", "text": "one two three four five two", "n_heads": 4
 
 
 def said(app):
-    return [one.value for one in app.markdown]
+    return sentences_of(app)
 
 
 def figure(app, key):

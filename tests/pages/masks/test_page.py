@@ -10,7 +10,7 @@ from pages.masks.editor import read_painted
 from pages.masks.page import PAGE
 from tests.components.test_maps import unpack
 from tests.packaged import packaged_file
-from tests.running import checked
+from tests.running import checked, sentences_of
 from viz import limits
 from viz.core.attention import attend
 from viz.core.cost.attention import attention_flops
@@ -135,7 +135,7 @@ def test_equal_words_hide_a_mask_that_is_turned_round(open_app):
     app = open_app("masks", source="words", text="a a a a", mask="causal", section="polarity")
     start = T("masks.polarity_alike", off="X").split("X")[0]
     assert [one.value for one in app.info if one.value.startswith(start)]
-    assert not any(T("masks.polarity_turned", mha="0", sdpa="0") == one.value for one in app.markdown)
+    assert not any(T("masks.polarity_turned", mha="0", sdpa="0") == line for line in sentences_of(app))
 
 
 def test_the_opposite_mask_is_measured_where_there_is_something_to_compare(open_app):
@@ -146,10 +146,10 @@ def test_the_opposite_mask_is_measured_where_there_is_something_to_compare(open_
     )
     off = number((wrong - right).abs().max())  # the last row would look nowhere
     turned = T("masks.polarity_turned", mha=off, sdpa=off)
-    assert turned in [one.value for one in open_app("masks", mask="causal", section="polarity").markdown]
+    assert turned in sentences_of(open_app("masks", mask="causal", section="polarity"))
     nothing = open_app("masks", section="polarity", **BLOCKS_NOTHING)
     assert T("masks.polarity_no_row") in [one.value for one in nothing.info]
-    assert not any(one.value.startswith(turned[:20]) for one in nothing.markdown)
+    assert not any(line.startswith(turned[:20]) for line in sentences_of(nothing))
 
 
 def test_a_mask_that_blocks_everything_says_what_to_do(open_app):

@@ -11,7 +11,7 @@ from pages.positions.checks import T5_BORDERS, alibi_slope, bias_of, rope_scores
 from pages.positions.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.running import checked
+from tests.running import checked, sentences_of
 from viz.core import positions as core_positions
 from viz.core.attention import attend, row_softmax
 from viz.core.positions import alibi, alibi_slopes, rope, sinusoidal, t5_bias
@@ -211,7 +211,7 @@ def test_an_odd_width_is_an_error_that_says_why(open_app):
 
 def test_the_previous_token_head_lives_by_its_positions(open_app):
     app = open_app("positions", section="real_head")
-    assert any("layer 0, head 2" in line.value for line in app.markdown)
+    assert any("layer 0, head 2" in line for line in sentences_of(app))
     table = next(frame.value for frame in app.dataframe if "weight" in frame.value)
     own, shuffled, zero, both = table["weight"]
     assert own > 0.99
@@ -243,7 +243,7 @@ def test_the_link_holds_the_state(open_app):
 
 def test_a_map_is_opened_by_what_the_browser_reports(open_app):
     app = open_app("positions", source="words", encoding="t5")
-    assert any(T("positions.about_t5") in line.value for line in app.markdown)
+    assert any(T("positions.about_t5") in line for line in sentences_of(app))
     assert encoding_maps(app)[0]["chosen"] == "t5"
 
 
@@ -343,7 +343,7 @@ def test_behind_a_causal_mask_an_even_spread_is_over_what_came_before(open_app, 
     app = open_app("positions", section="real_head", model=entry.id, text=TEXT)
     n = len(capture(load(entry.id, extra=(entry,)), TEXT).tokens.ids)
     even = sum(1 / (i + 1) for i in range(1, n)) / (n - 1)
-    assert T("positions.evidence_says", even=part(even)) in [one.value for one in app.markdown]
+    assert T("positions.evidence_says", even=part(even)) in sentences_of(app)
     assert f"{even:.2f}" != f"{1 / n:.2f}"
 
 
@@ -351,7 +351,7 @@ def test_alibi_does_not_see_a_text_turned_round(open_app):
     link = {"source": "words", "text": "dog bites man", "need": "alibi"}
     turned = open_app("positions", **link, order="reversed")
     assert T("positions.need_mirror") in captions(turned)
-    assert any(re.search(r"by \*\*\d\.\d·10⁻⁸\*\*|by \*\*0\*\*", one.value) for one in turned.markdown), (
+    assert any(re.search(r"by \*\*\d\.\d·10⁻⁸\*\*|by \*\*0\*\*", line) for line in sentences_of(turned)), (
         "and that is what was computed"
     )
     assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"text": "dog bites a man"}))

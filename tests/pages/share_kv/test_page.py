@@ -10,10 +10,12 @@ import torch
 
 from pages.share_kv import compute as own_compute
 from pages.share_kv import copying, growing_cache, published, savings, speed, who_shares
+from pages.share_kv.context import WITHOUT_G
 from pages.share_kv.page import PAGE
+from tests.links.shown import shown
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
-from tests.running import checked, everything
+from tests.running import checked, everything, sentences_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.heads import HeadWeights, multi_head
@@ -58,7 +60,7 @@ def tables(app):
 
 
 def markdown(app):
-    return [one.value for one in app.markdown]
+    return sentences_of(app)
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 4, 6, 12])
@@ -344,7 +346,8 @@ def test_an_old_link_opens_the_section_it_means(open_app, name, value, section):
     assert not app.exception
     assert app.session_state["section"] == section
     assert app.query_params[name] == ([str(value)] if isinstance(app.query_params[name], list) else str(value))
-    assert len([one for one in everything(app) if getattr(one, "key", None) == "n_kv_heads"]) == 1
+    drawn = [one for one in everything(app) if getattr(one, "key", None) == "n_kv_heads"]
+    assert len(drawn) == (section not in WITHOUT_G)
 
 
 def test_an_old_link_with_the_mistake_means_the_mistake(open_app):
@@ -353,8 +356,8 @@ def test_an_old_link_with_the_mistake_means_the_mistake(open_app):
     assert app.toggle(key="mistake").value
 
 
-@pytest.mark.parametrize("section", NAMES)
-def test_g_is_in_view_in_every_section(open_app, section):
+@pytest.mark.parametrize("section", [name for name in NAMES if name not in WITHOUT_G])
+def test_g_is_in_view_in_every_section_that_it_changes(open_app, section):
     app = open_app("share_kv", section=section, n_kv_heads=6)
     assert app.select_slider(key="n_kv_heads").value == 6
     assert T("share_kv.says_gqa", H=12, G=6, each=2) in markdown(app)
@@ -451,3 +454,14 @@ def test_a_model_that_really_shares_is_one_click_away(open_app, lang):
 def test_where_no_such_model_is_none_is_offered(open_app, monkeypatch):
     monkeypatch.setattr("pages.share_kv.context.models_here", dict)
     assert not any(button.key == "_real_sharing" for button in open_app("share_kv").button)
+
+
+@pytest.mark.parametrize("section", WITHOUT_G)
+def test_g_is_not_asked_for_where_it_would_change_nothing_and_stays_chosen(open_app, section):
+    small = {"source": "words", "text": "a b c", "section": section}
+    app = open_app("share_kv", **small, n_kv_heads=4)
+    assert shown(app) == shown(open_app("share_kv", **small, n_kv_heads=1))
+    assert all(one.key != "n_kv_heads" for one in app.select_slider)
+    assert app.query_params["n_kv_heads"] == "4"
+    app.button_group(key="section").set_value("who_shares").run()
+    assert app.select_slider(key="n_kv_heads").value == 4

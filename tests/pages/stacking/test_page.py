@@ -13,7 +13,7 @@ from pages.stacking import layer_sharing
 from pages.stacking.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.running import checked, everything
+from tests.running import checked, everything, sentences_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.analysis.rollout import flow, with_residual
 from viz.core.analysis.rollout import rollout as core_rollout
@@ -156,9 +156,9 @@ def test_what_rows_have_in_common_is_counted(open_app):
     )
     layers = T("stacking.n_layers", n=3)
     alike = T("stacking.rollout.alike", first=f"{first:.1%}", last=f"{last:.1%}", layers=layers)
-    assert any(alike in line.value for line in app.markdown)
+    assert any(alike in line for line in sentences_of(app))
     word = open_app("stacking", source="words", text="word")
-    assert any(line.value == T("stacking.rollout.one_word") for line in word.markdown), "one row has no other"
+    assert T("stacking.rollout.one_word") in sentences_of(word), "one row has no other"
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_window_is_a_cone(open_app):
     assert [sum(row) for row in open_] == [1, 3, 5, 7]
     assert [row.index(True) for row in open_] == [5, 4, 3, 2]
     counted = T("stacking.receptive_field.counted", back=3, ahead=3)
-    assert any("= **3**" in line.value and counted in line.value for line in app.markdown)
+    assert any("= **3**" in line and counted in line for line in sentences_of(app))
 
 
 def test_where_words_follow_that_a_mask_of_the_models_hides_the_page_says_so(open_app):
@@ -203,7 +203,7 @@ def test_where_words_follow_that_a_mask_of_the_models_hides_the_page_says_so(ope
     link = {"model": "twin-g8", "text": text, "field_width": 4}
     for token, is_said in ((8, True), (10, False)):
         app = open_app("stacking", from_token=token, **link)
-        assert any(T("stacking.receptive_field.decoder") in line.value for line in app.markdown) == is_said
+        assert any(T("stacking.receptive_field.decoder") in line for line in sentences_of(app)) == is_said
 
 
 def test_a_fields_mask_takes_the_place_of_the_pages(open_app):
@@ -259,16 +259,16 @@ def test_flow_says_what_the_pipes_leave(open_app):
     link = {"section": "flow", "source": "words", "text": "a b c d e", "from_token": 1}
     masked = open_app("stacking", mask="causal", depth=2, **link)
     layers = T("stacking.n_layers", n=2)
-    assert T("stacking.flow.closed", n=3, words=5, layers=layers) in [line.value for line in masked.markdown]
+    assert T("stacking.flow.closed", n=3, words=5, layers=layers) in sentences_of(masked)
     single = open_app("stacking", depth=1, **link)
-    assert T("stacking.flow.one") in [line.value for line in single.markdown]
+    assert T("stacking.flow.one") in sentences_of(single)
 
 
 def test_a_window_without_gaps_is_called_a_window(open_app):
     link = {"section": "receptive_field", "source": "words", "depth": 3, "field": "dilated", "field_width": 2}
     formula = T("stacking.receptive_field.formula_window", L=3, w=2, far=6)
     app = open_app("stacking", field_gap=1, **link)
-    assert any(line.value.startswith(formula) for line in app.markdown)
+    assert any(line.startswith(formula) for line in sentences_of(app))
 
 
 def test_the_bars_of_shared_layers_have_short_names(open_app):

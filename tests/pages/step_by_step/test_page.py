@@ -12,7 +12,7 @@ import torch
 from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
 from tests import checkpoints
-from tests.running import checked, everything
+from tests.running import checked, everything, sentences_of
 from viz.core.attention import attend
 from viz.core.mistakes.attention import measure_rows
 from viz.frame import choice, compute, specs
@@ -289,7 +289,7 @@ def test_a_mask_leaves_gaps_and_the_cell_is_said_to_be_blocked(visit):
     assert torch.equal(drawn.isnan(), ~torch.ones(16, 16).tril().bool())
     t = translator("en")
     assert t("step_by_step.line_blocked") in [one.value for one in app.caption]
-    assert t("step_by_step.blocked", n=120, of=256) in [one.value for one in app.markdown]
+    assert t("step_by_step.blocked", n=120, of=256) in sentences_of(app)
     assert any(r"\tilde S_{2,5} = -\infty" in line for line in formulas(app))
 
 
@@ -375,7 +375,7 @@ def test_the_whole_output_has_the_bias_and_is_said_to(visit, lang):
 
 
 def said(app):
-    return [one.value for one in (*app.markdown, *app.caption, *app.info)]
+    return [*sentences_of(app), *(one.value for one in (*app.caption, *app.info))]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -469,7 +469,7 @@ def test_what_a_family_does_differently_is_said(visit, monkeypatch, folders, fam
     app = visit(model=f"tiny-{family}", layer=1, step=0, head=2, no_scale=1, temperature=0.5, section="all")
     app.session_state["_footer_steps"] = "why"
     app.run()
-    words = [one.value for one in app.markdown]
+    words = sentences_of(app)
     sentences = {name: translator("en")(f"step_by_step.{name}").split("{")[0] for name in
                  ("rotary", "has_score_mod", "has_bias", "scale_one")}  # fmt: skip
     assert {name for name, start in sentences.items() if any(one.startswith(start) for one in words)} == said
@@ -638,7 +638,7 @@ def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_
     t = translator("en")
     right, wrong = (open_app("step_by_step", section="split", split_heads=4, no_transpose=off) for off in (0, 1))
     assert checked(right, "split") == checked(wrong, "split") == (2, 2)
-    assert t("step_by_step.split.shapes", n=16, d=384, H=12, d_k=32) in [one.value for one in right.markdown]
+    assert t("step_by_step.split.shapes", n=16, d=384, H=12, d_k=32) in sentences_of(right)
     assert not right.error
     owners = [np.array(json.loads(figure_of(app, "split_after"))["data"][0]["text"]) for app in (right, wrong)]
     by_hand = [[[10 * word + 2 * head + c for c in range(2)] for word in range(3)] for head in range(4)]

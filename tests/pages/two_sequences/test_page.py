@@ -12,7 +12,7 @@ from pages.two_sequences.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.frame.head_grid.test_grid import sent
-from tests.running import checked
+from tests.running import checked, sentences_of
 from viz import limits
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive
@@ -36,7 +36,9 @@ def all_hold(app):
 
 
 def said(app):
-    return [element.value for kind in ("markdown", "caption", "text", "info", "error") for element in app.get(kind)]
+    return sentences_of(app) + [
+        element.value for kind in ("caption", "text", "info", "error") for element in app.get(kind)
+    ]
 
 
 def cells(wall, layer, head):

@@ -5,7 +5,7 @@ import { image, line, start } from "../lib/canvas.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, segments } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
-import { columnNames, rowNames } from "../lib/names.js";
+import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
@@ -62,7 +62,7 @@ export class SequenceHeads extends LiveView {
     this.root.replaceChildren(bar, body);
     this.map.addEventListener("click", (event) => {
       const box = this.map.getBoundingClientRect(), { n } = this.data;
-      this.#ask(Math.floor(((event.clientY - box.top - GUTTER) / (box.height - GUTTER)) * n));
+      this.#ask(Math.min(n - 1, Math.floor((event.clientY - box.top - GUTTER) / this.cell)));
     });
     this.map.addEventListener("keydown", (event) => {
       const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -131,7 +131,9 @@ export class SequenceHeads extends LiveView {
 
   #map(colours) {
     const { n, labels } = this.data, { head, query } = this.choice, cells = this.weights[head];
-    const { context, width, height } = start(this.map, colours), side = Math.min(width, height) - GUTTER, cell = side / n;
+    const { context, width, height } = start(this.map, colours), free = Math.min(width, height) - GUTTER;
+    const side = free - overhang(context, labels, GUTTER, free), cell = side / n;
+    this.cell = cell;
     context.imageSmoothingEnabled = false;
     context.drawImage(image(n, n, (at) => weightColour(this.table, cells[at])), GUTTER, GUTTER, side, side);
     context.globalAlpha = 0.3;

@@ -6,7 +6,7 @@ import { unpack } from "../lib/bytes.js";
 import { image, line, start } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
-import { columnNames, rowNames } from "../lib/names.js";
+import { columnNames, overhang, rowNames } from "../lib/names.js";
 
 const GUTTER = 64;
 
@@ -64,15 +64,15 @@ class Maps {
 
   draw() {
     const { maps, n, rows, values, profiles, what, limit, gutter } = this.data;
-    const colours = theme(this.root);
+    const colours = theme(this.root), right = gutter ? this.#overhang(colours) : 0;
     for (const { canvas, profile, index } of this.panels) {
       if (!canvas.clientWidth) return;
       const cells = values.subarray(index * rows * n, (index + 1) * rows * n);
       const paint = what === "weights"
         ? (cell) => weightColour(this.tables.weights, cells[cell])
         : (cell) => (cells[cell] === -Infinity ? 0 : scoreColour(this.tables.scores, cells[cell] / limit));
-      const left = gutter ? GUTTER : 0, cell = (canvas.clientWidth - left) / Math.max(rows, n);
-      if (rows !== n) canvas.style.height = `${left + rows * cell}px`; // else a square, as the style sheet has it
+      const left = gutter ? GUTTER : 0, cell = (canvas.clientWidth - left - right) / Math.max(rows, n);
+      if (rows !== n || right) canvas.style.height = `${left + rows * cell}px`; // else a square, as the style sheet has it
       const { context } = start(canvas, colours);
       Object.assign(canvas, { left, cell });
       context.imageSmoothingEnabled = false;
@@ -88,6 +88,14 @@ class Maps {
       if (this.pair) this.#cross(context, canvas);
       if (profiles) this.#profile(profile, index, colours);
     }
+  }
+
+  /** How far names lean out of the maps on their right: the same for all, so that they are alike in size. */
+  #overhang(colours) {
+    const { rows, n } = this.data, context = document.createElement("canvas").getContext("2d");
+    context.font = `12px ${colours.font}`;
+    const wide = Math.min(...this.panels.map(({ canvas }) => canvas.clientWidth)) - GUTTER;
+    return Math.max(...this.panels.map(({ index }) => overhang(context, this.#labels(index)[1], GUTTER, (wide * n) / Math.max(rows, n))));
   }
 
   /** The tokens of a map's rows and columns. */

@@ -96,7 +96,7 @@ class Growing {
     const { n, words } = this.data, { at } = this.player, colours = theme(this.root);
     for (const { kind, canvas } of this.panels) {
       if (!canvas.clientWidth) return;
-      const { weights, change } = this.found[kind], square = begin(canvas, n, colours, MARGIN), { context, room, side } = square;
+      const { weights, change } = this.found[kind], square = begin(canvas, this.labels, colours, MARGIN), { context, room, side } = square;
       context.imageSmoothingEnabled = false;
       context.drawImage(image(n, n, (place) => weightColour(this.table, weights[place])), room, room, side, side);
       rule(square);

@@ -220,7 +220,7 @@ class Painter extends LiveView {
 
   #maskPicture() {
     const { n, labels, own, hues, words } = this.data;
-    this.square = begin(this.maskCanvas, n, this.colours);
+    this.square = begin(this.maskCanvas, labels, this.colours);
     const { context, room, cell } = this.square, gap = cell > 6 ? 1 : 0;
     context.fillStyle = css(hues.positive, 0.8);
     for (let at = 0; at < n * n; at++) {
@@ -235,7 +235,7 @@ class Painter extends LiveView {
   }
 
   #weightsPicture() {
-    const { n, labels, words } = this.data, square = begin(this.weightsCanvas, n, this.colours), { context, room, side } = square;
+    const { n, labels, words } = this.data, square = begin(this.weightsCanvas, labels, this.colours), { context, room, side } = square;
     context.imageSmoothingEnabled = false;
     context.drawImage(image(n, n, (at) => weightColour(this.table, this.weights[at])), room, room, side, side);
     stripe(square, (at) => !this.sees(at), 0.2);
@@ -255,7 +255,7 @@ class Painter extends LiveView {
     this.counted = { open, blind };
     const share = (open / (n * n)).toLocaleString("en", { style: "percent", maximumFractionDigits: 1 });
     const sentence = open === 0 ? words.counted_none : blind ? words.counted_blind : words.counted;
-    this.count.textContent = fill(sentence, { open, all: n * n, share, blind });
+    this.count.textContent = fill(sentence, { open: open.toLocaleString("en"), all: (n * n).toLocaleString("en"), share, blind });
   }
 
   #say() {

@@ -1,13 +1,17 @@
 // A square map of the same tokens with their names on two sides: queries down the left, keys along the top.
 
 import { start } from "../lib/canvas.js";
+import { everyColumn, LEAN, overhang } from "../lib/names.js";
 import { shorten } from "../lib/shorten.js";
 
-const STRIPES = 5, LARGEST = 64; // pixels
+const STRIPES = 5, LARGEST = 64, AWAY = 5; // pixels
 
-/** Begin a picture of n x n cells, with so many pixels free on its right; what it gives says where the cells are. */
-export function begin(canvas, n, colours, right = 0) {
-  const room = canvas.clientWidth < 330 ? 56 : 76, side = Math.min(canvas.clientWidth - room - right - 1, n * LARGEST);
+/** Begin a picture of these tokens, with so many pixels free on its right; what it gives says where the cells are. */
+export function begin(canvas, labels, colours, right = 0) {
+  const room = canvas.clientWidth < 330 ? 56 : 76, wide = canvas.clientWidth - room - 1, n = labels.length;
+  const context = canvas.getContext("2d");
+  context.font = `bold 12px ${colours.font}`;
+  const side = Math.min(wide - Math.max(right, overhang(context, labels, room, Math.min(wide - right, n * LARGEST))), n * LARGEST);
   canvas.style.height = `${room + side + 1}px`;
   return { context: start(canvas, colours).context, n, room, side, cell: side / n };
 }
@@ -16,7 +20,8 @@ export function begin(canvas, n, colours, right = 0) {
 export function cellAt(square, canvas, event) {
   const box = canvas.getBoundingClientRect(), { n, room, cell, side } = square;
   const place = (at) => (at < room ? null : Math.min(n - 1, Math.floor((at - room) / cell)));
-  const x = event.clientX - box.left, y = event.clientY - box.top;
+  const y = event.clientY - box.top, lean = Math.max(0, room - AWAY - y) / Math.tan(LEAN); // down a name to its column
+  const x = event.clientX - box.left - lean;
   if (Math.min(x, y) < 0 || Math.max(x, y) > room + side) return null;
   const [query, key] = [place(y), place(x)];
   return query === null && key === null ? null : { query, key };
@@ -24,9 +29,9 @@ export function cellAt(square, canvas, event) {
 
 /** Every token's name on both sides, or every second where they would overlap; those of the pair are bold. */
 export function names({ context, room, cell, n }, labels, bold, words) {
-  const step = Math.ceil(11 / cell), font = context.font;
+  const steps = { query: Math.ceil(11 / cell), key: everyColumn(cell) }, font = context.font;
   const write = (along, i, x, y, turn, align) => {
-    const away = Math.abs(i - bold[along]);
+    const away = Math.abs(i - bold[along]), step = steps[along];
     if (away && (i % step || away < step)) return;
     context.save();
     context.translate(x, y);
@@ -39,8 +44,8 @@ export function names({ context, room, cell, n }, labels, bold, words) {
   context.textBaseline = "middle";
   for (let i = 0; i < n; i++) {
     const at = room + (i + 0.5) * cell;
-    write("query", i, room - 5, at, 0, "right");
-    write("key", i, at, room - 5, -Math.PI / 2, "left");
+    write("query", i, room - AWAY, at, 0, "right");
+    write("key", i, at, room - AWAY, -LEAN, "left");
   }
   context.globalAlpha = 0.75;
   context.textAlign = "right";

@@ -1,0 +1,1 @@
+"""Every term of the field, and where it can be touched."""

@@ -1,0 +1,70 @@
+"""The glossary: each term in one sentence, by theme or alphabet, with a link to the section where it can be touched."""
+
+from collections.abc import Iterable
+from html import escape
+from itertools import groupby
+
+import streamlit as st
+
+from viz import limits
+from viz.frame import controls, state
+from viz.frame.page import Page, say_refused
+from viz.frame.terms.links import SHARED, see
+from viz.frame.terms.marks import heading
+from viz.text import Translate, translator
+from viz.text.glossary import Term, terms
+
+ORDERS = ("theme", "alphabet")
+
+
+class Glossary(Page):
+    """A page that reads no text: a list to look things up in."""
+
+    def draw(self) -> None:
+        """Draw what is looked for, and the terms that answer to it."""
+        lang = st.session_state["lang"]
+        t = translator(lang)
+        state.belong_to(self.name, "section")
+        note = self.head(t)
+        with st.container(key="look_up", horizontal=True, gap="small", vertical_alignment="bottom"):
+            wanted = _wanted(t)
+            order = controls.choice(t("glossary.order"), "listed", ORDERS, lambda code: t(f"glossary.by_{code}"))
+        found = [term for term in terms().values() if answers(term, wanted, lang)]
+        st.caption(t("glossary.found", n=len(found), all=len(terms())))
+        if order == "theme":
+            for theme, of_theme in groupby(found, lambda term: term.theme):
+                st.header(t(f"glossary.theme_{theme}"), anchor=False)
+                st.html(listed(t, lang, of_theme))
+        else:
+            st.html(listed(t, lang, sorted(found, key=lambda term: _sound(term.names[lang]))))
+        state.keep(*SHARED)
+        say_refused(t, note)
+
+
+def _wanted(t: Translate) -> str:
+    wanted = state.text("term", "", limits.LOOKED_UP)
+    st.text_input(t("glossary.look_up"), key="term", persist_state=controls.KEEP, placeholder=t("glossary.example"))
+    return wanted[: limits.LOOKED_UP]
+
+
+def answers(term: Term, wanted: str, lang: str) -> bool:
+    """Whether every word that is looked for stands in what is said of a term here, or in its name in any language."""
+    searched = " ".join([*term.names.values(), term.says[lang], term.letter]).casefold()
+    return all(word in searched for word in wanted.casefold().split())
+
+
+def _sound(name: str) -> bytes:
+    """What a name is sorted by: its letters; Chinese as it sounds, which is how this encoding has the common signs."""
+    return name.casefold().replace("熵", "商").encode("gb18030")  # a rarer sign, which sounds like the other
+
+
+def listed(t: Translate, lang: str, found: Iterable[Term]) -> str:
+    """Terms with what they mean, as a list of definitions in HTML."""
+    items = (
+        f'<dt id="{term.code}">{heading(lang, term)}</dt><dd>{escape(term.says[lang])} {see(t, lang, term)}</dd>'
+        for term in found
+    )
+    return f'<dl class="glossary">{"".join(items)}</dl>'
+
+
+PAGE = Glossary(name="glossary", sections=())

@@ -1,0 +1,65 @@
+"""Terms in a browser: their pop-overs by pointer, finger and keyboard, and the links that lead on from them."""
+
+from playwright.sync_api import expect
+
+from tests.browser.drive import PHONE, wait_run
+from viz.text.glossary import terms
+
+OPEN = "[popover]:popover-open"
+
+
+def test_a_term_opens_by_keyboard_and_leads_on_with_the_text_that_was_typed(page, app_url):
+    loads = []
+    page.on("load", lambda opened: loads.append(opened.url))
+    page.goto(f"{app_url}/masks?text=a+zebra+ran&layer=5&head=7&mask=causal")
+    wait_run(page)
+    term, note = page.get_by_role("button", name="softmax", exact=True), page.locator("#term_softmax")
+    term.focus()
+    page.keyboard.press("Enter")
+    expect(note).to_be_visible()
+    expect(note).to_contain_text(terms()["softmax"].says["en"])
+    assert note.evaluate("note => note.parentElement.role") == "status", "what is shown there is read out"
+    page.keyboard.press("Escape")
+    expect(page.locator(OPEN)).to_have_count(0)
+    expect(term).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(note.get_by_role("link")).to_be_focused()
+    page.keyboard.press("Enter")
+    wait_run(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Step by step")
+    expect(page.get_by_role("radio", name="Your text")).to_be_checked()
+    expect(page.locator(".st-key-text textarea")).to_have_value("a zebra ran")
+    assert set(page.url.partition("?")[2].split("&")) == {
+        "text=a+zebra+ran",
+        "layer=5",
+        "mask=causal",
+        "step=7",
+        "head=7",
+    }
+    page.go_back()
+    wait_run(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Masks")
+    expect(page.locator(".st-key-text textarea")).to_have_value("a zebra ran")
+    assert len(loads) == 1, "one visit"
+
+
+def test_on_a_phone_a_term_opens_on_a_tap_within_the_screen_and_closes_beside_it(visit):
+    page = visit("masks", lang="zh", viewport=PHONE, scheme="dark", source="words", text="我 爱 猫")
+    for term in page.locator(".says [popovertarget]").all():
+        term.click()
+        box = page.locator(OPEN).bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= PHONE[0] and box["y"] + box["height"] <= PHONE[1]
+        page.mouse.click(5, 300)
+        expect(page.locator(OPEN)).to_have_count(0)
+
+
+def test_in_somebody_elses_page_a_term_leads_to_headlight_in_a_place_of_its_own(visit):
+    page = visit("masks", embed="true", text="a zebra ran", source="words", seed=7)
+    page.locator("[popovertarget=term_score]").click()
+    with page.context.expect_page() as opened:
+        page.locator(f"{OPEN} a").click()
+    link = opened.value.url.partition("?")[2].split("&")
+    assert {"section=steps", "text=a+zebra+ran", "source=words", "seed=7"} <= set(link)
+    assert not any("embed" in part for part in link)
+    expect(page.locator(".st-key-section_editor")).to_be_visible()

@@ -1,0 +1,71 @@
+"""The glossary: every term, by theme or by alphabet, and what a visitor looks for."""
+
+import re
+
+import pytest
+
+from pages import GLOSSARY, NAVIGATION, PAGES
+from pages.glossary.page import ORDERS
+from tests.frame.test_every_page import BAD_TEXTS, strings
+from tests.running import everything
+from viz.text import LANGUAGES, translator
+from viz.text.glossary import terms
+
+CODES = list(terms())
+
+
+def listed(app):
+    """The codes of the terms shown, from top to bottom."""
+    return re.findall(r'<dt id="(\w+)">', "".join(each.proto.body for each in app.get("html")))
+
+
+def test_it_is_the_last_of_the_navigation_and_no_page_with_a_text():
+    assert list(NAVIGATION.values())[-1] == (GLOSSARY,)
+    assert GLOSSARY not in PAGES
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_term_is_there_once_with_its_link_in_either_order(open_app, lang):
+    app, t = open_app("glossary", lang=lang, text="zebra"), translator(lang)
+    assert app.title[0].value == t("glossary.title")
+    assert listed(app) == CODES
+    assert len(app.header) == len({term.theme for term in terms().values()})
+    assert len(re.findall('<a class="see" ', "".join(each.proto.body for each in app.get("html")))) == len(CODES)
+    app.button_group(key="listed").set_value(ORDERS[1]).run()
+    assert sorted(listed(app)) == sorted(CODES) and not app.header
+    assert (app.query_params["listed"], app.query_params["text"]) == (ORDERS[1], "zebra"), "the text is kept"
+    names = [terms()[code].names[lang] for code in listed(app)]
+    if lang == "en":
+        assert names == sorted(names, key=str.casefold)
+    else:
+        of_each = {sound: names.index(name) for sound, name in zip("ceg", ("残差连接", "点积", "归纳头"), strict=True)}
+        assert list(of_each.values()) == sorted(of_each.values())
+        assert names.index("softmax") < names.index("参数") < names.index("多头注意力（MHA）") < names.index("熵")
+
+
+@pytest.mark.parametrize(
+    ("lang", "wanted", "expected"),
+    [
+        ("en", "SOFTMAX turns", ["softmax"]),
+        ("en", "权重", ["weight"]),
+        ("zh", "induction", ["induction"]),
+        ("en", "no such thing", []),
+        ("en", "  ", CODES),
+    ],
+)
+def test_a_term_is_looked_up_in_either_language(open_app, lang, wanted, expected):
+    app = open_app("glossary", lang=lang, term=wanted)
+    assert listed(app) == expected
+    assert translator(lang)("glossary.found", n=len(expected), all=len(CODES)) in [one.value for one in app.caption]
+
+
+@pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
+def test_what_is_looked_for_is_shown_in_its_box_alone(open_app, text):
+    app = open_app("glossary")
+    app.text_input(key="term").set_value(text + "giraffe").run()
+    assert not app.exception
+    app = open_app("glossary", term="giraffe")
+    for element in everything(app):
+        proto = getattr(element, "proto", None)
+        if hasattr(proto, "ListFields") and type(proto).__name__ != "TextInput":
+            assert not [field for field, value in strings(proto) if "giraffe" in str(value)]

@@ -1,0 +1,76 @@
+"""The terms of the field as data: both languages, links that lead somewhere, and where a sentence has which."""
+
+import re
+from urllib.parse import parse_qsl
+
+import pytest
+
+from tests.sections import SECTIONS
+from tests.text.test_wording import CODE, texts
+from viz.text import LANGUAGES, has_text
+from viz.text.glossary import found_in, terms
+
+TERMS = terms().values()
+
+
+def found(sentence, lang="en"):
+    return [term.code for term, _, _ in found_in(sentence, lang)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_term_has_a_name_and_one_sentence_and_no_name_is_given_twice(lang):
+    names = [term.names[lang] for term in TERMS]
+    assert len(set(names)) == len(names)
+    for term in TERMS:
+        said = term.says[lang]
+        assert said.endswith("." if lang == "en" else "。"), term.code
+        assert len(said) <= (200 if lang == "en" else 80), f"{term.code}: {len(said)} characters are no plain sentence"
+        assert not set("*`$<{") & set(said + term.names[lang]), f"{term.code}: shown as it stands"
+
+
+def test_every_theme_has_a_title_and_its_terms_stand_together():
+    themes = [term.theme for term in TERMS]
+    assert all(has_text(f"glossary.theme_{theme}") for theme in themes)
+    assert themes == sorted(themes, key=list(dict.fromkeys(themes)).index)
+
+
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.code)
+def test_every_link_leads_to_a_section(term):
+    page, section, rest = term.place
+    assert (page, section) in SECTIONS
+    assert "section" not in dict(parse_qsl(rest, strict_parsing=True)) if rest else True
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_term_stands_in_some_text_and_under_its_own_name(lang):
+    used = {
+        code
+        for file, _, text in texts(lang)
+        if file.endswith(f"/{lang}.toml")
+        for code in found(CODE.sub("", text), lang)
+    }
+    assert [term.code for term in TERMS if term.code not in used] == []
+    alone = {term.code for term in TERMS if term.code in found(term.names[lang], lang)}
+    assert {term.code for term in TERMS} - alone <= {"value", "layer"}, "which alone may mean anything"
+
+
+@pytest.mark.parametrize(
+    ("lang", "sentence", "expected"),
+    [
+        ("en", "Attention heads share keys and values; a score becomes a weight.", "head key value score weight"),
+        ("en", "The causal mask, not the mask, and self-attention.", "causal_mask mask self_attention"),
+        ("en", "Four weight matrices, the same weights in every layer: layers share their weights.", "layer layer"),
+        ("en", "Use the arrow keys: the usual value is shown. Every key/value head counts.", ""),
+        ("en", "A tokenizer, a headline, a maskless layered thing, keyboard.", ""),
+        ("zh", "因果掩码之外的掩码，自注意力，注意力权重。", "causal_mask mask self_attention weight"),
+        ("zh", "按 → 键或方向键，箭头在转，数值不变，共享权重矩阵。", ""),
+        ("zh", "查询、键、值都相同；查询头和键/值头。", "query key value head"),
+    ],
+)  # fmt: skip
+def test_terms_are_found_where_they_are_meant(lang, sentence, expected):
+    assert found(sentence, lang) == expected.split()
+
+
+def test_a_pattern_holds_no_group_of_its_own():
+    """The group of a match is the term's code."""
+    assert not [term.code for term in TERMS for way in term.found.values() if re.compile(way).groups]

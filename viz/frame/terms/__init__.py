@@ -1,0 +1,1 @@
+"""Terms of the field in the sentences of every page: where they are marked, and where they lead."""

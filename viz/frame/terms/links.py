@@ -1,0 +1,35 @@
+"""Links from a term to the section where it can be touched: they take along what was chosen."""
+
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz.components.mount import mount
+from viz.frame.sidebar import path_of
+from viz.text import Translate
+from viz.text.glossary import Term
+
+SHARED = (
+    *("text", "source", "model", "layer", "head", "n_heads", "n_kv_heads", "d_model", "seed"),
+    *("mask", "width", "gap", "pad", "pad_left", "painted"),
+)
+"""What means the same on every page: a link to another one takes it along."""
+
+
+def open_links() -> None:
+    """Have the links of the terms take along what was chosen; to be called when the page is there."""
+    mount("frame/see", key="see", data=list(SHARED))
+
+
+def see(t: Translate, lang: str, term: Term) -> str:
+    """A link to where a term can be touched, as HTML; in somebody else's page it opens Headlight."""
+    page, section, parameters = term.place
+    if (page, section, "") == (st.session_state.get("_section_of"), st.session_state.get("section"), parameters):
+        return ""  # it is here
+    link = escape(
+        f"{path_of(page)}?{urlencode({'lang': lang, 'section': section})}{'&' * bool(parameters)}{parameters}"
+    )
+    title = t("term.see", page=t(f"{page}.title"), section=t(f"{page}.{section}.title"))
+    beyond = ' target="_blank"' if st.context.is_embedded else ""
+    return f'<a class="see" href="{link}"{beyond}>{escape(title)}</a>'
