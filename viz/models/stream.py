@@ -1,11 +1,13 @@
 """A decoder's residual stream on one text: what each part writes, and the model's own way from it to words."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from viz.cancellation import check
 from viz.core.analysis.attribution import Written
 from viz.core.norm import NormWeights
 from viz.errors import ModelError
@@ -64,7 +66,12 @@ class Reading:
     calls: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...]
 
 
-def logits_of(model: LoadedModel, ids: tuple[int, ...], edits: dict[int, Edit] | None = None) -> Tensor:
+def _by_module(model: LoadedModel, edits: Mapping[int, Edit] | None) -> dict[int, Edit]:
+    """Edits by the module they are for, as the recorder wants them."""
+    return {id(model.layers[layer].attention): edit for layer, edit in (edits or {}).items()}
+
+
+def logits_of(model: LoadedModel, ids: tuple[int, ...], edits: Mapping[int, Edit] | None = None) -> Tensor:
     """What the model expects after each token, (T, V), run as it is, or with some layers' heads changed.
 
     Args:
@@ -72,20 +79,19 @@ def logits_of(model: LoadedModel, ids: tuple[int, ...], edits: dict[int, Edit] |
         ids: the text's tokens.
         edits: by the number of the layer.
     """
-    by_module = {id(model.layers[i].attention): edit for i, edit in (edits or {}).items()}
-    with torch.inference_mode(), recording(by_module):
+    with torch.inference_mode(), recording(_by_module(model, edits)):
         logits: Tensor = model.model(input_ids=torch.tensor([ids]), use_cache=False, return_dict=True).logits[0]
     return logits
 
 
-def read_stream(model: LoadedModel, tokens: Tokens) -> Reading:
-    """Run a decoder on a text and keep its residual stream.
+def read_stream(model: LoadedModel, tokens: Tokens, edits: Mapping[int, Edit] | None = None) -> Reading:
+    """Run a decoder on a text, with some layers' heads changed or none, and keep its residual stream.
 
     Raises:
         ModelError: "block", if the family's blocks are not known.
     """
     layout, blocks = _layout(model), blocks_of(model)
-    with torch.inference_mode(), recording({}, stream=True) as recorder:
+    with torch.inference_mode(), recording(_by_module(model, edits), stream=True) as recorder:
         model.model.base_model(input_ids=torch.tensor([tokens.ids]), use_cache=False, return_dict=True)
         calls = [recorder.calls[id(block)] for block in blocks]
         first = calls[0][0][0][0]
@@ -107,6 +113,7 @@ def normalize(model: LoadedModel, stream: Tensor) -> Tensor:
 
 def unembed(model: LoadedModel, normed: Tensor) -> Tensor:
     """The model's own vocabulary head, on what its final norm made of the stream: (T, V)."""
+    check()
     with torch.inference_mode():
         logits: Tensor = model.model.get_output_embeddings()(normed[None])[0]
     return logits
