@@ -7,7 +7,7 @@ FIRST = "heads"
 
 _PLACED = {
     "basics": ("step_by_step", "heads", "many_heads", "masks", "positions"),
-    "whole": ("block", "stacking", "two_sequences"),
+    "whole": ("block", "stacking", "two_sequences", "next_word"),
     "deeper": ("share_kv", "convolution", "cost"),
 }
 """The names of the pages, which are their folders, by group, in an order one can learn in."""

@@ -7,7 +7,8 @@ from torch.testing import assert_close
 from tests.checkpoints import TEXT, TWO_SEQUENCES, eager
 from viz.errors import ModelError
 from viz.models.capture import capture_tokens
-from viz.models.generation import BEST, write
+from viz.models.generation import BEST, continue_text, write
+from viz.models.tokens import read_text
 
 STEPS = 7
 
@@ -79,3 +80,50 @@ def test_an_empty_text_is_refused(loaded):
     with pytest.raises(ModelError) as caught:
         write(loaded("marian"), "", max_new=2)
     assert caught.value.code == "empty"
+
+
+DECODERS = ("llama", "gpt2", "mistral", "gemma2")
+
+
+def start(model):
+    return read_text(model.tokenizer, TEXT, 11).ids
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_decoder_writes_on_what_the_eager_model_finds_likeliest(name, loaded, checkpoint):
+    model, reference = loaded(name), eager(name, checkpoint(name))
+    ids = list(start(model))
+    for token in continue_text(model, tuple(ids), steps=STEPS):
+        with torch.inference_mode():  # everything anew at each step, no cache
+            logits = reference(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1]
+        assert float(logits[token]) == pytest.approx(float(logits.max()), abs=1e-3)
+        ids.append(token)
+    assert len(ids) == 11 + STEPS
+
+
+def test_what_is_drawn_depends_on_the_seed_and_the_place_alone(loaded):
+    model = loaded("llama")
+    first = continue_text(model, start(model), steps=6, temperature=1.5, seed=3)
+    begun = continue_text(model, start(model), steps=2, temperature=1.5, seed=3)
+    assert begun + continue_text(model, start(model) + begun, steps=4, temperature=1.5, seed=3) == first
+    others = {continue_text(model, start(model), steps=6, temperature=1.5, seed=seed) for seed in range(4)}
+    assert len(others) == 4
+
+
+def test_drawing_is_by_the_models_own_chances(loaded):
+    model = loaded("gpt2")
+    ids = start(model)
+    with torch.inference_mode():
+        chances = (model.model(torch.tensor([ids])).logits[0, -1] / 0.5).softmax(-1)
+    drawn = [continue_text(model, ids, steps=1, temperature=0.5, seed=seed)[0] for seed in range(200)]
+    best = int(chances.argmax())
+    assert drawn.count(best) / 200 == pytest.approx(float(chances[best]), abs=0.12)
+
+
+def test_a_decoder_stops_at_its_end_mark_and_where_its_positions_end(loaded, monkeypatch):
+    model = loaded("gpt2")
+    written = continue_text(model, start(model), steps=3)
+    monkeypatch.setattr(model.model.generation_config, "eos_token_id", written[1])
+    assert continue_text(model, start(model), steps=3) == written[: written.index(written[1])]
+    monkeypatch.setattr(model.model.generation_config, "eos_token_id", None)
+    assert len(continue_text(model, start(model), steps=99)) == 61 - 11

@@ -14,7 +14,15 @@ from transformers import PreTrainedTokenizerFast
 from tests.checkpoints import TEXT, open_folder
 from tests.models.conftest import Checkpoint, Loaded
 from viz.models import ModelError
-from viz.models.tokens import labels, read_text, seeded_embeddings, spells_bytes, split_words, visible
+from viz.models.tokens import (
+    labels,
+    read_text,
+    seeded_embeddings,
+    spells_bytes,
+    split_words,
+    visible,
+    word_token,
+)
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 HOSTILE = "<b>hi</b> <img src=x onerror=alert(1)> ![x](http://a.b/c) $x^2$ #000001 &amp; `x` \u202eabc\x00\x07"
@@ -247,3 +255,19 @@ def test_who_spells_bytes(loaded):
 
 def test_a_mark_behind_a_chinese_character_is_no_part_of_the_word(loaded):
     assert read_text(loaded("gpt2").tokenizer, "猫。", 61).words == (0, 0, 0, 1, 1, 1)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "mistral"])
+def test_a_next_word_is_the_token_it_has_inside_a_text(loaded, name):
+    """With the space before it where the vocabulary has it so, however it is typed."""
+    tokenizer = loaded(name).tokenizer
+    inside = tokenizer.encode("cross the", add_special_tokens=False)[-1]
+    assert labels(tokenizer, [inside])[0].strip("␣") == "the"
+    assert {word_token(tokenizer, word) for word in ("the", " the", "␣the")} == {inside}
+
+
+def test_no_word_has_no_token(loaded):
+    tokenizer = loaded("gpt2").tokenizer
+    assert {word_token(tokenizer, word) for word in ("", "  ", "␣")} == {None}
+    assert word_token(tokenizer, "\ud800") == word_token(tokenizer, "?")
+    assert word_token(tokenizer, "thexyz") == word_token(tokenizer, "the"), "of a longer word, its first piece"

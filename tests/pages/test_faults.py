@@ -16,6 +16,8 @@ from tests.running import checked
 from tests.sections import SECTIONS
 from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
 from viz.core.analysis import (
+    attribution,
+    lens,
     map_statistics,
     receptive_field,
     rollout,
@@ -28,7 +30,7 @@ from viz.core.analysis import (
 from viz.core.cost import attention as cost
 from viz.core.variants import decoding, encodings, kv_sharing, relative, scoring
 from viz.frame import compute, mask_code
-from viz.models import generation
+from viz.models import generation, interventions, stream
 from viz.models.trained import twins
 
 SEEDED = "source=words&text=one+two+three+four+five+two&n_heads=4"
@@ -119,6 +121,14 @@ PLACES = {
     "oversmoothing": f"stacking/oversmoothing?{SEEDED}",
     "locality": f"stacking/locality?{SEEDED}&mask=causal",
     "layer sharing": f"stacking/layer_sharing?{SEEDED}",
+    # The next word
+    "next word": "next_word/next_word",
+    "layer by layer": "next_word/logit_lens",
+    "who wrote it": "next_word/attribution",
+    "who wrote it, one word": "next_word/attribution?against=%E2%88%85&next_at=7",
+    "heads off": "next_word/switch_off",
+    "heads at their mean": "next_word/switch_off?cut_by=mean&cut=1-9",
+    "swap": "next_word/swap",
 }
 
 
@@ -560,6 +570,47 @@ FAULTS = {
         function=several_heads.score_form,
         wrong=lambda right, w_q, w_k: right(w_q[:, 1:], w_k[:, 1:]),
         places=("rank",),
+    ),
+    # The next word
+    "a surprise in nats": Fault(
+        function=lens.surprise, wrong=lambda right, *a: right(*a) * math.log(2), places=("next word",)
+    ),
+    "a lens without the final norm": Fault(
+        function=lens.logit_lens, wrong=lambda _, stream, __, unembed: unembed(stream), places=("layer by layer",)
+    ),
+    "a rank from 0": Fault(function=lens.rank, wrong=lambda right, *a: right(*a) - 1, places=("layer by layer",)),
+    "a norm that is not held": Fault(
+        function=attribution.held_direction,
+        wrong=lambda right, read, x, weights, **o: right(read, x, replace(weights, gain=weights.gain**0), **o),
+        places=("who wrote it", "who wrote it, one word"),
+    ),
+    "parts without the feed-forward networks": Fault(
+        function=attribution.attribute,
+        wrong=lambda right, written, *a, **o: replace(
+            found := right(written, *a, **o), feed_forward=found.heads[:, 0] * 0
+        ),
+        places=("who wrote it", "who wrote it, one word"),
+    ),
+    "the next head instead": Fault(
+        function=interventions.replaced,
+        wrong=lambda right, heads, values: right([(head + 1) % 8 for head in heads], values),
+        places=("heads off", "heads at their mean"),
+    ),
+    "zero for the mean": Fault(
+        function=interventions.without,
+        wrong=lambda right, *a, mean: right(*a, mean=False),
+        places=("heads at their mean",),
+    ),
+    "edits that nobody makes": Fault(
+        function=stream._by_module, wrong=lambda *_: {}, places=("heads off", "heads at their mean")
+    ),
+    "another head's output": Fault(
+        function=interventions.one_in_each, wrong=lambda right, values: right(values.roll(1, 1)), places=("swap",)
+    ),
+    "the layer above": Fault(
+        function=interventions.patch_layer,
+        wrong=lambda right, model, reading, other, layer, at: right(model, reading, other, 1 - layer, at),
+        places=("swap",),
     ),
     # Others
     "1 FLOP for 2": Fault(function=cost.attention_flops, wrong=_half_of_each, places=("differences",)),

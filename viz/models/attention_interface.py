@@ -1,7 +1,7 @@
 """The attention transformers calls in our stead: it runs ``attend``, and notes what every layer sees."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -18,32 +18,43 @@ from viz.errors import ModelError
 from viz.models.layout import Layer
 
 INTERFACE = "headlight"
+Edit = Callable[[Tensor], Tensor]
+"""What becomes of a layer's heads in front of W_O, (B, T, H, d_v); what it is given stays as it is."""
 
 
 @dataclass
 class Recorder:
     """What one forward pass leaves behind; each pass has its own, also when visitors share the model.
 
-    Everything is kept by the ``id`` of the module it belongs to; ``off`` names the heads to silence there.
+    Everything is kept by the ``id`` of the module it belongs to; ``edits`` change the heads' outputs there. ``stream``
+    says whether what blocks are called with, and what their feed-forward networks write, is kept too.
     """
 
-    off: Mapping[int, list[int]] = field(default_factory=dict)
+    edits: Mapping[int, Edit] = field(default_factory=dict)
+    stream: bool = False
     seen: dict[int, dict[str, Any]] = field(default_factory=dict)
     inputs: dict[int, Tensor] = field(default_factory=dict)
+    calls: dict[int, tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=dict)
+    outputs: dict[int, Tensor] = field(default_factory=dict)
 
 
 _current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 @contextmanager
-def recording(off: Mapping[int, list[int]]) -> Iterator[Recorder]:
+def recording(edits: Mapping[int, Edit], *, stream: bool = False) -> Iterator[Recorder]:
     """Keep what the forward passes inside the ``with`` see; another thread has its own recorder, or none."""
-    recorder = Recorder(off)
+    recorder = Recorder(edits, stream)
     token = _current.set(recorder)
     try:
         yield recorder
     finally:
         _current.reset(token)
+
+
+def silence(heads: list[int]) -> Edit:
+    """Replace the outputs of these heads by zero."""
+    return lambda output: output.index_fill(2, torch.tensor(heads), 0.0)
 
 
 _HARMLESS = frozenset(
@@ -94,9 +105,10 @@ def _attention(
     trace = attend(query, share_kv(key, n_heads), share_kv(value, n_heads), **options)
     output = trace.output.transpose(1, 2)
     if (recorder := _current.get()) is not None:
-        recorder.seen[id(module)] = {"q": query[0], "k": key[0], "v": value[0], "options": options}
-        if off := recorder.off.get(id(module)):
-            output = output.index_fill(2, torch.tensor(off), 0.0)
+        if edit := recorder.edits.get(id(module)):
+            output = edit(output)
+        seen = {"q": query[0], "k": key[0], "v": value[0], "output": output[0], "options": options}
+        recorder.seen[id(module)] = seen
     return output.contiguous(), trace.weights
 
 
@@ -128,3 +140,24 @@ def watch(layers: tuple[Layer, ...]) -> None:
     for layer in layers:
         for projection in layer.projections[:2]:
             projection.register_forward_pre_hook(note)
+
+
+def watch_stream(blocks: Sequence[tuple[nn.Module, nn.Module]]) -> None:
+    """Note what each block is called with, what it and its feed-forward network write, where a recorder asks for it.
+
+    Args:
+        blocks: each block, and the last module of its feed-forward network.
+    """
+
+    def note_call(module: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        if (recorder := _current.get()) is not None and recorder.stream:
+            recorder.calls[id(module)] = (args, options)
+
+    def note_output(module: nn.Module, _: Any, output: Any) -> None:
+        if (recorder := _current.get()) is not None and recorder.stream:
+            recorder.outputs[id(module)] = (output if isinstance(output, Tensor) else output[0])[0]
+
+    for block, feed_forward in blocks:
+        block.register_forward_pre_hook(note_call, with_kwargs=True)
+        block.register_forward_hook(note_output)
+        feed_forward.register_forward_hook(note_output)

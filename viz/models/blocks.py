@@ -90,7 +90,7 @@ class Blocks:
         return max(float((a - b).abs().max()) for a, b in zip(outputs, outputs_of_model, strict=True))
 
 
-def _norm_weights(module: nn.Module) -> NormWeights:
+def norm_weights(module: nn.Module) -> NormWeights:
     """LayerNorm calls its epsilon eps, Llama's and T5's norms variance_epsilon."""
     gain, shift = module.weight, getattr(module, "bias", None)
     assert isinstance(gain, Tensor)
@@ -127,11 +127,11 @@ def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | No
     gate = linear(layer.get_submodule(layout.w_gate))[0] if layout.w_gate else None
     return BlockWeights(
         attention=call.projections,
-        attention_norm=_norm_weights(layer.get_submodule(layout.attention_norm)),
+        attention_norm=norm_weights(layer.get_submodule(layout.attention_norm)),
         cross=None if cross is None else cross.projections,
-        cross_norm=None if cross is None else _norm_weights(layer.get_submodule(layout.cross_norm)),
+        cross_norm=None if cross is None else norm_weights(layer.get_submodule(layout.cross_norm)),
         feed_forward=FeedForwardWeights(w_in=w_in, b_in=b_in, w_out=w_out, b_out=b_out, w_gate=gate),
-        feed_forward_norm=_norm_weights(layer.get_submodule(layout.feed_forward_norm)),
+        feed_forward_norm=norm_weights(layer.get_submodule(layout.feed_forward_norm)),
     )
 
 
@@ -180,6 +180,6 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
             normalize=getattr(norms, layout.normalize),
             activation=layers[0].get_submodule(layout.activation),
         ),
-        final=_norm_weights(base.get_submodule(layout.final_norm)) if layout.final_norm else None,
+        final=norm_weights(base.get_submodule(layout.final_norm)) if layout.final_norm else None,
         states=seen.states[name],
     )

@@ -17,7 +17,7 @@ from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
-from viz.models.attention_interface import Recorder, recording
+from viz.models.attention_interface import Recorder, recording, silence
 from viz.models.layout import Layer, LoadedModel, linear
 from viz.models.tokens import Tokens, labels, read_text
 
@@ -269,7 +269,8 @@ def capture_tokens(
     off: dict[int, list[int]] = {}
     for index, head in heads_off:
         off.setdefault(id(model.layers[index].attention), []).append(head)
-    with torch.inference_mode(), recording(off) as recorder:
+    edits = {module: silence(heads) for module, heads in off.items()}
+    with torch.inference_mode(), recording(edits) as recorder:
         result = model.model(**_inputs(model, tokens, written, vectors), output_hidden_states=True, return_dict=True)
         stacks: dict[str, list[Call]] = {}
         for layer in model.layers:

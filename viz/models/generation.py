@@ -1,5 +1,6 @@
-"""An encoder-decoder writes, one token after another, and every row of attention is kept as it is asked."""
+"""Models write, one token after another: an encoder-decoder with every row of attention kept, a decoder on and on."""
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from viz.cancellation import check
 from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.errors import ModelError
@@ -107,3 +109,43 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
     }
     written = model.tokenizer.decode(ids[1:], skip_special_tokens=True)
     return Writing(tokens=tokens, target=_cut(model, ids[1:]), rows=stitched, steps=tuple(steps), text=written)
+
+
+def _pick(logits: Tensor, temperature: float, seed: int, place: int) -> int:
+    """The likeliest token, or one drawn; each place has a generator of its own, so that pieces of a text fit together.
+
+    A generator reads the low 32 bits of its seed only: both numbers must go into them.
+    """
+    if not temperature:
+        return int(logits.argmax())
+    generator = torch.Generator().manual_seed(zlib.crc32(f"{seed} {place}".encode()))
+    return int(torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator))
+
+
+def continue_text(
+    model: LoadedModel, ids: tuple[int, ...], *, steps: int, temperature: float = 0.0, seed: int = 0
+) -> tuple[int, ...]:
+    """Let a decoder write on: the tokens it adds, fewer where it ends its text or has no positions left.
+
+    Keys and values of earlier tokens are kept, as in real use: after the text each step asks with one query only.
+
+    Args:
+        model: a decoder with a vocabulary head; it is not changed.
+        ids: the text so far.
+        steps: tokens at most; the mark by which it ends its text is not one of them.
+        temperature: 0 takes the likeliest token (greedy); else tokens are drawn, from softmax(logits / temperature).
+        seed: of what is drawn; a token depends on it and on its place, not on how many are written at a time.
+    """
+    written, past = list(ids), None
+    with torch.inference_mode():
+        while len(written) < min(len(ids) + steps, model.max_tokens):
+            check()
+            fed = written if past is None else written[-1:]
+            options = {"past_key_values": past, "use_cache": True, "return_dict": True}
+            result = model.model(input_ids=torch.tensor([fed]), **options)
+            past = result.past_key_values
+            token = _pick(result.logits[0, -1], temperature, seed, len(written))
+            if token in _ends(model):
+                break
+            written.append(token)
+    return tuple(written[len(ids) :])

@@ -13,6 +13,7 @@ from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.layout import LoadedModel, check_family, find_layers
 from viz.models.registry import Entry, find
+from viz.models.stream import watch_model
 
 OPTIONS = {"trust_remote_code": False, "local_files_only": True}
 
@@ -195,4 +196,7 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
     model.eval().requires_grad_(False)
     layers = tuple(find_layers(model))
     watch(layers)
-    return LoadedModel(entry=entry, model=model, tokenizer=tokenizer, layers=layers, is_packaged=file is not None)
+    is_packaged = file is not None
+    loaded = LoadedModel(entry=entry, model=model, tokenizer=tokenizer, layers=layers, is_packaged=is_packaged)
+    watch_model(loaded)
+    return loaded

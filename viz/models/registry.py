@@ -19,6 +19,7 @@ class Entry:
 
     A ``package`` carries a ``folder`` like the hub's, or one ``file`` that :mod:`viz.models.packaged` reads; ``sha256``
     is of that file, else of the folder's model.safetensors.
+    ``writes``: it is a decoder with a vocabulary head, which says what comes next.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Entry:
     parameters: int = 0
     size_mb: float = 0.0
     languages: str = ""
+    writes: bool = False
     why: dict[str, str] = field(default_factory=dict)
 
     def local_folder(self) -> Path | None:

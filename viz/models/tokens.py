@@ -197,3 +197,15 @@ def _byte_piece(pieces: list[str], i: int) -> str:
     while first > 0 and pieces[first - 1] == pieces[i]:
         first -= 1
     return pieces[i] + str(i - first + 1).translate(_PIECE)
+
+
+def word_token(tokenizer: Any, word: str) -> int | None:
+    """The token that a word begins with where it comes next in a text; None if there is nothing to write.
+
+    In most vocabularies a word brings the space before it: " Mary" is one token and "Mary" another. Of the two ways to
+    write it the one of fewer tokens is taken, with the space if they are as many.
+    """
+    word = _encodable(word).replace(SPACE, " ").strip()
+    ways = [tokenizer.encode(way, add_special_tokens=False) for way in (f" {word}", word)] if word else []
+    best: list[int] = min((way for way in ways if way), key=len, default=[])
+    return best[0] if best else None

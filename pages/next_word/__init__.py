@@ -1,0 +1,1 @@
+"""What a decoder says next, and which of its parts say it."""

@@ -1,0 +1,161 @@
+"""Who wrote a word: its logit, or its difference to another one, as a sum over every head and feed-forward part."""
+
+from functools import partial, reduce
+
+import streamlit as st
+import torch
+
+from pages.next_word import compute
+from pages.next_word.compute_checks import logits_at
+from pages.next_word.context import NextWordContext, for_decoders
+from viz.core.analysis.attribution import Attribution
+from viz.figures.bars import bars
+from viz.figures.matrix import Axis, matrix, numbered
+from viz.frame import state
+from viz.frame.checks import Check, check
+from viz.frame.format import number
+from viz.frame.show import show
+from viz.frame.sidebar import file_of
+
+MAP, MOST = "next_parts", 14
+"""The map's place on the page, and parts that are drawn as bars: the largest."""
+Part = tuple[str, int, int, float]
+
+
+@for_decoders
+def draw(context: NextWordContext) -> list[Check]:
+    """A map of layers by heads, the feed-forward networks beside them; the largest parts; all of them in a list."""
+    against = -1 if context.against is None else context.against.token
+    found = compute.parts(context.source, context.at, context.word.token, against)
+    ordered = sorted(found.parts(), key=lambda part: -abs(part[3]))
+    chosen = _chosen(found)
+    _map(context, found, chosen)
+    _say(context, found, ordered)
+    _open(context, found, chosen)
+    _largest(context, ordered)
+    _list(context, found, ordered)
+    st.caption(context.t("next_word.parts_note"))
+    return [_sum_check(context, found)]
+
+
+def name_of(context: NextWordContext, part: Part) -> str:
+    """What a part is called, short enough for a bar: "23·3" is layer 23, head 3."""
+    kind, layer, head, _ = part
+    return f"{layer}·{head}" if kind == "head" else context.t(f"next_word.part_{kind}", layer=layer)
+
+
+def _say(context: NextWordContext, found: Attribution, ordered: list[Part]) -> None:
+    t = context.t
+    st.text(t("next_word.logit_is", what=context.asked, token=context.labels[context.at], total=number(found.total, 3)))
+    heads = [part for part in ordered if part[0] == "head"][:3]
+    named = [t("next_word.head_says", layer=layer, head=head, n=number(n)) for _, layer, head, n in heads]
+    sums = {
+        "heads": number(float(found.heads.sum() + found.biases.sum()), 3),
+        "feed_forward": number(float(found.feed_forward.sum()), 3),
+        "embedding": number(found.embedding, 3),
+    }
+    listed = reduce(lambda before, last: t("next_word.listed", before=before, last=last), named)
+    st.markdown(t("next_word.parts_found", listed=listed, **sums))
+
+
+def _chosen(found: Attribution) -> tuple[int, int]:
+    """The head of the map that is framed: the one chosen, else the one that adds most."""
+    n_layers, n_heads = found.heads.shape
+    layer, head = divmod(int(found.heads.abs().argmax()), n_heads)
+    return state.whole("next_layer", layer, 0, n_layers - 1), state.whole("next_head", head, 0, n_heads - 1)
+
+
+def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> None:
+    t, (n_layers, n_heads) = context.t, found.heads.shape
+    values = torch.cat([found.heads, found.feed_forward[:, None]], dim=1)
+    ff = t("next_word.ff")
+    columns = Axis([*map(str, range(n_heads)), ff], t("next_word.heads_and_ff"))
+    hover = [
+        [
+            t(
+                "next_word.hover_ff" if column == n_heads else "next_word.hover_head",
+                layer=row,
+                head=column,
+                n=number(v, 3),
+            )
+            for column, v in enumerate(line)
+        ]
+        for row, line in enumerate(values.tolist())
+    ]
+    fig = matrix(
+        values.float(),
+        numbered(n_layers, t("next_word.layer"), most=n_layers),
+        columns,
+        kind="signed",
+        hover=hover,
+        clicks=True,
+        framed=chosen,
+        low=n_layers > 12,
+    )
+    show(fig, key=MAP, alt=t("next_word.parts_alt"), on_click=partial(choose_head, MAP, n_heads))
+    st.caption(t("next_word.parts_click"))
+
+
+def choose_head(figure: str, n_heads: int) -> None:
+    """Take over the head that was clicked; a feed-forward network is none."""
+    if (points := st.session_state[figure].selection.points) and int(points[0]["x"]) < n_heads:
+        state.choose("next_layer", int(points[0]["y"]))
+        state.choose("next_head", int(points[0]["x"]))
+
+
+def _open(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> None:
+    """The chosen head's number, and the way to its map of weights on the page of heads."""
+    t, (layer, head) = context.t, chosen
+    value = number(float(found.heads[layer, head]), 3)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(t("next_word.head_adds", layer=layer, head=head, n=value))
+        label = t("next_word.open_heads", layer=layer, head=head)
+        if st.button(label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, chosen)):
+            st.switch_page(file_of("heads"))
+
+
+def _go(name: str, text: str, head: tuple[int, int]) -> None:
+    """What the page of heads opens with."""
+    wanted = {"source": "model", "model": name, "text": text, "layer": head[0], "head": head[1]}
+    for parameter, value in wanted.items():
+        state.choose(parameter, value)
+
+
+def _largest(context: NextWordContext, ordered: list[Part]) -> None:
+    largest = ordered[:MOST]
+    fig = bars(
+        [name_of(context, part) for part in largest],
+        {context.asked: torch.tensor([part[3] for part in largest])},
+        title=context.t("next_word.parts_largest"),
+        value_title=context.t("next_word.adds"),
+    )
+    show(fig, key="next_largest", alt=context.t("next_word.largest_alt"))
+
+
+def _list(context: NextWordContext, found: Attribution, ordered: list[Part]) -> None:
+    """Every part, the largest first, and what the sum comes to so far."""
+    t, total, rows = context.t, 0.0, []
+    for part in ordered:
+        total += part[3]
+        rows.append(
+            {
+                t("next_word.part"): _in_words(context, part),
+                t("next_word.adds"): number(part[3], 3),
+                t("next_word.so_far"): number(total, 3),
+            }
+        )
+    with st.expander(t("next_word.all_parts", n=len(rows))):
+        st.dataframe(rows, hide_index=True)
+
+
+def _in_words(context: NextWordContext, part: Part) -> str:
+    kind, layer, head, _ = part
+    return context.t(f"next_word.words_{kind}", layer=layer, head=head)
+
+
+def _sum_check(context: NextWordContext, found: Attribution) -> Check:
+    """All parts together, against the logits of a pass of its own in which nothing was recorded."""
+    logits = logits_at(context.source, context.at, context.tokens_compared)
+    total = logits[0] - sum(logits[1:])
+    tolerance = 1e-4 * max(1.0, *map(abs, logits))
+    return check("next_word.check_sum", abs(total - found.total), tolerance, n=number(found.total))

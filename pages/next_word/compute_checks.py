@@ -1,0 +1,132 @@
+"""What the page's live checks compare with, kept like what they check: each is computed once more, in another way."""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pages.next_word import compute
+from viz.core.analysis.lens import logit_lens
+from viz.frame.compute import kept, model
+from viz.frame.specs import Source
+from viz.models.attention_interface import Edit
+from viz.models.capture import Head
+from viz.models.layout import LoadedModel
+from viz.models.stream import Reading, logits_of, normalize, read_stream, unembed, written
+
+
+def _logits(source: Source) -> Tensor:
+    """The model's own, after every token, in a pass of its own in which nothing is recorded."""
+    return logits_of(model(source.model), compute.tokens_of(source).ids)
+
+
+def _by_numpy(logits: Tensor) -> np.ndarray:
+    """The chances of every word after one token, (V,), in float64. A row at a time: all would be 150 MB."""
+    numbers = logits.double().numpy()
+    shares = np.exp(numbers - numbers.max())
+    chances: np.ndarray = shares / shares.sum()
+    return chances
+
+
+@kept
+def expected_errors(source: Source, word: int) -> tuple[float, float, float]:
+    """How far the best words' chances, one word's chances and the surprises are from NumPy's, in float64."""
+    expected, followed = compute.expected(source), compute.chances_of(source, word).numpy()
+    ids, n, rows = compute.tokens_of(source).ids, expected.best.shape[1], []
+    for place, logits in enumerate(_logits(source)):
+        chances, shown = _by_numpy(logits), expected.chances[place].numpy()
+        best = np.sort(chances)[::-1][:n]
+        off = max(np.abs(best - shown).max(), np.abs(chances[expected.best[place].numpy()] - shown).max())
+        bits = 0.0
+        if place < len(ids) - 1:
+            bits = abs(math.log2(max(chances[ids[place + 1]], 1e-300)) + float(expected.surprise[place]))
+        rows.append((off, abs(chances[word] - followed[place]), bits))
+    worst = np.array(rows).max(0)
+    return float(worst[0]), float(worst[1]), float(worst[2])
+
+
+@kept
+def greedy_gap(source: Source, steps: int) -> float:
+    """One pass over all that was written, without a cache: how far any word's logit is below the largest."""
+    ids, added = compute.tokens_of(source).ids, compute.continued(source, steps, 0.0, 0)
+    if not added:
+        return 0.0
+    logits = logits_of(model(source.model), ids + added)[len(ids) - 1 : -1]
+    chosen = logits.gather(-1, torch.tensor(added)[:, None])[:, 0]
+    return float((logits.max(-1).values - chosen).max())
+
+
+@kept
+def lens_errors(source: Source, word: int) -> tuple[float, float, float]:
+    """Behind the last layer: the lens against the model's logits, and the words, chances and rank shown of it."""
+    loaded, layers, logits = model(source.model), compute.by_layer(source, word), _logits(source)
+    last = compute.stream(source).states[-1]
+    bits = (logit_lens(last, lambda x: normalize(loaded, x), lambda x: unembed(loaded, x)) - logits).abs().max()
+    best = logits.softmax(-1).max(-1)
+    shown = (layers.chance[-1] - best.values).abs().max() + (layers.best[-1] != best.indices).sum()
+    places = [len(row) - np.searchsorted(np.sort(row), row[word], "right") + 1 for row in logits.numpy()]
+    return float(bits), float(shown), float(np.abs(layers.rank[-1].numpy() - places).max())
+
+
+@kept
+def logits_at(source: Source, at: int, words: tuple[int, ...]) -> tuple[float, ...]:
+    """The model's own logits of some words after one token."""
+    return tuple(_logits(source)[at, list(words)].tolist())
+
+
+def _by_hand(reading: Reading, heads: Iterable[Head], mean: bool) -> dict[int, Edit]:
+    """These heads switched off by an edit written out here: what is kept of each head's output, and what is added."""
+    by_layer = dict[int, list[int]]()
+    for layer, head in sorted(heads):
+        by_layer.setdefault(layer, []).append(head)
+    edits: dict[int, Edit] = {}
+    for layer, numbers in by_layer.items():
+        keep = torch.ones(reading.heads.shape[2], 1)
+        keep[numbers] = 0.0
+        added = reading.heads[layer].mean(0) * (1 - keep) if mean else torch.zeros(1)
+        edits[layer] = lambda output, keep=keep, added=added: output * keep + added  # type: ignore[misc]
+    return edits
+
+
+def _w_o_error(loaded: LoadedModel, reading: Reading, edits: dict[int, Edit]) -> float:
+    """In the lowest layer concerned, which reads what it always reads: what its attention adds to the stream, against
+    what the heads left over make with its W_O.
+    """
+    again, lowest = read_stream(loaded, reading.tokens, edits), min(edits)
+    found = again.states[lowest + 1] - again.states[lowest] - again.feed_forward[lowest]
+    parts = written(loaded, reading, 0)
+    with torch.inference_mode():
+        heads = torch.einsum("thv,hvd->td", edits[lowest](reading.heads[lowest]), parts.w_o[lowest])
+    size = max(1.0, float(again.states[lowest + 1].abs().max()))
+    return float((found - heads - parts.biases[lowest]).abs().max()) / size
+
+
+@kept
+def off_errors(source: Source, heads: frozenset[Head], mean: bool, at: int) -> tuple[float, float, float]:
+    """Of heads switched off: the chances shown, the largest change, and what their layer adds to the stream."""
+    loaded, reading, seen = model(source.model), compute.stream(source), compute.changed(source, heads, mean, at)
+    edits = _by_hand(reading, heads, mean)
+    before, after = (
+        logits[at].double().softmax(-1) for logits in (_logits(source), logits_of(loaded, reading.tokens.ids, edits))
+    )
+    shown = max((before[seen.words] - seen.before).abs().max(), (after[seen.words] - seen.after).abs().max())
+    most = (after - before).abs().max() - (seen.after - seen.before).abs()[0]
+    return float(shown), float(most.abs()), _w_o_error(loaded, reading, edits) if edits else 0.0
+
+
+@kept
+def swapped_alone(
+    source: Source, other: Source, layer: int, head: int, at: int, words: tuple[int, ...]
+) -> tuple[float, ...]:
+    """Some words' logits when one head is the other text's, in a whole run of the model with nothing else changed."""
+    lent = compute.stream(other).heads[layer][:, head]
+
+    def edit(output: Tensor) -> Tensor:
+        heads = list(output.unbind(2))
+        heads[head] = lent[None]
+        return torch.stack(heads, 2)
+
+    logits = logits_of(model(source.model), compute.tokens_of(source).ids, {layer: edit})
+    return tuple(logits[at, list(words)].tolist())

@@ -1,0 +1,262 @@
+"""What every section of the page stands on: a decoder's text, the token after which it is asked, and two words."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+import streamlit as st
+
+from pages.next_word import compute
+from pages.next_word.presets import TWINS, preset_of, presets_for
+from viz import limits
+from viz.figures.palette import BLUE
+from viz.frame import locks, state
+from viz.frame.checks import Check
+from viz.frame.compute import model
+from viz.frame.controls import KEEP
+from viz.frame.examples import examples
+from viz.frame.models_here import models_here
+from viz.frame.scene import Scene, provenance
+from viz.frame.specs import Source
+from viz.models.stream import has_words
+from viz.models.tokens import Tokens, labels, word_token
+from viz.text import Translate
+
+ALONE = "∅"
+"""Instead of a second word: the first one's logit by itself. No vocabulary has it as a word."""
+WIDTH = 300
+"""Of a control, in pixels."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word:
+    """A word that is followed: its token, and what to write for it."""
+
+    token: int
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextWordContext:
+    """A decoder's text; ``at`` is the token after which it is asked, ``word`` is followed, ``against`` another or None.
+
+    ``source`` is the page's, or that of an example where the page shows no decoder. ``example`` says so.
+    """
+
+    scene: Scene
+    source: Source
+    example: bool
+    tokens: Tokens
+    at: int
+    word: Word
+    against: Word | None
+    drawn: set[str] = field(default_factory=set)
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What to write for each token."""
+        return self.tokens.labels
+
+    @property
+    def tokens_compared(self) -> tuple[int, ...]:
+        """The token of the word that is followed, and of the other one if there is one."""
+        return (self.word.token,) if self.against is None else (self.word.token, self.against.token)
+
+    def words(self, tokens: Sequence[int]) -> tuple[str, ...]:
+        """What to write for words of the vocabulary."""
+        return labels(model(self.source.model).tokenizer, list(tokens))
+
+    @property
+    def asked(self) -> str:
+        """The two words, or the one: what a number is about. For ``st.text`` and figures only."""
+        word = self.word.label
+        return word if self.against is None else self.t("next_word.rather", word=word, against=self.against.label)
+
+
+def decoders() -> list[str]:
+    """The models on this machine that have words to say, the largest first; the twins behind them."""
+    found = [entry for entry in models_here().values() if entry.writes and entry.is_here()]
+    return [entry.id for entry in sorted(found, key=lambda entry: (entry.id in TWINS, -entry.parameters))]
+
+
+def open_next_word(scene: Scene) -> NextWordContext | None:
+    """Say where a model has no words, and draw the controls that all sections share; None if there is no decoder."""
+    source, example = _decoders_source(scene)
+    if source is None:
+        return None
+    tokens = compute.tokens_of(source)
+    if len(tokens.ids) < len(scene.labels) and not example:
+        st.caption(scene.t("next_word.first", n=len(tokens.ids)))
+    at = _place(scene, tokens)
+    word, against = _words(scene, source, at, len(tokens.ids) - 1)
+    with scene.chips.add("next_preset", scene.t("next_word.presets")):
+        _preset_control(scene, source.model)
+    if not example and (preset := preset_of(source.model, source.text)):
+        st.caption(preset.why[scene.choice.lang])
+    return NextWordContext(
+        scene=scene, source=source, example=example, tokens=tokens, at=at, word=word, against=against
+    )
+
+
+def _decoders_source(scene: Scene) -> tuple[Source | None, bool]:
+    """The text as a decoder reads it: the page's own, or an example's where nothing chosen has a vocabulary head."""
+    source, t = scene.choice.source, scene.t
+    if source.kind == "model" and has_words(model(source.model)):
+        return Source(kind="model", text=source.text, model=source.model), False
+    st.info(t(f"next_word.silent_{'model' if source.kind == 'model' else 'seeded'}", model=source.model))
+    known = decoders()
+    offered = list(dict.fromkeys([*known[:1], *[name for name in known if name in TWINS][:1]]))
+    with st.container(horizontal=True, gap="small"):
+        for name in offered:
+            st.button(t("next_word.take", model=name), key=f"take_{name}", on_click=take, args=(name,), type="primary")
+    if not (twins := [name for name in known if name in TWINS]):
+        return None, False
+    st.caption(t("next_word.example", model=twins[0]))
+    return Source(kind="model", text=_usual_text(twins[0]), model=twins[0]), True
+
+
+def _usual_text(name: str) -> str:
+    return next(iter(presets_for(name).values())).text
+
+
+def take(name: str) -> None:
+    """Choose a decoder; who has typed nothing yet is given a text that it knows the words of."""
+    if not state.is_chosen("text") or st.session_state["text"] in {example.text for example in examples()}:
+        _take_preset(name, next(iter(presets_for(name))))
+    state.choose("source", "model")
+    state.choose("model", name)
+
+
+def _take_preset(name: str, code: str) -> None:
+    preset = presets_for(name)[code]
+    state.choose("text", preset.text)
+    for parameter in ("next_at", "follow", "against", "swap_with", "cut"):  # what suits the text is the default
+        state.forget(parameter)
+
+
+def _taken(name: str) -> None:
+    if (code := st.session_state["_next_preset"]) is not None:
+        _take_preset(name, code)
+        state.choose("source", "model")
+        state.choose("model", name)
+        st.session_state["_next_preset"] = None
+
+
+def _preset_control(scene: Scene, name: str) -> None:
+    offered, lang = presets_for(name), scene.choice.lang
+    st.selectbox(
+        scene.t("next_word.presets"),
+        list(offered),
+        index=None,
+        key="_next_preset",
+        on_change=_taken,
+        args=(name,),
+        width=WIDTH,
+        placeholder=scene.t("choice.examples"),
+        format_func=lambda code: f"{offered[code].text} · {offered[code].why[lang]}",
+    )
+
+
+def _place(scene: Scene, tokens: Tokens) -> int:
+    """The token after which the model is asked; the last one at first."""
+    t, n, names = scene.t, len(tokens.ids), [f"{i} · {label}" for i, label in enumerate(tokens.labels)]
+    locks.follow("next_at", tokens.labels)
+    at = state.whole("next_at", n - 1, 0, n - 1)
+    with scene.chips.add("next_at", t("next_word.at_chip", n=at)):
+        st.selectbox(
+            t("next_word.at"), range(n), key="next_at", persist_state=KEEP, width=WIDTH, format_func=names.__getitem__
+        )
+    return at
+
+
+def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word | None]:
+    """The word that is followed and the one it is compared with: of the likeliest, or any that is typed."""
+    best = compute.expected(source).best[at].tolist()
+    names = dict(zip(labels(model(source.model).tokenizer, best), best, strict=True))
+    first, *others = names
+    usual = first, others[0] if others else ALONE
+    if at == last and (preset := preset_of(source.model, source.text)):
+        usual = preset.follow, preset.against
+    with scene.chips.add("next_words", scene.t("next_word.words_chip")):
+        follow = _word_control(scene.t, "follow", usual[0], list(names))
+        against = _word_control(scene.t, "against", usual[1], [ALONE, *names])
+    word = _resolve(source, names, follow)
+    return word, None if against == ALONE else _resolve(source, names, against)
+
+
+def _word_control(t: Translate, name: str, usual: str, options: list[str]) -> str:
+    value = state.param(name, usual, str, lambda word: 0 < len(word.strip()) <= limits.FOLLOWED_CHARACTERS)
+    st.selectbox(
+        t(f"next_word.{name}"),
+        options if value in options else [*options, value],
+        key=name,
+        persist_state=KEEP,
+        accept_new_options=True,
+        width=WIDTH,
+        help=t("next_word.word_help"),
+        format_func=_named(t),
+    )
+    return value
+
+
+def _named(t: Translate) -> Callable[[str], str]:
+    alone = t("next_word.alone")
+    return lambda word: alone if word == ALONE else word
+
+
+def _resolve(source: Source, names: dict[str, int], written: str) -> Word:
+    """A word as a token: one of the likeliest by its label, else the first piece of what was typed."""
+    tokenizer = model(source.model).tokenizer
+    token = names.get(written)
+    if token is None:
+        token = word_token(tokenizer, written)
+    if token is None:
+        token = next(iter(names.values()))
+    return Word(token=token, label=labels(tokenizer, [token])[0])
+
+
+Draw = Callable[[NextWordContext], list[Check]]
+
+
+def for_decoders(draw: Draw) -> Callable[[NextWordContext | None], list[Check]]:
+    """A section that has nothing to draw where no decoder is on this machine."""
+
+    @wraps(draw)
+    def drawn(context: NextWordContext | None) -> list[Check]:
+        return [] if context is None else draw(context)
+
+    return drawn
+
+
+def word_words(context: NextWordContext, name: str) -> dict[str, str]:
+    """What the table of words says, to be filled in by the browser."""
+    return {key: context.t(f"next_word.{name}_{key}") for key in ("caption", "corner", "says", "rest")}
+
+
+def grid_data(context: NextWordContext, name: str, by: str, **parts: Any) -> dict[str, Any]:
+    """What the table of words is sent: where a click chooses rows or columns, and which one is open."""
+    return {"hue": BLUE, "by": by, "at": context.at, "words": word_words(context, name), **parts}
+
+
+def choose_place(key: str, by: str, n: int) -> None:
+    """Take over the token whose row or column was clicked in a table of words."""
+    sent = st.session_state[key].get("chosen")
+    place = sent.get(by) if isinstance(sent, dict) else None
+    if isinstance(place, int) and 0 <= place < n:
+        state.choose("next_at", place)
+
+
+def about(scene: Scene) -> None:
+    """Which numbers these are; a model's with its own mask alone."""
+    source = scene.choice.source
+    if source.kind != "model":
+        provenance(scene)
+        return
+    spec = scene.trace.projections.spec
+    st.caption(scene.t("next_word.model_line", model=source.model, layers=scene.capture.n_layers, H=spec.H, G=spec.G))

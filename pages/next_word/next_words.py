@@ -1,0 +1,85 @@
+"""The text with what the model expects after each token, and how surprised it was by what came."""
+
+from functools import partial
+
+import streamlit as st
+
+from pages.next_word import compute, writing
+from pages.next_word.compute_checks import expected_errors
+from pages.next_word.context import NextWordContext, choose_place, for_decoders, grid_data
+from viz.components.mount import mount
+from viz.figures.bars import bars
+from viz.frame.checks import Check, check
+from viz.frame.format import number, part
+from viz.frame.show import show
+
+GRID = "next_words"
+HARD = 20.0
+"""Bits at which a surprise has its full colour: one chance in a million."""
+
+
+@for_decoders
+def draw(context: NextWordContext) -> list[Check]:
+    """A row for each token: the surprise at it, and the five likeliest words after it; then the model writes on."""
+    expected = compute.expected(context.source)
+    _table(context, expected)
+    _say(context, expected)
+    _followed(context)
+    st.caption(context.t("next_word.chances_note"))
+    found = _checks(context, expected)
+    return found + writing.draw(context)
+
+
+def _table(context: NextWordContext, expected: compute.Expected) -> None:
+    t, n = context.t, len(context.labels)
+    surprises = [None, *expected.surprise.tolist()]
+    rows = []
+    for place, label in enumerate(context.labels):
+        bits = surprises[place]
+        shown = "–" if bits is None else t("next_word.bits", n=number(bits))
+        cells = [{"text": shown, "note": "", "share": 0 if bits is None else bits / HARD}]
+        best = zip(context.words(expected.best[place].tolist()), expected.chances[place].tolist(), strict=True)
+        cells += [{"text": word, "note": part(chance), "share": chance} for word, chance in best]
+        rows.append({"name": f"{place} · {label}", "cells": cells})
+    columns = [t("next_word.surprise"), *[t("next_word.nth", n=i + 1) for i in range(expected.best.shape[1])]]
+    data = grid_data(context, "rows", "row", columns=columns, rows=rows)
+    mount("next_word/word_grid", key=GRID, data=data, on_chosen_change=partial(choose_place, GRID, "row", n))
+
+
+def _say(context: NextWordContext, expected: compute.Expected) -> None:
+    """The likeliest word at the chosen token, and the greatest surprise, in two sentences."""
+    t, at = context.t, context.at
+    best = context.words(expected.best[at, :1].tolist())[0]
+    chance = part(float(expected.chances[at, 0]))
+    st.text(t("next_word.found", token=context.labels[at], word=best, chance=chance))
+    if len(expected.surprise) > 1:
+        worst = int(expected.surprise.argmax())
+        bits = float(expected.surprise[worst])
+        mean = number(float(expected.surprise.mean()))
+        token = context.labels[worst + 1]
+        st.text(t("next_word.surprised", token=token, bits=number(bits), mean=mean))
+
+
+def _followed(context: NextWordContext) -> None:
+    """The chance of the word that is followed, after each token."""
+    t, word = context.t, context.word
+    chances = compute.chances_of(context.source, word.token)
+    fig = bars(
+        context.labels,
+        {word.label: chances},
+        title=t("next_word.after_token"),
+        value_title=t("next_word.chance"),
+        top=1.0,
+        height=230,
+    )
+    st.text(t("next_word.followed", word=word.label))
+    show(fig, key="next_chances", alt=t("next_word.followed_alt"))
+
+
+def _checks(context: NextWordContext, expected: compute.Expected) -> list[Check]:
+    best, followed, surprise = expected_errors(context.source, context.word.token)
+    return [
+        check("next_word.check_best", best, 1e-5, n=expected.best.shape[1]),
+        check("next_word.check_followed", followed, 1e-5),
+        check("next_word.check_surprise", surprise, 1e-3),
+    ]

@@ -1,0 +1,33 @@
+"""What a decoder says next, layer by layer, and which of its heads say it."""
+
+from pages.next_word import attribution, layers, next_words, swap, switch_off
+from pages.next_word.context import about, open_next_word
+from viz.core.analysis.attribution import attribute, held_direction
+from viz.core.analysis.lens import logit_lens, rank, surprise
+from viz.frame.choice import Controls
+from viz.frame.page import Page, Section
+from viz.models.generation import continue_text
+from viz.models.interventions import one_in_each, patch_layer, replaced, without
+
+SURPRISE = r"I_t = -\log_2 p(x_t \mid x_1 \ldots x_{t-1})"
+LENS = r"\operatorname{logits}_l = N(x_l)\, W_U"
+PARTS = r"""\begin{gathered}
+u \cdot N\Big(\sum_p x_p\Big) = \sum_p r \cdot x_p + u \cdot s
+\\ r = (g \odot u) / \sigma
+\end{gathered}"""
+OFF = r"x \leftarrow x + \sum_{i \,\notin\, off} z_i W_O^i + \sum_{i \,\in\, off} \bar z_i W_O^i"
+SWAPPED = r"\text{effect}_i = \Delta\big(z_i \to z'_i\big) - \Delta"
+
+PAGE = Page(
+    name="next_word",
+    context=open_next_word,
+    controls=Controls(layer=False, mask=False),
+    about=about,
+    sections=(
+        Section("next_word", next_words.draw, formula=SURPRISE, code=(surprise, continue_text)),
+        Section("logit_lens", layers.draw, formula=LENS, code=(logit_lens, rank)),
+        Section("attribution", attribution.draw, formula=PARTS, code=(attribute, held_direction)),
+        Section("switch_off", switch_off.draw, formula=OFF, code=(without, replaced)),
+        Section("swap", swap.draw, formula=SWAPPED, code=(patch_layer, one_in_each)),
+    ),
+)

@@ -1,0 +1,40 @@
+"""Texts whose next word is worth a look, with the two words to compare and a second text to swap heads with."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+
+from viz import ASSETS
+from viz.models.trained.twins import GROUPS, twin_id
+
+TWINS = tuple(map(twin_id, GROUPS))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A text of ``assets/next_words.toml``; ``twins``: of the words that the twins know."""
+
+    code: str
+    text: str
+    swap_with: str
+    follow: str
+    against: str
+    why: dict[str, str]
+    twins: bool = False
+
+
+@cache
+def presets() -> tuple[Preset, ...]:
+    """All of them."""
+    with (ASSETS / "next_words.toml").open("rb") as file:
+        return tuple(Preset(**preset) for preset in tomllib.load(file)["preset"])
+
+
+def presets_for(model: str) -> dict[str, Preset]:
+    """Those in words that a model knows, by code."""
+    return {preset.code: preset for preset in presets() if preset.twins == (model in TWINS)}
+
+
+def preset_of(model: str, text: str) -> Preset | None:
+    """The preset that a text is, if it is one."""
+    return next((preset for preset in presets_for(model).values() if preset.text == text), None)

@@ -1,0 +1,171 @@
+"""Heads swapped with another text's, one at a time: which of them carry what the two texts differ in."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.next_word import compute
+from pages.next_word.compute_checks import swapped_alone
+from pages.next_word.context import NextWordContext, for_decoders
+from pages.next_word.presets import preset_of
+from viz import limits
+from viz.figures.bars import bars
+from viz.figures.matrix import Axis, matrix, numbered
+from viz.frame import state
+from viz.frame.checks import Check, check
+from viz.frame.compute import results
+from viz.frame.controls import KEEP
+from viz.frame.format import number
+from viz.frame.show import show
+from viz.frame.specs import Source
+
+MAP, MOST = "next_swaps", 12
+STOPPED, DONE = "_swap_stopped", "_swap_done"
+"""In the session: which computation was stopped after how many layers, and how far the present one has come."""
+
+
+@for_decoders
+def draw(context: NextWordContext) -> list[Check]:
+    """The second text, then layers by heads: what each swap does to the difference of the two words."""
+    other = _other(context)
+    if other is None:
+        return []
+    before = _score(context, compute.stream(context.source).states[-1, context.at][None])[0]
+    theirs = _score(context, compute.stream(other).states[-1, context.at][None])[0]
+    layers = _run(context, other)
+    if not layers:
+        return []
+    moved = torch.stack([_score(context, layer) for layer in layers]) - before
+    _map(context, moved, len(compute.stream(context.source).heads))
+    _say(context, before, theirs)
+    _largest(context, moved)
+    st.caption(context.t("next_word.swap_note"))
+    return [_check(context, other, moved, before)]
+
+
+def _other(context: NextWordContext) -> Source | None:
+    """The text whose heads are lent; it needs as many tokens."""
+    t, source = context.t, context.source
+    preset = preset_of(source.model, source.text)
+    text = state.text("swap_with", preset.swap_with if preset else source.text, limits.CHARACTERS)
+    st.text_input(t("next_word.swap_with"), key="swap_with", persist_state=KEEP, max_chars=limits.CHARACTERS)
+    if not text.strip():
+        st.info(t("next_word.swap_empty"))
+        return None
+    other = Source(kind="model", text=text, model=source.model)
+    mine, theirs = context.tokens, compute.tokens_of(other)
+    n, m = (len(tokens.ids) + tokens.dropped for tokens in (mine, theirs))
+    if n != m:
+        st.info(t("next_word.swap_lengths", n=n, m=m))
+        st.text(" ".join(theirs.labels))
+        return None
+    if n > limits.SWAPPED_TOKENS:
+        st.info(t("next_word.swap_long", n=n, most=limits.SWAPPED_TOKENS))
+        return None
+    if mine.ids == theirs.ids:
+        st.info(t("next_word.swap_same"))
+        return None
+    return other
+
+
+def _score(context: NextWordContext, final: Tensor) -> Tensor:
+    """The first word's logit less the second's, for each row of last streams (n, d_model)."""
+    logits = compute.word_scores(context.source, final, context.tokens_compared)
+    return logits[:, 0] - logits[:, 1:].sum(-1)
+
+
+def _run(context: NextWordContext, other: Source) -> list[Tensor]:
+    """A layer after the other, the last one first: each is one computation, kept for all who ask for the same.
+
+    What was computed before a stop is shown; the top layers cost least, so that they come first.
+    """
+    t, source, at = context.t, context.source, context.at
+    n_layers = len(compute.stream(source).heads)
+    asked = source, other, at
+    stopped = _stopped_at(asked)
+    found: list[Tensor] = []
+    bar, button = st.empty(), st.empty()
+    for done, layer in enumerate(reversed(range(n_layers)), 1):
+        if compute.swapped.key(source, other, layer, at) not in results:
+            if stopped is not None and done > stopped:
+                st.caption(t("next_word.swap_stopped", done=done - 1, n=n_layers))
+                st.button(t("next_word.go_on"), key="swap_go_on", on_click=_go_on)
+                break
+            if "_swap_stop" not in context.drawn:
+                context.drawn.add("_swap_stop")
+                button.button(t("next_word.stop"), key="swap_stop", on_click=_stop)
+            bar.progress((done - 1) / n_layers, t("next_word.swapping", done=done - 1, n=n_layers))
+        found.append(compute.swapped(source, other, layer, at))
+        st.session_state[DONE] = asked, done
+    bar.empty()
+    button.empty()
+    return found[::-1]
+
+
+def _stopped_at(asked: tuple[Source, Source, int]) -> int | None:
+    """After how many layers the visitor stopped this very computation; None if they did not."""
+    stopped = st.session_state.get(STOPPED)
+    if stopped is None or stopped[0] == asked:
+        return None if stopped is None else int(stopped[1])
+    del st.session_state[STOPPED]
+    return None
+
+
+def _stop() -> None:
+    st.session_state[STOPPED] = st.session_state.get(DONE)
+
+
+def _go_on() -> None:
+    st.session_state.pop(STOPPED, None)
+
+
+def _say(context: NextWordContext, before: Tensor, theirs: Tensor) -> None:
+    t = context.t
+    values = {"before": number(float(before), 3), "theirs": number(float(theirs), 3)}
+    st.text(t("next_word.swap_is", what=context.asked, **values))
+
+
+def _map(context: NextWordContext, moved: Tensor, n_layers: int) -> None:
+    t, (rows, n_heads) = context.t, moved.shape
+    first = n_layers - rows
+    layer, head = divmod(int(moved.abs().argmax()), n_heads)
+    hover = [
+        [t("next_word.hover_swap", layer=first + row, head=column, n=number(v, 3)) for column, v in enumerate(line)]
+        for row, line in enumerate(moved.tolist())
+    ]
+    rows_axis = Axis([str(first + row) for row in range(rows)], t("next_word.layer"), most=rows)
+    fig = matrix(
+        moved,
+        rows_axis,
+        numbered(n_heads, t("next_word.head"), most=n_heads),
+        kind="signed",
+        hover=hover,
+        framed=(layer, head),
+        low=rows > 12,
+    )
+    best = number(float(moved[layer, head]), 3)
+    show(fig, key=MAP, alt=t("next_word.swap_alt"))
+    st.text(t("next_word.swap_found", layer=first + layer, head=head, n=best, what=context.asked))
+
+
+def _largest(context: NextWordContext, moved: Tensor) -> None:
+    n_heads = moved.shape[1]
+    n_layers = len(compute.stream(context.source).heads)
+    order = moved.abs().flatten().argsort(descending=True)[:MOST]
+    places = [divmod(int(i), n_heads) for i in order]
+    names = [f"{n_layers - len(moved) + layer}·{head}" for layer, head in places]
+    title, value = context.t("next_word.swap_largest"), context.t("next_word.swap_moves")
+    fig = bars(names, {value: moved.flatten()[order]}, title=title, value_title=value)
+    show(fig, key="next_swap_bars", alt=context.t("next_word.swap_bars_alt"))
+
+
+def _check(context: NextWordContext, other: Source, moved: Tensor, before: Tensor) -> Check:
+    """The head that moves most, once more, alone: one whole run of the model in which nothing else is changed."""
+    row, head = divmod(int(moved.abs().argmax()), moved.shape[1])
+    layer = len(compute.stream(context.source).heads) - len(moved) + row
+    logits = swapped_alone(context.source, other, layer, head, context.at, context.tokens_compared)
+    alone = logits[0] - sum(logits[1:])
+    tolerance = 1e-4 * max(1.0, *map(abs, logits))
+    return check(
+        "next_word.check_swap", abs(alone - float(before + moved[row, head])), tolerance, layer=layer, head=head
+    )

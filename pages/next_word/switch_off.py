@@ -1,0 +1,129 @@
+"""Heads switched off while the model reads: what it says then, and by how much every token surprises it."""
+
+from functools import partial
+
+import streamlit as st
+import torch
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
+
+from pages.next_word import compute
+from pages.next_word.compute_checks import off_errors
+from pages.next_word.context import NextWordContext, for_decoders
+from viz.figures.bars import bars
+from viz.figures.curves import curves
+from viz.figures.layout import axis
+from viz.frame import controls, state
+from viz.frame.checks import Check, check
+from viz.frame.controls import KEEP
+from viz.frame.format import number, part
+from viz.frame.show import show
+from viz.models.capture import Head
+from viz.text import Translate
+
+SCORE = 0.3
+"""The mean weight from which on a head counts as one that looks at the previous token, or copies."""
+KINDS = ("previous", "induction")
+WAYS = ("zero", "mean")
+
+
+@for_decoders
+def draw(context: NextWordContext) -> list[Check]:
+    """Choose heads, then the chances before and after, the most changed words first, and the surprise at each token."""
+    t = context.t
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        buttons = st.container(horizontal=True, gap="small", width="content")
+        label, says = t("next_word.cut_by"), partial(_way, t)
+        mean = controls.choice(label, "cut_by", WAYS, says, label_visibility="collapsed", width="content") == "mean"
+    heads = _chosen(context, buttons)
+    seen = compute.changed(context.source, heads, mean, context.at)
+    _chances(context, seen)
+    _say(context, seen, heads)
+    _surprise(context, seen)
+    st.caption(t("next_word.cut_note"))
+    return _checks(context, heads, mean)
+
+
+def found_by(context: NextWordContext, kind: str) -> list[int]:
+    """The heads of a kind, by their measured scores, the first layer's first: layer times H plus head."""
+    scores = compute.head_scores(context.source.model)[kind]
+    return [i for i, score in enumerate(scores.flatten().tolist()) if score >= SCORE]
+
+
+def _way(t: Translate, way: str) -> str:
+    return t(f"next_word.by_{way}")
+
+
+def _chosen(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head]:
+    """Heads chosen one by one, or all of a kind with one click; at first those that look at the previous token."""
+    t, shape = context.t, compute.head_scores(context.source.model)["previous"].shape
+    found, last = {kind: found_by(context, kind) for kind in KINDS}, shape.numel() - 1
+    numbers = state.param("cut", found["previous"], _parsed, lambda chosen: all(0 <= head <= last for head in chosen))
+    with buttons:
+        for kind, which in found.items():
+            label = t(f"next_word.all_{kind}", n=len(which))
+            st.button(label, key=f"cut_{kind}", on_click=partial(state.choose, "cut", which), disabled=not which)
+        st.button(t("next_word.cut_none"), key="cut_none", on_click=partial(state.choose, "cut", []))
+    st.multiselect(
+        t("next_word.cut"),
+        range(last + 1),
+        key="cut",
+        persist_state=KEEP,
+        format_func=lambda i: "·".join(map(str, divmod(i, shape[1]))),
+        help=t("next_word.cut_help", least=SCORE, n=compute.REPEATED),
+        placeholder=t("next_word.cut_nothing"),
+    )
+    return frozenset(divmod(number, shape[1]) for number in numbers)
+
+
+def _parsed(raw: str) -> list[int]:
+    return [int(number) for number in raw.split("-") if number]
+
+
+def known(ids: tuple[int, ...]) -> Tensor:
+    """True for each token after the first that copying may tell: the one before it was there before."""
+    return torch.tensor([token in ids[:place] for place, token in enumerate(ids[:-1])], dtype=torch.bool)
+
+
+def _say(context: NextWordContext, seen: compute.Changed, heads: frozenset[Head]) -> None:
+    t, at = context.t, context.at
+    if not heads:
+        st.text(t("next_word.cut_empty"))
+        return
+    word = context.words(seen.words[:1].tolist())[0]
+    before, after = part(float(seen.before[0])), part(float(seen.after[0]))
+    st.text(t("next_word.cut_found", n=len(heads), token=context.labels[at], word=word, before=before, after=after))
+    for name, rows in (("all", None), ("known", known(context.tokens.ids))):
+        sums = [bits if rows is None else bits[rows] for bits in (seen.surprise_before, seen.surprise_after)]
+        if len(sums[0]):
+            before, after = (number(float(bits.mean())) for bits in sums)
+            st.markdown(t(f"next_word.cut_bits_{name}", before=before, after=after, n=len(sums[0])))
+
+
+def _chances(context: NextWordContext, seen: compute.Changed) -> None:
+    t = context.t
+    series = {t("next_word.before"): seen.before, t("next_word.after"): seen.after}
+    title = t("next_word.most_changed")
+    fig = bars(context.words(seen.words.tolist()), series, title=title, value_title=t("next_word.chance"), top=1.0)
+    show(fig, key="next_cut", alt=t("next_word.cut_alt"))
+
+
+def _surprise(context: NextWordContext, seen: compute.Changed) -> None:
+    t, n = context.t, len(seen.surprise_before)
+    if not n:
+        return
+    series = {t("next_word.before"): seen.surprise_before, t("next_word.after"): seen.surprise_after}
+    y = axis(t("next_word.surprise_bits"), grid=True, rangemode="tozero")
+    fig = curves(range(1, n + 1), series, x=axis(t("next_word.place")), y=y, dots=True)
+    show(fig, key="next_cut_bits", alt=t("next_word.cut_bits_alt"))
+
+
+def _checks(context: NextWordContext, heads: frozenset[Head], mean: bool) -> list[Check]:
+    shown, most, layer_off = off_errors(context.source, heads, mean, context.at)
+    if not heads:
+        return [check("next_word.check_nothing_off", shown, 1e-6)]
+    return [
+        check("next_word.check_off", shown, 1e-4, n=len(heads)),
+        check("next_word.check_most", most, 1e-4),
+        check("next_word.check_w_o", layer_off, 1e-5, layer=min(layer for layer, _ in heads)),
+    ]

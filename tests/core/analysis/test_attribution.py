@@ -1,0 +1,85 @@
+"""A logit split into parts: by hand, the sum whatever the numbers are, and against what is left out of the stream."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from viz.core import norm
+from viz.core.analysis.attribution import Written, attribute, held_direction
+from viz.core.norm import NormWeights
+
+L, H, D_V, D = 3, 5, 2, 7
+
+
+def draw(*shape):
+    return torch.randn(*shape, generator=GENERATOR)
+
+
+GENERATOR = torch.Generator().manual_seed(0)
+WRITTEN = Written(
+    embedding=draw(D),
+    heads=draw(L, H, D_V),
+    w_o=tuple(draw(H, D_V, D) for _ in range(L)),
+    biases=draw(L, D),
+    feed_forward=draw(L, D),
+)
+READ = draw(D)
+WEIGHTS = NormWeights(gain=draw(D), shift=draw(D), eps=1e-3)
+KINDS = {True: norm.layer_norm, False: norm.rms_norm}
+
+
+def test_by_hand():
+    """One layer, one head, root mean square 5: the stream is (3, 4) * sqrt 2 = (1, 0) + (3, 2) + ... in all."""
+    written = Written(
+        embedding=torch.tensor([1.0, 0.0]),
+        heads=torch.tensor([[[2.0]]]),
+        w_o=(torch.tensor([[[1.0, 2.0]]]),),
+        biases=torch.zeros(1, 2),
+        feed_forward=torch.tensor([[4.0, -3.0]]),
+    )
+    found = attribute(
+        written, torch.tensor([5.0, 10.0]), NormWeights(gain=torch.ones(2), eps=0.0), centred=False, bias=0.5
+    )
+    assert written.stream.tolist() == [7.0, 1.0]  # root mean square 5: u is read at a fifth of its size
+    assert found.embedding == 1.0
+    assert found.heads.tolist() == [[2 * 1.0 + 4 * 2.0]]
+    assert found.feed_forward.tolist() == [4 * 1.0 - 3 * 2.0]
+    assert (found.biases.tolist(), found.constant, found.total) == ([0.0], 0.5, 9.5)
+
+
+@pytest.mark.parametrize("centred", KINDS)
+def test_the_parts_add_up_to_the_logit(centred):
+    x = WRITTEN.stream
+    wide = NormWeights(gain=WEIGHTS.gain.double(), shift=WEIGHTS.shift.double(), eps=WEIGHTS.eps)
+    logit = float(KINDS[centred](x[None], wide)[0] @ READ.double()) + 0.25
+    found = attribute(WRITTEN, READ, WEIGHTS, centred=centred, bias=0.25)
+    assert found.total == pytest.approx(logit, abs=1e-12)
+    assert sum(value for *_, value in found.parts()) == pytest.approx(logit, abs=1e-12)
+    assert len(list(found.parts())) == 1 + L * H + L + L + 1
+
+
+@pytest.mark.parametrize("centred", KINDS)
+def test_a_part_is_what_would_be_missing_without_it(centred):
+    found, r = attribute(WRITTEN, READ, WEIGHTS, centred=centred), held_direction
+    direction = r(READ, WRITTEN.stream, WEIGHTS, centred=centred)
+    for layer, head in ((0, 0), (1, 4), (2, 3)):
+        heads = WRITTEN.heads.clone()
+        heads[layer, head] = 0
+        lost = (WRITTEN.stream - replace(WRITTEN, heads=heads).stream) @ direction
+        torch.testing.assert_close(found.heads[layer, head], lost)
+
+
+def test_the_difference_of_two_words_is_the_difference_of_their_parts():
+    other = draw(D)
+    one, two, both = (attribute(WRITTEN, read, WEIGHTS, centred=True) for read in (READ, other, READ - other))
+    torch.testing.assert_close(both.heads, one.heads - two.heads, rtol=1e-4, atol=1e-5)
+    assert both.total == pytest.approx(one.total - two.total, abs=1e-5)
+
+
+def test_a_norm_that_centres_does_not_see_what_is_the_same_in_every_column():
+    lifted = replace(WRITTEN, embedding=WRITTEN.embedding + 11)
+    before, after = (attribute(w, READ, WEIGHTS, centred=True) for w in (WRITTEN, lifted))
+    assert after.embedding == pytest.approx(before.embedding, abs=1e-5)
+    before, after = (attribute(w, READ, WEIGHTS, centred=False) for w in (WRITTEN, lifted))
+    assert after.embedding != pytest.approx(before.embedding, abs=1e-2)

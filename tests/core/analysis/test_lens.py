@@ -1,0 +1,43 @@
+"""Reading the stream early: by hand, by torch's own functions, and what holds whatever the numbers are."""
+
+import math
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from viz.core.analysis.lens import logit_lens, rank, surprise
+
+GENERATOR = torch.Generator().manual_seed(0)
+LOGITS = torch.randn(5, 13, generator=GENERATOR) * 3
+IDS = torch.tensor([4, 0, 12, 7, 7])
+
+
+def test_a_word_among_all_words():
+    order = LOGITS.sort(-1, descending=True).indices
+    for word in range(13):
+        assert rank(LOGITS, word).tolist() == [row.tolist().index(word) + 1 for row in order]
+
+
+def test_words_that_are_as_likely_share_a_place():
+    assert rank(torch.tensor([1.0, 2.0, 1.0]), 2).item() == rank(torch.tensor([1.0, 2.0, 1.0]), 0).item() == 2
+
+
+def test_surprise_is_cross_entropy_in_bits():
+    nats = cross_entropy(LOGITS[:-1], IDS[1:], reduction="none")
+    torch.testing.assert_close(surprise(LOGITS, IDS), nats / math.log(2))
+
+
+def test_one_chance_in_1024_is_ten_bits():
+    logits = torch.zeros(2, 1024)
+    torch.testing.assert_close(surprise(logits, torch.tensor([0, 5])), torch.tensor([10.0]))
+
+
+def test_one_token_surprises_nobody():
+    assert surprise(LOGITS[:1], IDS[:1]).shape == (0,)
+
+
+def test_the_norm_comes_before_the_head():
+    w_u = torch.randn(7, 11, generator=GENERATOR)
+    x = torch.randn(3, 7, generator=GENERATOR)
+    seen = logit_lens(x, lambda s: torch.nn.functional.layer_norm(s, (7,)), lambda s: s @ w_u)
+    torch.testing.assert_close(seen, torch.nn.functional.layer_norm(x, (7,)) @ w_u)

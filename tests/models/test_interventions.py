@@ -1,0 +1,209 @@
+"""Heads switched off and swapped, against runs of the eager model whose W_O is given other numbers by a plain hook."""
+
+from dataclasses import replace
+from threading import Thread
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.checkpoints import FAMILIES, TEXT, eager
+from viz.core.analysis.attribution import attribute
+from viz.models.interventions import by_layer, patch_layer, without
+from viz.models.stream import column, final_norm, logits_of, normalize, read_stream, unembed, written
+from viz.models.tokens import read_text, word_token
+
+DECODERS = ("llama", "gpt2", "mistral", "gpt_bigcode")
+SWAPPED = "The tired animal crossed the street because it was wide too."
+N = 13
+
+
+def reading_of(model, text):
+    tokens = read_text(model.tokenizer, text, N)
+    assert len(tokens.ids) == N
+    return read_stream(model, tokens)
+
+
+def by_hooks(name, folder, ids, changes):
+    """The eager model's logits; ``changes`` gives, for a layer, what is done to the input of its W_O, (T, H, d_v)."""
+    model, family = eager(name, folder), FAMILIES[name]
+    modules = dict(model.named_modules())
+
+    def change(do):
+        def hook(_, args):
+            z = args[0].unflatten(-1, (family.n_heads, -1)).clone()
+            z[0] = do(z[0])
+            return (z.flatten(-2),)
+
+        return hook
+
+    for layer, do in changes.items():
+        modules[family.outputs["decoder"].format(i=layer)].register_forward_pre_hook(change(do))
+    with torch.inference_mode():
+        return model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
+
+
+def put(heads, values):
+    def do(z):
+        z[:, heads] = values
+        return z
+
+    return do
+
+
+@pytest.fixture(params=DECODERS, scope="module")
+def opened(request, loaded, checkpoint):
+    model = loaded(request.param)
+    return request.param, model, checkpoint(request.param), reading_of(model, TEXT), reading_of(model, SWAPPED)
+
+
+def test_no_head_switched_off_changes_nothing(opened):
+    _, model, _, reading, _ = opened
+    assert without(reading, (), mean=False) == {}
+    assert torch.equal(logits_of(model, reading.tokens.ids, {}), logits_of(model, reading.tokens.ids))
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_any_set_of_heads_is_switched_off(opened, mean):
+    name, model, folder, reading, _ = opened
+    heads, ids = frozenset({(0, 1), (1, 0), (1, 4)}), reading.tokens.ids
+    ours = logits_of(model, ids, without(reading, heads, mean=mean))
+    changes = {
+        layer: put(numbers, reading.heads[layer][:, numbers].mean(0) if mean else 0.0)
+        for layer, numbers in ((0, [1]), (1, [0, 4]))
+    }
+    assert_close(ours, by_hooks(name, folder, ids, changes), atol=1e-3, rtol=1e-4)
+    assert (ours - logits_of(model, ids)).abs().max() > 0.1
+
+
+def test_all_heads_of_a_layer_are_its_w_o_at_zero(opened):
+    name, model, folder, reading, _ = opened
+    family, ids = FAMILIES[name], reading.tokens.ids
+    ours = logits_of(model, ids, without(reading, {(1, head) for head in range(family.n_heads)}, mean=False))
+    reference = eager(name, folder)
+    with torch.no_grad():
+        dict(reference.named_modules())[family.outputs["decoder"].format(i=1)].weight.zero_()
+        expected = reference(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
+    assert_close(ours, expected, atol=1e-3, rtol=1e-4)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_a_batch_of_swapped_heads_is_one_run_for_each(opened, layer):
+    name, model, folder, reading, other = opened
+    patched = unembed(model, normalize(model, patch_layer(model, reading, other, layer, N - 1)))
+    for head in range(FAMILIES[name].n_heads):
+        changes = {layer: put([head], other.heads[layer][:, [head]])}
+        expected = by_hooks(name, folder, reading.tokens.ids, changes)[-1]
+        assert_close(patched[head], expected, atol=1e-3, rtol=1e-4)
+
+
+def test_swapped_with_its_own_text_nothing_changes(opened):
+    _, model, _, reading, _ = opened
+    for layer in range(2):
+        stream = patch_layer(model, reading, reading, layer, 3)
+        assert_close(stream, reading.states[-1, 3].expand_as(stream), atol=1e-4, rtol=1e-4)
+
+
+def test_a_token_before_the_texts_part_does_not_notice(loaded):
+    """A decoder looks back only: what comes later cannot be felt."""
+    model = loaded("llama")
+    reading = reading_of(model, TEXT)
+    ids = reading.tokens.ids
+    other = read_stream(model, replace(reading.tokens, ids=(*ids[:6], *(i + 1 for i in ids[6:]))))
+    before, after = (patch_layer(model, reading, other, 0, at) for at in (5, 6))
+    assert_close(before, reading.states[-1, 5].expand_as(before), atol=1e-4, rtol=1e-4)
+    assert (after - reading.states[-1, 6]).abs().max() > 0.1
+
+
+def test_the_shared_model_is_not_changed_and_two_visitors_do_not_meet(loaded):
+    model = loaded("llama")
+    reading, other = reading_of(model, TEXT), reading_of(model, SWAPPED)
+    ids, edits = reading.tokens.ids, without(reading, {(0, 2), (1, 1)}, mean=False)
+    weights = [parameter.clone() for parameter in model.model.parameters()]
+    jobs = {
+        "plain": lambda: logits_of(model, ids),
+        "off": lambda: logits_of(model, ids, edits),
+        "swapped": lambda: patch_layer(model, reading, other, 0, 4),
+    }
+    alone = {name: job() for name, job in jobs.items()}
+    found = {}
+    threads = [
+        Thread(target=lambda name=name, k=k: found.__setitem__((name, k), jobs[name]()))
+        for name in jobs
+        for k in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 9
+    assert all(torch.equal(result, alone[name]) for (name, _), result in found.items())
+    assert all(map(torch.equal, weights, model.model.parameters()))
+
+
+def test_heads_by_layer():
+    assert by_layer({(3, 1), (0, 2), (3, 0)}) == {0: [2], 3: [0, 1]}
+
+
+class TestSmolLM:
+    """What was found on the packaged model, once: that Mary is given the drink, and by which heads."""
+
+    JOHN = "When Mary and John went to the store, John gave a drink to"
+    MARY = "When Mary and John went to the store, Mary gave a drink to"
+
+    def read(self, model, text):
+        return read_stream(model, read_text(model.tokenizer, text, 32))
+
+    def words(self, model):
+        return [word_token(model.tokenizer, word) for word in ("Mary", "John")]
+
+    def difference(self, model, stream):
+        mary, john = self.words(model)
+        logits = unembed(model, normalize(model, stream))
+        return logits[:, mary] - logits[:, john]
+
+    def test_the_capital_of_france(self, smollm2):
+        tokens = read_text(smollm2.tokenizer, "The capital of France is", 32)
+        chances = logits_of(smollm2, tokens.ids)[-1].softmax(-1)
+        assert chances[word_token(smollm2.tokenizer, "Paris")] == pytest.approx(0.77, abs=0.01)
+        assert chances.argmax() == word_token(smollm2.tokenizer, "Paris")
+
+    @pytest.mark.parametrize(("text", "difference", "chance"), [(JOHN, 6.12, 0.923), (MARY, -5.49, 0.003)])
+    def test_who_is_given_the_drink(self, smollm2, text, difference, chance):
+        reading, (mary, _) = self.read(smollm2, text), self.words(smollm2)
+        assert len(reading.tokens.ids) == 14
+        assert self.difference(smollm2, reading.states[-1])[-1] == pytest.approx(difference, abs=0.01)
+        logits = logits_of(smollm2, reading.tokens.ids)
+        assert logits[-1].softmax(-1)[mary] == pytest.approx(chance, abs=0.001)
+
+    def test_who_wrote_it(self, smollm2):
+        reading, (mary, john) = self.read(smollm2, self.JOHN), self.words(smollm2)
+        (u, _), (v, _) = column(smollm2, mary), column(smollm2, john)
+        weights, centred = final_norm(smollm2)
+        found = attribute(written(smollm2, reading, -1), u - v, weights, centred=centred)
+        difference = float(self.difference(smollm2, reading.states[-1])[-1])
+        assert found.total == pytest.approx(difference, abs=1e-4)
+        best = sorted(found.parts(), key=lambda part: -abs(part[3]))[:10]
+        expected = {
+            ("head", 23, 3): 2.86, ("head", 29, 1): 1.73, ("head", 24, 4): -1.07, ("head", 29, 0): -1.01,
+            ("head", 23, 0): 0.82, ("head", 23, 1): 0.78, ("feed_forward", 28, -1): 1.83,
+            ("feed_forward", 29, -1): 1.38, ("feed_forward", 26, -1): 1.05,
+        }  # fmt: skip
+        values = {part[:3]: part[3] for part in best}
+        assert {name: values[name] for name in expected} == pytest.approx(expected, abs=0.01)
+
+    @pytest.mark.parametrize(
+        ("layer", "expected"),
+        [(23, {3: -7.08, 0: -1.19}), (29, {1: -3.03, 0: 2.34}), (24, {4: 2.14}), (20, {0: -1.87})],
+    )
+    def test_whose_swap_changes_it(self, smollm2, layer, expected):
+        reading, other = self.read(smollm2, self.JOHN), self.read(smollm2, self.MARY)
+        before = self.difference(smollm2, reading.states[-1])[-1]
+        after = self.difference(smollm2, patch_layer(smollm2, reading, other, layer, 13))
+        assert {head: float(after[head] - before) for head in expected} == pytest.approx(expected, abs=0.02)
+
+    def test_mary_appears_at_the_end(self, smollm2):
+        reading, (mary, _) = self.read(smollm2, self.JOHN), self.words(smollm2)
+        lens = unembed(smollm2, normalize(smollm2, reading.states[:, -1]))
+        the = word_token(smollm2.tokenizer, "the")
+        assert lens.argmax(-1)[-3:].tolist() == [the, the, mary]

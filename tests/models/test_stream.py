@@ -1,0 +1,136 @@
+"""A decoder's residual stream, against transformers' own eager model watched with plain hooks."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.checkpoints import FAMILIES, TEXT, eager, open_folder, save
+from viz.core.analysis.attribution import attribute
+from viz.core.analysis.lens import logit_lens
+from viz.errors import ModelError
+from viz.models.stream import column, final_norm, has_words, logits_of, normalize, read_stream, unembed, written
+from viz.models.tokens import read_text
+
+DECODERS = ("llama", "gpt2", "mistral", "qwen2", "gpt_bigcode", "gpt_bigcode_mha")
+FEED_FORWARD = {"llama": "mlp.down_proj", "mistral": "mlp.down_proj", "qwen2": "mlp.down_proj"}
+AT, WORD, OTHER = 7, 11, 29
+
+
+def tokens_of(model, text=TEXT):
+    return read_text(model.tokenizer, text, 61)
+
+
+class Watched:
+    """The eager model's own pass: what went into each W_O, what each feed-forward network gave, the last stream."""
+
+    def __init__(self, name, folder, ids):
+        self.model, self.family = eager(name, folder), FAMILIES[name]
+        outputs = [self.family.outputs["decoder"].format(i=i) for i in range(2)]
+        blocks = [path.rsplit(".", 2)[0] for path in outputs]
+        modules = dict(self.model.named_modules())
+        self.w_o = [modules[path] for path in outputs]
+        mlps = [modules[f"{block}.{FEED_FORWARD.get(name, 'mlp.c_proj')}"] for block in blocks]
+        base = self.model.base_model
+        self.norm = base.norm if hasattr(base, "norm") else base.ln_f
+        self.z, self.mlp, self.stream, self.first = {}, {}, None, None
+        hooks = [
+            self.norm.register_forward_pre_hook(lambda _, args: setattr(self, "stream", args[0][0])),
+            modules[blocks[0]].register_forward_pre_hook(lambda _, args: setattr(self, "first", args[0][0])),
+        ]
+        for i, (w_o, mlp) in enumerate(zip(self.w_o, mlps, strict=True)):
+            hooks.append(w_o.register_forward_pre_hook(lambda _, args, i=i: self.z.__setitem__(i, args[0][0])))
+            hooks.append(mlp.register_forward_hook(lambda _, __, output, i=i: self.mlp.__setitem__(i, output[0])))
+        with torch.inference_mode():
+            self.logits = self.model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
+        for hook in hooks:
+            hook.remove()
+
+    def head(self, layer, head, at):
+        """What one head's output becomes behind W_O: all others set to zero, and no bias."""
+        z, width = torch.zeros_like(self.z[layer][at]), self.z[layer].shape[-1] // self.family.n_heads
+        z[head * width : (head + 1) * width] = self.z[layer][at, head * width : (head + 1) * width]
+        w_o = self.w_o[layer]
+        with torch.inference_mode():
+            return w_o(z[None])[0] - (0 if w_o.bias is None else w_o.bias)
+
+
+@pytest.fixture(params=DECODERS, scope="module")
+def pair(request, loaded, checkpoint):
+    model = loaded(request.param)
+    tokens = tokens_of(model)
+    return model, read_stream(model, tokens), Watched(request.param, checkpoint(request.param), tokens.ids)
+
+
+def test_the_stream_is_what_plain_hooks_see(pair):
+    model, reading, watched = pair
+    n, H = len(reading.tokens.ids), watched.family.n_heads
+    assert reading.heads.shape[:3] == (2, n, H)
+    for layer in range(2):
+        assert_close(reading.heads[layer].flatten(1), watched.z[layer], atol=1e-5, rtol=1e-4)
+        assert_close(reading.feed_forward[layer], watched.mlp[layer], atol=1e-4, rtol=1e-4)
+    assert_close(reading.states[0], watched.first)
+    assert_close(reading.states[-1], watched.stream, atol=1e-4, rtol=1e-4)
+    assert_close(logits_of(model, reading.tokens.ids), watched.logits, atol=1e-3, rtol=1e-4)
+
+
+def test_the_lens_behind_the_last_layer_is_the_model_bit_for_bit(pair):
+    model, reading, _ = pair
+    lens = logit_lens(reading.states[-1], lambda x: normalize(model, x), lambda x: unembed(model, x))
+    assert torch.equal(lens, logits_of(model, reading.tokens.ids))
+
+
+def test_a_difference_of_two_logits_part_by_part(pair):
+    """With the watched model's own modules: its W_O on one head at a time, its norm's scale, its vocabulary head."""
+    model, reading, watched = pair
+    (u, b), (v, c) = column(model, WORD), column(model, OTHER)
+    weights, centred = final_norm(model)
+    found = attribute(written(model, reading, AT), u - v, weights, centred=centred, bias=b - c)
+    x, head = watched.stream[AT].double(), watched.model.get_output_embeddings()
+    direction = ((head.weight[WORD] - head.weight[OTHER]).double() * watched.norm.weight.double()).detach()
+    epsilon = getattr(watched.norm, "variance_epsilon", None) or watched.norm.eps
+    if layer_norm := isinstance(watched.norm, torch.nn.LayerNorm):
+        x = x - x.mean()
+    scale = (x.square().mean() + epsilon).sqrt()
+
+    def expected(part):
+        part = part.detach().double()
+        return float(((part - part.mean()) if layer_norm else part) @ direction / scale)
+
+    def close(value, part):
+        assert float(value) == pytest.approx(expected(part), rel=1e-4, abs=1e-5)
+
+    close(found.embedding, watched.first[AT])
+    for layer in range(2):
+        close(found.feed_forward[layer], watched.mlp[layer][AT])
+        w_o = watched.w_o[layer]
+        close(found.biases[layer], torch.zeros_like(x) if w_o.bias is None else w_o.bias)
+        for number in range(watched.family.n_heads):
+            close(found.heads[layer, number], watched.head(layer, number, AT))
+    difference = float(watched.logits[AT, WORD] - watched.logits[AT, OTHER])
+    assert found.total == pytest.approx(difference, rel=1e-4, abs=1e-4)
+
+
+def test_who_has_words(loaded, checkpoint, tmp_path):
+    assert all(has_words(loaded(name)) for name in (*DECODERS, "gemma2"))
+    assert not any(has_words(loaded(name)) for name in ("bert", "t5", "bart"))
+    save("gpt2", tmp_path / "headless", architectures=["GPT2Model"])
+    config = tmp_path / "headless" / "config.json"
+    config.write_text(config.read_text().replace("GPT2LMHeadModel", "GPT2Model"))
+    assert not has_words(open_folder(tmp_path / "headless"))
+
+
+def test_a_family_whose_blocks_are_not_known_still_says_what_comes_next(loaded):
+    model = loaded("gemma2")
+    assert logits_of(model, tokens_of(model).ids).shape == (len(tokens_of(model).ids), 331)
+    with pytest.raises(ModelError) as error:
+        read_stream(model, tokens_of(model))
+    assert error.value.code == "block"
+
+
+def test_an_ordinary_pass_keeps_no_stream(loaded):
+    from viz.models.attention_interface import recording
+
+    model = loaded("llama")
+    with torch.inference_mode(), recording({}) as recorder:
+        model.model(input_ids=torch.tensor([tokens_of(model).ids]))
+    assert recorder.seen and not recorder.calls and not recorder.outputs

@@ -1,0 +1,406 @@
+"""What a decoder says next, from which layer on, and who makes it say so; on the twins, which are there."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from pages.next_word import compute as own_compute
+from pages.next_word import presets, swap, switch_off, writing
+from pages.next_word.context import ALONE, decoders
+from pages.next_word.page import PAGE
+from tests.checkpoints import offered
+from tests.packaged import load_packaged
+from tests.pages.test_faults import forget_all
+from tests.running import checked
+from viz import limits
+from viz.core.analysis.lens import surprise
+from viz.frame import compute, models_here, specs
+from viz.frame.examples import examples
+from viz.models import registry
+from viz.models.interventions import without
+from viz.models.stream import logits_of
+from viz.models.trained.twins import GROUPS, twin_id
+from viz.models.trained.twins import words as known_words
+from viz.text import translator
+
+T = translator("en")
+TWIN = twin_id(2)
+COPY, BIRD = presets.presets_for(TWIN)["copy"], presets.presets_for(TWIN)["bird"]
+SECTIONS = [section.name for section in PAGE.sections]
+
+
+def source(model=TWIN, text=COPY.text):
+    return specs.Source(kind="model", text=text, model=model)
+
+
+def grid(app):
+    """What the table of words is sent."""
+    found = [one.proto.json for one in app.get("bidi_component") if one.proto.component_name == "headlight.word_grid"]
+    return json.loads(found[0])[0]
+
+
+def texts(app):
+    return [one.value for one in app.text]
+
+
+def link(app):
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+# --- Who has words ---------------------------------------------------------------------------------------------------
+
+
+def test_a_model_without_a_vocabulary_head_says_so_and_one_click_opens_a_decoder(open_app):
+    app = open_app("next_word")
+    assert app.info[0].value == T("next_word.silent_model", model=compute.DEFAULT_MODEL)
+    assert T("next_word.example", model="twin-g8") in [one.value for one in app.caption]
+    app.button(key="take_twin-g8").click().run()
+    assert not app.exception and not app.info
+    assert link(app) == {"model": "twin-g8", "text": COPY.text}
+    assert [one.key for one in app.selectbox if one.key == "next_at"] == ["next_at"]
+
+
+def test_a_sentence_nobody_typed_gives_way(open_app):
+    """In Chinese the app opens on a Chinese sentence, where a model that reads it is there."""
+    text = next(example.text for example in examples() if example.lang == "zh")
+    app = open_app("next_word", lang="zh", text=text)
+    app.button(key="take_twin-g8").click().run()
+    assert app.session_state["text"] == COPY.text
+
+
+def test_what_was_typed_stays_when_a_decoder_is_opened(open_app):
+    app = open_app("next_word", text="the dog saw the cat")
+    app.button(key="take_twin-g8").click().run()
+    assert link(app) == {"model": "twin-g8", "text": "the dog saw the cat"}
+
+
+def test_untrained_heads_have_nothing_to_say(open_app):
+    assert open_app("next_word", source="words").info[0].value == T("next_word.silent_seeded")
+
+
+def test_an_encoder_decoder_has_none_either(open_app):
+    app = open_app("next_word", model="animals-en-zh", text="the black cat sees a small dog")
+    assert app.info[0].value == T("next_word.silent_model", model="animals-en-zh")
+
+
+def test_where_no_decoder_is_offered_there_is_the_sentence_alone(open_app, monkeypatch):
+    monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
+    models_here._on_this_machine.cache_clear()
+    app = open_app("next_word", section="all")
+    assert not app.exception and not app.error
+    assert app.info[0].value == T("next_word.silent_model", model=compute.DEFAULT_MODEL)
+    assert not [one for one in app.button if (one.key or "").startswith("take_")]
+
+
+def test_the_registry_says_which_models_write():
+    """A decoder with a vocabulary head has a family of decoders; encoders and encoder-decoders have none."""
+    writes = {entry.id for entry in registry.entries() if entry.writes}
+    assert {*map(twin_id, GROUPS), "gpt2", "SmolLM2-135M", "SmolLM2-135M-Instruct", "Qwen2.5-0.5B"} <= writes
+    assert not writes & {
+        compute.DEFAULT_MODEL,
+        "multilingual-e5-small",
+        "animals-en-zh",
+        "t5-small",
+        "bert-base-uncased",
+    }
+    models_here._on_this_machine.cache_clear()
+    assert {*map(twin_id, GROUPS)} <= set(decoders())
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2"])
+def test_a_folder_given_on_the_command_line(open_app, monkeypatch, tmp_path, family):
+    """Biases and a layer norm (GPT-2), shared keys and values (Llama), blocks that are not known (Gemma 2)."""
+    entry = offered(family, tmp_path / family)
+    monkeypatch.setattr(specs, "local_entries", lambda: (entry,))
+    monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
+    models_here._on_this_machine.cache_clear()
+    text, other = "Paris is old and Paris is big.", "Paris is big and Paris is old."
+    found = {}
+    for section in SECTIONS:
+        app = open_app("next_word", section=section, model=entry.id, text=text, swap_with=other, written=8, cut="0-2")
+        assert not app.exception
+        found[section] = checked(app, section)
+        if family == "gemma2" and section != "next_word":
+            assert "gemma2" in app.error[0].value
+    models_here._on_this_machine.cache_clear()
+    if family == "gemma2":
+        assert found["next_word"] == (4, 4)
+        return
+    assert all(passed == n > 0 for passed, n in found.values()), found
+
+
+# --- Presets ---------------------------------------------------------------------------------------------------------
+
+
+def test_presets_are_pairs_of_texts_as_long_as_each_other_that_the_twins_know():
+    tokenizer = compute.model(TWIN).tokenizer
+    assert len({preset.code for preset in presets.presets()}) == len(presets.presets())
+    for preset in presets.presets():
+        assert set(preset.why) == {"en", "zh"}
+        assert preset.text != preset.swap_with and preset.follow != preset.against
+        if preset.twins:
+            assert {*preset.text.split(), *preset.swap_with.split(), preset.follow, preset.against} <= set(
+                known_words()
+            )
+            lengths = {len(tokenizer.encode(text)) for text in (preset.text, preset.swap_with)}
+            assert len(lengths) == 1 and lengths.pop() <= limits.SWAPPED_TOKENS
+
+
+def test_presets_are_as_long_as_each_other_to_the_packaged_model():
+    tokenizer = load_packaged("SmolLM2-135M-Instruct").tokenizer
+    for preset in presets.presets_for("SmolLM2-135M-Instruct").values():
+        lengths = {len(tokenizer.encode(text)) for text in (preset.text, preset.swap_with)}
+        assert len(lengths) == 1 and lengths.pop() <= limits.SWAPPED_TOKENS, preset.code
+        assert all(len(tokenizer.encode(word.replace("␣", " "))) == 1 for word in (preset.follow, preset.against))
+
+
+def test_a_preset_brings_its_words_with_it(open_app):
+    app = open_app("next_word", model=TWIN, text="the dog saw the cat", next_at=1, follow="fish")
+    app.selectbox(key="_next_preset").set_value("bird").run()
+    assert not app.exception
+    assert link(app) == {"model": TWIN, "text": BIRD.text}
+    assert (app.session_state["follow"], app.session_state["against"]) == ("bird", "fish")
+    assert BIRD.why["en"] in [one.value for one in app.caption]
+    assert app.selectbox(key="_next_preset").value is None
+
+
+# --- Next word -------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_is_what_the_model_says(open_app):
+    app = open_app("next_word", model=TWIN, text=COPY.text)
+    data, expected = grid(app), own_compute.expected(source())
+    ids = own_compute.tokens_of(source()).ids
+    logits = logits_of(compute.model(TWIN), ids)
+    assert len(data["rows"]) == len(ids) == 31
+    assert [len(row["cells"]) for row in data["rows"]] == [1 + own_compute.BEST] * 31
+    best = logits.softmax(-1).topk(own_compute.BEST)
+    torch.testing.assert_close(expected.chances, best.values)
+    shares = torch.tensor([[cell["share"] for cell in row["cells"][1:]] for row in data["rows"]])
+    torch.testing.assert_close(shares, best.values)
+    assert data["rows"][-1]["cells"][1]["text"] == "door"
+    bits = torch.tensor([row["cells"][0]["share"] for row in data["rows"]])
+    torch.testing.assert_close(bits[1:], surprise(logits, torch.tensor(ids)) / 20)
+    assert bits[0] == 0
+    assert data["at"] == 30 and data["by"] == "row"
+
+
+def test_any_word_can_be_followed_and_the_token_asked_moves(open_app):
+    app = open_app("next_word", section="attribution", model=TWIN, text=COPY.text, follow="house")
+    app.selectbox(key="next_at").set_value(7).run()
+    app.selectbox(key="against").set_value(ALONE).run()
+    assert not app.exception
+    assert link(app) == {
+        "model": TWIN, "text": COPY.text, "section": "attribution", "next_at": "7", "follow": "house", "against": ALONE
+    }  # fmt: skip
+    house = compute.model(TWIN).tokenizer.encode("house")[0]
+    logit = float(logits_of(compute.model(TWIN), own_compute.tokens_of(source()).ids)[7, house])
+    found = own_compute.parts(source(), 7, house, -1)
+    assert found.total == pytest.approx(logit, abs=1e-4)
+
+
+def test_a_word_that_is_typed_is_shown_literally_and_has_an_end(open_app):
+    app = open_app("next_word", model=TWIN, text=COPY.text, follow="<b>$x$</b>", against="w" * 41)
+    assert not app.exception
+    assert any("against" in one.value for one in app.info)
+    assert "<b>" not in " ".join([*(one.value for one in app.markdown), *(one.value for one in app.caption)])
+
+
+def test_a_text_is_cut_and_it_is_said(open_app):
+    app = open_app("next_word", section="all", model=TWIN, text="dog cat " * 60)
+    assert not app.exception
+    assert T("next_word.first", n=limits.NEXT_TOKENS) in [one.value for one in app.caption]
+    assert T("next_word.swap_long", n=120, most=limits.SWAPPED_TOKENS) in [one.value for one in app.info]
+
+
+@pytest.mark.parametrize("text", ["dog", "dog cat", "<b>dog</b> $x$ ![a](b) 猫 \u202e", "dog " * 300])
+def test_any_text_is_read(open_app, text):
+    app = open_app("next_word", section="all", model=TWIN, text=text, swap_with="cat " + text[4:], written=8)
+    assert not app.exception and not app.error
+    for section in SECTIONS:
+        passed, n = checked(app, section)
+        assert passed == n
+
+
+# --- It writes on ----------------------------------------------------------------------------------------------------
+
+
+def test_it_writes_on_in_pieces_and_the_link_says_how_far(open_app, monkeypatch):
+    asked = []
+    right = own_compute.continue_text
+    monkeypatch.setattr(
+        own_compute, "continue_text", lambda *a, steps, **o: asked.append(steps) or right(*a, steps=steps, **o)
+    )
+    forget_all()
+    app = open_app("next_word", model=TWIN, text=COPY.text)
+    assert not asked
+    app.button(key="write_on").click().run()
+    assert not app.exception
+    assert asked == [limits.WRITTEN_AT_ONCE] * (limits.CONTINUED_TOKENS // limits.WRITTEN_AT_ONCE)
+    assert link(app)["written"] == str(limits.CONTINUED_TOKENS)
+    assert any(line.startswith(COPY.text + " ▸ door cake moon dog") for line in texts(app))
+    assert checked(app, "next_word") == (4, 4)
+    app.button(key="write_again").click().run()
+    assert "written" not in link(app)
+    assert len(asked) == 6, "kept"
+
+
+def test_stopped_it_keeps_what_was_written(open_app):
+    app = open_app("next_word", model=TWIN, text=COPY.text, written=16)
+    app.session_state["written"] = 48  # under way, and 16 are done when the visitor clicks
+    app.session_state[writing.DONE] = 16
+    app.button(key="stop_writing").click().run()
+    assert link(app)["written"] == "16"
+
+
+def test_what_is_drawn_is_in_the_link(open_app):
+    lines = set()
+    for seed in (0, 1, 0):
+        app = open_app("next_word", model=TWIN, text="the dog saw", heat=130, write_seed=seed, written=8)
+        assert not app.exception
+        lines.add(next(line for line in texts(app) if "▸" in line))
+    assert len(lines) == 2
+
+
+# --- Layer by layer --------------------------------------------------------------------------------------------------
+
+
+def test_the_top_row_is_the_models_own_answer_and_the_rank_comes_down(open_app):
+    app = open_app("next_word", section="logit_lens", model=TWIN, text=COPY.text)
+    data = grid(app)
+    assert [row["name"] for row in data["rows"]] == ["layer 1", "layer 0", "embedding"]
+    assert data["by"] == "column" and data["rows"][0]["cells"][-1]["text"] == "door"
+    layers = own_compute.by_layer(source(), compute.model(TWIN).tokenizer.encode("door")[0])
+    assert layers.rank[-1, -1] == 1 < layers.rank[0, -1]
+    assert checked(app, "logit_lens") == (3, 3)
+
+
+# --- Who wrote it ----------------------------------------------------------------------------------------------------
+
+
+def test_a_part_opens_on_the_page_of_heads(open_app):
+    app = open_app("next_word", section="attribution", model=TWIN, text=BIRD.text, next_layer=0, next_head=3)
+    app.button(key="open_heads").click().run()
+    assert not app.exception
+    assert app.title[0].value == T("heads.title")
+    assert link(app) == {"model": TWIN, "text": BIRD.text, "layer": "0", "head": "3"}
+
+
+def test_from_the_example_a_part_opens_with_the_examples_model(open_app):
+    app = open_app("next_word", section="attribution")
+    app.button(key="open_heads").click().run()
+    assert (app.session_state["model"], app.session_state["text"]) == ("twin-g8", COPY.text)
+
+
+# --- Switch off ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("G", GROUPS)
+def test_without_its_previous_token_heads_a_twin_no_longer_copies(open_app, G):
+    """Found: 0.28, 0.59 and 0.89 bits for a word that can be known; 7.1, 4.1 and 8.3 without these heads."""
+    app = open_app("next_word", section="switch_off", model=twin_id(G), text=COPY.text)
+    assert checked(app, "switch_off") == (3, 3)
+    numbers, given = app.session_state["cut"], source(twin_id(G))
+    assert numbers and all(number < 8 for number in numbers), "all of layer 0"
+    heads = frozenset(divmod(number, 8) for number in numbers)
+    rows = switch_off.known(own_compute.tokens_of(given).ids)
+    assert rows.sum() == 14
+    for mean in (False, True):
+        seen = own_compute.changed(given, heads, mean, 30)
+        assert seen.surprise_before[rows].mean() < 1.0
+        assert seen.surprise_after[rows].mean() > 3.0
+    app.button(key="cut_induction").click().run()
+    assert checked(app, "switch_off") == (3, 3)
+    assert app.session_state["cut"] == list(range(8, 16)), "in a twin every head of layer 1 copies"
+    seen = own_compute.changed(given, frozenset((1, head) for head in range(8)), False, 30)
+    assert seen.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
+    app.button(key="cut_none").click().run()
+    assert link(app)["cut"] == ""
+    assert T("next_word.cut_empty") in texts(app)
+    assert checked(app, "switch_off") == (1, 1)
+
+
+def test_the_most_changed_word_comes_first():
+    seen = own_compute.changed(source(), frozenset({(1, 2), (1, 3)}), False, 30)
+    ids = own_compute.tokens_of(source()).ids
+    edits = without(own_compute.stream(source()), {(1, 2), (1, 3)}, mean=False)
+    before, after = (logits_of(compute.model(TWIN), ids, edit)[30].softmax(-1) for edit in (None, edits))
+    moved = (after - before).abs()
+    assert seen.words.tolist() == moved.argsort(descending=True)[: own_compute.CHANGED].tolist()
+    torch.testing.assert_close(seen.after - seen.before, (after - before)[seen.words])
+
+
+def test_scores_are_of_random_tokens_that_are_repeated():
+    tokens = own_compute._random_tokens(TWIN)
+    half = len(tokens.ids) // 2
+    assert tokens.ids[:half] == tokens.ids[half:] and half == own_compute.REPEATED
+    scores = own_compute.head_scores(TWIN)
+    assert scores["previous"].shape == scores["induction"].shape == (2, 8)
+    assert scores["induction"][1].min() > 0.5 > scores["induction"][0].max()
+
+
+def test_the_known_tokens_by_hand():
+    assert switch_off.known((5, 7, 5, 7, 9)).tolist() == [False, False, True, True]
+
+
+# --- Swap ------------------------------------------------------------------------------------------------------------
+
+
+def test_swapped_heads_move_the_answer_to_the_other_texts(open_app):
+    app = open_app("next_word", section="swap", model=TWIN, text=COPY.text)
+    assert checked(app, "swap") == (1, 1)
+    assert app.text_input(key="swap_with").value == COPY.swap_with
+    other = source(text=COPY.swap_with)
+    door, house = (compute.model(TWIN).tokenizer.encode(word)[0] for word in ("door", "house"))
+    logits = [logits_of(compute.model(TWIN), own_compute.tokens_of(one).ids)[30] for one in (source(), other)]
+    mine, theirs = (float(one[door] - one[house]) for one in logits)
+    assert mine > 3 and theirs < -3
+    moved = [
+        own_compute.word_scores(source(), own_compute.swapped(source(), other, layer, 30), (door, house))
+        for layer in (0, 1)
+    ]
+    assert min(float((one[:, 0] - one[:, 1] - mine).min()) for one in moved) < -0.5
+
+
+def test_each_layer_is_a_computation_of_its_own_and_what_was_stopped_stays(open_app, monkeypatch):
+    asked = []
+    right = own_compute.patch_layer
+    monkeypatch.setattr(own_compute, "patch_layer", lambda *a: asked.append(a[3]) or right(*a))
+    forget_all()
+    app = open_app("next_word", section="swap", model=TWIN, text=COPY.text)
+    assert asked == [1, 0], "the last layer first: it costs least"
+    app.run()
+    assert asked == [1, 0], "kept for all who ask for the same"
+    key = (source(), source(text=COPY.swap_with), 30)
+    forget_all()
+    app.session_state[swap.STOPPED] = (key, 1)  # the visitor stopped it after one layer
+    app.run()
+    assert asked == [1, 0, 1]
+    assert T("next_word.swap_stopped", done=1, n=2) in [one.value for one in app.caption]
+    assert checked(app, "swap") == (1, 1)
+    app.button(key="swap_go_on").click().run()
+    assert asked == [1, 0, 1, 0]
+    assert T("next_word.swap_stopped", done=1, n=2) not in [one.value for one in app.caption]
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ("dog cat bird", {"n": 31, "m": 3, "key": "swap_lengths"}),
+        (COPY.text, {"key": "swap_same"}),
+        ("  ", {"key": "swap_empty"}),
+    ],
+)
+def test_texts_that_cannot_be_swapped_are_a_sentence(open_app, other, says):
+    app = open_app("next_word", section="swap", model=TWIN, text=COPY.text, swap_with=other)
+    assert not app.exception and not app.error
+    values = {name: value for name, value in says.items() if name != "key"}
+    assert T(f"next_word.{says['key']}", **values) in [one.value for one in app.info]
+
+
+def test_every_number_is_kept_by_small_values_alone():
+    """Keys hold no tensor, and equal requests are one computation."""
+    key = own_compute.swapped.key(source(), source(text=COPY.swap_with), 1, 30)
+    assert hash(key) == hash(own_compute.swapped.key(source(), replace(source(), text=COPY.swap_with), 1, 30))

@@ -1,0 +1,88 @@
+// A table of words with their chances: a row for each token or layer. A click on a head of a row or column, or on a
+// word, tells Python which; pointing at a word reads it off.
+
+import { mount } from "../lib/mount.js";
+import { css } from "../lib/colour.js";
+import { element, fill } from "../lib/dom.js";
+
+export default mount((parent) => new WordGrid(parent));
+
+class WordGrid {
+  constructor(parent) {
+    this.root = element("div", "word_grid");
+    this.root.word_grid = this; // for the browser's tests: they read the numbers back
+    this.says = element("p", "says");
+    this.frame = element("div", "frame");
+    this.root.append(this.frame, this.says);
+    parent.append(this.root);
+  }
+
+  close() {
+    this.root.remove();
+  }
+
+  receive(data, setStateValue) {
+    [this.data, this.setStateValue] = [data, setStateValue];
+    const table = element("table", `by_${data.by}`), head = element("thead"), body = element("tbody"), top = element("tr");
+    table.append(element("caption", "", {}, data.words.caption));
+    top.append(element("td", "corner", {}, data.words.corner));
+    top.append(...data.columns.map((name, column) => this.#head(name, "col", { column }, data.by === "column")));
+    head.append(top);
+    body.append(...data.rows.map((row, index) => this.#row(row, index)));
+    table.append(head, body);
+    this.frame.replaceChildren(table);
+    this.says.textContent = data.words.rest;
+    const chosen = this.frame.querySelector(".chosen");
+    if (chosen && this.at !== data.at) {
+      this.frame.scrollTop = Math.max(0, chosen.offsetTop - this.frame.clientHeight / 2);
+      this.frame.scrollLeft = Math.max(0, chosen.offsetLeft - this.frame.clientWidth / 2);
+    }
+    this.at = data.at;
+  }
+
+  /** The head of a row or column; a button where it can be chosen. */
+  #head(name, scope, place, chooses) {
+    const cell = element("th", this.#isChosen(place) ? "chosen" : "", { scope });
+    const label = element(chooses ? "button" : "span", "name", chooses ? { type: "button" } : {}, name);
+    label.dir = "auto";
+    if (chooses) {
+      label.setAttribute("aria-pressed", String(this.#isChosen(place)));
+      label.addEventListener("click", () => this.#choose({ row: null, column: null, ...place }));
+    }
+    cell.append(label);
+    return cell;
+  }
+
+  #row({ name, cells }, row) {
+    const made = element("tr");
+    made.append(this.#head(name, "row", { row }, this.data.by === "row"));
+    made.append(...cells.map((cell, column) => this.#cell(cell, row, column)));
+    return made;
+  }
+
+  #cell({ text, note, share }, row, column) {
+    const { hue, by } = this.data;
+    const cell = element("td", this.#isChosen(by === "row" ? { row } : { column }) ? "chosen" : "");
+    cell.style.backgroundColor = css(hue, Math.sqrt(Math.max(0, Math.min(1, share))) * 0.75);
+    const word = element("span", "word", {}, text);
+    word.dir = "auto";
+    cell.append(word, element("span", "note", {}, note));
+    cell.addEventListener("pointerenter", () => this.#say(cell, text, note, row, column));
+    cell.addEventListener("click", () => this.#choose({ row, column }));
+    return cell;
+  }
+
+  #isChosen(place) {
+    const { by, at } = this.data;
+    return by in place && place[by] === at;
+  }
+
+  #say(cell, word, note, row, column) {
+    const { words, rows, columns } = this.data;
+    this.says.textContent = fill(words.says, { word, note, row: rows[row].name, column: columns[column] });
+  }
+
+  #choose(place) {
+    this.setStateValue("chosen", place);
+  }
+}

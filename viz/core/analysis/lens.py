@@ -1,0 +1,51 @@
+"""What a vector of the residual stream would say next: its logits, the place of a word among them, the surprise."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+def logit_lens(
+    stream: Float[Tensor, "*B d_model"],
+    normalize: Callable[[Tensor], Tensor],
+    unembed: Callable[[Tensor], Tensor],
+) -> Float[Tensor, "*B V"]:
+    r"""Read the stream as if no layer followed: the model's own final norm, then its vocabulary head.
+
+    .. math:: \operatorname{logits}_l = N(x_l)\, W_U
+
+    nostalgebraist 2020. Behind the last layer these are the model's logits; before it the head reads vectors that it
+    was not trained to read.
+
+    Example:
+        >>> logit_lens(torch.tensor([[2.0, 0.0]]), lambda x: x / 2, lambda x: x @ torch.eye(2))
+        tensor([[1., 0.]])
+    """
+    return unembed(normalize(stream))
+
+
+def rank(logits: Float[Tensor, "*B V"], word: int) -> Int[Tensor, "*B"]:
+    """The place of a word when all words are sorted by their logits, the likeliest first: 1 is the best.
+
+    Example:
+        >>> rank(torch.tensor([[0.5, 3.0, 1.0]]), 2)
+        tensor([2])
+    """
+    return 1 + (logits > logits[..., word, None]).sum(-1)
+
+
+def surprise(logits: Float[Tensor, "T V"], ids: Int[Tensor, " T"]) -> Float[Tensor, " N"]:
+    r"""How surprised the model was by each token after the first, in bits: :math:`-\log_2 p(\text{token})`.
+
+    1 bit: it gave the token one chance in two; 10 bits: one in 1024. Row t of the logits is what it expects after
+    token t.
+
+    Example:
+        >>> surprise(torch.zeros(2, 4), torch.tensor([3, 1]))
+        tensor([2.])
+    """
+    expected = torch.log_softmax(logits[:-1], -1)
+    return -expected.gather(-1, ids[1:, None])[:, 0] / math.log(2)

@@ -1,0 +1,150 @@
+"""A decoder's residual stream on one text: what each part writes, and the model's own way from it to words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from viz.cancellation import check
+from viz.core.analysis.attribution import Written
+from viz.core.norm import NormWeights
+from viz.errors import ModelError
+from viz.models.attention_interface import Edit, recording, watch_stream
+from viz.models.blocks import BlockLayout, find_block_layout, norm_weights
+from viz.models.layout import Layer, LoadedModel, linear
+from viz.models.tokens import Tokens
+
+
+def has_words(model: LoadedModel) -> bool:
+    """Whether it is a decoder with a vocabulary head: only that can be asked what comes next."""
+    return model.layers[0].layout.stack == "decoder" and model.model.get_output_embeddings() is not None
+
+
+def blocks_of(model: LoadedModel) -> tuple[nn.Module, ...]:
+    """A decoder's blocks.
+
+    Raises:
+        ModelError: "block", if the family's blocks are not known.
+    """
+    layout, base = _layout(model), model.model.base_model
+    return tuple(base.get_submodule(layout.layer.format(i=layer.index)) for layer in model.layers)
+
+
+def _layout(model: LoadedModel) -> BlockLayout:
+    return find_block_layout(model, "decoder")
+
+
+def watch_model(model: LoadedModel) -> None:
+    """Have a decoder's blocks noted, once and for good (:func:`~viz.models.attention_interface.watch_stream`).
+
+    A model whose blocks are not known, or that has no words, is left as it is.
+    """
+    if not has_words(model):
+        return
+    try:
+        layout, blocks = _layout(model), blocks_of(model)
+    except ModelError:
+        return
+    watch_stream([(block, block.get_submodule(layout.w_out)) for block in blocks])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What a decoder did with a text.
+
+    ``states`` (L + 1, T, d_model): the stream in front of each block, and behind the last one. ``heads``
+    (L, T, H, d_v): what each head hands to W_O. ``feed_forward`` (L, T, d_model): what each feed-forward network adds.
+    ``calls``: what else each block is called with, its mask and positions, to run it again on another stream.
+    """
+
+    tokens: Tokens
+    states: Tensor
+    heads: Tensor
+    feed_forward: Tensor
+    calls: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...]
+
+
+def _by_module(model: LoadedModel, edits: Mapping[int, Edit] | None) -> dict[int, Edit]:
+    """Edits by the module they are for, as the recorder wants them."""
+    return {id(model.layers[layer].attention): edit for layer, edit in (edits or {}).items()}
+
+
+def logits_of(model: LoadedModel, ids: tuple[int, ...], edits: Mapping[int, Edit] | None = None) -> Tensor:
+    """What the model expects after each token, (T, V), run as it is, or with some layers' heads changed.
+
+    Args:
+        model: a decoder with a vocabulary head; it is not changed.
+        ids: the text's tokens.
+        edits: by the number of the layer.
+    """
+    with torch.inference_mode(), recording(_by_module(model, edits)):
+        logits: Tensor = model.model(input_ids=torch.tensor([ids]), use_cache=False, return_dict=True).logits[0]
+    return logits
+
+
+def read_stream(model: LoadedModel, tokens: Tokens, edits: Mapping[int, Edit] | None = None) -> Reading:
+    """Run a decoder on a text, with some layers' heads changed or none, and keep its residual stream.
+
+    Raises:
+        ModelError: "block", if the family's blocks are not known.
+    """
+    layout, blocks = _layout(model), blocks_of(model)
+    with torch.inference_mode(), recording(_by_module(model, edits), stream=True) as recorder:
+        model.model.base_model(input_ids=torch.tensor([tokens.ids]), use_cache=False, return_dict=True)
+        calls = [recorder.calls[id(block)] for block in blocks]
+        first = calls[0][0][0][0]
+        return Reading(
+            tokens=tokens,
+            states=torch.stack([first, *(recorder.outputs[id(block)] for block in blocks)]),
+            heads=torch.stack([recorder.seen[id(layer.attention)]["output"] for layer in model.layers]),
+            feed_forward=torch.stack([recorder.outputs[id(block.get_submodule(layout.w_out))] for block in blocks]),
+            calls=tuple((args[1:], options) for args, options in calls),
+        )
+
+
+def normalize(model: LoadedModel, stream: Tensor) -> Tensor:
+    """The model's own final norm, on a stream (T, d_model)."""
+    with torch.inference_mode():
+        normed: Tensor = model.model.base_model.get_submodule(_layout(model).final_norm)(stream[None])[0]
+    return normed
+
+
+def unembed(model: LoadedModel, normed: Tensor) -> Tensor:
+    """The model's own vocabulary head, on what its final norm made of the stream: (T, V)."""
+    check()
+    with torch.inference_mode():
+        logits: Tensor = model.model.get_output_embeddings()(normed[None])[0]
+    return logits
+
+
+def final_norm(model: LoadedModel) -> tuple[NormWeights, bool]:
+    """What the final norm has learned, and whether it takes the mean away (layer norm)."""
+    layout = _layout(model)
+    weights = norm_weights(model.model.base_model.get_submodule(layout.final_norm))
+    return weights, layout.normalize == "layer_norm"
+
+
+def column(model: LoadedModel, word: int) -> tuple[Tensor, float]:
+    """What the vocabulary head looks for in a word: its column of W_U, (d_model,), and its bias."""
+    w_u, b_u = linear(model.model.get_output_embeddings())
+    return w_u[:, word], 0.0 if b_u is None else float(b_u[word])
+
+
+def _w_o(layer: Layer, n_heads: int) -> tuple[Tensor, Tensor]:
+    """A layer's W_O, (H, d_v, d_model), and its bias, zero where there is none."""
+    w_o, b_o = linear(layer.output)
+    return w_o.unflatten(0, (n_heads, -1)), w_o.new_zeros(w_o.shape[1]) if b_o is None else b_o
+
+
+def written(model: LoadedModel, reading: Reading, at: int) -> Written:
+    """Everything that was added to the stream of the token at this place."""
+    projections = [_w_o(layer, reading.heads.shape[2]) for layer in model.layers]
+    return Written(
+        embedding=reading.states[0, at],
+        heads=reading.heads[:, at],
+        w_o=tuple(w_o for w_o, _ in projections),
+        biases=torch.stack([b_o for _, b_o in projections]),
+        feed_forward=reading.feed_forward[:, at],
+    )
