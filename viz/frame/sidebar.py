@@ -66,7 +66,7 @@ def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *,
     # At its own path, too, the first page is found: Streamlit knows it at "/" alone.
     alias = st.Page(ROOT / file_of(first), title=t(f"{first}.title"), url_path=path_of(first), visibility="hidden")
     next(iter(named.values())).append(alias)
-    chosen = st.navigation(named, position="hidden" if embedded else "sidebar")
+    chosen = st.navigation(named, position="hidden" if embedded else "sidebar", expanded=True)
     st.set_page_config(page_title=f"{chosen.title} · Headlight")
     pages = [name for names in groups.values() for name in names]
     return next((name for name in pages if path_of(name) == chosen.url_path), first)
