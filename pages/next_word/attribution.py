@@ -16,6 +16,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show
 from viz.frame.sidebar import file_of
+from viz.frame.terms.marks import say
 
 MAP, MOST = "next_parts", 14
 """The map's place on the page, and parts that are drawn as bars: the largest."""
@@ -55,7 +56,7 @@ def _say(context: NextWordContext, found: Attribution, ordered: list[Part]) -> N
         "embedding": number(found.embedding, 3),
     }
     listed = reduce(lambda before, last: t("next_word.listed", before=before, last=last), named)
-    st.markdown(t("next_word.parts_found", listed=listed, **sums))
+    say(t("next_word.parts_found", listed=listed, **sums))
 
 
 def _chosen(found: Attribution) -> tuple[int, int]:
@@ -108,7 +109,7 @@ def _open(context: NextWordContext, found: Attribution, chosen: tuple[int, int])
     t, (layer, head) = context.t, chosen
     value = number(float(found.heads[layer, head]), 3)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.markdown(t("next_word.head_adds", layer=layer, head=head, n=value))
+        say(t("next_word.head_adds", layer=layer, head=head, n=value))
         label = t("next_word.open_heads", layer=layer, head=head)
         if st.button(label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, chosen)):
             st.switch_page(file_of("heads"))

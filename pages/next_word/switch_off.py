@@ -18,6 +18,7 @@ from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part
 from viz.frame.show import show
+from viz.frame.terms.marks import say
 from viz.models.capture import Head
 from viz.text import Translate
 
@@ -97,7 +98,7 @@ def _say(context: NextWordContext, seen: compute.Changed, heads: frozenset[Head]
         sums = [bits if rows is None else bits[rows] for bits in (seen.surprise_before, seen.surprise_after)]
         if len(sums[0]):
             before, after = (number(float(bits.mean())) for bits in sums)
-            st.markdown(t(f"next_word.cut_bits_{name}", before=before, after=after, n=len(sums[0])))
+            say(t(f"next_word.cut_bits_{name}", before=before, after=after, n=len(sums[0])))
 
 
 def _chances(context: NextWordContext, seen: compute.Changed) -> None:

@@ -9,6 +9,7 @@ from viz import limits
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
+from viz.frame.terms.marks import say
 from viz.text import Translate
 
 HEATS = (0, 50, 80, 100, 130, 200)
@@ -20,7 +21,7 @@ def draw(context: NextWordContext) -> list[Check]:
     """Write up to where the link says, and show the text with what was added."""
     t, wanted = context.t, state.whole("written", 0, 0, limits.CONTINUED_TOKENS)
     st.subheader(t("next_word.writing"), anchor=False)
-    st.markdown(t("next_word.writing_lead"))
+    say(t("next_word.writing_lead"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         heat = controls.select_slider(
             t("next_word.heat"), "heat", 0, HEATS, width=220, format_func=lambda heat: _heat(t, heat)
