@@ -7,6 +7,8 @@ from viz.frame.examples import examples
 from viz.models.registry import Entry
 from viz.text import translator
 
+pytestmark = pytest.mark.usefixtures("memory_given_back")
+
 E5 = "multilingual-e5-small"
 CROSSING = next(example for example in examples() if example.code == "crossing")
 ENGLISH = {"model": "all-MiniLM-L6-v2", "text": examples()[0].text, "layer": 3, "head": 1}
