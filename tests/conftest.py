@@ -20,8 +20,18 @@ from tests.browser.fixtures import (
     server,
     visit,
 )
+from tests.packaged import memory_given_back
 
-__all__ = ["app_url", "browser", "new_page", "page", "pytest_runtest_makereport", "server", "visit"]
+__all__ = [
+    "app_url",
+    "browser",
+    "memory_given_back",
+    "new_page",
+    "page",
+    "pytest_runtest_makereport",
+    "server",
+    "visit",
+]
 
 ROOT = Path(__file__).parents[1]
 UNIT = ("viz/core", "tests/core", "tests/figures", "tests/components", "tests/scheduler")

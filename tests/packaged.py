@@ -4,12 +4,13 @@ With ``HEADLIGHT_PACKAGES=required`` (as in .ci/run) a package that is missing i
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from viz.models import LoadedModel, load
-from viz.models.registry import find
+from viz.models.registry import entries, find
 
 
 def packaged_file(model_id: str) -> Path:
@@ -21,6 +22,19 @@ def packaged_file(model_id: str) -> Path:
             pytest.fail(reason)
         pytest.skip(reason)
     return file
+
+
+@pytest.fixture(scope="module")
+def memory_given_back() -> Iterator[None]:
+    """What the app has loaded of these models is forgotten behind a module: tests run in several processes."""
+    from viz.frame import compute  # not for the tests that do without Streamlit
+
+    yield
+    names = {entry.id for entry in entries() if entry.file}
+    for key in [key for key in compute.models._kept if names & set(key[1:])]:
+        compute.models._drop(compute.models._kept.pop(key))
+    for key in [key for key in compute.results._kept if any(getattr(part, "model", "") in names for part in key[1:])]:
+        compute.results._drop(compute.results._kept.pop(key))
 
 
 def load_packaged(model_id: str) -> LoadedModel:

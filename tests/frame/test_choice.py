@@ -7,6 +7,8 @@ from viz.frame import compute
 from viz.models.registry import Entry
 from viz.text import LANGUAGES, translator
 
+pytestmark = pytest.mark.usefixtures("memory_given_back")
+
 CARRIED = ("SmolLM2-135M-Instruct", "multilingual-e5-small")
 
 

@@ -3,9 +3,12 @@
 import pytest
 
 from tests.packaged import packaged_file
+from tests.running import sentences_of
 from viz.frame.examples import examples
+from viz.models.head_notes import note
 from viz.models.registry import Entry
-from viz.text import translator
+
+pytestmark = pytest.mark.usefixtures("memory_given_back")
 
 E5 = "multilingual-e5-small"
 CROSSING = next(example for example in examples() if example.code == "crossing")
@@ -28,7 +31,8 @@ def test_in_chinese_the_first_picture_is_of_a_chinese_sentence(open_app, how):
     app = open_app(**how)
     assert opened(app) == CHINESE
     assert app.session_state["query"] == 9, "the row of 它 is locked"
-    assert any(translator("zh")("heads.note", layer=8, head=8) in each.value for each in app.markdown)
+    known = note(E5, 8, 8)
+    assert known is not None and any(known.text["zh"] in sentence for sentence in sentences_of(app))
     assert not app.warning, "no word is unknown"
     expected = {name: str(value) for name, value in CHINESE.items()} | how
     expected.pop("locale", None)

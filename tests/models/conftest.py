@@ -56,13 +56,13 @@ def minilm() -> LoadedModel:
     return load("all-MiniLM-L6-v2")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def smollm2() -> LoadedModel:
     """SmolLM2-135M-Instruct out of its package."""
     return load_packaged("SmolLM2-135M-Instruct")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def e5() -> LoadedModel:
     """multilingual-e5-small out of its package."""
     return load_packaged("multilingual-e5-small")

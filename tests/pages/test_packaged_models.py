@@ -7,6 +7,8 @@ from tests.packaged import packaged_file
 from tests.running import checked
 from tests.sections import page_named
 
+pytestmark = pytest.mark.usefixtures("memory_given_back")
+
 SHOWN = (
     # An encoder that reads Chinese, all of a page; a decoder of 30 layers, the section a page opens on.
     {

@@ -115,7 +115,7 @@ def test_with_no_mask_chosen_a_causal_one_shows_it(open_app, section):
     assert not app.info
 
 
-def test_large_scores_turn_no_check_red(open_app):
+def test_large_scores_turn_no_check_red(open_app, memory_given_back):
     """Scores up to 30, as e5 has them, are rounded thirty times as coarsely as those around 1."""
     packaged_file("multilingual-e5-small")
     sharp = {"model": "multilingual-e5-small", "layer": 8, "head": 8, "text": "这只动物没有过马路，它太累了。"}

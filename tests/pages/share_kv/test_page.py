@@ -432,7 +432,7 @@ class TestFaults:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_model_that_really_shares_is_one_click_away(open_app, lang):
+def test_a_model_that_really_shares_is_one_click_away(open_app, memory_given_back, lang):
     """9 query heads on 3, with keys and values of their own: 2 x 30 x 3 x 64 x 2 bytes a token, times 8,192."""
     packaged_file(SMOLLM2)
     app, t = open_app("share_kv", lang=lang, section="growing_cache", n_kv_heads=2), translator(lang)
