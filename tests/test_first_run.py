@@ -11,7 +11,8 @@ RUN = """
 import json, sys
 from streamlit.testing.v1 import AppTest
 app = AppTest.from_file("app.py", default_timeout=600).run()
-assert not app.exception and app.get("bidi_component")
+assert not app.exception
+assert [view for view in app.get("bidi_component") if view.proto.component_name == "headlight.head_grid"]
 first = sorted(sys.modules)
 import serve
 serve.import_pages()

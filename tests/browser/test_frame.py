@@ -251,7 +251,7 @@ def test_a_pictures_place_is_kept_before_it_is_there(visit):
 
 def test_in_somebody_elses_page_nothing_leads_away_but_one_link(visit):
     page = visit("step-by-step", embed="true", step=4)
-    expect(page.locator(".st-key-section_steps h2")).to_be_visible()
+    expect(page.locator(".st-key-section_steps h3")).to_be_visible()
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)
     for hidden in ("chips", "section", "neighbours"):
         expect(page.locator(f".st-key-{hidden}")).not_to_be_visible()

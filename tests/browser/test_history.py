@@ -41,7 +41,7 @@ def to_section(page: Page, name: str) -> None:
 
 def test_steps_sections_heads_and_pages_one_at_a_time(visit):
     page = visit("step-by-step", text="a cat sat on it")
-    text, step = "text=a+cat+sat+on+it", page.locator(".st-key-section_steps h2")
+    text, step = "text=a+cat+sat+on+it", page.locator(".st-key-section_steps h3")
     before = entries(page)
     for n in (2, 3):
         page.locator(".st-key-next button").click()

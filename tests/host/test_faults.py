@@ -83,7 +83,8 @@ def test_a_full_line_is_told_and_what_was_typed_is_kept(open_app, monkeypatch):
     monkeypatch.undo()
     app.run()
     assert boxes(app) == []
-    assert any(getattr(one, "type", "") == "bidi_component" for one in everything(app)), "and now it is computed"
+    views = [one.proto.component_name for one in everything(app) if getattr(one, "type", "") == "bidi_component"]
+    assert "headlight.head_grid" in views, "and now it is computed"
 
 
 def test_who_waits_too_long_is_told(open_app, monkeypatch):
