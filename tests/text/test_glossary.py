@@ -62,6 +62,8 @@ def test_every_term_stands_in_some_text_and_under_its_own_name(lang):
         ("en", "Four weight matrices, the same weights in every layer: layers share their weights.", "layer layer"),
         ("en", "Use the arrow keys: the usual value is shown. Every key/value head counts.", ""),
         ("en", "A tokenizer, a headline, a maskless layered thing, keyboard.", ""),
+        ("en", "A vocabulary head is no head of attention.", "head attention"),
+        ("zh", "词表头不是头。", "head"),
         ("zh", "因果掩码之外的掩码，自注意力，注意力权重。", "causal_mask mask self_attention weight"),
         ("zh", "按 → 键或方向键，箭头在转，数值不变，共享权重矩阵。", ""),
         ("zh", "查询、键、值都相同；查询头和键/值头。", "query key value head"),
