@@ -3,14 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any
 
 import streamlit as st
 
 from pages.next_word import compute
 from pages.next_word.presets import TWINS, preset_of, presets_for
 from viz import limits
-from viz.figures.palette import BLUE
 from viz.frame import locks, state
 from viz.frame.checks import Check
 from viz.frame.compute import model
@@ -232,24 +230,6 @@ def for_decoders(draw: Draw) -> Callable[[NextWordContext | None], list[Check]]:
         return [] if context is None else draw(context)
 
     return drawn
-
-
-def word_words(context: NextWordContext, name: str) -> dict[str, str]:
-    """What the table of words says, to be filled in by the browser."""
-    return {key: context.t(f"next_word.{name}_{key}") for key in ("caption", "corner", "says", "rest")}
-
-
-def grid_data(context: NextWordContext, name: str, by: str, **parts: Any) -> dict[str, Any]:
-    """What the table of words is sent: where a click chooses rows or columns, and which one is open."""
-    return {"hue": BLUE, "by": by, "at": context.at, "words": word_words(context, name), **parts}
-
-
-def choose_place(key: str, by: str, n: int) -> None:
-    """Take over the token whose row or column was clicked in a table of words."""
-    sent = st.session_state[key].get("chosen")
-    place = sent.get(by) if isinstance(sent, dict) else None
-    if isinstance(place, int) and 0 <= place < n:
-        state.choose("next_at", place)
 
 
 def about(scene: Scene) -> None:

@@ -1,20 +1,16 @@
 """What each layer's stream would say, read by the final norm and the vocabulary head (logit lens)."""
 
-from functools import partial
-
 import streamlit as st
 
 from pages.next_word import compute
 from pages.next_word.compute_checks import lens_errors
-from pages.next_word.context import NextWordContext, choose_place, for_decoders, grid_data
-from viz.components.mount import mount
+from pages.next_word.context import NextWordContext, for_decoders
+from pages.next_word.word_grid import show_grid
 from viz.figures.curves import curves
 from viz.figures.layout import axis
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, part
 from viz.frame.show import show
-
-GRID = "next_layers"
 
 
 @for_decoders
@@ -40,13 +36,7 @@ def _table(context: NextWordContext, layers: compute.Layers) -> None:
         cells = [{"text": w, "note": part(c), "share": c} for w, c in zip(words, chances, strict=True)]
         rows.append({"name": _level(context, level), "cells": cells})
     columns = [f"{i} · {label}" for i, label in enumerate(context.labels)]
-    data = grid_data(context, "lens", "column", columns=columns, rows=rows)
-    mount(
-        "next_word/word_grid",
-        key=GRID,
-        data=data,
-        on_chosen_change=partial(choose_place, GRID, "column", len(columns)),
-    )
+    show_grid(context, "lens", "column", columns, rows)
 
 
 def _say(context: NextWordContext, layers: compute.Layers) -> None:

@@ -1,19 +1,16 @@
 """The text with what the model expects after each token, and how surprised it was by what came."""
 
-from functools import partial
-
 import streamlit as st
 
 from pages.next_word import compute, writing
 from pages.next_word.compute_checks import expected_errors
-from pages.next_word.context import NextWordContext, choose_place, for_decoders, grid_data
-from viz.components.mount import mount
+from pages.next_word.context import NextWordContext, for_decoders
+from pages.next_word.word_grid import show_grid
 from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
 from viz.frame.show import show
 
-GRID = "next_words"
 HARD = 20.0
 """Bits at which a surprise has its full colour: one chance in a million."""
 
@@ -31,8 +28,7 @@ def draw(context: NextWordContext) -> list[Check]:
 
 
 def _table(context: NextWordContext, expected: compute.Expected) -> None:
-    t, n = context.t, len(context.labels)
-    surprises = [None, *expected.surprise.tolist()]
+    t, surprises = context.t, [None, *expected.surprise.tolist()]
     rows = []
     for place, label in enumerate(context.labels):
         bits = surprises[place]
@@ -42,8 +38,7 @@ def _table(context: NextWordContext, expected: compute.Expected) -> None:
         cells += [{"text": word, "note": part(chance), "share": chance} for word, chance in best]
         rows.append({"name": f"{place} · {label}", "cells": cells})
     columns = [t("next_word.surprise"), *[t("next_word.nth", n=i + 1) for i in range(expected.best.shape[1])]]
-    data = grid_data(context, "rows", "row", columns=columns, rows=rows)
-    mount("next_word/word_grid", key=GRID, data=data, on_chosen_change=partial(choose_place, GRID, "row", n))
+    show_grid(context, "rows", "row", columns, rows)
 
 
 def _say(context: NextWordContext, expected: compute.Expected) -> None:

@@ -63,7 +63,7 @@ class WordGrid {
   #cell({ text, note, share }, row, column) {
     const { hue, by } = this.data;
     const cell = element("td", this.#isChosen(by === "row" ? { row } : { column }) ? "chosen" : "");
-    cell.style.backgroundColor = css(hue, Math.sqrt(Math.max(0, Math.min(1, share))) * 0.75);
+    cell.style.backgroundColor = css(hue, Math.sqrt(Math.max(0, Math.min(1, share))) * 0.65);
     const word = element("span", "word", {}, text);
     word.dir = "auto";
     cell.append(word, element("span", "note", {}, note));
