@@ -84,39 +84,51 @@ def decoders() -> list[str]:
 
 
 def open_next_word(scene: Scene) -> NextWordContext | None:
-    """Say where a model has no words, and draw the controls that all sections share; None if there is no decoder."""
+    """Draw the controls that all sections share, and say where a model has no words; None if there is no decoder.
+
+    The chips come first: what stands below them is not pushed down by them.
+    """
     source, example = _decoders_source(scene)
-    if source is None:
-        return None
+    context = None if source is None else _choose(scene, source, example)
+    if example or context is None:
+        _say_silent(scene, source)
+    elif len(context.labels) < len(scene.labels):
+        st.caption(scene.t("next_word.first", n=len(context.labels)))
+    if context and not example and (preset := preset_of(context.source.model, context.source.text)):
+        st.caption(preset.why[scene.choice.lang])
+    return context
+
+
+def _decoders_source(scene: Scene) -> tuple[Source | None, bool]:
+    """The text as a decoder reads it: the page's own, or an example's where nothing chosen has a vocabulary head."""
+    source = scene.choice.source
+    if source.kind == "model" and has_words(model(source.model)):
+        return Source(kind="model", text=source.text, model=source.model), False
+    twins = [name for name in decoders() if name in TWINS]
+    return (Source(kind="model", text=_usual_text(twins[0]), model=twins[0]) if twins else None), bool(twins)
+
+
+def _choose(scene: Scene, source: Source, example: bool) -> NextWordContext:
     tokens = compute.tokens_of(source)
-    if len(tokens.ids) < len(scene.labels) and not example:
-        st.caption(scene.t("next_word.first", n=len(tokens.ids)))
     at = _place(scene, tokens)
     word, against = _words(scene, source, at, len(tokens.ids) - 1)
     with scene.chips.add("next_preset", scene.t("next_word.presets")):
         _preset_control(scene, source.model)
-    if not example and (preset := preset_of(source.model, source.text)):
-        st.caption(preset.why[scene.choice.lang])
     return NextWordContext(
         scene=scene, source=source, example=example, tokens=tokens, at=at, word=word, against=against
     )
 
 
-def _decoders_source(scene: Scene) -> tuple[Source | None, bool]:
-    """The text as a decoder reads it: the page's own, or an example's where nothing chosen has a vocabulary head."""
-    source, t = scene.choice.source, scene.t
-    if source.kind == "model" and has_words(model(source.model)):
-        return Source(kind="model", text=source.text, model=source.model), False
-    st.info(t(f"next_word.silent_{'model' if source.kind == 'model' else 'seeded'}", model=source.model))
-    known = decoders()
+def _say_silent(scene: Scene, source: Source | None) -> None:
+    """That nothing chosen has a vocabulary head, a click to what has, and which example is shown until then."""
+    t, chosen, known = scene.t, scene.choice.source, decoders()
+    st.info(t(f"next_word.silent_{'model' if chosen.kind == 'model' else 'seeded'}", model=chosen.model))
     offered = list(dict.fromkeys([*known[:1], *[name for name in known if name in TWINS][:1]]))
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", key="next_take"):
         for name in offered:
             st.button(t("next_word.take", model=name), key=f"take_{name}", on_click=take, args=(name,), type="primary")
-    if not (twins := [name for name in known if name in TWINS]):
-        return None, False
-    st.caption(t("next_word.example", model=twins[0]))
-    return Source(kind="model", text=_usual_text(twins[0]), model=twins[0]), True
+    if source is not None:
+        st.caption(t("next_word.example", model=source.model))
 
 
 def _usual_text(name: str) -> str:
