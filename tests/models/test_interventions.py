@@ -5,13 +5,17 @@ from threading import Thread
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 from torch.testing import assert_close
 
 from tests.checkpoints import FAMILIES, TEXT, eager
 from viz.core.analysis.attribution import attribute
+from viz.core.analysis.map_statistics import on_offset
+from viz.core.variants.kv_sharing import induction
+from viz.models.capture import capture_tokens
 from viz.models.interventions import by_layer, patch_layer, without
 from viz.models.stream import column, final_norm, logits_of, normalize, read_stream, unembed, written
-from viz.models.tokens import read_text, word_token
+from viz.models.tokens import Tokens, read_text, word_token
 
 DECODERS = ("llama", "gpt2", "mistral", "gpt_bigcode")
 SWAPPED = "The tired animal crossed the street because it was wide too."
@@ -207,3 +211,29 @@ class TestSmolLM:
         lens = unembed(smollm2, normalize(smollm2, reading.states[:, -1]))
         the = word_token(smollm2.tokenizer, "the")
         assert lens.argmax(-1)[-3:].tolist() == [the, the, mary]
+
+    def test_which_heads_copy_which_look_back_and_where_attention_rests(self, smollm2):
+        """On 50 random tokens, repeated; which tokens is chance, so a weight is known to a few hundredths."""
+        drawn = torch.randint(17, 49_152, (50,), generator=torch.Generator().manual_seed(0))  # below are special ones
+        ids = drawn.repeat(2)
+        loss = cross_entropy(logits_of(smollm2, tuple(ids.tolist()))[:-1], ids[1:], reduction="none")
+        assert (float(loss[:49].mean()), float(loss[50:].mean())) == pytest.approx((14.0, 3.2), abs=0.6)
+        names = tuple(map(str, ids.tolist()))
+        tokens = Tokens(ids=tuple(ids.tolist()), labels=names, special=(False,) * 100, words=tuple(range(100)))
+        seen = capture_tokens(smollm2, tokens)
+        maps = torch.stack([seen.layer(i).weights for i in range(seen.n_layers)])
+        copying = torch.stack([induction(weights, ids) for weights in maps])
+        back = on_offset(maps, -1).mean(-1)
+        copiers = {
+            (18, 6): 0.92, (17, 3): 0.78, (17, 4): 0.71, (17, 5): 0.62, (18, 7): 0.59, (23, 2): 0.51, (23, 7): 0.48,
+        }  # fmt: skip
+        lookers = {(16, 0): 0.89, (11, 1): 0.84, (2, 1): 0.73, (1, 2): 0.70, (19, 3): 0.70}
+        for scores, expected in ((copying, copiers), (back, lookers)):
+            best = {divmod(int(i), 9) for i in scores.flatten().topk(len(expected)).indices}
+            assert best == expected.keys()
+            assert {head: float(scores[head]) for head in expected} == pytest.approx(expected, abs=0.06)
+        resting = maps[:, :, 1:, 0].mean((1, 2))
+        others = [layer for layer in range(3, 30) if layer not in (10, 11)]
+        assert (resting[:3] < 0.3).all()
+        assert (resting[[10, 11]] < 0.2).all()
+        assert (resting[others] > 0.3).all(), "a sink, without a special token"

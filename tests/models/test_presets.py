@@ -106,9 +106,13 @@ def test_where_attention_overtakes_in_gpt2():
 
 
 def test_every_model_a_visitor_may_choose_has_a_preset():
-    """Encoder-decoders have none: a preset has one stack of one kind of layer."""
-    of_two_stacks = {"t5-small", "animals-en-zh"}
-    assert {entry.id for entry in registry.entries()} - of_two_stacks <= {one.id for one in presets()}
+    """Encoder-decoders have none: a preset has one stack of one kind of layer.
+
+    Nor have the two of requirements-models.txt: one has SmolLM2-135M's sizes, and the list of published models stays
+    as it is, since links hold what it showed.
+    """
+    without = {"t5-small", "animals-en-zh", "SmolLM2-135M-Instruct", "multilingual-e5-small"}
+    assert {entry.id for entry in registry.entries()} - without <= {one.id for one in presets()}
 
 
 def test_every_preset_says_where_it_comes_from_and_is_there_once():
