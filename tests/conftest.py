@@ -50,6 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         path = item.path.relative_to(ROOT).as_posix()
         layer = next((layer for place, layer in LAYERS.items() if path.startswith(place)), "app")
         item.add_marker("browser" if layer == "app" and "browser" in getattr(item, "fixturenames", ()) else layer)
+    items.sort(key=lambda item: item.get_closest_marker("browser") is None)  # files that take long are not begun last
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages import PAGES
-from tests.browser.drive import PHONE, address, eventually, frame, wait_run
+from tests.browser.drive import PHONE, eventually, frame, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
+from tests.browser.test_small_screens import ZOOMED, is_readable
 from tests.sections import page_named
 from viz.frame.sidebar import path_of
 from viz.text import translator
@@ -51,18 +52,14 @@ def test_a_section_is_not_high_and_its_picture_is_on_the_first_screen(visit, nam
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_section_is_wider_than_a_phone(visit, app_url, name):
-    """On strange words, in the dark and in Chinese; and on the usual ones, in English."""
+def test_no_section_is_wider_than_a_phone(visit, name):
+    """On strange words, in the dark and in Chinese; and on a projector at 150 %."""
     link = {"source": "words", "text": HOSTILE, "target": HOSTILE, "lang": "zh", "section": "all"}
     page = visit(path_of(name), viewport=PHONE, scheme="dark", **link, **LINKS.get(name, {}))
     for section in page_named(name).sections:
         expect(page.locator(f".st-key-section_{section.name}")).to_be_attached()
-    eventually(lambda: none_is_wider(page))
-    page.goto(address(app_url, path_of(name), lang="en", section="all"))
-    wait_run(page)
-    eventually(lambda: none_is_wider(page))
-
-
-def none_is_wider(page: Page) -> None:
-    assert is_wider_than_the_window(page) == []
+    for width, height in (PHONE, ZOOMED):
+        page.set_viewport_size({"width": width, "height": height})
+        frame(page)
+        eventually(lambda: is_readable(page))
     assert page.locator(".stMainBlockContainer img:not([src^='data:'])").count() == 0

@@ -4,10 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from pages import GLOSSARY, PAGES
-from tests.browser.drive import PHONE, address, eventually, frame, wait_run
+from tests.browser.drive import PHONE, eventually, frame
 from tests.browser.test_frame import is_wider_than_the_window
-from viz.frame.sidebar import path_of
 
 ZOOMED = (853, 480)
 """CSS pixels of a projector with 1280 x 720, at 150 %."""
@@ -30,15 +28,13 @@ def is_readable(page: Page) -> None:
     assert page.evaluate(CUT_OFF) == []
 
 
-def test_every_page_fits_a_phone_and_a_zoomed_projector(new_page, app_url):
-    page = new_page(viewport=PHONE)
-    for name, link in (*((name, {}) for name in (*PAGES, GLOSSARY)), ("share_kv", {"section": "published"})):
-        page.goto(address(app_url, path_of(name), **link))
-        wait_run(page)
-        for width, height in (PHONE, ZOOMED):
-            page.set_viewport_size({"width": width, "height": height})
-            frame(page)
-            eventually(lambda: is_readable(page))
+def test_what_a_page_opens_with_fits_a_phone_and_a_zoomed_projector(visit):
+    """Of every page, all sections: tests/browser/test_sections.py."""
+    page = visit("share-kv", section="published", viewport=PHONE)
+    for width, height in (PHONE, ZOOMED):
+        page.set_viewport_size({"width": width, "height": height})
+        frame(page)
+        eventually(lambda: is_readable(page))
     expect(page.locator(".stMainBlockContainer h1")).to_have_css("font-size", "30.4px")  # the style sheet is there
 
 

@@ -150,10 +150,10 @@ def judged(kind: str, page: str, answer: Answer) -> Taken:
     """An answer, and what is wrong with it: an exception, an error box that is no limit's, a page without its title."""
     refused = bool(answer.boxes) and set(answer.boxes) <= LIMITS
     wrong = [*answer.exceptions, *([] if refused else answer.boxes)]
-    titles = {sentences(lang).get(f"{PATHS[page]}.title") for lang in LANGUAGES}
+    titles = {sentences(lang).get(f"{PATHS.get(page, page)}.title") for lang in LANGUAGES}
     if not titles & set(answer.titles):
         wrong.append(f"the page shows {answer.titles} for a title")
-    return Taken(kind, PATHS[page], time.monotonic(), answer.seconds, answer.bytes, refused, "; ".join(wrong))
+    return Taken(kind, PATHS.get(page, page), time.monotonic(), answer.seconds, answer.bytes, refused, "; ".join(wrong))
 
 
 def _header(control: Control) -> dict[str, Any]:
