@@ -310,7 +310,9 @@ BAD_TEXTS = {
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize(("text", "source"), zip(BAD_TEXTS.values(), cycle(["model", "words"])), ids=BAD_TEXTS.keys())
+@pytest.mark.parametrize(
+    ("text", "source"), [*zip(BAD_TEXTS.values(), cycle(["model", "words"]))], ids=BAD_TEXTS.keys()
+)
 def test_bad_texts_are_shown_and_kept(open_app, page, source, text):
     app = open_app(page, section="all", source=source)
     app.text_area(key="text").set_value(text).run()

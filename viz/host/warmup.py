@@ -25,9 +25,9 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
             for head in range(heads):
                 head_grid.head_scores(source, layer, head, Mask(), View())
         if example is read_by_it[0]:
+            gc.collect()
+            gc.freeze()  # before anybody comes: what visitors leave in circles must not be frozen with the rest
             admit()
     compute.models.pin()
     compute.results.pin()
-    gc.collect()
-    gc.freeze()
     return len(read_by_it)

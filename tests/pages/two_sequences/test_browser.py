@@ -136,6 +136,7 @@ def test_matrices_are_drawn_to_one_scale_and_follow_their_widths(visit):
         boxes = [box.bounding_box() for box in page.locator(".shapes .picture").all()]
         return [[(box["width"], box["height"]) for box in boxes[i : i + 3]] for i in range(0, 18, 3)]
 
+    expect(page.locator(".shapes .picture")).to_have_count(18)
     for left, right, made in sizes():
         assert abs(left[0] - right[1]) < 2, "columns of the first factor, rows of the second"
         assert abs(left[1] - made[1]) < 2 and abs(right[0] - made[0]) < 2
