@@ -134,7 +134,7 @@ def test_a_hostile_link_says_so_and_shows_the_default(visit):
     note = translator("en")("note.refused", names="lang, layer, model, source")
     expect(page.get_by_test_id("stAlert").get_by_text(note)).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
-    assert page.url.endswith("/")
+    expect(page).to_have_url(re.compile(r"/$"))
 
 
 def rendered(page: Page) -> Iterator[str]:
