@@ -30,7 +30,8 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         st.info(t("many_heads.differ.one"))
         return []
     distances = head_distances(trace.weights)
-    change = float(((averaged(trace) - trace.output).norm(dim=-1) / trace.output.norm(dim=-1)).nanmean())
+    changes = (averaged(trace) - trace.output).norm(dim=-1) / trace.output.norm(dim=-1)
+    change = float(changes[changes.isfinite()].sum() / max(1, int(changes.isfinite().sum())))  # nothing written: 0 / 0
     pairs = distances + torch.diag(torch.full((context.n_heads,), torch.nan))
     far, near = (_pair(pairs, pick) for pick in (np.nanargmax, np.nanargmin))
     found = t(

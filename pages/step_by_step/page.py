@@ -14,7 +14,7 @@ from viz.frame.page import Section
 
 WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S_{ij} = q_i \cdot k_j"
 SUM = r"z_i = \sum_m A_{im}\, v_m"
-SPLIT = r"(B, n, d) \to (B, n, h, d_k) \to (B, h, n, d_k), \qquad d = h \cdot d_k"
+SPLIT = r"(B, T, H d_k) \to (B, T, H, d_k) \to (B, H, T, d_k)"
 VARIANCE = (
     r"\operatorname{Var}\Bigl(\sum_{c=1}^{d} q_c k_c\Bigr) = d, \qquad \operatorname{Var}(q \cdot k / \sqrt d) = 1"
 )

@@ -42,15 +42,17 @@ def draw(context: StepByStepContext) -> list[Check]:
         fig = whose(x, owners, words, title="", column_title=t("step_by_step.split.column"))
         show(fig, key="split_before", alt=t("step_by_step.split.before_alt", h=h))
     with after:
-        what = "after_wrong" if wrong and h > 1 else "after"
+        what = "after_wrong" if wrong and h > 1 and len(words) > 1 else "after"
         say(t(f"step_by_step.split.{what}", n=len(words), h=h, d_k=WIDTH // h))
         rows = [t("step_by_step.split.row", head=head, word=word) for head in range(h) for word in words]
         fig = whose(cut(x, h).flatten(0, 1), cut(owners, h).flatten(0, 1), rows, title="", column_title="")
         show(fig, key="split_after", alt=t("step_by_step.split.after_alt", h=h))
     weights, tokens = context.trace.projections, context.trace.x
     apart = _change(tokens, weights)
-    if wrong and h > 1:
-        st.error(t("step_by_step.split.wrong", change=share(apart), head=context.head))
+    if wrong and h > 1 and len(words) == 1:
+        st.info(t("step_by_step.split.one"))
+    elif wrong and h > 1:
+        st.error(t("step_by_step.split.wrong", change=share(apart)))
     else:
         say(t("step_by_step.split.right"))
     say(t("step_by_step.split.shapes", n=len(tokens), d=spec.H * spec.d_k, H=spec.H, d_k=spec.d_k))
@@ -114,7 +116,7 @@ def _batch(context: StepByStepContext) -> list[Check]:
 
 
 def _without_axes(module: MultiHeadAttention, x: Tensor, mask: Tensor) -> Tensor:
-    """What a (B, n) mask does that was not given its two axes, where B = n and so nothing raises."""
+    """What a (B, T) mask does that was not given its two axes, where B = T and so nothing raises."""
     q, k, v = module.split(module.q_proj(x)), module.split(module.k_proj(x)), module.split(module.v_proj(x))
     scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf)
     return module.o_proj((scores.softmax(-1) @ v).transpose(1, 2).reshape(x.shape))

@@ -61,6 +61,6 @@ def with_head(page: str, *, name: str, path: str, lang: str, site: str) -> str:
         *(f'<meta property="{key}" content="{html.escape(value)}">' for key, value in properties.items()),
         '<meta name="twitter:card" content="summary_large_image">',
     ]
-    page = page.replace('<html lang="en">', f'<html lang="{ {"en": "en", "zh": "zh-Hans"}[lang] }">', 1)
+    page = page.replace('<html lang="en">', f'<html lang="{lang}">', 1)
     page = re.sub(r"<title>[^<]*</title>", lambda _: f"<title>{html.escape(title)}</title>", page, count=1)
     return page.replace("  </head>", "".join(f"    {line}\n" for line in lines) + "  </head>", 1)

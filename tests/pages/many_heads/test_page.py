@@ -12,6 +12,7 @@ from tests.running import checked, sentences_of
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import part, share
+from viz.frame.mask_code import to_code
 from viz.text import LANGUAGES, translator
 
 T = translator("en")
@@ -76,6 +77,14 @@ def test_the_heads_that_differ_most_are_named(open_app):
         near=part(apart[near]),
     )
     assert finding in said(app)
+
+
+def test_where_nothing_may_be_looked_at_nothing_would_change(open_app):
+    app = open_app(
+        "many_heads", section="differ", mask="painted", painted=to_code(torch.zeros(32, 32).bool()), **SEEDED
+    )
+    assert not app.exception
+    assert T("many_heads.differ.averaged", n=4, change="0.0%") in said(app)
 
 
 def test_heads_that_look_alike_lose_nothing_by_one_map():

@@ -650,6 +650,13 @@ def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_
     assert wrong.error[0].value.startswith(t("step_by_step.split.wrong", change="X", head=1).split("X")[0])
 
 
+def test_with_one_word_a_split_has_nothing_to_mix_up(open_app):
+    for source in ("model", "words"):
+        app = open_app("step_by_step", section="split", text="word", source=source, no_transpose=1)
+        assert not app.exception and not app.error
+        assert translator("en")("step_by_step.split.one") in [one.value for one in app.info]
+
+
 def figure_of(app, key):
     """What plotly is sent."""
     (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(f"-{key}")]

@@ -9,7 +9,7 @@ from viz.core.heads import HeadWeights
 
 
 class MultiHeadAttention(nn.Module):
-    """Project, split, attend, concatenate, mix; x is (B, n, d_model), a mask is (B, n): True where a word is real.
+    """Project, split, attend, concatenate, mix; x is (B, T, d_model), a mask is (B, T): True where a word is real.
 
     Example:
         >>> layer = MultiHeadAttention(d_model=6, n_heads=3)
@@ -25,19 +25,21 @@ class MultiHeadAttention(nn.Module):
         self.q_proj, self.k_proj, self.v_proj, self.o_proj = (nn.Linear(d_model, d_model) for _ in range(4))
 
     def split(self, x: Tensor) -> Tensor:
-        """(B, n, d_model) to (B, h, n, d_k): cut every vector, then let heads and words change places."""
-        B, n, d_model = x.shape
-        return x.view(B, n, self.n_heads, d_model // self.n_heads).transpose(1, 2)
+        """(B, T, d_model) to (B, H, T, d_k): cut every vector, then let heads and words change places."""
+        B, T, d_model = x.shape
+        return x.view(B, T, self.n_heads, d_model // self.n_heads).transpose(1, 2)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """What every word gets, (B, n, d_model)."""
-        B, n, d_model = x.shape
+        """What every word gets, (B, T, d_model)."""
+        B, T, d_model = x.shape
         q, k, v = self.split(self.q_proj(x)), self.split(self.k_proj(x)), self.split(self.v_proj(x))
         scores = q @ k.transpose(-2, -1) / math.sqrt(d_model // self.n_heads)
         if mask is not None:
-            scores = scores.masked_fill(~mask[:, None, None, :], -math.inf)  # (B, 1, 1, n): the same for h and queries
+            scores = scores.masked_fill(
+                ~mask[:, None, None, :], -math.inf
+            )  # (B, 1, 1, T): the same for heads and queries
         heads = scores.softmax(-1) @ v
-        return self.o_proj(heads.transpose(1, 2).reshape(B, n, d_model))
+        return self.o_proj(heads.transpose(1, 2).reshape(B, T, d_model))
 
 
 def torch_module(weights: HeadWeights) -> MultiHeadAttention:
