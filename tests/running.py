@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from html import unescape
 from typing import Any
 
 import pytest
 from plotly.graph_objects import Figure
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -16,6 +18,9 @@ from viz import ROOT
 from viz.frame import models_here, sidebar
 
 OpenApp = Callable[..., AppTest]
+
+_scanned = cache(manifest_scanner.scan_component_manifests)
+"""What a server looks for once, in every installed package, the test harness looks for before every run."""
 
 
 def _hash_of(page: str) -> str:
@@ -34,6 +39,7 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
         PagesManager.uses_pages_directory = False
 
     monkeypatch.setattr(PagesManager, "__init__", remember)
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _scanned)
     models_here._on_this_machine.cache_clear()
     monkeypatch.setattr("viz.frame.show.unchecked", Figure)  # here every property of every figure is checked
 
