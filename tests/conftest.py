@@ -18,6 +18,7 @@ from tests.browser.fixtures import (
     page,
     pytest_runtest_makereport,
     server,
+    shared,
     visit,
 )
 from tests.packaged import memory_given_back
@@ -30,6 +31,7 @@ __all__ = [
     "page",
     "pytest_runtest_makereport",
     "server",
+    "shared",
     "visit",
 ]
 

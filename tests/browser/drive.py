@@ -175,6 +175,11 @@ class Watch:
         context.on("console", self._said)
         context.on("weberror", lambda error: self.errors.append(str(error.error)))
 
+    def forget(self) -> None:
+        """What was before does not count."""
+        self.elsewhere.clear()
+        self.errors.clear()
+
     def _seen(self, url: str) -> None:
         parts = urlparse(url)
         if parts.scheme not in ("data", "blob") and parts.hostname not in ("127.0.0.1", "localhost"):

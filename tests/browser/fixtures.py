@@ -1,15 +1,18 @@
 """A browser, a server and watched pages: one of each for all that a process tests, since both take seconds to start.
 
 ``visit`` opens the app; ``page`` is a blank page to open by hand. Both are closed, and judged, after the test: no
-request to another machine, no error in the console, no exception on the page, no traceback in the server's log.
+request to another machine, no error in the console, no exception on the page, no traceback in the server's log. Tests
+come as visitors who were here before: they share a browser context, in which Streamlit's scripts are compiled already
+(half of a visit's work), and leave nothing stored in it. ``fresh=True`` comes for the first time.
 """
 
 import os
 from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.drive import (
     FLAGS,
@@ -66,33 +69,63 @@ def app_url(server: Server) -> str:
     return server.url
 
 
+@pytest.fixture(scope="session")
+def shared(browser: Browser) -> Callable[[str], tuple[BrowserContext, Watch]]:
+    """The browser context of all tests that come in a language, and what happens in it."""
+
+    @cache
+    def of(locale: str) -> tuple[BrowserContext, Watch]:
+        context, watch = browser.new_context(locale=locale), Watch()
+        watch.follow(context)
+        return context, watch
+
+    return of
+
+
 @pytest.fixture
-def new_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Visit]:
-    """Make a blank page in a browser context of its own."""
+def new_page(
+    browser: Browser,
+    shared: Callable[[str], tuple[BrowserContext, Watch]],
+    server: Server,
+    request: pytest.FixtureRequest,
+) -> Iterator[Visit]:
+    """Make a blank page; ``fresh``, or with an option of its own, in a browser context of its own."""
     request.node.stash[_SERVER] = server
-    watch, before, pages = Watch(), len(server.written()), []
+    before, pages, watches, own = len(server.written()), [], [], []
 
     def make(
         viewport: tuple[int, int] = WIDE,
         scheme: Literal["light", "dark"] = "light",
         locale: str = "en-US",
+        fresh: bool = False,
         **options: Any,
     ) -> Page:
-        context = browser.new_context(
-            viewport={"width": viewport[0], "height": viewport[1]}, color_scheme=scheme, locale=locale, **options
-        )
+        if fresh or options:
+            context, watch = browser.new_context(locale=locale, **options), Watch()
+            watch.follow(context)
+            own.append(context)
+        else:
+            context, watch = shared(locale)
+            watch.forget()
         context.set_default_timeout(PATIENCE)
-        watch.follow(context)
-        pages.append(listen(context.new_page()))
-        return pages[-1]
+        page = listen(context.new_page())
+        page.set_viewport_size({"width": viewport[0], "height": viewport[1]})
+        page.emulate_media(color_scheme=scheme)
+        watches.append(watch)
+        pages.append(page)
+        return page
 
     yield make
     exceptions = [text for page in pages for text in page.get_by_test_id("stException").all_inner_texts()]
     for page in pages:
-        page.context.close()
+        if page.url.startswith("http"):
+            page.evaluate("localStorage.clear()")
+        page.close()
+    for context in own:
+        context.close()
     assert not exceptions, "the app showed an exception"
-    assert not watch.elsewhere, "a request left the machine"
-    assert not watch.errors, "the browser's console has errors"
+    assert not [url for watch in watches for url in watch.elsewhere], "a request left the machine"
+    assert not [error for watch in watches for error in watch.errors], "the browser's console has errors"
     assert "Traceback" not in server.written(before), "the server wrote a traceback"
 
 
@@ -106,11 +139,11 @@ def page(new_page: Visit) -> Page:
 def visit(new_page: Visit, app_url: str) -> Visit:
     """Open the app: ``visit("step-by-step", lang="zh", text="...", viewport=PHONE, scheme="dark")``.
 
-    ``viewport``, ``scheme`` and ``locale`` are the browser's; every other name is a parameter of the link.
+    ``viewport``, ``scheme``, ``locale`` and ``fresh`` are the browser's; every other name is a parameter of the link.
     """
 
     def open_app(path: str = "", **wanted: Any) -> Page:
-        own = {name: wanted.pop(name) for name in ("viewport", "scheme", "locale") if name in wanted}
+        own = {name: wanted.pop(name) for name in ("viewport", "scheme", "locale", "fresh") if name in wanted}
         opened = new_page(**own)
         opened.goto(address(app_url, path, **wanted))
         wait_run(opened)

@@ -50,7 +50,7 @@ def is_wider_than_the_window(page: Page) -> list[str]:
 
 
 def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_url):
-    page = new_page()
+    page = new_page(fresh=True)
     traffic = count(page)
     page.goto(app_url)
     wait_run(page)

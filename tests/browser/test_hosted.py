@@ -32,7 +32,7 @@ def test_no_page_does_what_the_policy_forbids(hosted, page):
 
 
 def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_hardly_anything(hosted, new_page):
-    first = new_page()
+    first = new_page(fresh=True)
     traffic = count(first)
     page = first.goto(hosted.url).text()
     wait_run(first)
@@ -62,7 +62,7 @@ SHIFTS = """window.moved = 0; new PerformanceObserver((list) => {
 @pytest.mark.parametrize("screen", [WIDE, PHONE])
 def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
     """The browser's own measure, of which 0.1 is called good and 0.25 poor; it was 0.3 to 0.9, on a phone to 0.24."""
-    page = new_page(viewport=screen)
+    page = new_page(viewport=screen, fresh=True)
     page.add_init_script(SHIFTS)
 
     def moved(name: str) -> float:
