@@ -9,7 +9,7 @@ from tests.coroutines import finish
 from tests.load.__main__ import CEILING, Course, percentile, report, run, server
 from tests.load.tab import Tab
 from tests.load.visitor import ACTIONS, Taken, Visitor, judged
-from tests.load.watch import Watch
+from tests.load.watch import Watch, memory_of
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,20 @@ def running():
         yield started
 
 
-def test_five_visitors_are_answered_whatever_they_do(running):
+@pytest.fixture(scope="module")
+def warm(running) -> int:
+    """MB of a server that has shown one page: what torch's own files take of it is a machine's own affair."""
+    url, pid = running
+
+    async def visit() -> None:
+        async with Tab(url) as tab:
+            await tab.open()
+
+    finish(visit())
+    return round(memory_of(pid))
+
+
+def test_five_visitors_are_answered_whatever_they_do(warm, running):
     url, pid = running
     taken: list[Taken] = []
     visitors = [Visitor(url, number, 0, taken.append, think=(0.05, 0.1)) for number in range(5)]
@@ -58,13 +71,15 @@ def test_a_text_typed_is_in_the_link_and_a_tab_opened_by_it_shows_the_same(runni
     assert typed.value("layer") == opened.value("layer") == 5
 
 
-BURST, SMALL_CEILING = 8, 950
-"""Visitors at once, whose results are 70 MB each beside the 300 that are kept; MB: a warm server has 640."""
+BURST, ROOM = 8, 260
+"""Visitors at once, each of whom needs 70 MB and up to 150 for a moment; MB above a warm server. Without a ceiling they
+take 360."""
 
 
-def test_a_burst_of_long_texts_waits_in_the_line_and_the_ceiling_holds(monkeypatch):
+def test_a_burst_of_long_texts_waits_in_the_line_and_the_ceiling_holds(monkeypatch, warm):
     """What is done waits for no collection either: a minute of nothing is not needed to be small again."""
-    for name, value in (("MEMORY_MB", SMALL_CEILING), ("SECONDS", 600), ("WAIT", 600)):
+    ceiling = max(warm + ROOM, 800)
+    for name, value in (("MEMORY_MB", ceiling), ("SECONDS", 600), ("WAIT", 600)):
         monkeypatch.setenv(f"HEADLIGHT_{name}", str(value))
     taken: list[Taken] = []
 
@@ -84,7 +99,7 @@ def test_a_burst_of_long_texts_waits_in_the_line_and_the_ceiling_holds(monkeypat
         finish(together(url, watch))
     assert [change for change in taken if change.error or change.refused] == []
     assert len(taken) == BURST
-    assert 600 < watch.most <= SMALL_CEILING, watch.curve()
+    assert warm < watch.most <= ceiling, watch.curve()
 
 
 def test_a_course_with_an_error_a_slow_answer_or_a_leak_misses_its_goals():
