@@ -36,6 +36,7 @@ def draw(context: NextWordContext) -> list[Check]:
     _largest(context, ordered)
     _list(context, found, ordered)
     st.caption(context.t("next_word.parts_note"))
+    context.say_cap()
     return [_sum_check(context, found)]
 
 

@@ -14,7 +14,7 @@ from viz.frame.specs import Source
 from viz.models.attention_interface import Edit
 from viz.models.capture import Head
 from viz.models.layout import LoadedModel
-from viz.models.stream import Reading, logits_of, normalize, read_stream, unembed, written
+from viz.models.stream import Reading, logits_of, normalize, read_stream, through_w_o, uncapped, unembed
 
 
 def _logits(source: Source) -> Tensor:
@@ -72,8 +72,8 @@ def lens_errors(source: Source, word: int) -> tuple[float, float, float]:
 
 @kept
 def logits_at(source: Source, at: int, words: tuple[int, ...]) -> tuple[float, ...]:
-    """The model's own logits of some words after one token."""
-    return tuple(_logits(source)[at, list(words)].tolist())
+    """The model's own logits of some words after one token, before its cap if it has one."""
+    return tuple(uncapped(model(source.model), _logits(source)[at, list(words)]).tolist())
 
 
 def _by_hand(reading: Reading, heads: Iterable[Head], mean: bool) -> dict[int, Edit]:
@@ -96,11 +96,9 @@ def _w_o_error(loaded: LoadedModel, reading: Reading, edits: dict[int, Edit]) ->
     """
     again, lowest = read_stream(loaded, reading.tokens, edits), min(edits)
     found = again.states[lowest + 1] - again.states[lowest] - again.feed_forward[lowest]
-    parts = written(loaded, reading, 0)
-    with torch.inference_mode():
-        heads = torch.einsum("thv,hvd->td", edits[lowest](reading.heads[lowest]), parts.w_o[lowest])
+    expected = through_w_o(loaded, lowest, edits[lowest](reading.heads[lowest]))
     size = max(1.0, float(again.states[lowest + 1].abs().max()))
-    return float((found - heads - parts.biases[lowest]).abs().max()) / size
+    return float((found - expected).abs().max()) / size
 
 
 @kept
@@ -129,4 +127,4 @@ def swapped_alone(
         return torch.stack(heads, 2)
 
     logits = logits_of(model(source.model), compute.tokens_of(source).ids, {layer: edit})
-    return tuple(logits[at, list(words)].tolist())
+    return tuple(uncapped(model(source.model), logits[at, list(words)]).tolist())

@@ -14,10 +14,11 @@ from viz.frame.checks import Check
 from viz.frame.compute import model
 from viz.frame.controls import KEEP
 from viz.frame.examples import examples
+from viz.frame.format import number
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, provenance
 from viz.frame.specs import Source
-from viz.models.stream import has_words
+from viz.models.stream import has_words, logit_cap
 from viz.models.tokens import Tokens, labels, word_token
 from viz.text import Translate
 
@@ -75,6 +76,11 @@ class NextWordContext:
         """The two words, or the one: what a number is about. For ``st.text`` and figures only."""
         word = self.word.label
         return word if self.against is None else self.t("next_word.rather", word=word, against=self.against.label)
+
+    def say_cap(self) -> None:
+        """Say of a model that presses its logits together that sums are of those before (Gemma 2)."""
+        if cap := logit_cap(model(self.source.model)):
+            st.caption(self.t("next_word.capped", cap=number(cap)))
 
 
 def decoders() -> list[str]:

@@ -123,6 +123,7 @@ def _say(context: NextWordContext, before: Tensor, theirs: Tensor) -> None:
     t = context.t
     values = {"before": number(float(before), 3), "theirs": number(float(theirs), 3)}
     st.text(t("next_word.swap_is", what=context.asked, **values))
+    context.say_cap()
 
 
 def _map(context: NextWordContext, moved: Tensor, n_layers: int) -> None:

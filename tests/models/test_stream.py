@@ -8,11 +8,21 @@ from tests.checkpoints import FAMILIES, TEXT, eager, open_folder, save
 from viz.core.analysis.attribution import attribute
 from viz.core.analysis.lens import logit_lens
 from viz.errors import ModelError
-from viz.models.stream import column, final_norm, has_words, logits_of, normalize, read_stream, unembed, written
+from viz.models.stream import (
+    column,
+    final_norm,
+    has_words,
+    logits_of,
+    normalize,
+    read_stream,
+    uncapped,
+    unembed,
+    written,
+)
 from viz.models.tokens import read_text
 
-DECODERS = ("llama", "gpt2", "mistral", "qwen2", "gpt_bigcode", "gpt_bigcode_mha")
-FEED_FORWARD = {"llama": "mlp.down_proj", "mistral": "mlp.down_proj", "qwen2": "mlp.down_proj"}
+DECODERS = ("llama", "gpt2", "mistral", "qwen2", "gpt_bigcode", "gpt_bigcode_mha", "gemma2")
+FEED_FORWARD = dict.fromkeys(("llama", "mistral", "qwen2"), "mlp.down_proj") | {"gemma2": "post_feedforward_layernorm"}
 AT, WORD, OTHER = 7, 11, 29
 
 
@@ -32,6 +42,10 @@ class Watched:
         mlps = [modules[f"{block}.{FEED_FORWARD.get(name, 'mlp.c_proj')}"] for block in blocks]
         base = self.model.base_model
         self.norm = base.norm if hasattr(base, "norm") else base.ln_f
+        self.offset = 1.0 if name == "gemma2" else 0.0  # Gemma's gain is 1 + weight
+        self.behind = (
+            [modules.get(f"{block}.post_attention_layernorm") for block in blocks] if self.offset else [None] * 2
+        )
         self.z, self.mlp, self.stream, self.first = {}, {}, None, None
         hooks = [
             self.norm.register_forward_pre_hook(lambda _, args: setattr(self, "stream", args[0][0])),
@@ -51,7 +65,11 @@ class Watched:
         z[head * width : (head + 1) * width] = self.z[layer][at, head * width : (head + 1) * width]
         w_o = self.w_o[layer]
         with torch.inference_mode():
-            return w_o(z[None])[0] - (0 if w_o.bias is None else w_o.bias)
+            added = w_o(z[None])[0] - (0 if w_o.bias is None else w_o.bias)
+            if (norm := self.behind[layer]) is not None:
+                whole = w_o(self.z[layer][at][None])[0]
+                added = added * (1 + norm.weight) / (whole.square().mean() + norm.eps).sqrt()
+            return added
 
 
 @pytest.fixture(params=DECODERS, scope="module")
@@ -86,7 +104,9 @@ def test_a_difference_of_two_logits_part_by_part(pair):
     weights, centred = final_norm(model)
     found = attribute(written(model, reading, AT), u - v, weights, centred=centred, bias=b - c)
     x, head = watched.stream[AT].double(), watched.model.get_output_embeddings()
-    direction = ((head.weight[WORD] - head.weight[OTHER]).double() * watched.norm.weight.double()).detach()
+    direction = (
+        (head.weight[WORD] - head.weight[OTHER]).double() * (watched.norm.weight.double() + watched.offset)
+    ).detach()
     epsilon = getattr(watched.norm, "variance_epsilon", None) or watched.norm.eps
     if layer_norm := isinstance(watched.norm, torch.nn.LayerNorm):
         x = x - x.mean()
@@ -106,12 +126,13 @@ def test_a_difference_of_two_logits_part_by_part(pair):
         close(found.biases[layer], torch.zeros_like(x) if w_o.bias is None else w_o.bias)
         for number in range(watched.family.n_heads):
             close(found.heads[layer, number], watched.head(layer, number, AT))
-    difference = float(watched.logits[AT, WORD] - watched.logits[AT, OTHER])
+    logits = uncapped(model, watched.logits[AT])
+    difference = float(logits[WORD] - logits[OTHER])
     assert found.total == pytest.approx(difference, rel=1e-4, abs=1e-4)
 
 
 def test_who_has_words(loaded, checkpoint, tmp_path):
-    assert all(has_words(loaded(name)) for name in (*DECODERS, "gemma2"))
+    assert all(has_words(loaded(name)) for name in DECODERS)
     assert not any(has_words(loaded(name)) for name in ("bert", "t5", "bart"))
     save("gpt2", tmp_path / "headless", architectures=["GPT2Model"])
     config = tmp_path / "headless" / "config.json"
@@ -119,9 +140,18 @@ def test_who_has_words(loaded, checkpoint, tmp_path):
     assert not has_words(open_folder(tmp_path / "headless"))
 
 
-def test_a_family_whose_blocks_are_not_known_still_says_what_comes_next(loaded):
+def test_a_capped_models_logits_are_a_sum_before_the_cap(loaded):
     model = loaded("gemma2")
-    assert logits_of(model, tokens_of(model).ids).shape == (len(tokens_of(model).ids), 331)
+    logits = logits_of(model, tokens_of(model).ids)
+    assert logits.shape == (len(tokens_of(model).ids), 331)
+    assert_close(torch.tanh(uncapped(model, logits) / 30.0).float() * 30.0, logits)
+    assert (uncapped(model, logits) - logits).abs().max() > 1e-3, "or the test sees nothing"
+
+
+def test_a_family_whose_blocks_are_not_known_still_says_what_comes_next(loaded, monkeypatch):
+    model = loaded("llama")
+    monkeypatch.setattr(model.model.config, "model_type", "unheard-of")
+    assert logits_of(model, tokens_of(model).ids).shape[0] == len(tokens_of(model).ids)
     with pytest.raises(ModelError) as error:
         read_stream(model, tokens_of(model))
     assert error.value.code == "block"

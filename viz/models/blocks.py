@@ -28,7 +28,7 @@ class BlockLayout:
 
     families: tuple[str, ...]
     stack: str
-    norm: Literal["post", "pre"]
+    norm: Literal["post", "pre", "sandwich"]
     normalize: str
     layer: str
     attention_norm: str
@@ -39,6 +39,9 @@ class BlockLayout:
     w_gate: str = ""
     cross_norm: str = ""
     final_norm: str = ""
+    attention_out_norm: str = ""
+    feed_forward_out_norm: str = ""
+    gain_offset: float = 0.0
     when: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, config: Any) -> bool:
@@ -90,12 +93,12 @@ class Blocks:
         return max(float((a - b).abs().max()) for a, b in zip(outputs, outputs_of_model, strict=True))
 
 
-def norm_weights(module: nn.Module) -> NormWeights:
-    """LayerNorm calls its epsilon eps, Llama's and T5's norms variance_epsilon."""
+def norm_weights(module: nn.Module, offset: float = 0.0) -> NormWeights:
+    """LayerNorm calls its epsilon eps, Llama's and T5's norms variance_epsilon; ``offset`` is added to the weights."""
     gain, shift = module.weight, getattr(module, "bias", None)
     assert isinstance(gain, Tensor)
     eps: Any = module.eps if hasattr(module, "eps") else module.variance_epsilon
-    return NormWeights(gain=gain.detach(), shift=None if shift is None else shift.detach(), eps=float(eps))
+    return NormWeights(gain=gain.detach() + offset, shift=None if shift is None else shift.detach(), eps=float(eps))
 
 
 def _turn(model: LoadedModel) -> Callable[[Tensor], Tensor]:
@@ -135,16 +138,21 @@ def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | No
     )
 
 
-def find_block_layout(model: LoadedModel, stack_name: str) -> BlockLayout:
+def find_block_layout(model: LoadedModel, stack_name: str, norms: tuple[str, ...] = ("post", "pre")) -> BlockLayout:
     """How this model's blocks are put together.
+
+    Args:
+        model: the model.
+        stack_name: "encoder" or "decoder".
+        norms: with the norms in one of these places; the core's blocks know no others.
 
     Raises:
         ModelError: "block", if the family's blocks are not known.
     """
-    config = model.model.config
-    found = [layout for layout in block_layouts() if layout.fits(config) and layout.stack == stack_name]
+    config, known_layouts = model.model.config, [layout for layout in block_layouts() if layout.norm in norms]
+    found = [layout for layout in known_layouts if layout.fits(config) and layout.stack == stack_name]
     if not found:
-        known = sorted({family for layout in block_layouts() for family in layout.families})
+        known = sorted({family for layout in known_layouts for family in layout.families})
         raise ModelError("block", model=model.entry.id, family=config.model_type, known=", ".join(known))
     return found[0]
 
@@ -162,6 +170,7 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
     """
     name = stack_name or next(iter(seen.stacks))
     layout = find_block_layout(model, name)
+    assert layout.norm != "sandwich"
     calls = seen.stacks[name]
     crosses = seen.stacks["cross"] if layout.cross_norm else (None,) * len(calls)
     base, turn = model.model.base_model, _turn(model)

@@ -1,7 +1,7 @@
 """A decoder's residual stream on one text: what each part writes, and the model's own way from it to words."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -33,7 +33,7 @@ def blocks_of(model: LoadedModel) -> tuple[nn.Module, ...]:
 
 
 def _layout(model: LoadedModel) -> BlockLayout:
-    return find_block_layout(model, "decoder")
+    return find_block_layout(model, "decoder", ("pre", "sandwich"))
 
 
 def watch_model(model: LoadedModel) -> None:
@@ -47,7 +47,12 @@ def watch_model(model: LoadedModel) -> None:
         layout, blocks = _layout(model), blocks_of(model)
     except ModelError:
         return
-    watch_stream([(block, block.get_submodule(layout.w_out)) for block in blocks])
+    watch_stream([(block, _last_of_feed_forward(block, layout)) for block in blocks])
+
+
+def _last_of_feed_forward(block: nn.Module, layout: BlockLayout) -> nn.Module:
+    """The module whose output is added to the stream."""
+    return block.get_submodule(layout.feed_forward_out_norm or layout.w_out)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +104,7 @@ def read_stream(model: LoadedModel, tokens: Tokens, edits: Mapping[int, Edit] | 
             tokens=tokens,
             states=torch.stack([first, *(recorder.outputs[id(block)] for block in blocks)]),
             heads=torch.stack([recorder.seen[id(layer.attention)]["output"] for layer in model.layers]),
-            feed_forward=torch.stack([recorder.outputs[id(block.get_submodule(layout.w_out))] for block in blocks]),
+            feed_forward=torch.stack([recorder.outputs[id(_last_of_feed_forward(block, layout))] for block in blocks]),
             calls=tuple((args[1:], options) for args, options in calls),
         )
 
@@ -116,13 +121,26 @@ def unembed(model: LoadedModel, normed: Tensor) -> Tensor:
     check()
     with torch.inference_mode():
         logits: Tensor = model.model.get_output_embeddings()(normed[None])[0]
+        if cap := logit_cap(model):
+            logits = torch.tanh(logits / cap) * cap
     return logits
+
+
+def logit_cap(model: LoadedModel) -> float:
+    r"""c, if the model presses its logits together, :math:`c \tanh(z / c)` (Gemma 2); 0 if it does not."""
+    return getattr(model.model.config, "final_logit_softcapping", None) or 0.0
+
+
+def uncapped(model: LoadedModel, logits: Tensor) -> Tensor:
+    """The logits before the cap, in float64: these are sums over what was written, the model's own are not."""
+    cap = logit_cap(model)
+    return cap * torch.atanh(logits.double() / cap) if cap else logits.double()
 
 
 def final_norm(model: LoadedModel) -> tuple[NormWeights, bool]:
     """What the final norm has learned, and whether it takes the mean away (layer norm)."""
     layout = _layout(model)
-    weights = norm_weights(model.model.base_model.get_submodule(layout.final_norm))
+    weights = norm_weights(model.model.base_model.get_submodule(layout.final_norm), layout.gain_offset)
     return weights, layout.normalize == "layer_norm"
 
 
@@ -132,6 +150,15 @@ def column(model: LoadedModel, word: int) -> tuple[Tensor, float]:
     return w_u[:, word], 0.0 if b_u is None else float(b_u[word])
 
 
+def through_w_o(model: LoadedModel, layer: int, heads: Tensor) -> Tensor:
+    """What a layer's heads (T, H, d_v) make behind W_O and what stands behind it: added to the stream, (T, d_model)."""
+    norm = _layout(model).attention_out_norm
+    w_o, b_o = _w_o(model.layers[layer], heads.shape[1])
+    with torch.inference_mode():
+        made = torch.einsum("thv,hvd->td", heads, w_o) + b_o
+        return blocks_of(model)[layer].get_submodule(norm)(made[None])[0] if norm else made
+
+
 def _w_o(layer: Layer, n_heads: int) -> tuple[Tensor, Tensor]:
     """A layer's W_O, (H, d_v, d_model), and its bias, zero where there is none."""
     w_o, b_o = linear(layer.output)
@@ -139,12 +166,27 @@ def _w_o(layer: Layer, n_heads: int) -> tuple[Tensor, Tensor]:
 
 
 def written(model: LoadedModel, reading: Reading, at: int) -> Written:
-    """Everything that was added to the stream of the token at this place."""
-    projections = [_w_o(layer, reading.heads.shape[2]) for layer in model.layers]
-    return Written(
+    """Everything that was added to the stream of the token at this place.
+
+    Where a norm stands behind attention (Gemma 2), its scale is held at what it is here, as the final norm's is.
+    """
+    layout = _layout(model)
+    w_o, b_o = zip(*(_w_o(layer, reading.heads.shape[2]) for layer in model.layers), strict=True)
+    parts = Written(
         embedding=reading.states[0, at],
         heads=reading.heads[:, at],
-        w_o=tuple(w_o for w_o, _ in projections),
-        biases=torch.stack([b_o for _, b_o in projections]),
+        w_o=w_o,
+        biases=torch.stack(b_o),
         feed_forward=reading.feed_forward[:, at],
+    )
+    if not layout.attention_out_norm:
+        return parts
+    scales = []
+    for block, made in zip(blocks_of(model), parts.attention, strict=True):
+        norm = norm_weights(block.get_submodule(layout.attention_out_norm), layout.gain_offset)
+        scales.append(norm.gain / (made.square().mean() + norm.eps).sqrt())
+    return replace(
+        parts,
+        w_o=tuple(matrix * scale for matrix, scale in zip(w_o, scales, strict=True)),
+        biases=parts.biases * torch.stack(scales),
     )

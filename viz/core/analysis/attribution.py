@@ -30,11 +30,16 @@ class Written:
     feed_forward: Tensor
 
     @property
+    def attention(self) -> Tensor:
+        """What each layer's heads add together, with W_O's bias, (L, d_model), in float64."""
+        layers = zip(self.heads.double(), self.w_o, strict=True)
+        heads = torch.stack([torch.einsum("hv,hvd->d", z, w_o.double()) for z, w_o in layers])
+        return heads + self.biases.double()
+
+    @property
     def stream(self) -> Tensor:
         """All of it together: what the final norm reads, (d_model,), in float64."""
-        layers = zip(self.heads.double(), self.w_o, strict=True)
-        heads = sum(torch.einsum("hv,hvd->d", z, w_o.double()) for z, w_o in layers)
-        return self.embedding + heads + self.biases.double().sum(0) + self.feed_forward.double().sum(0)
+        return self.embedding + self.attention.sum(0) + self.feed_forward.double().sum(0)
 
 
 @dataclass(frozen=True, kw_only=True)
