@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from tests import bench_convolution, bench_grid, bench_positions, bench_share_kv, bench_visit
+from tests import bench_convolution, bench_grid, bench_positions, bench_reruns, bench_share_kv, bench_visit
 from viz import limits
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
@@ -113,6 +113,7 @@ SECTIONS: tuple[Callable[[], Iterator[Row]], ...] = (
     heads,
     captures,
     *bench_visit.SECTIONS,
+    *bench_reruns.SECTIONS,
     *bench_grid.SECTIONS,
     *bench_convolution.SECTIONS,
     *bench_positions.SECTIONS,

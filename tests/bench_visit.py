@@ -38,7 +38,7 @@ const drawn = () => {  // what the views' canvases show across their middle, or 
 
 
 @contextmanager
-def _browser() -> Iterator[tuple[Browser, dict[str, Path]]]:
+def browser_and_scripts() -> Iterator[tuple[Browser, dict[str, Path]]]:
     """A browser, and the scripts that are compared: the app at a desk, the same for many visitors, and a bare page."""
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         bare = Path(name) / "bare.py"
@@ -48,7 +48,7 @@ def _browser() -> Iterator[tuple[Browser, dict[str, Path]]]:
         browser.close()
 
 
-def _new_context(browser: Browser) -> BrowserContext:
+def new_context(browser: Browser) -> BrowserContext:
     return browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
 
 
@@ -84,11 +84,11 @@ def starts() -> "Iterator[Row]":
     """From the start of a server's process to its first picture, in a browser that has nothing cached."""
     from tests.bench import Row
 
-    with _browser() as (browser, scripts), tempfile.TemporaryDirectory() as folder:
+    with browser_and_scripts() as (browser, scripts), tempfile.TemporaryDirectory() as folder:
 
         def start(script: str) -> float:
             began = time.perf_counter()
-            with serve(scripts[script], Path(folder) / "log.txt") as server, _new_context(browser) as context:
+            with serve(scripts[script], Path(folder) / "log.txt") as server, new_context(browser) as context:
                 page = context.new_page()
                 page.goto(server.url)
                 _wait_until_drawn(page, script)
@@ -104,14 +104,14 @@ def visits() -> "Iterator[Row]":
     """A browser that has nothing cached, and a server that is warm; and what a first and a second visit bring."""
     from tests.bench import Row
 
-    with _browser() as (browser, scripts), tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+    with browser_and_scripts() as (browser, scripts), tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         servers = {
             script: stack.enter_context(serve(path, Path(folder) / f"{script}.txt")) for script, path in scripts.items()
         }
         _wait_until_ready(servers["serve"].url)
 
         def visit(script: str) -> float:
-            with _new_context(browser) as context:
+            with new_context(browser) as context:
                 page, began = context.new_page(), time.perf_counter()
                 page.goto(servers[script].url)
                 _wait_until_drawn(page, script)
@@ -123,7 +123,7 @@ def visits() -> "Iterator[Row]":
             what = f"cold browser to painted heads, {script}.py / bare page"
             yield Row(what=what, ours=taken[script], theirs=taken["bare"], unit="s", goal=1.4)
         for script in ("app", "serve"):
-            with _new_context(browser) as context:
+            with new_context(browser) as context:
                 for number, limit in (("first", 1.5), ("second", 0.1)):
                     page = context.new_page()
                     traffic = count(page)
@@ -137,10 +137,10 @@ def slider() -> "Iterator[Row]":
     """A key on the layer's slider to the changed picture."""
     from tests.bench import Row
 
-    with _browser() as (browser, scripts), tempfile.TemporaryDirectory() as folder:
+    with browser_and_scripts() as (browser, scripts), tempfile.TemporaryDirectory() as folder:
         taken = {}
         for script in ("app", "bare"):
-            with serve(scripts[script], Path(folder) / "log.txt") as server, _new_context(browser) as context:
+            with serve(scripts[script], Path(folder) / "log.txt") as server, new_context(browser) as context:
                 page = listen(context.new_page())
                 page.goto(server.url)
                 wait_run(page)

@@ -1,0 +1,98 @@
+"""From a click to the last change of the page, for ``python -m tests.bench``: each beside a bare page's one slider."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import Locator, Page
+
+from pages import PAGES
+from tests.bench_visit import browser_and_scripts, new_context
+from tests.browser.drive import find_browser, listen, open_chip, serve, wait_run
+from viz.text import translator
+
+if TYPE_CHECKING:
+    from tests.bench import Row
+
+QUIET = 700
+"""Milliseconds without a change after which there will be none."""
+WATCH = """() => {
+    window.last = {};
+    const changed = () => { last.change = performance.now(); last.first ||= last.change; };
+    const inMain = ({ target }) => (target.closest ? target : target.parentElement)?.closest('.stMain');
+    new MutationObserver((changes) => changes.some(inMain) && changed()).observe(document.body,
+        { subtree: true, childList: true, attributes: true, characterData: true });
+    for (const name of ['putImageData', 'drawImage', 'fillRect']) {
+        const draw = CanvasRenderingContext2D.prototype[name];
+        CanvasRenderingContext2D.prototype[name] = function (...given) { changed(); return draw.apply(this, given); };
+    }
+    for (const name of ['keydown', 'click'])
+        addEventListener(name, (event) => { last = { begin: event.timeStamp }; }, { capture: true });
+}"""
+"""Note when anything in the page's main part changes, what is drawn on a canvas too."""
+
+
+def _settled(page: Page, act: Callable[[], None]) -> float:
+    """Milliseconds from what is done to the last change."""
+    act()
+    wait_run(page)
+    page.wait_for_timeout(QUIET)
+    begin, change = page.evaluate("() => [last.begin, last.change ?? NaN]")
+    return float(change - begin)
+
+
+def _keys(page: Page, thumb: Locator, repeats: int = 5) -> float:
+    """The arrow keys on a slider, to and fro, both ends warm."""
+    taken = [
+        _settled(page, lambda key=key: thumb.press(key)) for key in ("ArrowRight", "ArrowLeft") * (repeats // 2 + 2)
+    ]
+    return median(taken[2:])
+
+
+@contextmanager
+def _open(script: str) -> Iterator[Page]:
+    with (
+        browser_and_scripts() as (browser, scripts),
+        tempfile.TemporaryDirectory() as folder,
+        serve(scripts[script], Path(folder) / "log.txt") as server,
+        new_context(browser) as context,
+    ):
+        page = listen(context.new_page())
+        page.goto(server.url)
+        wait_run(page)
+        page.evaluate(WATCH)
+        yield page
+
+
+def reruns() -> "Iterator[Row]":
+    """Every page chosen in the navigation when it is warm, and the layer's slider on every page that has one."""
+    from tests.bench import Row
+
+    with _open("bare") as page:
+        bare = _keys(page, page.locator("input[type=range]"))
+    chosen: dict[str, list[float]] = {name: [] for name in PAGES}
+    layers, t = dict[str, float](), translator("en")
+    with _open("app") as page:
+        navigation = page.get_by_test_id("stSidebarNav")
+        for visit in range(4):
+            for name, taken in chosen.items():
+                link = navigation.get_by_text(t(f"{name}.title"), exact=True)
+                taken.append(_settled(page, link.click))
+                if visit == 3 and page.locator(".st-key-chip_layer").is_visible():
+                    open_chip(page, "layer")
+                    layers[name] = _keys(page, page.locator(".st-key-layer input[type=range]"))
+                    page.keyboard.press("Escape")
+                    wait_run(page)
+    for name, taken in chosen.items():
+        yield Row(
+            what=f"{name}: chosen, to its last change / bare slider", ours=median(taken[1:]), theirs=bare, goal=8.0
+        )
+    for name, milliseconds in layers.items():
+        goal = 2.5 if name == "heads" else 4.0
+        yield Row(what=f"{name}: layer, to the last change / bare slider", ours=milliseconds, theirs=bare, goal=goal)
+
+
+SECTIONS: tuple[Callable[[], Any], ...] = (reruns,) if find_browser() else ()
