@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -46,9 +47,8 @@ def _settled(page: Page, act: Callable[[], None]) -> float:
 
 def _keys(page: Page, thumb: Locator, repeats: int = 5) -> float:
     """The arrow keys on a slider, to and fro, both ends warm."""
-    taken = [
-        _settled(page, lambda key=key: thumb.press(key)) for key in ("ArrowRight", "ArrowLeft") * (repeats // 2 + 2)
-    ]
+    keys = ("ArrowRight", "ArrowLeft") * (repeats // 2 + 2)
+    taken = [_settled(page, partial(thumb.press, key)) for key in keys]
     return median(taken[2:])
 
 
