@@ -20,8 +20,8 @@ def draw(context: HeadsContext) -> list[Check]:
     H = trace.projections.spec.H
     off = controls.several(t("heads.off"), "off", H - 1, lambda i: f"{t('heads.head')} {i}")
     if not off:
-        st.caption(t("heads.off_none"))
-        return []
+        st.caption(t("heads.off_none", head=context.head))
+        off = [context.head]
     heads_off = frozenset((choice.layer, i) for i in off)
     without = compute.read(choice.source, heads_off)
     whole = trace.output.norm(dim=-1)  # 0 where a query may look nowhere and no bias is added: nothing can change there

@@ -63,8 +63,7 @@ def show_growth(context: StackingContext, rows: Tensor, *, key: str) -> None:
     )
     title = t(f"stacking.{key}.picture", token=token)
     st.text(title)
-    with st.container(key=f"dense_{key}"):
-        show(fig, key=f"{key}_growth", alt=title)
+    show(fig, key=f"{key}_growth", alt=title)
 
 
 def _says(context: StackingContext) -> str:

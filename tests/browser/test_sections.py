@@ -18,7 +18,7 @@ TALLEST = 2_000
 PICTURE = (
     ":is(canvas, .js-plotly-plot, table, .stDataFrame, .block, .sharing, .kv-cache, .shapes, .paths, .st-key-measure)"
 )
-LINKS = {"heads": {"off": 1}, "block": {"block": "both"}, "convolution": {"learned": 40}}
+LINKS = {"block": {"block": "both"}, "convolution": {"learned": 40}}
 """What makes a page's sections as long as they get."""
 
 HOSTILE = "<img src=x onerror=alert(1)> {query} $x$ **b** :red[w] #000001 猫 word"

@@ -63,3 +63,12 @@ def test_a_phone_leaves_out_names_that_would_lie_on_one_another(visit):
     assert [name.text_content() for name in names.all() if name.is_visible()] == words[::2]
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(page.locator("g.xtick:visible")).to_have_count(36)
+
+
+def test_numbers_too_small_to_read_are_not_printed(visit):
+    page = visit("many-heads", section="differ", viewport=PHONE)
+    numbers = page.locator(".heatmap-label text")
+    expect(numbers).to_have_count(144)
+    assert not [number for number in numbers.all() if number.is_visible()]
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(page.locator(".heatmap-label text:visible")).to_have_count(144)
