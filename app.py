@@ -4,7 +4,7 @@ from importlib import import_module
 
 import streamlit as st
 
-from pages import FIRST, GLOSSARY, NAVIGATION, PAGES
+from pages import FIRST, LOOK_UP, NAVIGATION, PAGES
 from viz import ASSETS
 from viz.errors import ModelError
 from viz.frame import compute, examples, sidebar, state, waiting
@@ -13,7 +13,7 @@ from viz.frame.connection.reconnect import come_back
 from viz.frame.scene import say_error
 from viz.frame.terms import links, marks
 
-use_own_pages([sidebar.path_of(name) for name in (*PAGES, GLOSSARY)])
+use_own_pages([sidebar.path_of(name) for name in (*PAGES, *LOOK_UP)])
 st.set_page_config(page_icon=str(ASSETS / "favicon.png"), layout="wide")
 embedded = bool(st.context.is_embedded)
 st.html(ASSETS / "style.css")

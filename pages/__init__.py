@@ -12,13 +12,13 @@ _PLACED = {
 }
 """The names of the pages, which are their folders, by group, in an order one can learn in."""
 
-GLOSSARY = "glossary"
-"""Where terms are looked up: a page with no text and no sections, the last of the navigation."""
+LOOK_UP = ("glossary", "about")
+"""Where something is looked up: pages with no text and no sections, the last of the navigation."""
 
 _FOLDERS = {file.parent.name for file in Path(__file__).parent.glob("*/page.py")}
-_NEW = sorted(_FOLDERS.difference(*_PLACED.values(), (GLOSSARY,)))
+_NEW = sorted(_FOLDERS.difference(*_PLACED.values(), LOOK_UP))
 """Folders that have no place above yet stand at the end."""
 
 _GROUPS = _PLACED | {"deeper": (*_PLACED["deeper"], *_NEW)}
 PAGES = tuple(name for group in _GROUPS.values() for name in group)
-NAVIGATION = _GROUPS | {"look_up": (GLOSSARY,)}
+NAVIGATION = _GROUPS | {"look_up": LOOK_UP}

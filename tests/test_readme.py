@@ -120,7 +120,9 @@ def test_every_setting_of_the_server_is_told_with_its_usual_value():
     numbers = {
         f"HEADLIGHT_{name}": usual.replace("_", "") for name, usual in re.findall(r'whole\("(\w+)", ([\d_]+)', source)
     }
-    others = {f"HEADLIGHT_{name}" for name in re.findall(r'names\("(\w+)"', source)} | {"HEADLIGHT_METRICS_TOKEN"}
+    others = {f"HEADLIGHT_{name}" for name in re.findall(r'names\("(\w+)"', source)} | set(
+        re.findall(r'environ.get\("(HEADLIGHT_\w+)"', source)
+    )
     told = {name.strip("`"): usual for name, usual, _ in table("setting")}
     assert numbers.items() <= told.items()
     assert set(told) == set(numbers) | others

@@ -224,5 +224,10 @@ FRAMES = names("FRAMES", "'self'")
 TLS = bool(whole("TLS", 0, 0, 1))
 """Whether all visitors come by TLS, which ends here or in a proxy before: then browsers are told so for a year."""
 
+SOURCE = os.environ.get("HEADLIGHT_SOURCE", "")
+"""Where the source code is, for the page about the program: https://..."""
+if SOURCE and not SOURCE.startswith("https://"):
+    raise ValueError(f"HEADLIGHT_SOURCE={SOURCE!r} does not begin with https://")
+
 METRICS_TOKEN = os.environ.get("HEADLIGHT_METRICS_TOKEN", "")
 """Who sends this as a bearer token may read /_stcore/metrics; nobody if nothing is set."""

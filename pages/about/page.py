@@ -1,0 +1,72 @@
+"""About Headlight: what it is, what it keeps of its visitors, licences, how to cite it, and what is running here."""
+
+import platform
+from importlib.metadata import version
+
+import streamlit as st
+
+from viz import limits
+from viz.frame import state
+from viz.frame.models_here import models_here
+from viz.frame.page import Page, say_refused
+from viz.frame.terms.links import SHARED
+from viz.text import Translate, translator
+
+CITATION = """\
+@software{headlight,
+  title   = {Headlight: every idea of multi-head attention, touchable},
+  author  = {{The authors of Headlight}},
+  version = {0.2.0},
+  date    = {2026-11-22},
+  license = {MIT}
+}"""
+"""What CITATION.cff says, for those who write in LaTeX; a test compares them."""
+
+RUNNING = ("torch", "transformers", "streamlit", "plotly")
+
+
+class About(Page):
+    """A page that reads no text."""
+
+    def draw(self) -> None:
+        """Draw it: each heading, and what is to be said under it."""
+        t = translator(st.session_state["lang"])
+        note = self.head(t)
+        for part, draw_more in PARTS.items():
+            st.header(t(f"about.{part}"), anchor=False)
+            st.markdown(t(f"about.{part}_says"))
+            draw_more(t)
+        state.keep(*SHARED)
+        say_refused(t, note)
+
+
+def _source(t: Translate) -> None:
+    if limits.SOURCE:
+        st.link_button(t("about.source"), limits.SOURCE, type="tertiary")
+
+
+def _licences(t: Translate) -> None:
+    entries = list(models_here().values())
+    st.dataframe(
+        {
+            t("about.model"): [entry.id for entry in entries],
+            t("about.model_licence"): [entry.licence or t("about.unknown") for entry in entries],
+            t("about.from"): [entry.hub or entry.package or t("about.from_here") for entry in entries],
+        },
+        hide_index=True,
+    )
+
+
+def _cite(_: Translate) -> None:
+    st.code(CITATION, language=None, wrap_lines=True)
+
+
+def _runs(_: Translate) -> None:
+    found = {"Python": platform.python_version()} | {name: version(name) for name in RUNNING}
+    st.text(" · ".join(f"{name} {number}" for name, number in found.items()))
+
+
+PARTS = {"what": _source, "privacy": lambda _: None, "licence": _licences, "cite": _cite, "runs": _runs}
+"""The headings, and what stands under each beside its sentences."""
+
+PAGE = About(name="about", sections=())

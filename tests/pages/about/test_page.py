@@ -1,0 +1,39 @@
+"""The page about the program: what it says is what the project's own files say."""
+
+import re
+
+import pytest
+import yaml
+
+from pages.about.page import CITATION
+from viz import ROOT
+from viz.frame.models_here import models_here
+from viz.text import LANGUAGES, translator
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_it_is_whose_it_is_and_what_it_keeps(open_app, lang):
+    app, t = open_app("about", lang=lang, text="zebra"), translator(lang)
+    assert app.title[0].value == t("about.title")
+    assert [header.value for header in app.header] == [
+        t(f"about.{p}") for p in ("what", "privacy", "licence", "cite", "runs")
+    ]
+    assert list(app.dataframe[0].value[t("about.model")]) == list(models_here())
+    assert not app.exception and not app.text_area
+    assert app.query_params["text"] == "zebra", "the text is kept"
+
+
+def test_the_source_is_linked_where_the_operator_says_where_it_is(open_app, monkeypatch):
+    assert not open_app("about").get("link_button")
+    monkeypatch.setattr("viz.limits.SOURCE", "https://example.org/headlight")
+    (link,) = open_app("about").get("link_button")
+    assert link.proto.url == "https://example.org/headlight"
+
+
+def test_it_is_cited_as_the_citation_file_says():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))
+    bibtex = dict(re.findall(r"(\w+) += \{+([^}]+)\}+", CITATION))
+    assert bibtex == {
+        "title": cited["title"], "author": cited["authors"][0]["name"], "version": cited["version"],
+        "date": str(cited["date-released"]), "license": cited["license"],
+    }  # fmt: skip
