@@ -10,7 +10,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, frame, wait_run
+from tests.browser.drive import PHONE, frame, open_chip, wait_run
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import part
@@ -65,6 +65,25 @@ def test_what_was_clicked_is_what_is_said_and_another_sentence_to_try_keeps_its_
     expect(grid.locator(".chip")).to_have_text(re.compile("it"))
     expect(grid.locator(".large")).to_be_in_viewport(ratio=0.5)
     expect(says).to_be_in_viewport(ratio=1)
+
+
+def test_a_slider_shows_its_layer_before_python_hears_of_it(visit):
+    """The maps of all layers are here. Changed by hand, the slider tells Python nothing: what is seen is the browser's."""
+    page = visit()
+    open_chip(page, "layer")
+    page.locator(".st-key-layer input[type=range]").evaluate("""(slider) => {
+        slider.value = 5;
+        slider.setAttribute("value", 5);
+    }""")
+    grid = page.locator(".head-grid")
+    expect(grid.locator(".title")).to_have_text(T("head_grid.layer_head", layer=5, head=1))
+    shown = grid.evaluate("(root) => Array.from(root.headGrid.map.values)")
+    torch.testing.assert_close(torch.tensor(shown), compute.read(REAL).layer(5).weights[1].flatten(), atol=1e-2, rtol=0)
+    expect(page.locator(".st-key-chip_layer button").first).to_contain_text(T("chips.layer", layer=3))  # Python's word
+    page.locator(".st-key-layer input[type=range]").press("ArrowRight")
+    wait_run(page)
+    expect(grid.locator(".title")).to_have_text(T("head_grid.layer_head", layer=4, head=1))
+    assert "layer=4" in page.url
 
 
 def test_the_csv_is_the_trace(visit):

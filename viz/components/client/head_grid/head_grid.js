@@ -51,21 +51,40 @@ class Grid {
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.large?.fit()));
     this.watch.observe(this.root);
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
+    this.sliders = new MutationObserver((changes) => this.#follow(changes));
+    this.sliders.observe(document.body, { subtree: true, attributes: true, attributeFilter: ["value"] });
   }
 
   close() {
     this.watch.disconnect();
+    this.sliders.disconnect();
     clearTimeout(this.timer);
     this.root.remove();
     const place = channel(this.channel);
     if (place.grid === this) place.grid = null; // the bytes stay: another page's grid may be waiting for them already
   }
 
-  /** New words and choices from Python; an answer to an older choice than the last one made here is out of date. */
+  /**
+   * New words and choices from Python; an answer to an older choice than the last one made here is out of date. What
+   * Python has said before it says again whenever the page is drawn, while a slider may be ahead of it.
+   */
   receive(data, setStateValue) {
     this.setStateValue = setStateValue;
     this.next = data;
-    if (data.n >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.n];
+    const said = JSON.stringify([data.choice, data.n]);
+    if (data.n >= this.sent && said !== this.said) [this.choice, this.sent, this.said] = [{ ...data.choice }, data.n, said];
+    this.refresh();
+  }
+
+  /** The page's sliders of layer and head: shown at once, the maps are here. Streamlit tells Python of them. */
+  #follow(changes) {
+    const chosen = {}, ends = { layer: this.wall?.n_layers, head: this.wall?.n_heads };
+    for (const { target } of changes) {
+      const name = Object.keys(ends).find((name) => target.matches(`.st-key-${name} input[type=range]`));
+      if (name && Number(target.value) < ends[name]) chosen[name] = Number(target.value);
+    }
+    if (!Object.keys(chosen).length || !this.choice) return;
+    Object.assign(this.choice, chosen);
     this.refresh();
   }
 
