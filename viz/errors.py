@@ -21,6 +21,8 @@ class ModelError(ValueError):
         "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "
         "it knows {known}.",
         "attention": "{model}: this model's attention takes {option!r}, which Headlight cannot reproduce exactly.",
+        "infinite": "{model}: its numbers grow beyond all bounds on this text, so there is nothing to show; "
+        "choose another model.",
         "silent": "{model} has no head to write words with; choose another model.",
         "block": "{model}: Headlight does not know how a block of the family {family!r} is put together; "
         "it knows {known}.",

@@ -11,6 +11,7 @@ import huggingface_hub
 import pytest
 import torch
 from huggingface_hub import constants
+from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 from tests.checkpoints import TEXT, open_folder, save, save_tokenizer
@@ -447,3 +448,59 @@ def test_the_sha_of_a_packages_file_is_not_asked_of_the_hubs(package, hub_cache,
     fill(hub_cache, checkpoint("bert"))
     entry = carried(hub="someone/small", sha256="a" * 64)
     assert not load("small", extra=(entry,)).is_packaged
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"num_hidden_layers": 0}, "num_hidden_layers is not a whole number from 1 to 512"),
+        ({"num_hidden_layers": 20_000}, "num_hidden_layers is not a whole number from 1 to 512"),
+        ({"num_attention_heads": -4}, "num_attention_heads is not a whole number from 1 to 1024"),
+        ({"num_attention_heads": True}, "num_attention_heads is not a whole number from 1 to 1024"),
+        ({"hidden_size": "many"}, "hidden_size is not a whole number from 1 to 65536"),
+        ({"vocab_size": 10**12}, "vocab_size is not a whole number"),
+        ({"layer_norm_eps": float("nan")}, "layer_norm_eps is not a number that can be computed with"),
+        ({"rope_theta": 0}, "rope_theta is not above 0"),
+        ({"rope_parameters": {"rope_theta": -1.0}}, "rope_theta is not above 0"),
+        ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config is not followed here"),
+        ({"attn_implementation": "flash_attention_2"}, "attn_implementation is not followed here"),
+        ({"intermediate_size": 40}, "encoder.layer.0.intermediate.dense.bias is 53, config.json asks for 40"),
+    ],
+)
+def test_an_odd_configuration_is_refused_in_a_sentence_of_our_own(folder, changes, reason):
+    edit(folder / "config.json", **changes)
+    error = refusal(folder)
+    assert error.code == "corrupt"
+    assert error.values["reason"].removeprefix("config.json: ").removeprefix("bert.").startswith(reason)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(folder, value):
+    weights = load_file(folder / "model.safetensors")
+    weights[sorted(weights)[-1]].view(-1)[0] = value
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    assert refusal(folder).values["reason"].endswith("holds values that are not numbers")
+
+
+def test_weights_that_overflow_on_a_text_end_in_a_sentence(folder):
+    weights = {name: weight * 1e30 for name, weight in load_file(folder / "model.safetensors").items()}
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError) as caught:
+        capture(open_folder(folder), TEXT)
+    assert caught.value.code == "infinite"
+
+
+def test_a_tokenizer_beyond_the_models_table_is_refused(folder):
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["zebra"] = 5_000
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    model = open_folder(folder)
+    assert capture(model, "animal").final.shape[1] == 35, "what it knows, it reads"
+    with pytest.raises(ModelError, match="a token of this text has number 5000, the model knows 331"):
+        capture(model, "zebra animal")
+
+
+@pytest.mark.parametrize("length", ["many", -3, 0])
+def test_a_text_length_that_is_none_is_refused(folder, length):
+    edit(folder / "tokenizer_config.json", model_max_length=length)
+    assert refusal(folder).code == "corrupt"

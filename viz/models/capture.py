@@ -18,6 +18,7 @@ from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head,
 from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
 from viz.models.attention_interface import Recorder, recording, silence
+from viz.models.checks import check_finite, check_tokens
 from viz.models.layout import Layer, LoadedModel, linear
 from viz.models.tokens import Tokens, labels, read_text
 
@@ -208,9 +209,8 @@ def _states(result: Any, first: str) -> dict[str, tuple[Tensor, ...]]:
 
 
 def _inputs(model: LoadedModel, tokens: Tokens, target: Tokens | None, vectors: Tensor | None) -> dict[str, Any]:
-    inputs: dict[str, Any] = (
-        {"input_ids": torch.tensor([tokens.ids])} if vectors is None else {"inputs_embeds": vectors[None]}
-    )
+    name, read = ("input_ids", torch.tensor(tokens.ids)) if vectors is None else ("inputs_embeds", vectors)
+    inputs: dict[str, Any] = {name: read[None]}
     if target is not None:
         inputs["decoder_input_ids"] = torch.tensor([target.ids])
     elif model.layers[0].layout.stack == "decoder":
@@ -239,7 +239,7 @@ def capture(
         heads_off: heads of the first stack whose output is replaced by zero in this pass.
 
     Raises:
-        ModelError: if the text has no token, or the model's attention cannot be reproduced exactly.
+        ModelError: if the text has no token, or what the model does with it cannot be shown exactly.
     """
     limit = min(max_tokens or model.max_tokens, model.max_tokens)
     tokens = read_text(model.tokenizer, text, limit)
@@ -265,11 +265,10 @@ def capture_tokens(
         vectors: (T, d_model), read in place of the tokens' own rows of the embedding table; the model still adds its
             own positions to them.
     """
+    check_tokens(model, tokens)
     written = _shifted(model, target or tokens) if model.model.config.is_encoder_decoder else None
-    off: dict[int, list[int]] = {}
-    for index, head in heads_off:
-        off.setdefault(id(model.layers[index].attention), []).append(head)
-    edits = {module: silence(heads) for module, heads in off.items()}
+    off = {index: [head for at, head in heads_off if at == index] for index, _ in heads_off}
+    edits = {id(model.layers[index].attention): silence(heads) for index, heads in off.items()}
     with torch.inference_mode(), recording(edits) as recorder:
         result = model.model(**_inputs(model, tokens, written, vectors), output_hidden_states=True, return_dict=True)
         stacks: dict[str, list[Call]] = {}
@@ -281,6 +280,7 @@ def capture_tokens(
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
     calls = {name: tuple(found) for name, found in stacks.items()}
     final = next(iter(states.values()))[-1]
+    check_finite(model, states)
     return Capture(tokens=tokens, target=written, final=final, predictions=predictions, states=states, stacks=calls)
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
+from viz.models.checks import refused, unusable
 from viz.models.layout import LoadedModel, check_family, find_layers
 from viz.models.registry import Entry, find
 from viz.models.stream import watch_model
@@ -146,8 +148,8 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
     config = _read_json(entry, folder / "config.json")
     check_family(entry, str(config.get("model_type")))
     _check_weights(entry, folder)
-    if "transformers_weights" in config:
-        raise _corrupt(entry, "config.json: transformers_weights names another file")
+    if reason := refused(config):
+        raise _corrupt(entry, reason)
     if not (folder / "tokenizer.json").is_file():
         raise ModelError("missing", model=entry.id, file="tokenizer.json")
     try:
@@ -158,6 +160,7 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
             attn_implementation=INTERFACE,
             dtype=torch.float32,
             output_loading_info=True,
+            ignore_mismatched_sizes=True,  # told below, in a sentence of our own
             **OPTIONS,
         )
     except Exception as error:
@@ -165,7 +168,15 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
     # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.
     if gaps := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise _corrupt(entry, f"no weights for {gaps[0]}")
+    for name, found, asked in sorted(report["mismatched_keys"]):
+        raise _corrupt(entry, f"{name} is {_size(found)}, config.json asks for {_size(asked)}")
+    if reason := unusable(model, tokenizer):
+        raise _corrupt(entry, reason)
     return model, tokenizer
+
+
+def _size(shape: Iterable[int]) -> str:
+    return " × ".join(map(str, shape))
 
 
 def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:

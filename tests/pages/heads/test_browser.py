@@ -68,7 +68,7 @@ def test_what_was_clicked_is_what_is_said_and_another_sentence_to_try_keeps_its_
 
 
 def test_a_slider_shows_its_layer_before_python_hears_of_it(visit):
-    """The maps of all layers are here. Changed by hand, the slider tells Python nothing: what is seen is the browser's."""
+    """All layers' maps are here. A slider changed by a script tells Python nothing: what is seen is the browser's."""
     page = visit()
     open_chip(page, "layer")
     page.locator(".st-key-layer input[type=range]").evaluate("""(slider) => {
