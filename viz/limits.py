@@ -50,6 +50,10 @@ PAINTED_TOKENS = 32
 HAND_NUMBER, HAND_CHARACTERS = 5, 12
 """Of the example that is worked out by hand: how large a number may be, and how long a word; both fit a phone."""
 
+OWN_WORDS, OWN_WIDTH, OWN_HEADS, OWN_NUMBER = 6, 6, 3, 20
+"""Of numbers that a visitor types in: words, the width of their vectors, heads, and how large a number may be. The
+largest example has 180 numbers, 365 characters in a link, and every one can be read on the screen at once."""
+
 PLACED_TOKENS = 128
 """Of a text whose encodings are compared: eight maps of 128 x 128 exact numbers are 0.5 MB."""
 

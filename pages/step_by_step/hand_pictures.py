@@ -170,7 +170,7 @@ class Pictures:
         (masked,), (weights,), exps = self.trace.masked, self.trace.weights, self.example.exponentials
         lines = [
             [
-                _share(masked[i].tolist(), self.example.shifts[i], exps[i].tolist(), j, float(weights[i, j]))
+                power_share(masked[i].tolist(), self.example.shifts[i], exps[i].tolist(), j, float(weights[i, j]))
                 for j in range(len(row))
             ]
             for i, row in enumerate(weights)
@@ -220,7 +220,7 @@ class Pictures:
         return block(name, values, self.words, self.words) | {"says": says}
 
 
-def _share(masked: Sequence[float], shift: float, exps: Sequence[float], at: int, weight: float) -> list[Token]:
+def power_share(masked: Sequence[float], shift: float, exps: Sequence[float], at: int, weight: float) -> list[Token]:
     """The power of e of a score, divided by the sum of its row."""
     *parts, total = exps
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.step_by_step.stepper import ON_THE_TEXT, THREE_WORDS
+from pages.step_by_step.stepper import ON_THE_TEXT, THREE_WORDS, WITHOUT_TEXT
 from viz.frame import state
 from viz.frame.page import Page, Section, say_refused
 from viz.text import Translate, translator
@@ -24,12 +24,15 @@ class WithoutText:
 
 
 class HandFirst(Page):
-    """A page whose first section reads no text: there neither the text nor a model is asked for, loaded or sent."""
+    """A page of which some sections, the first among them, read no text.
+
+    There neither the text nor a model is asked for, loaded or sent.
+    """
 
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
         opened = self._opened()
-        if [section.name for section in opened] == [THREE_WORDS]:
+        if {section.name for section in opened} <= set(WITHOUT_TEXT):
             self._draw_without_text(opened)
         else:
             super().draw()

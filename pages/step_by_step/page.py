@@ -3,8 +3,11 @@
 from pages.step_by_step import ablation, saturation, split, steps, three_words, weighted_sum, worked_example
 from pages.step_by_step.context import open_step_by_step
 from pages.step_by_step.opening import HandFirst
+from pages.step_by_step.own_numbers import puzzles
+from pages.step_by_step.own_numbers import section as own_numbers
 from viz.core.analysis.map_statistics import jacobian_norm
 from viz.core.analysis.one_head import by_hand
+from viz.core.analysis.puzzles import cancels, copies_previous, looks_at
 from viz.core.analysis.saturation import random_scores
 from viz.core.analysis.torch_module import MultiHeadAttention
 from viz.core.attention import attend, row_softmax
@@ -25,6 +28,13 @@ PAGE = HandFirst(
     context=open_step_by_step,
     sections=(
         Section("three_words", three_words.draw, code=(multi_head, attend, row_softmax), formula=three_words.formula),
+        Section(
+            "own_numbers",
+            own_numbers.draw,
+            code=(multi_head, attend, row_softmax, concat_heads),
+            formula=own_numbers.FORMULA,
+        ),
+        Section("puzzles", puzzles.draw, code=(looks_at, copies_previous, cancels), formula=own_numbers.FORMULA),
         Section("steps", steps.draw, code=(project, attend, row_softmax, share_kv, merge_heads), formula=steps.formula),
         Section("worked_example", worked_example.draw, code=(by_hand,), formula=WEIGHT),
         Section("weighted_sum", weighted_sum.draw, code=(by_hand,), formula=SUM, parameters=("place",)),

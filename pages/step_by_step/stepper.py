@@ -8,6 +8,8 @@ from viz.text import Translate
 
 THREE_WORDS, ON_THE_TEXT = "three_words", "steps"
 """The sections that show the steps, as the link names them."""
+WITHOUT_TEXT = (THREE_WORDS, "own_numbers", "puzzles")
+"""Those that read no text: their numbers are in the link."""
 ALL = 0
 ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
 """The steps as the buttons go through them; the last place is all of them at once."""

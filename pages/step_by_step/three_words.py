@@ -104,7 +104,7 @@ def _picture(t: Translate, example: HandExample, n: int) -> None:
     """The matrices of a step, printed; a click on a number explains it, a typed number is taken over."""
     key = f"three_words_{n}"
     letter = state.choice("letter", LETTERS[0], LETTERS)
-    words = {name: t(f"step_by_step.hand_{name}") for name in ("number", "word", "choose")}
+    words = {name: t(f"step_by_step.hand_{name}") for name in ("number", "word", "choose", "problem")}
     told = {"cell": _cell(), "letter": letter, "words": words, "most": hand_example.MOST, "step": n}
     mount(
         "step_by_step/three_words",

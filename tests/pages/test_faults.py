@@ -11,6 +11,9 @@ from urllib.parse import parse_qsl
 import pytest
 import torch
 
+from pages.step_by_step.own_numbers import puzzles as game
+from pages.step_by_step.own_numbers.example import presets
+from pages.step_by_step.own_numbers.numbers import to_code
 from tests.faults import Wrong, put_in
 from tests.running import checked
 from tests.sections import SECTIONS
@@ -19,6 +22,7 @@ from viz.core.analysis import (
     attribution,
     lens,
     map_statistics,
+    puzzles,
     receptive_field,
     rollout,
     saturation,
@@ -34,6 +38,13 @@ from viz.models import generation, interventions, stream
 from viz.models.trained import twins
 
 SEEDED = "source=words&text=one+two+three+four+five+two&n_heads=4"
+
+
+def solved(puzzle: str) -> str:
+    """A puzzle's solution, as a link has it."""
+    return to_code(game.puzzles()[puzzle].solution)
+
+
 PLACES = {
     # Heads
     "all heads": f"heads/all_heads?{SEEDED}&n_kv_heads=2&mask=causal",
@@ -53,6 +64,14 @@ PLACES = {
     "rank": f"many_heads/rank?{SEEDED}",
     # Step by step
     "three words": "step_by_step/three_words?hand_causal=1",
+    "own numbers": "step_by_step/own_numbers?own_causal=1",
+    "own Q, K, V": f"step_by_step/own_numbers?own_causal=1&own={to_code(presets()['three_rows'])}",
+    "puzzle, one word": "step_by_step/puzzles",
+    "puzzle, one word, solved": f"step_by_step/puzzles?puzzle_only_one={solved('only_one')}",
+    "puzzle, previous": "step_by_step/puzzles?puzzle=previous",
+    "puzzle, previous, solved": f"step_by_step/puzzles?puzzle=previous&puzzle_previous={solved('previous')}",
+    "puzzle, cancel": "step_by_step/puzzles?puzzle=cancel",
+    "puzzle, cancel, solved": f"step_by_step/puzzles?puzzle=cancel&puzzle_cancel={solved('cancel')}",
     "steps": f"step_by_step/steps?{SEEDED}&n_kv_heads=2&mask=causal",
     "steps, MHA": f"step_by_step/steps?{SEEDED}",
     "steps, a model": "step_by_step/steps",
@@ -168,6 +187,8 @@ def _unblocked(right, q, k, v, **options):
 MASKED = (
     "all heads",
     "three words",
+    "own numbers",
+    "own Q, K, V",
     "row",
     "steps",
     "worked example",
@@ -183,6 +204,8 @@ MASKED = (
 """Places with a mask that show what attention makes of it."""
 ATTENTION = (
     *MASKED,
+    "puzzle, one word",
+    "puzzle, previous",
     "every mask",
     "decoding",
     "encodings",
@@ -284,12 +307,21 @@ FAULTS = {
     "W_O transposed": Fault(
         function=heads.merge_heads,
         wrong=_with_w_o(lambda w: {"w_o": w.w_o.T} if len(set(w.w_o.shape)) == 1 else {}),
-        places=("all heads", "all heads, a model", "joined", "switched off", "arrivals", "steps", "three words"),
+        places=(
+            "all heads",
+            "all heads, a model",
+            "joined",
+            "switched off",
+            "arrivals",
+            "steps",
+            "three words",
+            "own numbers",
+        ),
     ),
     "each head multiplied by another head's W_O": Fault(
         function=heads.merge_heads,
         wrong=_with_w_o(lambda w: {"w_o": w.w_o.roll(w.spec.d_v, 0)}),
-        places=("all heads", "joined", "joined, a model", "switched off", "arrivals"),
+        places=("all heads", "joined", "joined, a model", "switched off", "arrivals", "own numbers"),
     ),
     "no b_O": Fault(
         function=heads.merge_heads,
@@ -301,7 +333,7 @@ FAULTS = {
         wrong=lambda right, x, m, w, **o: (
             _exchanged(right, x, m, w, **o) if w.w_q.shape == w.w_k.shape else right(x, m, w, **o)
         ),
-        places=("steps, MHA", "who shares, MHA"),
+        places=("steps, MHA", "who shares, MHA", "own numbers"),
     ),
     # Masks
     "causal turned round": Fault(
@@ -570,6 +602,42 @@ FAULTS = {
         function=several_heads.score_form,
         wrong=lambda right, w_q, w_k: right(w_q[:, 1:], w_k[:, 1:]),
         places=("rank",),
+    ),
+    # Puzzles
+    "a weight read down the column": Fault(
+        function=puzzles.looks_at,
+        wrong=lambda right, weights, *a, **o: right(weights.T, *a, **o),
+        places=("puzzle, one word, solved",),
+    ),
+    "a verdict that is easily pleased": Fault(
+        function=puzzles.looks_at,
+        wrong=lambda right, *a, least: right(*a, least=least / 10),
+        places=("puzzle, one word",),
+    ),
+    "the next word for the one before": Fault(
+        function=puzzles.copies_previous,
+        wrong=lambda right, weights, *a, **o: right(weights.T, *a, **o),
+        places=("puzzle, previous, solved",),
+    ),
+    "a copy that is easily pleased": Fault(
+        function=puzzles.copies_previous,
+        wrong=lambda right, *a, least, off: right(*a, least=least / 10, off=off),
+        places=("puzzle, previous",),
+    ),
+    "a copy of the word itself": Fault(
+        function=puzzles.copies_previous,
+        wrong=lambda right, weights, written, words, **o: right(weights, written, words.roll(-1, 0), **o),
+        places=("puzzle, previous, solved",),
+    ),
+    "heads that are added up without their signs": Fault(
+        function=puzzles.cancels,
+        wrong=lambda right, contributions, **o: right(contributions.abs(), **o),
+        places=("puzzle, cancel, solved",),
+    ),
+    "one head that is left out of the sum": Fault(
+        function=puzzles.cancels,
+        wrong=lambda right, contributions, **o: right(contributions[1:], **o),
+        places=("puzzle, cancel", "puzzle, cancel, solved"),
     ),
     # The next word
     "a surprise in nats": Fault(

@@ -1,8 +1,12 @@
 // A step of one head in small printed matrices. A number that follows from others can be chosen: what it is made of is
-// marked, and its calculation is written below. What is given can be typed over. Nothing is calculated here.
+// marked, and its calculation is written below. What is given can be changed (given_number.js). A picture in groups also
+// says what its numbers follow from (head_numbers.js): then they move with the number that is being changed, until
+// Python's own have come. Otherwise nothing is calculated here.
 
 import { mount } from "../lib/mount.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
+import { givenNumber } from "./given_number.js";
+import { follow, printed, typed } from "./head_numbers.js";
 
 export default mount((parent) => new ThreeWords(parent));
 
@@ -15,6 +19,7 @@ class ThreeWords {
   constructor(parent) {
     this.root = element("div", "three-words");
     this.sent = 0;
+    this.drafts = new Map(); // what is typed and not yet, or never, a number, by its place
     this.root.addEventListener("keydown", (event) => this.#key(event));
     parent.append(this.root);
   }
@@ -24,18 +29,26 @@ class ThreeWords {
   }
 
   receive(data, setStateValue) {
-    [this.data, this.setStateValue] = [data, setStateValue];
-    [this.cell, this.letter] = [data.cell, data.letter];
-    const focused = this.root.getRootNode().activeElement?.dataset?.place;
+    this.setStateValue = setStateValue;
+    this.late = this.isBusy ? data : null;
+    if (this.isBusy) return; // a number is being dragged: nothing is built anew under the finger
+    this.data = data;
+    [this.cell, this.letter, this.at] = [data.cell, data.letter, data.at];
+    const focused = this.root.getRootNode().activeElement, place = focused?.dataset?.place;
+    const [from, to] = [focused?.selectionStart, focused?.selectionEnd];
     this.#build();
-    if (focused) this.root.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus();
+    const again = place && this.root.querySelector(`[data-place="${CSS.escape(place)}"]`);
+    again?.focus();
+    if (again && this.drafts.has(place)) again.setSelectionRange(from, to);
   }
 
   #build() {
-    const { left, pairs, blocks, named } = this.data, picture = element("div", pairs ? "product" : "list");
-    [this.cells, this.parts] = [[], []]; // what can be chosen, and what that is made of
+    const { left, pairs, blocks, groups, named } = this.data, picture = element("div", pairs ? "product" : groups ? "groups" : "list");
+    [this.cells, this.parts, this.wrong] = [[], [], null]; // what can be chosen, and what that is made of
     this.root.classList.toggle("named", Boolean(named));
-    if (pairs) {
+    if (groups) {
+      for (const group of groups) picture.append(this.#group(group));
+    } else if (pairs) {
       picture.style.setProperty("--pairs", String(pairs.length));
       if (pairs.length > 1) picture.append(this.#letters(pairs));
       picture.append(this.#table(left, "left", widest(left)));
@@ -54,13 +67,23 @@ class ThreeWords {
     const written = element("div", "written", { "aria-live": "polite" });
     const scroll = element("div", "scroll");
     scroll.append(picture);
-    this.root.replaceChildren(scroll);
+    this.problem = element("p", "problem", { role: "alert" });
+    this.root.replaceChildren(scroll, this.problem);
     if (this.cells.length) {
       written.append(this.says, this.line, this.note);
       (pairs ? picture : this.root).append(written); // a product leaves a corner free
-      this.root.append(element("p", "choose", {}, this.data.words.choose));
-      this.#mark();
+      const { choose, change } = this.data.words;
+      this.root.append(element("p", "choose", {}, change ? `${choose} ${change}` : choose));
+      groups ? this.#explain(written) : this.#mark();
     }
+    this.#complain();
+  }
+
+  #group({ title, blocks }) {
+    const group = element("div", "group", { role: "group", "aria-label": title }), list = element("div", "list");
+    for (const block of blocks) list.append(this.#table(block, block.explains ? "result" : "before", Math.max(4, widest(block))));
+    group.append(element("p", "title", {}, title), list);
+    return group;
   }
 
   /** On a narrow page one of the products is seen at a time: a button for each. */
@@ -83,6 +106,7 @@ class ThreeWords {
     figure.append(caption);
     head.append(element("td", "corner"));
     for (const label of block.columns) head.append(element("th", "", { scope: "col", title: label }, label));
+    if (block.heads) table.append(this.#heads(block));
     table.append(head);
     block.rows.forEach((label, i) => {
       const row = element("tr");
@@ -94,25 +118,31 @@ class ThreeWords {
     return figure;
   }
 
+  /** A row above the columns: which of them belong to which head. */
+  #heads({ heads, columns }) {
+    const row = element("tr", "heads"), width = columns.length / heads.length;
+    row.append(element("td", "corner"), ...heads.map((head) => element("th", "", { scope: "colgroup", colspan: width, title: head }, head)));
+    return row;
+  }
+
   #number(block, side, code, i, j) {
     const cell = element("td", "number"), text = block.texts[i][j];
-    if (side !== "result") this.parts.push({ cell, side, code, i, j, isSum: Boolean(block.sums) && j === block.columns.length - 1 });
-    const name = fill(this.data.words.number, { name: block.name, row: block.rows[i], column: block.columns[j] });
-    const place = `${block.name} ${i} ${j}`;
+    if (block.heads && j && j % (block.columns.length / block.heads.length) === 0) cell.classList.add("next-head");
+    if (block.head_rows && i && i % block.head_rows === 0) cell.classList.add("below-head");
+    if (side !== "result") this.parts.push({ cell, side, code, i, j, live: block.live, isSum: Boolean(block.sums) && j === block.columns.length - 1 });
+    const [row, column] = [(block.spoken_rows ?? block.rows)[i], (block.spoken_columns ?? block.columns)[j]];
+    const name = fill(this.data.words.number, { name: block.spoken ?? block.name.replace("_", " "), row, column });
+    const place = `${block.live ?? block.name} ${i} ${j}`;
     if (block.edit) {
-      const input = element("input", "", { type: "text", "aria-label": name, "data-place": place, size: 4, autocomplete: "off" });
-      input.value = text;
-      input.addEventListener("focus", () => input.select());
-      input.addEventListener("change", () => this.#typed(block, i, j, input, text));
-      cell.append(input);
-    } else if (block.says) {
+      cell.append(this.#input(block, i, j, name, place));
+    } else if (block.says || block.explains) {
       const button = element("button", "", { type: "button", "data-place": place, "aria-label": `${name}: ${text}` }, text);
       button.addEventListener("click", (event) => {
-        this.#choose([i, j], code);
+        this.#choose([i, j], code, block.explains ? block.live : "");
         if (event.detail) button.blur(); // after a finger or the mouse the arrow keys go on from step to step
       });
       cell.append(button);
-      this.cells.push({ block, code, i, j, cell, button });
+      this.cells.push({ block, code, i, j, cell, button, name });
     } else {
       cell.textContent = text;
     }
@@ -138,18 +168,53 @@ class ThreeWords {
     return cell;
   }
 
-  #typed(block, row, column, input, before) {
-    const value = Number(input.value.trim().replace("−", "-").replace(",", ".") || NaN), { most } = this.data;
-    if (!Number.isFinite(value)) {
-      input.value = before;
-      return;
-    }
-    const within = Math.round(100 * Math.min(most, Math.max(-most, value))) / 100;
-    input.value = String(within).replace("-", "−");
-    this.setStateValue("edited", { matrix: block.edit, row, column, value: within, sent: ++this.sent });
+  /** A number that may be changed. */
+  #input(block, i, j, name, place) {
+    const { most } = this.data, value = block.values[i][j], kept = this.drafts.get(place);
+    const draft = kept?.value === value ? kept.text : undefined;
+    if (draft === undefined) this.drafts.delete(place); // the number was changed elsewhere: Back, or another example
+    else if (typed(draft, most) === null) this.wrong = { typed: draft, name, before: printed(value) };
+    return givenNumber({ name, place, value, draft, most }, {
+      moved: (to) => this.#move(block, i, j, to),
+      settled: (to) => this.setStateValue("edited", { matrix: block.edit, row: i, column: j, value: to, sent: ++this.sent }),
+      draft: (text) => (text === null ? this.drafts.delete(place) : this.drafts.set(place, { text, value })),
+      wrong: (text) => this.#complain(text === null ? null : { typed: text, name, before: printed(value) }),
+      busy: (isBusy, isSent) => {
+        this.isBusy = isBusy;
+        if (!isBusy && this.late && !isSent) this.receive(this.late, this.setStateValue);
+      },
+    });
   }
 
-  #choose(cell, code) {
+  /** Say which input is no number; without one, that of before, unless it has become one. */
+  #complain(wrong = this.wrong) {
+    this.wrong = wrong;
+    this.problem.textContent = wrong ? fill(this.data.words.problem, { ...wrong, most: this.data.most }) : "";
+  }
+
+  /** A given number has another value: show what follows from it. */
+  #move(block, i, j, to) {
+    block.values[i][j] = to;
+    if (!this.data.follows) return;
+    const blocks = this.data.groups.flatMap((group) => group.blocks);
+    const found = follow(this.data.follows, Object.fromEntries(blocks.map(({ live, values }) => [live, values])));
+    for (const part of this.parts) if (part.live in found) part.cell.textContent = printed(found[part.live][part.i][part.j]);
+    for (const { block: { live, kind }, i: row, j: column, cell, button, name } of this.cells) {
+      const value = found[live][row][column];
+      button.textContent = printed(value);
+      button.setAttribute("aria-label", `${name}: ${button.textContent}`);
+      if (kind === "weights") cell.style.setProperty("--weight", String(Math.sqrt(value)));
+    }
+    this.root.querySelector(".written").classList.add("stale");
+  }
+
+  #choose(cell, code, live = "") {
+    if (live) {
+      this.at = `${live}-${cell.join("-")}`;
+      this.#explain();
+      this.setStateValue("chosen", { at: this.at });
+      return;
+    }
     [this.cell, this.letter] = [cell, "QKV".includes(code) ? code : this.letter];
     this.#mark();
     this.setStateValue("chosen", { cell: this.cell, letter: this.letter });
@@ -183,29 +248,55 @@ class ThreeWords {
       part.cell.classList.toggle("in-row", first);
       part.cell.classList.toggle("in-column", second);
     }
-    this.says.textContent = block.says[i][j];
-    this.line.replaceChildren(...block.lines[i][j].map(([text, role]) => (role === "up" ? element("sup", "", {}, text) : element("span", role, {}, text))));
-    this.note.textContent = block.notes?.[i] ?? "";
+    this.#write({ says: block.says[i][j], line: block.lines[i][j], note: block.notes?.[i] ?? "" });
   }
 
-  /** Arrow keys move the chosen number, or change the number that is being typed by one; no key leaves a box for text. */
+  /** In a picture in groups: mark the number that is explained, and what it is made of. Python writes its calculation. */
+  #explain(written) {
+    const { explained, at } = this.data, isWritten = this.at === at;
+    const lists = new Set(this.cells.filter(({ block, i, j }) => this.#is(block, i, j)).map(({ block }) => block));
+    for (const { block, i, j, cell, button } of this.cells) {
+      const is = this.#is(block, i, j);
+      cell.classList.toggle("chosen", is);
+      button.setAttribute("aria-pressed", String(is));
+      button.tabIndex = is || (!lists.has(block) && i + j === 0) ? 0 : -1; // one stop in each matrix
+    }
+    for (const { live, i, j, cell } of this.parts.concat(this.cells.map(({ block, ...cell }) => ({ live: block.live, ...cell })))) {
+      for (const role of ["in-row", "in-column"]) {
+        cell.classList.toggle(role, isWritten && explained.parts.some((part) => part.role === role && part.live === live
+          && (part.row ?? i) === i && (!part.columns || (part.columns[0] <= j && j < part.columns[1]))));
+      }
+    }
+    const shown = written ?? this.root.querySelector(".written");
+    shown.classList.toggle("stale", !isWritten);
+    this.#write(isWritten ? explained : { says: "", line: [], note: "" });
+    this.root.querySelector(".chosen")?.closest(".group").append(shown);
+  }
+
+  #is({ live }, i, j) {
+    return this.at === `${live}-${i}-${j}`;
+  }
+
+  #write({ says, line, note }) {
+    this.says.textContent = says;
+    this.line.replaceChildren(...line.map(([text, role]) => (role === "up" ? element("sup", "", {}, text) : element("span", role, {}, text))));
+    this.note.textContent = note;
+  }
+
+  /** Arrow keys move the chosen number; no key leaves a box for text. */
   #key(event) {
     const target = event.target, step = ARROWS[event.key];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (target.matches("input")) {
       event.stopPropagation();
       if (event.key === "Enter") target.blur();
-      if (!step?.[0] || target.matches(".word")) return;
-      target.value = String(Number(target.value.replace("−", "-")) - step[0]);
-      target.dispatchEvent(new Event("change"));
-      event.preventDefault();
     } else if (step && target.matches("td button")) {
       event.stopPropagation();
       event.preventDefault();
-      const { code, i, j } = this.#chosen();
-      const to = this.cells.find((cell) => cell.code === code && cell.i === i + step[0] && cell.j === j + step[1]);
+      const { block, code, i, j } = this.cells.find(({ button }) => button === target);
+      const to = this.cells.find((cell) => cell.block === block && cell.i === i + step[0] && cell.j === j + step[1]);
       if (!to) return;
-      this.#choose([to.i, to.j], code);
+      this.#choose([to.i, to.j], code, block.explains ? block.live : "");
       to.button.focus();
     }
   }

@@ -1,0 +1,1 @@
+"""Numbers of the visitor's, from X to what leaves the layer; and three puzzles on them."""

@@ -1,0 +1,169 @@
+"""What a visitor types in: words' vectors and a layer's matrices, or Q, K and V themselves; and how a link holds them.
+
+Numbers have two decimals, and are kept as whole hundredths: what is typed, shown, sent and written is the same.
+"""
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from viz import limits
+
+MOST = limits.OWN_NUMBER
+"""A number lies between -MOST and MOST."""
+
+PROJECTED, DIRECT = ("x", "w_q", "w_k", "w_v", "w_o"), ("q", "k", "v", "w_o")
+"""What is given, in the order a link writes it: X and four matrices, or Q, K, V and the last matrix."""
+
+_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_ZERO = len(_DIGITS) ** 2 // 2
+_CODE = re.compile(r"([xq])([1-9])([1-9])([1-9])\.([A-Za-z0-9_-]+)", re.ASCII)
+_LONGEST = 5 + 2 * limits.OWN_WIDTH * (limits.OWN_WORDS + 4 * limits.OWN_WIDTH)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """Everything that is given, with its sizes.
+
+    Args:
+        n: words.
+        d: numbers in a word's vector; the heads share them out.
+        n_heads: how many heads.
+        is_direct: Q, K and V are given, not X and the matrices that make them.
+        hundredths: a hundred times each number, matrix by matrix, row by row.
+
+    Raises:
+        ValueError: if a size or a number is not allowed, or there are not as many as the sizes ask for.
+    """
+
+    n: int
+    d: int
+    n_heads: int
+    is_direct: bool
+    hundredths: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        most = {"n": limits.OWN_WORDS, "d": limits.OWN_WIDTH, "n_heads": limits.OWN_HEADS}
+        for name, largest in most.items():
+            if not 1 <= getattr(self, name) <= largest:
+                raise ValueError(f"{name}={getattr(self, name)} is not from 1 to {largest}")
+        if self.d % self.n_heads:
+            raise ValueError(f"d={self.d} is not a multiple of n_heads={self.n_heads}")
+        if len(self.hundredths) != (wanted := sum(map(math.prod, self.shapes.values()))):
+            raise ValueError(f"{len(self.hundredths)} numbers, these sizes take {wanted}")
+        if any(abs(number) > 100 * MOST for number in self.hundredths):
+            raise ValueError(f"a number is not from {-MOST} to {MOST}")
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        """Rows and columns of what is given, by name, in order."""
+        names = DIRECT if self.is_direct else PROJECTED
+        return {name: (self.d if name.startswith("w_") else self.n, self.d) for name in names}
+
+    @property
+    def d_k(self) -> int:
+        """Numbers of a query, a key and a value."""
+        return self.d // self.n_heads
+
+    @property
+    def matrices(self) -> dict[str, Tensor]:
+        """What is given, by name, in double precision."""
+        pieces = torch.tensor(self.hundredths, dtype=torch.float64).split(list(map(math.prod, self.shapes.values())))
+        return {name: piece.view(shape) / 100 for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)}
+
+    def with_number(self, matrix: str, row: int, column: int, value: Any) -> "Numbers":
+        """The same with one number changed.
+
+        Raises:
+            ValueError: if there is no such place, or the number is not allowed.
+        """
+        rows, columns = self.shapes.get(matrix, (0, 0))
+        if not (0 <= row < rows and 0 <= column < columns):
+            raise ValueError(f"no number at {matrix!r:.20} {row} {column}")
+        names = list(self.shapes)
+        at = sum(math.prod(self.shapes[name]) for name in names[: names.index(matrix)]) + row * columns + column
+        changed = (*self.hundredths[:at], hundredth(value), *self.hundredths[at + 1 :])
+        return replace(self, hundredths=changed)
+
+    def resized(self, n: int, d: int, n_heads: int) -> "Numbers":
+        """The same with other sizes: what is too much goes, what is missing is 0, and 1 down a new matrix's diagonal.
+
+        Of heads there are as many as ``n_heads`` and ``d`` allow.
+        """
+        heads = max(h for h in range(1, n_heads + 1) if d % h == 0)
+        grown = {}
+        for name, matrix in self.matrices.items():
+            is_square = name.startswith("w_")
+            fresh = torch.eye(d, dtype=matrix.dtype) if is_square else torch.zeros(n, d, dtype=matrix.dtype)
+            rows, columns = min(len(matrix), len(fresh)), min(self.d, d)
+            fresh[:rows, :columns] = matrix[:rows, :columns]
+            grown[name] = fresh
+        return of_matrices(grown, heads)
+
+
+def of_matrices(matrices: dict[str, Any], n_heads: int) -> Numbers:
+    """Numbers from matrices by name, which say the sizes; each is rounded, and cut off at MOST.
+
+    Raises:
+        ValueError: if their sizes are not allowed.
+    """
+    is_direct = "q" in matrices
+    tensors = [torch.as_tensor(matrices[name], dtype=torch.float64) for name in (DIRECT if is_direct else PROJECTED)]
+    n, d = tensors[0].shape
+    values = [hundredth(value) for tensor in tensors for value in tensor.clamp(-MOST, MOST).flatten().tolist()]
+    return Numbers(n=n, d=d, n_heads=n_heads, is_direct=is_direct, hundredths=tuple(values))
+
+
+def hundredth(value: Any) -> int:
+    """A number as whole hundredths.
+
+    Raises:
+        ValueError: if it is no number, or too large.
+
+    Example:
+        >>> hundredth(1.239), hundredth(-0.001)
+        (124, 0)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -MOST <= value <= MOST:
+        raise ValueError(f"{value!r:.40} is not a number from {-MOST} to {MOST}")
+    return round(100 * value)
+
+
+def to_code(numbers: Numbers) -> str:
+    """Write numbers as a link holds them: what is given, the three sizes, a dot, and two characters for each number.
+
+    Example:
+        >>> to_code(of_matrices({"q": [[1.0]], "k": [[0.0]], "v": [[-0.01]], "w_o": [[20]]}, 1))
+        'q111.hkgAf__Q'
+    """
+    sizes = f"{'q' if numbers.is_direct else 'x'}{numbers.n}{numbers.d}{numbers.n_heads}"
+    pairs = (divmod(number + _ZERO, len(_DIGITS)) for number in numbers.hundredths)
+    return f"{sizes}.{''.join(_DIGITS[high] + _DIGITS[low] for high, low in pairs)}"
+
+
+def from_code(code: str) -> Numbers:
+    """Read what :func:`to_code` wrote, and nothing else: two codes never stand for the same numbers.
+
+    Raises:
+        ValueError: if ``code`` is no sizes and as many numbers as they ask for.
+    """
+    found = _CODE.fullmatch(code) if len(code) <= _LONGEST else None
+    if not found or len(found[5]) % 2:
+        raise ValueError(f"code={code[:40]!r} is not three sizes, a dot and two characters for each number")
+    places = [_DIGITS.index(character) for character in found[5]]
+    hundredths = tuple(len(_DIGITS) * high + low - _ZERO for high, low in zip(places[::2], places[1::2], strict=True))
+    n, d, n_heads = (int(found[size]) for size in (2, 3, 4))
+    return Numbers(n=n, d=d, n_heads=n_heads, is_direct=found[1] == "q", hundredths=hundredths)
+
+
+def is_code(code: Any) -> bool:
+    """Whether :func:`from_code` reads it."""
+    try:
+        from_code(code)
+    except (TypeError, ValueError):
+        return False
+    return True

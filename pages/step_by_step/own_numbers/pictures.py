@@ -1,0 +1,208 @@
+"""What the browser is sent of a layer on typed numbers: its matrices in groups, and how one number comes about.
+
+The browser shows at once what follows from a number that is being moved; what it shows then is replaced by this.
+"""
+
+import math
+import re
+from collections.abc import Collection
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pages.step_by_step.hand_pictures import Token, block, power_share, printed, sum_of_products
+from pages.step_by_step.own_numbers.example import OwnExample
+from viz.text import Translate
+
+PLACE = re.compile(r"(?:([qkvsaz])([0-2])|(o)())-([0-5])-([0-5])", re.ASCII)
+SYMBOLS = {"x": "X", "w_q": "W_Q", "w_k": "W_K", "w_v": "W_V", "w_o": "W_O", "q": "Q", "k": "K", "v": "V"}
+Part = dict[str, Any]
+
+
+class OwnPicture:
+    """The picture of an example, in the visitor's language; ``editable`` names the matrices that may be changed."""
+
+    def __init__(self, t: Translate, example: OwnExample, editable: Collection[str]) -> None:
+        self.t, self.example, self.editable, self.words = t, example, editable, example.words
+        self.trace, self.numbers = example.trace, example.numbers
+        self.heads = range(self.numbers.n_heads)
+
+    def groups(self, *, renames: bool) -> list[dict[str, Any]]:
+        """The matrices: what is given, each head, and what the heads make together."""
+        given = [self._given(name) for name in self.numbers.shapes if name != "w_o"]
+        if renames:
+            given[0]["words"] = True
+        together = [self._result("c", "", self.trace.concat)] if len(self.heads) > 1 else []
+        together += [self._given("w_o"), self._result("o", "", self.trace.output)]
+        title = self._say("given_direct" if self.numbers.is_direct else "given_x")
+        return [
+            {"title": title, "blocks": given},
+            *({"title": self._head_title(head), "blocks": self._head(head)} for head in self.heads),
+            {"title": self._say("together" if len(self.heads) > 1 else "leaves"), "blocks": together},
+        ]
+
+    def follows(self) -> dict[str, Any]:
+        """What the browser has to know to work out what follows from what is given."""
+        numbers = self.numbers
+        sizes = {"n": numbers.n, "d": numbers.d, "heads": numbers.n_heads}
+        return sizes | {"causal": self.example.is_causal, "direct": numbers.is_direct}
+
+    def has(self, place: str) -> bool:
+        """Whether a number of that name is on the picture, and can be explained."""
+        found = split_place(place)
+        if not found:
+            return False
+        name, head, row, column = found
+        columns = {"s": self.numbers.n, "a": self.numbers.n, "o": self.numbers.d}.get(name, self.numbers.d_k)
+        is_there = not (self.numbers.is_direct and name in "qkv") and head < len(self.heads)
+        return is_there and row < self.numbers.n and column < columns
+
+    # --- Matrices ----------------------------------------------------------------------------------------------------
+
+    def _say(self, key: str, /, **values: Any) -> str:
+        return self.t(f"step_by_step.own_numbers.{key}", **values)
+
+    def _head_title(self, head: int) -> str:
+        return self._say("head", h=head) if len(self.heads) > 1 else self._say("only_head")
+
+    def _places(self, count: int) -> list[str]:
+        return [str(place + 1) for place in range(count)]
+
+    def _of_heads(self) -> dict[str, Any]:
+        """The columns of a matrix in which all heads stand side by side: to which of them each belongs."""
+        d_k = self.numbers.d_k
+        if len(self.heads) == 1:
+            return {"spoken_columns": [self._say("place", n=place + 1) for place in range(self.numbers.d)]}
+        spoken = [self._say("place_of_head", h=at // d_k, n=at % d_k + 1) for at in range(self.numbers.d)]
+        return {"spoken_columns": spoken, "heads": [self._say("head", h=head) for head in self.heads]}
+
+    def _given(self, name: str) -> dict[str, Any]:
+        values, d_k = self.example.given[name], self.numbers.d_k
+        rows, columns = list(self.words), self._places(d_k) * len(self.heads)
+        more: dict[str, Any] = {"live": name} | self._of_heads()
+        if name.startswith("w_"):
+            rows = self._places(self.numbers.d)
+            more["spoken_rows"] = [self._say("row", n=place) for place in rows]
+        if name in ("x", "w_o"):
+            columns = self._places(self.numbers.d)
+            more = {"live": name, "spoken_rows": more.get("spoken_rows", rows)}
+            more["spoken_columns"] = [self._say("place", n=place) for place in columns]
+        if name == "w_o" and len(self.heads) > 1:
+            places = [(at // d_k, at % d_k + 1) for at in range(self.numbers.d)]
+            rows = [self._say("short_row_of_head", h=head, n=place) for head, place in places]
+            more["spoken_rows"] = [self._say("row_of_head", h=head, n=place) for head, place in places]
+            more["head_rows"] = d_k
+        edit = name if name in self.editable else ""
+        return block(SYMBOLS[name], values, rows, columns, edit=edit) | more
+
+    def _result(self, name: str, head: int | str, values: Tensor) -> dict[str, Any]:
+        symbols = {"s": f"Q Kᵀ / √{self.numbers.d_k}", "c": self._say("concat"), "o": self._say("output")}
+        symbol = symbols.get(name, name.upper())
+        to_words = name in ("s", "a")
+        columns = list(self.words) if to_words else self._places(values.shape[1])
+        spoken: dict[str, Any] = {
+            "spoken": symbol if head == "" or len(self.heads) == 1 else self._say("of_head", name=symbol, h=head)
+        }
+        if not to_words:
+            spoken["spoken_columns"] = [self._say("place", n=place) for place in columns]
+        if name == "c":
+            columns = self._places(self.numbers.d_k) * len(self.heads)
+            spoken |= self._of_heads()
+        made = block(symbol, values, self.words, columns, kind="weights" if name == "a" else "numbers")
+        return made | spoken | {"live": f"{name}{head}", "explains": name != "c"}
+
+    def _head(self, head: int) -> list[dict[str, Any]]:
+        trace = self.trace
+        steps = [] if self.numbers.is_direct else [("q", trace.q), ("k", trace.k), ("v", trace.v)]
+        steps += [("s", trace.masked), ("a", trace.weights), ("z", trace.head_outputs)]
+        return [self._result(name, head, values[head]) for name, values in steps]
+
+    # --- How a number comes about ------------------------------------------------------------------------------------
+
+    def explained(self, place: str) -> dict[str, Any]:
+        """What a number is, its calculation, and which other numbers it is made of."""
+        found = split_place(place)
+        assert found, place
+        name, head, row, column = found
+        explain = {"s": self._score, "a": self._weight, "z": self._mixed, "o": self._output}.get(name)
+        says, line, parts = explain(head, row, column) if explain else self._projected(name, head, row, column)
+        note = ""
+        if name == "a" and (shift := self._shift(head, row)):
+            note = self.t("step_by_step.hand_shift", peak=printed(shift))
+        return {"says": says, "line": line, "note": note, "parts": parts}
+
+    def _projected(self, name: str, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
+        at = head * self.numbers.d_k + column
+        values = {"q": self.trace.q, "k": self.trace.k, "v": self.trace.v}[name]
+        x, matrix = self.example.given["x"], self.example.given[f"w_{name}"]
+        line = sum_of_products(x[row].tolist(), matrix[:, at].tolist(), float(values[head, row, column]))
+        says = self.t(f"step_by_step.hand_says_{name}", word=self.words[row], n=column + 1)
+        return says, line, [_row("x", row), _column(f"w_{name}", at)]
+
+    def _score(self, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
+        trace, d_k = self.trace, self.numbers.d_k
+        is_blocked = float(trace.masked[head, row, column]) == -math.inf
+        says = self._say("says_blocked" if is_blocked else "says_score", query=self.words[row], key=self.words[column])
+        line = sum_of_products(
+            trace.q[head, row].tolist(), trace.k[head, column].tolist(), float(trace.scores[head, row, column])
+        )
+        scaled = float(trace.scaled[head, row, column])
+        line += [(f";  {printed(float(trace.scores[head, row, column]))} / √{d_k} ≈ ", ""), (printed(scaled), "result")]
+        if is_blocked:
+            line += [(" → ", ""), ("−∞", "result")]
+        names = ("q", "k") if self.numbers.is_direct else (f"q{head}", f"k{head}")
+        columns = [head * d_k, (head + 1) * d_k] if self.numbers.is_direct else None
+        return says, line, [_row(names[0], row, columns), _row(names[1], column, columns) | {"role": "in-column"}]
+
+    def _shift(self, head: int, row: int) -> float:
+        """What is subtracted from a row of scores before the powers of e, so that they can be printed."""
+        peak = float(self.trace.masked[head, row].max())
+        return 0.0 if 0 <= peak <= 5 else peak
+
+    def _weight(self, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
+        masked, shift = self.trace.masked[head, row], self._shift(head, row)
+        exps = (masked - shift).exp()
+        with_sum = torch.cat([exps, exps.sum()[None]]).tolist()
+        line = power_share(masked.tolist(), shift, with_sum, column, float(self.trace.weights[head, row, column]))
+        says = self.t("step_by_step.hand_says_weights", query=self.words[row], key=self.words[column])
+        return says, line, [_row(f"s{head}", row)]
+
+    def _mixed(self, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
+        trace, at = self.trace, head * self.numbers.d_k + column
+        line = sum_of_products(
+            trace.weights[head, row].tolist(),
+            trace.v[head, :, column].tolist(),
+            float(trace.head_outputs[head, row, column]),
+        )
+        says = self._say("says_mixed", word=self.words[row], n=column + 1)
+        values = _column("v", at) if self.numbers.is_direct else _column(f"v{head}", column)
+        return says, line, [_row(f"a{head}", row), values]
+
+    def _output(self, _: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
+        trace, w_o = self.trace, self.example.given["w_o"]
+        line = sum_of_products(trace.concat[row].tolist(), w_o[:, column].tolist(), float(trace.output[row, column]))
+        says = self._say("says_output", word=self.words[row], n=column + 1)
+        left = "c" if len(self.heads) > 1 else "z0"
+        return says, line, [_row(left, row), _column("w_o", column)]
+
+
+def split_place(place: str) -> tuple[str, int, int, int] | None:
+    """A number's matrix, head, row and column, from its name in a link.
+
+    Example:
+        >>> split_place("a1-0-2"), split_place("o-2-3"), split_place("x")
+        (('a', 1, 0, 2), ('o', 0, 2, 3), None)
+    """
+    if not (found := PLACE.fullmatch(place)):
+        return None
+    name, head, row, column = (group for group in found.groups() if group is not None)
+    return name, int(head or 0), int(row), int(column)
+
+
+def _row(live: str, row: int, columns: list[int] | None = None) -> Part:
+    return {"live": live, "row": row, "columns": columns, "role": "in-row"}
+
+
+def _column(live: str, column: int) -> Part:
+    return {"live": live, "row": None, "columns": [column, column + 1], "role": "in-column"}

@@ -1,0 +1,131 @@
+"""Every number of a small layer, to be changed: words, heads, X and the matrices, or Q, K and V themselves."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import streamlit as st
+import torch
+
+from pages.step_by_step.own_numbers.editor import edit
+from pages.step_by_step.own_numbers.example import OwnExample, checks, presets
+from pages.step_by_step.own_numbers.numbers import DIRECT, PROJECTED, Numbers, from_code, is_code, of_matrices, to_code
+from viz import limits
+from viz.core.heads import concat_heads
+from viz.frame import controls, state
+from viz.frame.checks import Check
+from viz.text import Translate
+
+USUAL = "two_heads"
+FORMULA = (
+    r"Z_h = \operatorname{softmax}\Bigl(\frac{Q_h K_h^{\top}}{\sqrt{d_k}}\Bigr) V_h, \qquad "
+    r"\operatorname{output} = [Z_0; \dots; Z_{H-1}]\, W_O = \sum_h Z_h W_O^{h}"
+)
+SIZES = {"n": limits.OWN_WORDS, "d": limits.OWN_WIDTH, "n_heads": limits.OWN_HEADS}
+WAYS = ("x", "qkv")
+"""What is given: X and the matrices, or Q, K and V."""
+
+
+class Speaks(Protocol):
+    """What the section needs of a page: its language. Its numbers are its own."""
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+
+
+def draw(context: Speaks) -> list[Check]:
+    """Sizes and presets, and below them every number, from what is given to what leaves the layer."""
+    t, example = context.t, _example(context.t)
+    with st.container(key="own_chips", horizontal=True, gap="small", vertical_alignment="center"):
+        _sizes(t, example.numbers)
+        _presets(t, example.numbers)
+        controls.toggle(t("step_by_step.own_numbers.causal"), "own_causal")
+    edit(t, example, "own", example.numbers.shapes, word_names="own_words")
+    st.caption(t("step_by_step.own_numbers.undo"))
+    return checks(example)
+
+
+def _example(t: Translate) -> OwnExample:
+    """What the link asks for, or what stands there at first."""
+    numbers = from_code(state.param("own", to_code(presets()[USUAL]), str, is_code))
+    names = state.param("own_words", "", str, are_words).split("|")
+    usual = t("step_by_step.own_numbers.words").split("|")
+    words = [name or usual[place] for place, name in enumerate(names + [""] * (limits.OWN_WORDS - len(names)))]
+    return OwnExample(words=tuple(words[: numbers.n]), numbers=numbers, is_causal=state.flag("own_causal"))
+
+
+def are_words(code: str) -> bool:
+    """Whether a link's words are not too many, and none of them too long."""
+    words = code.split("|", limits.OWN_WORDS)
+    return len(words) <= limits.OWN_WORDS and all(
+        len(word) <= limits.HAND_CHARACTERS and word == word.strip() for word in words
+    )
+
+
+# --- What can be chosen ----------------------------------------------------------------------------------------------
+
+
+def _sizes(t: Translate, numbers: Numbers) -> None:
+    """A chip that names the sizes, and opens what changes them."""
+    label = t("step_by_step.own_numbers.sizes", n=numbers.n, d=numbers.d, H=numbers.n_heads)
+    with st.popover(label, key="chip_own_sizes"):
+        for name, most in SIZES.items():
+            fits = [size for size in range(1, most + 1) if name != "n_heads" or numbers.d % size == 0]
+            st.session_state[f"_own_{name}"] = getattr(numbers, name)
+            st.segmented_control(
+                t(f"step_by_step.own_numbers.size_{name}"), fits, key=f"_own_{name}", required=True, on_change=_resize
+            )
+        st.session_state["_own_way"] = WAYS[numbers.is_direct]
+        st.segmented_control(
+            t("step_by_step.own_numbers.way"),
+            WAYS,
+            key="_own_way",
+            required=True,
+            on_change=_change_way,
+            format_func=lambda way: t(f"step_by_step.own_numbers.way_{way}"),
+        )
+
+
+def _resize() -> None:
+    sizes: Mapping[str, int] = {name: st.session_state[f"_own_{name}"] for name in SIZES}
+    state.put("own", to_code(from_code(st.session_state["own"]).resized(**sizes)))
+
+
+def _change_way() -> None:
+    numbers = from_code(st.session_state["own"])
+    if numbers.is_direct != (st.session_state["_own_way"] == "qkv"):
+        state.put("own", to_code(other_way(numbers)))
+
+
+def other_way(numbers: Numbers) -> Numbers:
+    """From X and matrices to the Q, K and V they make, rounded; or from Q, K, V to an X that is Q, every matrix I."""
+    example, given = OwnExample(words=(), numbers=numbers), numbers.matrices
+    if numbers.is_direct:
+        same = torch.eye(numbers.d)
+        made: dict[str, Any] = dict(zip(PROJECTED, (given["q"], same, same, same, given["w_o"]), strict=True))
+    else:
+        trace = example.trace
+        made = dict(zip(DIRECT, (*map(concat_heads, (trace.q, trace.k, trace.v)), given["w_o"]), strict=True))
+    return of_matrices(made, numbers.n_heads)
+
+
+def _presets(t: Translate, numbers: Numbers) -> None:
+    """A chip that opens what one can begin with."""
+    with st.popover(t("step_by_step.own_numbers.presets"), key="chip_own_presets"):
+        for name, preset in presets().items():
+            st.button(
+                t(f"step_by_step.own_numbers.preset_{name}"),
+                key=f"own_preset_{name}",
+                on_click=state.put,
+                args=("own", to_code(preset)),
+                type="secondary" if preset == numbers else "tertiary",
+            )
+        blank = replace(numbers, hundredths=(0,) * len(numbers.hundredths))
+        st.button(
+            t("step_by_step.own_numbers.preset_zeros"),
+            key="own_preset_zeros",
+            on_click=state.put,
+            args=("own", to_code(blank)),
+            type="secondary" if blank == numbers else "tertiary",
+        )

@@ -1,0 +1,431 @@
+"""Numbers that a visitor types in: golden values, links read with suspicion, the core by loops; and the puzzles."""
+
+import json
+import math
+import shutil
+import subprocess
+
+import pytest
+import torch
+from torch.nn import MultiheadAttention
+
+from pages.step_by_step.hand_pictures import printed
+from pages.step_by_step.own_numbers import puzzles as game
+from pages.step_by_step.own_numbers.editor import renamed
+from pages.step_by_step.own_numbers.example import OwnExample, by_loops, checks, presets
+from pages.step_by_step.own_numbers.numbers import (
+    DIRECT,
+    MOST,
+    PROJECTED,
+    Numbers,
+    from_code,
+    hundredth,
+    of_matrices,
+    to_code,
+)
+from pages.step_by_step.own_numbers.pictures import OwnPicture, split_place
+from pages.step_by_step.own_numbers.section import USUAL, are_words, other_way
+from tests.running import checked
+from viz import limits
+from viz.components.bundle import CLIENT
+from viz.core.analysis.puzzles import Verdict
+from viz.text import LANGUAGES, translator
+
+WORDS = ("cats", "eat", "fish", "and", "drink", "milk")
+SIZES = [(3, 2, 1), (5, 6, 3), (2, 6, 2), (6, 5, 1), (1, 1, 1)]
+LARGEST = (limits.OWN_WORDS, limits.OWN_WIDTH, limits.OWN_HEADS)
+
+
+def example(numbers, *, is_causal=False):
+    return OwnExample(words=WORDS[: numbers.n], numbers=numbers, is_causal=is_causal)
+
+
+def some(n, d, n_heads, *, is_direct=False, most=3.0, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    names = DIRECT if is_direct else PROJECTED
+    shapes = {name: (d if name.startswith("w_") else n, d) for name in names}
+    drawn = {name: (2 * torch.rand(shape, generator=generator) - 1) * most for name, shape in shapes.items()}
+    return of_matrices(drawn, n_heads)
+
+
+# --- What is computed ------------------------------------------------------------------------------------------------
+
+
+def test_the_golden_values_of_the_smallest_example():
+    """G-TOY: Q = K, d_k = 2. The first row by hand: scores 1, 0, 1 over the root of 2."""
+    trace = example(presets()["three_rows"]).trace
+    e = math.exp(1 / math.sqrt(2))
+    assert trace.weights[0, 0].tolist() == pytest.approx([e / (2 * e + 1), 1 / (2 * e + 1), e / (2 * e + 1)], rel=1e-12)
+    wanted = [[0.4011, 0.1978, 0.4011], [0.1978, 0.4011, 0.4011], [0.2483, 0.2483, 0.5035]]
+    torch.testing.assert_close(trace.weights[0], torch.tensor(wanted).double(), atol=5e-5, rtol=0)
+    output = torch.tensor([[1.6044, 0.7967], [1.4011, 1.2033], [1.7587, 1.0]]).double()
+    torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
+
+
+def test_the_golden_values_under_a_causal_mask():
+    trace = example(presets()["three_rows"], is_causal=True).trace
+    wanted = torch.tensor([[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]).double()
+    torch.testing.assert_close(trace.weights[0], wanted, atol=5e-5, rtol=0)
+    output = torch.tensor([[1, 0], [0.3302, 1.3395], [1.7587, 1]]).double()
+    torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_layer_is_torchs_own(size):
+    """torch.nn.MultiheadAttention, given the same matrices, without a line of the core."""
+    numbers = some(*size, seed=3)
+    x, w_q, w_k, w_v, w_o = numbers.matrices.values()
+    module = MultiheadAttention(numbers.d, numbers.n_heads, bias=False).double()
+    with torch.inference_mode():
+        module.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))
+        module.out_proj.weight.copy_(w_o.T)
+        output, weights = module(x, x, x, average_attn_weights=False)
+    trace = example(numbers).trace
+    torch.testing.assert_close(trace.weights, weights)
+    torch.testing.assert_close(trace.output, output)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("is_direct", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_core_agrees_with_plain_loops_whatever_was_typed(size, is_direct, is_causal):
+    of = example(some(*size, is_direct=is_direct, most=MOST, seed=5), is_causal=is_causal)
+    weights, concat, output = by_loops(of)
+    torch.testing.assert_close(torch.tensor(weights, dtype=torch.float64), of.trace.weights, atol=1e-9, rtol=1e-7)
+    torch.testing.assert_close(torch.tensor(concat, dtype=torch.float64), of.trace.concat, atol=1e-6, rtol=1e-9)
+    torch.testing.assert_close(torch.tensor(output, dtype=torch.float64), of.trace.output, atol=1e-5, rtol=1e-9)
+    assert all(one.passed for one in checks(of))
+
+
+def test_the_circle_looks_back_at_itself_and_on():
+    weights = example(presets()["circle"]).trace.weights
+    n = weights.shape[-1]
+    for head, step in enumerate((-1, 0, 1)):
+        looked_at = torch.tensor([weights[head, i, (i + step) % n] for i in range(n)])
+        assert looked_at.min() > 0.99, head
+
+
+@pytest.mark.parametrize("name", presets())
+def test_q_k_and_v_instead_of_x_show_the_same(name):
+    before, after = presets()[name], other_way(presets()[name])
+    assert after.is_direct is not before.is_direct
+    if not before.is_direct:  # each number is rounded to a hundredth on the way
+        torch.testing.assert_close(example(after).trace.weights, example(before).trace.weights, atol=0.05, rtol=0)
+
+
+# --- Links -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_direct", [False, True])
+@pytest.mark.parametrize("size", [*SIZES, LARGEST])
+def test_a_link_holds_every_number_in_two_characters(size, is_direct):
+    numbers = some(*size, is_direct=is_direct, most=MOST, seed=7)
+    code = to_code(numbers)
+    assert from_code(code) == numbers
+    assert len(code) == 5 + 2 * len(numbers.hundredths) <= 365
+    assert code.isascii() and not set(code) & set("&=?#%+ /")
+
+
+def test_the_ends_of_what_may_be_typed():
+    numbers = of_matrices({"q": [[-MOST]], "k": [[MOST]], "v": [[-0.01]], "w_o": [[0.01]]}, 1)
+    assert from_code(to_code(numbers)).matrices["q"].item() == -MOST
+    assert of_matrices({"q": [[1e9]], "k": [[-1e9]], "v": [[0]], "w_o": [[0]]}, 1).hundredths[:2] == (2000, -2000)
+
+
+SHORT = to_code(presets()["three_rows"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["", ".", "x", "nan", SHORT[:-1], SHORT[:-2], SHORT + "A", SHORT + "AA", "q32" + SHORT[4:], "A" * 10_000,
+     "x999." + "A" * 10_000, "q320" + SHORT[4:], "q323" + SHORT[4:], "q722." + "gA" * 50,
+     SHORT.replace(".", ".AA")[:-2],
+     "q111.__gAgAgA", "q３２１" + SHORT[4:], SHORT[:-1] + "é", SHORT + "\n", "q111.gAgAgA==", " " + SHORT],
+)  # fmt: skip
+def test_a_hostile_code_is_refused(code):
+    with pytest.raises(ValueError, match=r"code|n=|d=|number"):
+        from_code(code)
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, 20.01, -20.01, "1", "NaN", "三", None, True, [1], 1e400, 10**400], ids=str
+)
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises(ValueError, match="number"):
+        hundredth(value)
+
+
+@pytest.mark.parametrize("place", [("q", 3, 0), ("q", 0, -1), ("x", 0, 0), ("w_o", 2, 0), ("", 0, 0)])
+def test_a_place_that_is_not_there_is_refused(place):
+    with pytest.raises(ValueError, match="no number at"):
+        presets()["three_rows"].with_number(*place, 1.0)
+
+
+def test_one_number_changes_and_no_other():
+    before = presets()[USUAL]
+    after = before.with_number("w_k", 3, 1, -2.504)
+    assert after.matrices["w_k"][3, 1] == -2.5
+    assert sum(a != b for a, b in zip(before.hundredths, after.hundredths, strict=True)) == 1
+
+
+def test_sizes_change_and_what_fits_stays():
+    before = presets()[USUAL]
+    larger = before.resized(5, 6, 3)
+    assert (larger.n, larger.d, larger.n_heads) == (5, 6, 3)
+    assert larger.matrices["x"][:3, :4].equal(before.matrices["x"]) and larger.matrices["x"][3:].abs().sum() == 0
+    assert larger.matrices["w_q"][4:, 4:].equal(torch.eye(2).double())
+    assert larger.resized(3, 4, 2) == before
+    assert before.resized(3, 5, 3).n_heads == 1, "three heads cannot share out five numbers"
+
+
+def test_words_are_replaced_one_by_one():
+    assert renamed("", 1, "b") == "|b" and renamed("|b", 1, " ") == ""
+    assert are_words(renamed("", 5, "<img src=x onerror=alert(1)>|x"))
+    for code in ("a|b|c|d|e|f|g", "w" * 13, " a", "|" * 10_000, "a" * 10_000):
+        assert not are_words(code), code[:20]
+    with pytest.raises(ValueError, match="no word"):
+        renamed("", 6, "x")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_language_has_enough_words(lang):
+    t = translator(lang)
+    assert len(t("step_by_step.own_numbers.words").split("|")) == limits.OWN_WORDS
+    assert len(t("step_by_step.puzzles.words").split("|")) >= max(p.start.n for p in game.puzzles().values())
+
+
+# --- What the browser is sent ----------------------------------------------------------------------------------------
+
+
+def read(text):
+    return float(text.strip("()").replace("−", "-"))
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_number_that_follows_can_be_explained_and_the_line_ends_in_it(name):
+    of = example(presets()[name], is_causal=name == USUAL)
+    picture = OwnPicture(translator("en"), of, ())
+    groups = picture.groups(renames=False)
+    shown = {made["live"]: made for group in groups for made in group["blocks"]}
+    for live, made in shown.items():
+        for i, row in enumerate(made["texts"]):
+            for j, text in enumerate(row):
+                place = f"{live}-{i}-{j}"
+                assert picture.has(place) is bool(made.get("explains")), place
+                if made.get("explains"):
+                    said = picture.explained(place)
+                    assert said["line"][-1][0] == text, place
+                    assert {part["live"] for part in said["parts"]} <= shown.keys(), place
+    assert not picture.has("a0-0-6") and not picture.has("a9-0-0") and not picture.has("x" * 10_000)
+    assert split_place("z１-0-0") is None
+    assert len(json.dumps(groups)) < 40_000
+
+
+def test_a_sum_is_made_of_the_row_and_the_column_that_are_marked():
+    of = example(presets()[USUAL])
+    said = OwnPicture(translator("en"), of, ()).explained("q1-2-1")
+    line = "".join(text for text, _ in said["line"])
+    assert line == "1·1 + 2·0 + 1·0 + 1·0 = 1"
+    assert [(part["live"], part["row"], part["columns"]) for part in said["parts"]] == [
+        ("x", 2, None),
+        ("w_q", None, [3, 4]),
+    ]
+
+
+NODE = shutil.which("node")
+PRINTED = [0, -0.0, -0.001, 0.125, 0.375, -0.125, 2.675, 1.005, 99.99, 99.995, 100.25, 100.75, 999.95, 1000.5, 1001.5,
+           -1234.5, 1e-9, 288000.4, 1 / 3, -2 / 3, 20, 0.1 + 0.2]  # fmt: skip
+TYPED = {
+    "1": 1, " −2,5 ": -2.5, "+.5": 0.5, "3.": 3, "０．２５": 0.25, "1。5": 1.5, "0.129": 0.13, "-0": 0, "-20": -20,
+    "": None, " ": None, "-": None, ".": None, "abc": None, "三": None, "١": None, "NaN": None, "Infinity": None,
+    "1e400": None, "1e1": None, "0x10": None, "1_0": None, "1 2": None, "1.2.3": None, "20.01": None,
+    "9" * 10_000: None,
+}  # fmt: skip
+
+
+def matrices_that_follow(of):
+    """Every matrix that follows from what is given, by the core; -inf is null, as JSON has it."""
+    trace = of.trace
+    named = {"q": trace.q, "k": trace.k, "v": trace.v, "s": trace.masked, "a": trace.weights, "z": trace.head_outputs}
+    every = {f"{name}{head}": values[head] for name, values in named.items() for head in range(of.numbers.n_heads)}
+    listed = (every | {"c": trace.concat, "o": trace.output}).items()
+    return {
+        name: [[value if math.isfinite(value) else None for value in row] for row in values.tolist()]
+        for name, values in listed
+    }
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test compares what a drag shows")
+def test_what_the_browser_works_out_while_a_number_is_dragged_is_what_the_core_says(tmp_path):
+    layers = [example(presets()[name], is_causal=name == USUAL) for name in presets()]
+    sizes = [OwnPicture(translator("en"), of, ()).follows() for of in layers]
+    given = [{name: matrix.tolist() for name, matrix in of.given.items()} for of in layers]
+    asked = {
+        "layers": [{"sizes": size, "given": matrices} for size, matrices in zip(sizes, given, strict=True)],
+        "printed": PRINTED,
+        "typed": list(TYPED),
+    }
+    (tmp_path / "asked.json").write_text(json.dumps(asked), "utf8")
+    (tmp_path / "head_numbers.mjs").write_bytes((CLIENT / "step_by_step/head_numbers.js").read_bytes())
+    run = f"""
+        const {{ follow, printed, typed }} = await import("./head_numbers.mjs");
+        const {{ readFileSync }} = await import("node:fs"), asked = JSON.parse(readFileSync("asked.json", "utf8"));
+        console.log(JSON.stringify({{
+          layers: asked.layers.map(({{ sizes, given }}) => follow(sizes, given)),
+          printed: asked.printed.map(printed), typed: asked.typed.map((text) => typed(text, {MOST})),
+        }}));
+    """
+    command = [str(NODE), "--input-type=module", "--eval", run]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)
+    for of, follows in zip(layers, found["layers"], strict=True):
+        wanted = matrices_that_follow(of)
+        assert follows.keys() == wanted.keys()
+        for name, rows in wanted.items():
+            for row, shown in zip(rows, follows[name], strict=True):
+                near = [value if value is None else pytest.approx(value, abs=1e-9, rel=1e-9) for value in row]
+                assert shown == near
+    assert found["printed"] == [printed(float(value)) for value in PRINTED]
+    assert dict(zip(TYPED, found["typed"], strict=True)) == TYPED
+
+
+# --- Puzzles ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", game.PUZZLES)
+def test_a_puzzle_begins_unsolved_and_its_solution_solves_it(name):
+    puzzle = game.puzzles()[name]
+    assert not game.verdict(name, example(puzzle.start).trace).is_solved
+    assert game.verdict(name, example(puzzle.solution).trace).is_solved
+    assert puzzle.allows(to_code(puzzle.start)) and puzzle.allows(to_code(puzzle.solution))
+
+
+@pytest.mark.parametrize("name", game.PUZZLES)
+def test_a_link_cannot_change_what_may_not_be_changed(name):
+    puzzle = game.puzzles()[name]
+    for matrix in puzzle.start.shapes:
+        changed = puzzle.start.with_number(matrix, 0, 0, 7.77)
+        assert puzzle.allows(to_code(changed)) is (matrix in puzzle.editable)
+    assert not puzzle.allows(to_code(presets()["circle"])) and not puzzle.allows("x" * 10_000)
+
+
+@pytest.mark.parametrize("name", game.PUZZLES)
+def test_the_verdict_is_that_of_plain_loops(name):
+    """The solution, and with one number moved, or two: near the edge between solved and not."""
+    puzzle, generator = game.puzzles()[name], torch.Generator().manual_seed(0)
+    verdicts = set()
+    for round_ in range(60):
+        numbers: Numbers = puzzle.solution
+        for _ in range(round_ % 3):
+            matrix = puzzle.editable[int(torch.randint(len(puzzle.editable), (1,), generator=generator))]
+            row, column = (int(torch.randint(side, (1,), generator=generator)) for side in numbers.shapes[matrix])
+            numbers = numbers.with_number(matrix, row, column, float(torch.rand(1, generator=generator)) * 4 - 2)
+        of = example(numbers)
+        found = game.verdict(name, of.trace)
+        missing, measured = game.by_loops_too(name, of)
+        assert (found.missing, found.found) == (missing, pytest.approx(measured, abs=1e-9))
+        verdicts.add(found.is_solved)
+    assert verdicts == {True, False}
+
+
+def test_every_condition_of_every_puzzle_is_met_and_said():
+    """What is missing, and what must be changed next: no verdict is without its sentence, in either language."""
+    steps = {
+        "only_one": ["weight", ""],
+        "previous": ["weight", "copy", ""],
+        "cancel": ["sum", "head", ""],
+    }
+    half_way = game.puzzles()["previous"].solution.matrices | {"w_v": game.puzzles()["previous"].start.matrices["w_v"]}
+    silent = game.puzzles()["cancel"].start.matrices | {"w_o": [[2, 1], [0, 0]]}
+    between = {"previous": of_matrices(half_way, 1), "cancel": of_matrices(silent, 2)}
+    for name, missing in steps.items():
+        puzzle = game.puzzles()[name]
+        asked = [puzzle.start, *([between[name]] if name in between else []), puzzle.solution]
+        found = [game.verdict(name, example(numbers).trace) for numbers in asked]
+        assert [one.missing for one in found] == missing
+        for lang in LANGUAGES:
+            sentences = [game.sentence(translator(lang), name, one, WORDS) for one in found]
+            assert len(set(sentences)) == len(sentences) and all("{" not in one for one in sentences)
+
+
+def test_what_is_not_quite_enough_does_not_read_as_if_it_were():
+    found = Verdict(missing="weight", found=0.98999, wanted=0.99, place=1)
+    assert "0.98999 " in game.sentence(translator("en"), "only_one", found, WORDS)
+
+
+# --- The two sections ------------------------------------------------------------------------------------------------
+
+
+def picture_of(app):
+    """What the browser is sent: the matrices by their names, and the rest."""
+    (sent,) = (json.loads(one.proto.json) for one in app.get("bidi_component") if "groups" in one.proto.json)
+    return {made["live"]: made for group in sent[0]["groups"] for made in group["blocks"]}, sent[0]
+
+
+def link_of(app):
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+def test_a_link_opens_the_same_numbers_words_and_mask(open_app):
+    numbers = presets()["circle"].with_number("x", 2, 1, -12.34)
+    asked = {
+        "section": "own_numbers",
+        "own": to_code(numbers),
+        "own_words": "a<b>||$x$",
+        "own_causal": "1",
+        "own_at": "z2-1-1",
+    }
+    app = open_app("step_by_step", **asked)
+    shown, sent = picture_of(app)
+    assert link_of(app) == asked and not app.exception and not app.info
+    assert shown["x"]["texts"][2][1] == "−12.34" and shown["x"]["rows"][:3] == ["a<b>", "eat", "$x$"]
+    assert sent["at"] == "z2-1-1" and sent["follows"]["causal"]
+    assert checked(app, "own_numbers") == (4, 4)
+
+
+def test_without_a_choice_nothing_is_in_the_link(open_app):
+    assert link_of(open_app("step_by_step", section="own_numbers")) == {"section": "own_numbers"}
+    assert link_of(open_app("step_by_step", section="puzzles")) == {"section": "puzzles"}
+
+
+@pytest.mark.parametrize(
+    "code", ["q" * 10_000, "x342.", "NaN", to_code(presets()[USUAL])[:-1]], ids=["long", "none", "NaN", "cut"]
+)
+def test_a_hostile_link_begins_afresh_and_says_so(open_app, code):
+    hostile = {"own": code, "own_words": "|" * 10_000, "own_at": "a9-9-9", "puzzle_cancel": code, "puzzle": "<b>"}
+    for section, refused in (("own_numbers", "own, own_at, own_words"), ("puzzles", "puzzle, puzzle_cancel")):
+        app = open_app("step_by_step", section=section, **hostile)
+        assert not app.exception
+        assert translator("en")("note.refused", names=refused) in [one.value for one in app.info]
+        assert link_of(app) == {"section": section}
+
+
+def test_a_preset_and_a_size_are_one_choice_each(open_app):
+    app = open_app("step_by_step", section="own_numbers")
+    app.button(key="own_preset_three_rows").click().run()
+    assert from_code(link_of(app)["own"]) == presets()["three_rows"]
+    app.button_group(key="_own_d").set_value(6).run()
+    app.button_group(key="_own_n_heads").set_value(3).run()
+    app.button_group(key="_own_n").set_value(2).run()
+    assert from_code(link_of(app)["own"]) == presets()["three_rows"].resized(2, 6, 3)
+    app.button_group(key="_own_way").set_value("x").run()
+    assert set(picture_of(app)[0]) >= {"x", "w_q", "w_k", "w_v", "w_o", "q2", "a2", "c", "o"}
+    app.button(key="own_preset_zeros").click().run()
+    assert picture_of(app)[0]["a0"]["texts"] == [["0.50", "0.50"]] * 2
+    assert checked(app, "own_numbers") == (4, 4)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_solution_solves_and_stays_solved_behind_another_puzzle(open_app, lang):
+    app, t = open_app("step_by_step", section="puzzles", lang=lang), translator(lang)
+    assert not app.success
+    for name in game.PUZZLES:
+        app.button_group(key="puzzle").set_value(name).run()
+        assert len(app.info) == 1
+        app.button(key=f"solution_{name}").click().run()
+        assert len(app.success) == 1 and not app.info
+        assert checked(app, "puzzles") == (5, 5)
+    again = open_app("step_by_step", **link_of(app))
+    names = t("step_by_step.puzzles.between").join(t(f"step_by_step.puzzles.title_{name}") for name in game.PUZZLES)
+    assert t("step_by_step.puzzles.progress", n=3, all=3, names=names) in [one.value for one in again.caption]
+    again.button(key="again_cancel").click().run()
+    assert not again.success and "puzzle_cancel" not in link_of(again)

@@ -1,0 +1,79 @@
+// @ts-check
+// A layer of small matrices, worked out while a number is being moved, and its numbers as Python prints them
+// (pages/step_by_step/hand_pictures.py). Python's own results follow, and are what stays.
+
+/** @typedef {number[][]} Matrix */
+/** @typedef {{n: number, d: number, heads: number, causal: boolean, direct: boolean}} Sizes */
+
+/** @param {Matrix} a @param {Matrix} b @returns {Matrix} */
+function product(a, b) {
+  return a.map((row) => b[0].map((_, j) => row.reduce((sum, value, c) => sum + value * b[c][j], 0)));
+}
+
+/** @param {Matrix} a @returns {Matrix} */
+function transpose(a) {
+  return a[0].map((_, j) => a.map((row) => row[j]));
+}
+
+/** @param {number[]} row */
+function shares(row) {
+  const top = Math.max(...row), exps = row.map((score) => Math.exp(score - top));
+  const total = exps.reduce((sum, exp) => sum + exp, 0);
+  return exps.map((exp) => exp / total);
+}
+
+/**
+ * What follows from what is given: each head's matrices ("q0", "k0", "v0", scores "s0", weights "a0", result "z0"), the
+ * heads side by side ("c"), and what leaves them ("o").
+ *
+ * @param {Sizes} sizes
+ * @param {Record<string, Matrix>} given x and w_q, w_k, w_v, w_o; or q, k, v and w_o
+ * @returns {Record<string, Matrix>}
+ */
+export function follow({ n, d, heads, causal, direct }, given) {
+  const width = d / heads, found = /** @type {Record<string, Matrix>} */ ({ c: Array.from({ length: n }, () => []) });
+  const [q, k, v] = ["q", "k", "v"].map((name) => (direct ? given[name] : product(given.x, given[`w_${name}`])));
+  for (let head = 0; head < heads; head++) {
+    const part = (/** @type {Matrix} */ rows) => rows.map((row) => row.slice(head * width, (head + 1) * width));
+    const [queries, keys, values] = [q, k, v].map(part);
+    const scores = product(queries, transpose(keys)).map((row, i) =>
+      row.map((score, j) => (causal && j > i ? -Infinity : score / Math.sqrt(width))));
+    const weights = scores.map(shares), result = product(weights, values);
+    Object.assign(found, {
+      [`q${head}`]: queries, [`k${head}`]: keys, [`v${head}`]: values,
+      [`s${head}`]: scores, [`a${head}`]: weights, [`z${head}`]: result,
+    });
+    result.forEach((row, i) => found.c[i].push(...row));
+  }
+  found.o = product(found.c, given.w_o);
+  return found;
+}
+
+/** Rounded as Python rounds: of two that are as near, the even one. @param {number} value @param {number} decimals */
+function rounded(value, decimals) {
+  if (Math.abs(value * 2 ** (decimals + 1)) % 2 !== 1) return value.toFixed(decimals);
+  const below = Math.floor(Math.abs(value) * 10 ** decimals), even = below + (below % 2);
+  return ((Math.sign(value) * even) / 10 ** decimals).toFixed(decimals);
+}
+
+/** A number in at most two decimals, fewer where it is large. @param {number} value */
+export function printed(value) {
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value), decimals = size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
+  const written = rounded(value, decimals).replace(/\.0+$/, "");
+  return /^-?0$/.test(written) ? "0" : written.replace("-", "−");
+}
+
+/**
+ * The number that was typed, with two decimals, or null if it is none from -most to most. Full-width digits, a comma
+ * for the point and a typographic minus are what some keyboards give.
+ *
+ * @param {string} text
+ * @param {number} most
+ */
+export function typed(text, most) {
+  const plain = text.normalize("NFKC").trim().replace("−", "-").replace(/[,。]/, ".");
+  if (!/^[+-]?(\d{1,9}\.?\d*|\.\d+)$/.test(plain)) return null;
+  const value = Math.round(100 * Number(plain)) / 100;
+  return Math.abs(value) <= most ? value + 0 : null;
+}
