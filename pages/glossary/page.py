@@ -1,4 +1,4 @@
-"""The glossary: each term in one sentence, by theme or alphabet, with a link to the section where it can be touched."""
+"""The glossary: each term in one sentence, with a link to where it can be touched; or a course's table of contents."""
 
 from collections.abc import Iterable
 from html import escape
@@ -6,6 +6,7 @@ from itertools import groupby
 
 import streamlit as st
 
+from pages.glossary.course import draw_course
 from viz import limits
 from viz.frame import controls, state
 from viz.frame.page import Page, say_refused
@@ -14,7 +15,7 @@ from viz.frame.terms.marks import heading
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
 
-ORDERS = ("theme", "alphabet")
+ORDERS = ("theme", "alphabet", "course")
 
 
 class Glossary(Page):
@@ -29,16 +30,24 @@ class Glossary(Page):
         with st.container(key="look_up", horizontal=True, gap="small", vertical_alignment="bottom"):
             wanted = _wanted(t)
             order = controls.choice(t("glossary.order"), "listed", ORDERS, lambda code: t(f"glossary.by_{code}"))
-        found = [term for term in terms().values() if answers(term, wanted, lang)]
-        st.caption(t("glossary.found", n=len(found), all=len(terms())))
-        if order == "theme":
-            for theme, of_theme in groupby(found, lambda term: term.theme):
-                st.header(t(f"glossary.theme_{theme}"), anchor=False)
-                st.html(listed(t, lang, of_theme))
+        if order == "course":
+            draw_course(t, lang, wanted)
         else:
-            st.html(listed(t, lang, sorted(found, key=lambda term: _sound(term.names[lang]))))
+            _terms(t, lang, wanted, order)
         state.keep(*SHARED)
         say_refused(t, note)
+
+
+def _terms(t: Translate, lang: str, wanted: str, order: str) -> None:
+    """The terms that answer to what is looked for."""
+    found = [term for term in terms().values() if answers(term, wanted, lang)]
+    st.caption(t("glossary.found", n=len(found), all=len(terms())))
+    if order == "theme":
+        for theme, of_theme in groupby(found, lambda term: term.theme):
+            st.header(t(f"glossary.theme_{theme}"), anchor=False)
+            st.html(listed(t, lang, of_theme))
+    else:
+        st.html(listed(t, lang, sorted(found, key=lambda term: _sound(term.names[lang]))))
 
 
 def _wanted(t: Translate) -> str:

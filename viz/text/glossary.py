@@ -40,9 +40,19 @@ class Term:
     @property
     def place(self) -> tuple[str, str, str]:
         """Page, section, and the rest of the link."""
-        path, _, rest = self.see.partition("?")
-        page, _, section = path.partition("/")
-        return page, section, rest
+        return place_of(self.see)
+
+
+def place_of(see: str) -> tuple[str, str, str]:
+    """Page, section, and the rest of the link.
+
+    Example:
+        >>> place_of("masks/editor?mask=causal")
+        ('masks', 'editor', 'mask=causal')
+    """
+    path, _, rest = see.partition("?")
+    page, _, section = path.partition("/")
+    return page, section, rest
 
 
 @cache

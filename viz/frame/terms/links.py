@@ -23,13 +23,19 @@ def open_links() -> None:
 
 
 def see(t: Translate, lang: str, term: Term) -> str:
-    """A link to where a term can be touched, as HTML; in somebody else's page it opens Headlight."""
+    """A link to where a term can be touched, as HTML."""
     page, section, parameters = term.place
     if (page, section, "") == (st.session_state.get("_section_of"), st.session_state.get("section"), parameters):
         return ""  # it is here
+    title = t("term.see", page=t(f"{page}.title"), section=t(f"{page}.{section}.title"))
+    return link_to(lang, term.place, title)
+
+
+def link_to(lang: str, place: tuple[str, str, str], title: str) -> str:
+    """A link to a page, a section and what else it shows, as HTML; in somebody else's page it opens Headlight."""
+    page, section, parameters = place
     link = escape(
         f"{path_of(page)}?{urlencode({'lang': lang, 'section': section})}{'&' * bool(parameters)}{parameters}"
     )
-    title = t("term.see", page=t(f"{page}.title"), section=t(f"{page}.{section}.title"))
     beyond = ' target="_blank"' if st.context.is_embedded else ""
     return f'<a class="see" href="{link}"{beyond}>{escape(title)}</a>'
