@@ -13,7 +13,10 @@ SMALL = {"source": "words", "d_model": "8", "n_heads": "2"}
 DECLARED = re.compile(r'state\.(?:whole|real|choice|pick|flag|numbers|text|param)\(\s*"(\w+)"')
 SOURCES = [*(ROOT / "viz" / "frame").glob("*.py"), *(ROOT / "pages").rglob("*.py")]
 NAMES = sorted({name for path in SOURCES for name in DECLARED.findall(path.read_text("utf8"))})
-OTHERS = ("_link", "_choice", "_declared", "_refused", "_note", "embed", "embed_options", "", "__proto__", "text[]")
+OTHERS = (
+    "puzzle_only_one", "puzzle_previous", "puzzle_cancel", "own_at", "puzzle_at",  # made from a section's name
+    "_link", "_choice", "_declared", "_refused", "_note", "embed", "embed_options", "", "__proto__", "text[]",
+)  # fmt: skip
 VALUES = (
     "", " ", "0", "1", "2", "3", "5", "8", "12", "-1", "99", "1e3", "1e999", "NaN", "-inf", "0x10", "١", "1_0", "None",
     "true", "en", "zh", "model", "words", "embeddings", "own", "causal", "window", "prefix", "painted", "scores",

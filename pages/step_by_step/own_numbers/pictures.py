@@ -94,6 +94,7 @@ class OwnPicture:
             more["spoken_rows"] = [self._say("row_of_head", h=head, n=place) for head, place in places]
             more["head_rows"] = d_k
         edit = name if name in self.editable else ""
+        more["called"] = "" if name.startswith("w_") else self._say(f"called_{name}")
         return block(SYMBOLS[name], values, rows, columns, edit=edit) | more
 
     def _result(self, name: str, head: int | str, values: Tensor) -> dict[str, Any]:
@@ -110,6 +111,7 @@ class OwnPicture:
             columns = self._places(self.numbers.d_k) * len(self.heads)
             spoken |= self._of_heads()
         made = block(symbol, values, self.words, columns, kind="weights" if name == "a" else "numbers")
+        made["called"] = "" if name in ("c", "o") else self._say(f"called_{name}")
         return made | spoken | {"live": f"{name}{head}", "explains": name != "c"}
 
     def _head(self, head: int) -> list[dict[str, Any]]:

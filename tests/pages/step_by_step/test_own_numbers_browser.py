@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from pages.step_by_step.hand_pictures import printed
 from pages.step_by_step.own_numbers.example import OwnExample, presets
 from pages.step_by_step.own_numbers.numbers import MOST, PROJECTED, of_matrices, to_code
-from tests.browser.drive import PHONE, wait_run
+from tests.browser.drive import PHONE, eventually, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from tests.browser.test_history import go
 from viz import limits
@@ -107,3 +107,29 @@ def test_on_a_phone_the_largest_layer_fits_and_is_read_aloud(visit):
     expect(number(page, "a1", 5, 0)).to_have_attribute(
         "aria-label", re.compile(r"^头 1 的 A，w+，<img src=x>[：:] ?0\.17$")
     )
+
+
+def test_a_finger_moves_a_number_sideways_and_the_page_up_and_down(visit):
+    page = visit("step-by-step", section="own_numbers", own=to_code(START), viewport=PHONE)
+    box, fingers = number(page, "q", 0, 1), page.context.new_cdp_session(page)
+    fingers.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 1})
+    area = box.bounding_box()
+    assert area is not None
+    x, y = area["x"] + area["width"] / 2, area["y"] + area["height"] / 2
+
+    def swipe(right: int, down: int) -> None:
+        steps = [("touchStart", 0), *(("touchMove", part / 6) for part in range(1, 7)), ("touchEnd", 1)]
+        for kind, part in steps:
+            at = [] if kind == "touchEnd" else [{"x": x + right * part, "y": y + down * part}]
+            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+
+    swipe(60, 0)
+    moved = float(box.input_value().replace("−", "-"))
+    assert moved > 1
+    shows(page, START.with_number("q", 0, 1, moved))
+    wait_run(page)
+    assert f"own={to_code(START.with_number('q', 0, 1, moved))}" in page.url
+    swipe(0, -150)
+    assert float(box.input_value()) == moved
+    expect(page.locator(".three-words [data-place='q 0 1']:focus")).to_have_count(0)
+    eventually(lambda: page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop > 50"))

@@ -7,6 +7,7 @@ import { mount } from "../lib/mount.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { givenNumber } from "./given_number.js";
 import { follow, printed, typed } from "./head_numbers.js";
+import { printedTable } from "./printed_table.js";
 
 export default mount((parent) => new ThreeWords(parent));
 
@@ -98,37 +99,14 @@ class ThreeWords {
   }
 
   #table(block, side, digits, code = "") {
-    const figure = element("figure", `block ${side}`), table = element("table"), head = element("tr");
-    const [symbol, below] = block.name.split("_"), [base, above] = symbol.split("^"), caption = element("figcaption", "", {}, base);
-    if (above) caption.append(element("sup", "", {}, above));
-    if (below) caption.append(element("sub", "", {}, below));
-    figure.style.setProperty("--digits", String(digits));
-    figure.append(caption);
-    head.append(element("td", "corner"));
-    for (const label of block.columns) head.append(element("th", "", { scope: "col", title: label }, label));
-    if (block.heads) table.append(this.#heads(block));
-    table.append(head);
-    block.rows.forEach((label, i) => {
-      const row = element("tr");
-      row.append(block.words ? this.#word(label, i) : element("th", "", { scope: "row", title: label }, label));
-      block.columns.forEach((_, j) => row.append(this.#number(block, side, code, i, j)));
-      table.append(row);
+    return printedTable(block, side, digits, {
+      word: (label, i) => this.#word(label, i),
+      number: (i, j) => this.#number(block, side, code, i, j),
     });
-    figure.append(table);
-    return figure;
-  }
-
-  /** A row above the columns: which of them belong to which head. */
-  #heads({ heads, columns }) {
-    const row = element("tr", "heads"), width = columns.length / heads.length;
-    row.append(element("td", "corner"), ...heads.map((head) => element("th", "", { scope: "colgroup", colspan: width, title: head }, head)));
-    return row;
   }
 
   #number(block, side, code, i, j) {
     const cell = element("td", "number"), text = block.texts[i][j];
-    if (block.heads && j && j % (block.columns.length / block.heads.length) === 0) cell.classList.add("next-head");
-    if (block.head_rows && i && i % block.head_rows === 0) cell.classList.add("below-head");
     if (side !== "result") this.parts.push({ cell, side, code, i, j, live: block.live, isSum: Boolean(block.sums) && j === block.columns.length - 1 });
     const [row, column] = [(block.spoken_rows ?? block.rows)[i], (block.spoken_columns ?? block.columns)[j]];
     const name = fill(this.data.words.number, { name: block.spoken ?? block.name.replace("_", " "), row, column });
