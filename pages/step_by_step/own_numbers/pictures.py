@@ -69,50 +69,52 @@ class OwnPicture:
     def _places(self, count: int) -> list[str]:
         return [str(place + 1) for place in range(count)]
 
+    def _numbered(self, count: int) -> dict[str, Any]:
+        """Columns that are the numbers of a vector: what they are called, shown and read aloud."""
+        return {"spoken_columns": [self._say("place", n=place) for place in self._places(count)]}
+
     def _of_heads(self) -> dict[str, Any]:
-        """The columns of a matrix in which all heads stand side by side: to which of them each belongs."""
-        d_k = self.numbers.d_k
+        """The same for columns in which all heads stand side by side: to which of them each belongs."""
         if len(self.heads) == 1:
-            return {"spoken_columns": [self._say("place", n=place + 1) for place in range(self.numbers.d)]}
-        spoken = [self._say("place_of_head", h=at // d_k, n=at % d_k + 1) for at in range(self.numbers.d)]
+            return self._numbered(self.numbers.d)
+        spoken = [self._say("place_of_head", h=head, n=place) for head, place in self._head_places()]
         return {"spoken_columns": spoken, "heads": [self._say("head", h=head) for head in self.heads]}
 
+    def _head_places(self) -> list[tuple[int, str]]:
+        """For each of the d numbers in which heads stand side by side: its head, and its place there."""
+        return [(head, place) for head in self.heads for place in self._places(self.numbers.d_k)]
+
     def _given(self, name: str) -> dict[str, Any]:
-        values, d_k = self.example.given[name], self.numbers.d_k
-        rows, columns = list(self.words), self._places(d_k) * len(self.heads)
-        more: dict[str, Any] = {"live": name} | self._of_heads()
+        """A matrix that is given: X and W_O have columns of the layer, the others columns of its heads."""
+        is_of_heads = name not in ("x", "w_o")
+        columns = [place for _, place in self._head_places()] if is_of_heads else self._places(self.numbers.d)
+        more = {"live": name} | (self._of_heads() if is_of_heads else self._numbered(self.numbers.d))
+        rows = list(self.words)
         if name.startswith("w_"):
             rows = self._places(self.numbers.d)
             more["spoken_rows"] = [self._say("row", n=place) for place in rows]
-        if name in ("x", "w_o"):
-            columns = self._places(self.numbers.d)
-            more = {"live": name, "spoken_rows": more.get("spoken_rows", rows)}
-            more["spoken_columns"] = [self._say("place", n=place) for place in columns]
+        else:
+            more["called"] = self._say(f"called_{name}")
         if name == "w_o" and len(self.heads) > 1:
-            places = [(at // d_k, at % d_k + 1) for at in range(self.numbers.d)]
-            rows = [self._say("short_row_of_head", h=head, n=place) for head, place in places]
-            more["spoken_rows"] = [self._say("row_of_head", h=head, n=place) for head, place in places]
-            more["head_rows"] = d_k
+            rows = [self._say("short_row_of_head", h=head, n=place) for head, place in self._head_places()]
+            more["spoken_rows"] = [self._say("row_of_head", h=head, n=place) for head, place in self._head_places()]
+            more["head_rows"] = self.numbers.d_k
         edit = name if name in self.editable else ""
-        more["called"] = "" if name.startswith("w_") else self._say(f"called_{name}")
-        return block(SYMBOLS[name], values, rows, columns, edit=edit) | more
+        return block(SYMBOLS[name], self.example.given[name], rows, columns, edit=edit) | more
 
     def _result(self, name: str, head: int | str, values: Tensor) -> dict[str, Any]:
+        """A matrix that follows: a head's, or one of the layer, which has no head."""
         symbols = {"s": f"Q Kᵀ / √{self.numbers.d_k}", "c": self._say("concat"), "o": self._say("output")}
-        symbol = symbols.get(name, name.upper())
-        to_words = name in ("s", "a")
-        columns = list(self.words) if to_words else self._places(values.shape[1])
-        spoken: dict[str, Any] = {
-            "spoken": symbol if head == "" or len(self.heads) == 1 else self._say("of_head", name=symbol, h=head)
-        }
-        if not to_words:
-            spoken["spoken_columns"] = [self._say("place", n=place) for place in columns]
+        symbol, of_head = symbols.get(name, name.upper()), head != "" and len(self.heads) > 1
+        columns, more = self._places(values.shape[1]), self._numbered(values.shape[1])
+        if name in ("s", "a"):
+            columns, more = list(self.words), {}
         if name == "c":
-            columns = self._places(self.numbers.d_k) * len(self.heads)
-            spoken |= self._of_heads()
+            columns, more = [place for _, place in self._head_places()], self._of_heads()
+        more["spoken"] = self._say("of_head", name=symbol, h=head) if of_head else symbol
+        more["called"] = "" if head == "" else self._say(f"called_{name}")
         made = block(symbol, values, self.words, columns, kind="weights" if name == "a" else "numbers")
-        made["called"] = "" if name in ("c", "o") else self._say(f"called_{name}")
-        return made | spoken | {"live": f"{name}{head}", "explains": name != "c"}
+        return made | more | {"live": f"{name}{head}", "explains": name != "c"}
 
     def _head(self, head: int) -> list[dict[str, Any]]:
         trace = self.trace

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.step_by_step.own_numbers.editor import edit
 from pages.step_by_step.own_numbers.example import OwnExample, by_loops, checks, prepared
 from pages.step_by_step.own_numbers.numbers import Numbers, from_code, is_code, of_matrices, to_code
-from pages.step_by_step.own_numbers.section import Speaks
+from pages.step_by_step.three_words import Speaks
 from viz.core.analysis.puzzles import Verdict, cancels, copies_previous, looks_at
 from viz.core.heads import MultiHeadTrace
 from viz.frame import controls, state

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import streamlit as st
 import torch
@@ -10,6 +10,7 @@ import torch
 from pages.step_by_step.own_numbers.editor import edit
 from pages.step_by_step.own_numbers.example import OwnExample, checks, presets
 from pages.step_by_step.own_numbers.numbers import DIRECT, PROJECTED, Numbers, from_code, is_code, of_matrices, to_code
+from pages.step_by_step.three_words import Speaks
 from viz import limits
 from viz.core.heads import concat_heads
 from viz.frame import controls, state
@@ -24,14 +25,6 @@ FORMULA = (
 SIZES = {"n": limits.OWN_WORDS, "d": limits.OWN_WIDTH, "n_heads": limits.OWN_HEADS}
 WAYS = ("x", "qkv")
 """What is given: X and the matrices, or Q, K and V."""
-
-
-class Speaks(Protocol):
-    """What the section needs of a page: its language. Its numbers are its own."""
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the visitor's language."""
 
 
 def draw(context: Speaks) -> list[Check]:
