@@ -32,13 +32,14 @@ def shows(page: Page, numbers) -> None:
 
 def test_a_number_is_typed_dragged_and_moved_by_keys_and_back_undoes_it(visit):
     page = visit("step-by-step", section="own_numbers", own=to_code(START))
-    box, problem = number(page, "k", 1, 0), page.locator(".three-words .problem")
+    box, problem = number(page, "k", 1, 0), page.locator(".three-words .group:first-child .problem")
     shows(page, START)
     # What is no number stays as it was typed, with a sentence, also when another number changes.
     box.fill("abc")
     box.press("Enter")
     wrong = T("step_by_step.hand_problem", typed="abc", most=MOST, name="K, eat, number 1", before="0")
     expect(problem).to_have_text(wrong)
+    expect(page.locator(".three-words .written.stale")).to_have_count(0)
     number(page, "q", 0, 0).fill("２,５")
     number(page, "q", 0, 0).press("Enter")
     wait_run(page)

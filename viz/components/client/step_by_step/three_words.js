@@ -153,7 +153,7 @@ class ThreeWords {
     if (draft === undefined) this.drafts.delete(place); // the number was changed elsewhere: Back, or another example
     else if (typed(draft, most) === null) this.wrong = { typed: draft, name, before: printed(value) };
     return givenNumber({ name, place, value, draft, most }, {
-      moved: (to) => this.#move(block, i, j, to),
+      moved: (to) => this.#move(block, i, j, to, to !== value),
       settled: (to) => this.setStateValue("edited", { matrix: block.edit, row: i, column: j, value: to, sent: ++this.sent }),
       draft: (text) => (text === null ? this.drafts.delete(place) : this.drafts.set(place, { text, value })),
       wrong: (text) => this.#complain(text === null ? null : { typed: text, name, before: printed(value) }),
@@ -164,14 +164,15 @@ class ThreeWords {
     });
   }
 
-  /** Say which input is no number; without one, that of before, unless it has become one. */
+  /** Say which input is no number, below its matrices; without one, that of before, unless it has become one. */
   #complain(wrong = this.wrong) {
     this.wrong = wrong;
+    this.root.querySelector("[aria-invalid]")?.closest(".group")?.append(this.problem);
     this.problem.textContent = wrong ? fill(this.data.words.problem, { ...wrong, most: this.data.most }) : "";
   }
 
   /** A given number has another value: show what follows from it. */
-  #move(block, i, j, to) {
+  #move(block, i, j, to, isNew) {
     block.values[i][j] = to;
     if (!this.data.follows) return;
     const blocks = this.data.groups.flatMap((group) => group.blocks);
@@ -183,7 +184,7 @@ class ThreeWords {
       button.setAttribute("aria-label", `${name}: ${button.textContent}`);
       if (kind === "weights") cell.style.setProperty("--weight", String(Math.sqrt(value)));
     }
-    this.root.querySelector(".written").classList.add("stale");
+    this.root.querySelector(".written").classList.toggle("stale", isNew);
   }
 
   #choose(cell, code, live = "") {
