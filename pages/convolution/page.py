@@ -2,7 +2,10 @@
 
 from pages.convolution import difference, filters, kernel_in_w_o, likeness, picture, reach, training, windows
 from pages.convolution.context import open_convolution
+from pages.convolution.slips import choice as slips
+from pages.convolution.slips import comparison, sharpness
 from viz.core.analysis.window_fit import fit_windows, window_weights
+from viz.core.mistakes.relative import narrow_heads, query_minus_key, shift_for_centre
 from viz.core.variants.learn_convolution import effective_kernel, learn
 from viz.core.variants.relative import axial_layer, heads_from_kernel, position_vectors, quadratic_scores, value_heads
 from viz.frame.page import Page, Section
@@ -29,21 +32,10 @@ EXPLAINED = r"R^2 = 1 - \frac{\sum_{ij} (A_{ij} - \hat A_{ij})^2}{\sum_{ij} (A_{
 WINDOWS = ("w_alpha", "w_delta", "mix", "window", "asks")
 FILTERS = ("taps", "alpha_1d")
 PICTURE = (
-    "picture",
-    "kernel",
-    "kernel_seed",
-    "n_filters",
-    "k",
-    "channel",
-    "row",
-    "column",
-    "dot",
-    "shared_alpha",
-    "centres9",
-    "alphas9",
-    "centres25",
-    "alphas25",
+    *("picture", "kernel", "kernel_seed", "n_filters", "k", "channel", "row", "column", "dot", "shared_alpha"),
+    *("centres9", "alphas9", "centres25", "alphas25"),
 )
+SHARPNESS = ("spread_alpha", "reach_k")
 TRAINING = ("learned", "lesson_seed", "lesson_heads", "start", "rate", "alpha_start", "free_alpha", "moment")
 
 PAGE = Page(
@@ -57,8 +49,20 @@ PAGE = Page(
         Section("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE, parameters=PICTURE, reads_mask=False),
         Section("difference", difference.draw, (heads_from_kernel, axial_layer), reads_mask=False),
         Section("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED, reads_mask=False),
+        Section(
+            "slips",
+            slips.draw,
+            (shift_for_centre, query_minus_key, narrow_heads),
+            slips.formula,
+            parameters=slips.PARAMETERS,
+            reads_mask=False,
+        ),
+        Section(
+            "sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA, parameters=SHARPNESS, reads_mask=False
+        ),
         Section("training", training.draw, (learn, effective_kernel), LOSS, parameters=TRAINING, reads_mask=False),
         Section("reach", reach.draw, parameters=("k_stack",)),
+        Section("comparison", comparison.draw, (heads_from_kernel,), parameters=("compare_k",), reads_mask=False),
         Section("likeness", likeness.draw, (fit_windows, window_weights), EXPLAINED, parameters=("head",)),
     ),
 )

@@ -107,3 +107,10 @@ def test_points_to_click_answer_in_the_cells_stead_and_widen_no_axis():
     assert "customdata" not in heat and len(points["customdata"]) == 15
     assert fig["layout"]["xaxis"]["range"] == [-0.5, 4.5]
     assert fig["layout"]["yaxis"]["range"] == [2.5, -0.5] and fig["layout"]["hoverdistance"] == -1
+
+
+def test_cells_with_a_letter_are_framed_and_the_letter_is_text():
+    layout = draw(torch.zeros(2, 3), letters={(1, 2): "Q", (0, 1): "<b>"})["layout"]
+    assert [(box["x0"], box["y0"]) for box in layout["shapes"]] == [(1.5, 0.5), (0.5, -0.5)]
+    found = [(note["x"], note["y"], note["text"]) for note in layout["annotations"]]
+    assert found == [(2, 1, "<b>Q</b>"), (1, 0, "<b>&lt;b&gt;</b>")]

@@ -32,6 +32,7 @@ from viz.core.analysis import (
     window_fit,
 )
 from viz.core.cost import attention as cost
+from viz.core.mistakes import relative as mistaken_windows
 from viz.core.variants import decoding, encodings, kv_sharing, relative, scoring
 from viz.frame import compute, mask_code
 from viz.models import generation, interventions, stream
@@ -105,6 +106,13 @@ PLACES = {
     "windows, causal": f"convolution/windows?{SEEDED}&mask=causal&mix=1",
     "filters": f"convolution/filters?{SEEDED}",
     "kernel in W_O": f"convolution/kernel_in_w_o?{SEEDED}&kernel=sobel",
+    "slip, farthest": f"convolution/slips?{SEEDED}",
+    "slip, mirrored": f"convolution/slips?{SEEDED}&slip=mirrored",
+    "slip, worked pair": f"convolution/slips?{SEEDED}&slip=example",
+    "slip, a head is a kernel": f"convolution/slips?{SEEDED}&slip=tap",
+    "slip, too narrow": f"convolution/slips?{SEEDED}&slip=width",
+    "sharpness": f"convolution/sharpness?{SEEDED}",
+    "comparison": f"convolution/comparison?{SEEDED}",
     "likeness": "convolution/likeness",
     # Sharing
     "who shares": f"share_kv/who_shares?{SEEDED}&n_kv_heads=2&mask=causal",
@@ -431,12 +439,33 @@ FAULTS = {
     "query minus key": Fault(
         function=relative.shifts,
         wrong=lambda right, *grid: -right(*grid),
-        places=("windows", "filters", "picture", "difference"),
+        places=(
+            *("windows", "filters", "picture", "difference"),
+            *("slip, farthest", "slip, mirrored", "slip, a head is a kernel", "slip, too narrow", "comparison"),
+        ),
     ),
     "a window without its square": Fault(
         function=relative.quadratic_scores,
         wrong=lambda right, *a: -right(*a).abs().sqrt(),
-        places=("windows", "picture"),
+        places=("windows", "picture", "sharpness", "comparison"),
+    ),
+    "a head without its centre": Fault(
+        function=relative.position_vectors,
+        wrong=lambda right, offset, *rest: right(0 * offset, *rest),
+        places=("slip, farthest", "slip, worked pair"),
+    ),
+    "a slip that is none": Fault(
+        function=mistaken_windows.shift_for_centre,
+        wrong=lambda right, *rest: -right(*rest),
+        places=("slip, farthest",),
+    ),
+    "a sign that is not turned": Fault(
+        function=mistaken_windows.query_minus_key, wrong=lambda _, heads: heads, places=("slip, mirrored",)
+    ),
+    "narrow heads that are one wider": Fault(
+        function=mistaken_windows.narrow_heads,
+        wrong=lambda right, kernel, d_v, **o: right(kernel, d_v + 1, **o),
+        places=("slip, too narrow",),
     ),
     # Sharing
     "a cache that counts H for G": Fault(

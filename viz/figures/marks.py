@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from viz.figures.layout import LETTERS
 from viz.figures.palette import GREY, ORANGE, plain, rgba
 
 
@@ -14,6 +15,11 @@ def row_frame(row: int, n_columns: int) -> dict[str, Any]:
 def cell_frame(row: int, column: int) -> dict[str, Any]:
     """A frame around a cell."""
     return _box(row, column - 0.5, column + 0.5, {"color": rgba(ORANGE, 1), "width": 3})
+
+
+def letter_in_cell(row: int, column: int, letter: str) -> dict[str, Any]:
+    """A letter, shown literally, in the middle of a cell, as an annotation."""
+    return {"x": column, "y": row, "text": f"<b>{plain(letter)}</b>", "showarrow": False, "font": LETTERS}
 
 
 def _box(row: int, left: float, right: float, line: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """One matrix as a heat map, with its numbers where they fit. All maps of figures look like this one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from viz.figures.blocks import Blocks
 from viz.figures.layout import UPWARDS, Figure, axis, base_layout, colour_bar
-from viz.figures.marks import cell_frame, points_to_click, row_frame
+from viz.figures.marks import cell_frame, letter_in_cell, points_to_click, row_frame
 from viz.figures.palette import INK, PRINTED, plain, scores_scale, weights_scale
 
 Kind = Literal["weights", "signed", "sizes"]
@@ -53,6 +53,7 @@ def matrix(
     hover: Sequence[Sequence[str]] | None = None,
     clicks: bool = False,
     framed: tuple[int, int | None] | None = None,
+    letters: Mapping[tuple[int, int], str] | None = None,
     blocks: Blocks | None = None,
     beside: int = 1,
     low: bool = False,
@@ -70,6 +71,7 @@ def matrix(
         hover: a sentence for each cell, shown literally; None shows its row, its column and its value.
         clicks: every cell can be clicked; it needs its sentence in ``hover``.
         framed: a row to frame, and a column whose cell in that row is framed too, or None.
+        letters: cells to frame, each (row, column) with what is written into it.
         blocks: the heads' blocks to frame.
         beside: pictures in this row of the page, this one counted.
         low: rows are no higher than their labels.
@@ -84,7 +86,7 @@ def matrix(
     if numbers:
         heat |= {"texttemplate": "%{z:.2f}", "textfont": {"color": INK}}  # as large as fits into a cell
         heat |= {"colorscale": _colours(kind, PRINTED)}
-    layout = _layout(rows, columns, beside, low=low) | _marks(framed, n_columns, blocks)
+    layout = _layout(rows, columns, beside, low=low) | _marks(framed, n_columns, blocks, letters or {})
     if hover and clicks:
         return {"data": [heat, points_to_click(hover)], "layout": _around_points(layout, n_rows, n_columns)}
     return {"data": [heat], "layout": layout}
@@ -133,12 +135,19 @@ def _layout(rows: Axis, columns: Axis, beside: int, *, low: bool) -> dict[str, A
     )
 
 
-def _marks(framed: tuple[int, int | None] | None, n_columns: int, blocks: Blocks | None) -> dict[str, Any]:
+def _marks(
+    framed: tuple[int, int | None] | None,
+    n_columns: int,
+    blocks: Blocks | None,
+    letters: Mapping[tuple[int, int], str],
+) -> dict[str, Any]:
     """The shapes and annotations laid over the cells."""
     shapes, names = (blocks.frames(), blocks.names()) if blocks else ([], [])
     if framed is not None:
         row, column = framed
         shapes += [row_frame(row, n_columns), *([] if column is None else [cell_frame(row, column)])]
+    shapes += [cell_frame(*cell) for cell in letters]
+    names += [letter_in_cell(*cell, letter) for cell, letter in letters.items()]
     return {name: drawn for name, drawn in (("shapes", shapes), ("annotations", names)) if drawn}
 
 

@@ -29,8 +29,8 @@ FLAT = {raised: digit for digit, raised in RAISED.items()}
 """Raised digits as plain ones."""
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001 ]("
 CHECKS = {
-    "windows": 2, "filters": 2, "picture": 2, "difference": 3, "kernel_in_w_o": 2, "training": 1, "reach": 1,
-    "likeness": 1,
+    "windows": 2, "filters": 2, "picture": 2, "difference": 3, "kernel_in_w_o": 2, "slips": 2, "sharpness": 2,
+    "training": 1, "reach": 1, "comparison": 7, "likeness": 1,
 }  # fmt: skip
 
 
@@ -128,6 +128,10 @@ def test_every_check_holds_under_a_mask(open_app, mask):
         ("picture", {"kernel": "own", "k": 5, "w500": 1.0}),
         ("picture", {"centres9": "_".join(["1"] * 18)}),
         ("picture", {"channel": 1}),
+        ("slips", {"slip": "width", "slip_in": 5}),
+        ("slips", {"slip_delta": -3}),
+        ("sharpness", {"reach_k": 5}),
+        ("comparison", {"compare_k": 7}),
         ("training", {"lesson_seed": 3}),
         ("training", {"learned": 20, "moment": 1}),
         ("reach", {"k_stack": 5}),

@@ -1,0 +1,42 @@
+"""Slips that are easily made on the way from heads to a kernel, each beside what is right."""
+
+import streamlit as st
+
+from pages.convolution.context import ConvolutionContext
+from pages.convolution.slips import farthest, mirrored, tap, width, worked_pair
+from viz.frame import controls, state
+from viz.frame.checks import Check
+
+SLIPS = {
+    "farthest": farthest,
+    "mirrored": mirrored,
+    "example": worked_pair,
+    "tap": tap,
+    "width": width,
+}
+"""Each a module that draws it, and has its formula."""
+
+PARAMETERS = (
+    *("slip", "slip_delta", "slip_alpha", "slip_kernel", "slip_heads", "slip_width", "slip_in", "slip_out"),
+    *worked_pair.USUAL,
+    "slip_alpha_2d",
+)
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """Choose a slip; see it beside what is right."""
+    t = context.t
+    slip = controls.choice(
+        t("convolution.slips.which"),
+        "slip",
+        tuple(SLIPS),
+        lambda code: t(f"convolution.slips.{code}"),
+        look="pills",
+        label_visibility="collapsed",
+    )
+    return SLIPS[slip].draw(context)
+
+
+def formula(_: ConvolutionContext) -> None:
+    """The formula of the slip that is shown."""
+    st.latex(SLIPS[state.choice("slip", "farthest", tuple(SLIPS))].FORMULA)

@@ -1,0 +1,163 @@
+"""Two tables that set convolution beside attention, line by line: what a line claims is computed, or cited."""
+
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import conv1d, conv2d
+
+from pages.convolution import by_hand
+from pages.convolution.context import SHARP, ConvolutionContext
+from pages.convolution.picture_choice import replicated
+from pages.convolution.slips.tap import cut_out
+from viz.core.analysis.checks import largest, worst
+from viz.core.attention import attend, row_softmax
+from viz.core.heads import MultiHeadTrace
+from viz.core.variants.relative import QuadraticHeads, heads_from_kernel, quadratic_scores
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.format import number, part
+from viz.text import paragraph
+
+ROWS = ("near", "learned", "reach", "far", "tap", "copies", "one_by_one", "local", "depth")
+"""What the tables compare; the last line is cited, all others are computed."""
+D_IN, D_OUT = 3, 4
+LOCAL = {"close": (2.0, 0.0), "even": (0.0, 0.0), "away": (2.0, 4.0)}
+"""α and Δ of three heads: one looks around itself, one everywhere alike, one four places ahead."""
+PLACES, MIDDLE = 13, 6
+PER_HEAD = 3
+"""Numbers that a head learns of where it looks: two for its centre, one for its sharpness."""
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """A line for each claim: what is so for a convolution, what for heads that go by place, and whether it holds."""
+    t = context.t
+    k = controls.select_slider(
+        t("convolution.comparison.size"), "compare_k", 3, (3, 5, 7), width=320, format_func=lambda k: f"{k} × {k}"
+    )
+    noise, kernel = example(k)
+    heads = heads_from_kernel(kernel, alpha=SHARP)
+    layer = heads.trace(noise)
+    found = {**_of_text(context, k), **_of_layer(layer, noise, kernel)}
+    names = (t(f"convolution.comparison.{column}") for column in ("claim", "convolution", "attention"))
+    lines = [f"| {' | '.join(names)} |", "|---|---|---|"]
+    for row in ROWS:
+        claim, conv, attention = (
+            t(f"convolution.comparison.{row}_{part}", **found) for part in ("says", "conv", "heads")
+        )
+        verdict = t(f"convolution.comparison.{row}_verdict")
+        lines.append(f"| {paragraph(claim, f'**{verdict}**')} | {conv} | {attention} |")
+    st.markdown("\n".join(lines))
+    st.caption(t("convolution.comparison.note", d_in=D_IN, d_out=D_OUT))
+    return _checks(context, heads, layer, noise, kernel)
+
+
+def example(k: int) -> tuple[Tensor, Tensor]:
+    """A small picture of noise (3, 7, 8) and a kernel (4, 3, k, k), always the same."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.rand(D_IN, 7, 8, generator=generator), torch.randn(D_OUT, D_IN, k, k, generator=generator) / k
+
+
+def _of_text(context: ConvolutionContext, k: int) -> dict[str, Any]:
+    """How far a map moves with the words, and how many layers a stack needs to cross the text."""
+    n = len(context.scene.labels)
+    fixed, moves = (moved(context.scene.trace, context.n, mix) for mix in (0.0, 1.0))
+    return {"n": n, "layers": layers_to_cross(n, k), "fixed": number(fixed), "moves": part(moves)}
+
+
+def moved(trace: MultiHeadTrace, n: int, mix: float) -> float:
+    """How much the weights of a window, with the first head's content mixed in, change if the words stand reversed."""
+    q, k = trace.q[0, :n], trace.k[0, :n]
+    bias = quadratic_scores(torch.zeros(1, 1), torch.ones(1), (n,))[0]
+    as_written, reversed_words = (
+        attend(a, b, b, bias=bias, scale=mix * trace.scale).weights for a, b in ((q, k), (q.flip(0), k.flip(0)))
+    )
+    return float((as_written - reversed_words).abs().max())
+
+
+def layers_to_cross(n: int, k: int) -> int:
+    """Layers of a centred convolution until the last of n tokens has something of the first."""
+    return -(-(n - 1) // (k // 2))
+
+
+def _of_layer(layer: MultiHeadTrace, noise: Tensor, kernel: Tensor) -> dict[str, Any]:
+    """Counts and differences of the layer that is made of the kernel."""
+    k, H = kernel.shape[-1], len(layer.weights)
+    near = {name: part(share) for name, share in shares_near().items()}
+    return {
+        "k": k,
+        "H": H,
+        "d_in": D_IN,
+        "d_out": D_OUT,
+        "kernel_numbers": kernel.numel(),
+        "w_o_numbers": layer.projections.w_o.numel(),
+        "place_numbers": PER_HEAD * H,
+        "copies": layer.concat.shape[1],
+        "copies_off": number(copies_error(layer, noise, k)),
+        "pixels": pixels_read(layer, noise),
+        "one_off": number(one_by_one_error(layer)),
+        **near,
+    }
+
+
+def pixels_read(layer: MultiHeadTrace, noise: Tensor) -> int:
+    """How many pixels the heads together look at from the middle of the picture."""
+    rows, columns = noise.shape[1:]
+    return int((layer.weights[:, rows // 2 * columns + columns // 2] > 0.5).any(0).sum())
+
+
+def copies_error(layer: MultiHeadTrace, noise: Tensor, k: int) -> float:
+    """How far the heads laid side by side are from shifted pictures laid side by side."""
+    half = k // 2
+    shifted = [cut_out(noise, row - half, column - half, half) for row in range(k) for column in range(k)]
+    return float((layer.concat - torch.cat(shifted).flatten(1).T).abs().max())
+
+
+def one_by_one_error(layer: MultiHeadTrace) -> float:
+    """How far W_O is from torch's Conv2d with a kernel of one pixel, on the heads laid side by side."""
+    w_o = layer.projections.w_o
+    return float(
+        (conv2d(layer.concat.T[None, :, :, None], w_o.T[:, :, None, None])[0, ..., 0].T - layer.output).abs().max()
+    )
+
+
+def shares_near() -> dict[str, float]:
+    """What three heads give to places at most one away from the word that looks."""
+    alpha, delta = (torch.tensor(column) for column in zip(*LOCAL.values(), strict=True))
+    weights = row_softmax(quadratic_scores(delta[:, None], alpha, (PLACES,)))[:, MIDDLE]
+    return dict(zip(LOCAL, weights[:, MIDDLE - 1 : MIDDLE + 2].sum(-1).tolist(), strict=True))
+
+
+def _checks(
+    context: ConvolutionContext, heads: QuadraticHeads, layer: MultiHeadTrace, noise: Tensor, kernel: Tensor
+) -> list[Check]:
+    k, n = kernel.shape[-1], len(context.scene.labels)
+    wanted, size = replicated(noise, kernel), 1e-5
+    made = layer.output.T.reshape(wanted.shape)
+    by_torch = nn.Conv2d(D_IN, D_OUT, k, bias=False, device="meta").weight.numel()
+    windows = [
+        by_hand.softmax(by_hand.window_scores(torch.tensor([[delta]]), torch.tensor([alpha]), (PLACES,)))[0, MIDDLE]
+        for alpha, delta in LOCAL.values()
+    ]
+    near = [float(row[MIDDLE - 1 : MIDDLE + 2].sum()) for row in windows]
+    off = worst(abs(a - b) for a, b in zip(near, shares_near().values(), strict=True))
+    counted = abs(by_torch - heads.weights.w_o.numel()) + abs(pixels_read(layer, noise) - min(k, 7) * min(k, 8))
+    return [
+        check("convolution.comparison.check_layer", (made - wanted).abs().max(), size * largest(wanted)),
+        check("convolution.comparison.check_copies", copies_error(layer, noise, k), size),
+        check("convolution.comparison.check_one", one_by_one_error(layer), size * largest(wanted)),
+        check("convolution.comparison.check_numbers", counted, 0.0, n=by_torch),
+        check("convolution.comparison.check_near", off, size),
+        check("convolution.comparison.check_fixed", moved(context.scene.trace, context.n, 0.0), 0.0),
+        check("convolution.comparison.check_far", abs(crossed(n, k) - layers_to_cross(n, k)), 0.0, n=n),
+    ]
+
+
+def crossed(n: int, k: int) -> int:
+    """How often torch's conv1d has to be applied until the first of n tokens has come to the last."""
+    signal, kernel, layers = torch.zeros(1, 1, n), torch.ones(1, 1, k), 0
+    signal[..., 0] = 1
+    while not signal[..., -1].item():
+        signal, layers = (conv1d(signal, kernel, padding=k // 2) > 0).float(), layers + 1
+    return layers

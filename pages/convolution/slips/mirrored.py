@@ -1,0 +1,78 @@
+"""The shift counted from the key to the query: the kernel comes out turned round."""
+
+import torch
+from torch import Tensor
+
+from pages.convolution.context import SHARP, ConvolutionContext
+from pages.convolution.difference import lopsided
+from pages.convolution.images import kernels, picture
+from pages.convolution.picture_choice import replicated
+from pages.convolution.side_by_side import show_side_by_side
+from viz.core.analysis.checks import largest
+from viz.core.mistakes.relative import query_minus_key
+from viz.core.variants.relative import axial_layer, heads_from_kernel
+from viz.figures.pictures import Panel, shared_scale
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.format import number
+from viz.frame.terms.marks import say
+from viz.text import Translate
+
+FORMULA = (
+    r"\begin{gathered} \delta = k - q: \quad y_q = \sum_\Delta w_\Delta\, x_{q + \Delta}"
+    r" \\ \delta' = q - k: \quad y_q = \sum_\Delta w_\Delta\, x_{q - \Delta} \end{gathered}"
+)
+KERNELS = ("emboss", "sobel", "blur")
+
+
+def choose_kernel(t: Translate) -> Tensor:
+    """One filter (1, 1, 3, 3), by name; the blur is the same when turned round."""
+    name = controls.choice(
+        t("convolution.kernel"),
+        "slip_kernel",
+        KERNELS,
+        lambda code: t(f"convolution.slips.kernel_{code}"),
+        look="pills",
+        width="content",
+    )
+    return kernels()[name][:1, None]
+
+
+def grey_scene() -> Tensor:
+    """The scene in greys, (1, rows, columns): one channel is enough to see where a pixel comes from."""
+    return picture("scene").mean(0, keepdim=True)
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """The same heads with both signs, between what torch makes of the kernel and of the kernel turned round."""
+    t, kernel, image = context.t, choose_kernel(context.t), grey_scene()
+    heads = heads_from_kernel(kernel, alpha=SHARP)
+    right, wrong, wanted = (
+        axial_layer(heads, image),
+        axial_layer(query_minus_key(heads), image),
+        replicated(image, kernel),
+    )
+    off = {name: number(float((made - wanted).abs().max())) for name, made in (("right", right), ("wrong", wrong))}
+    low, high = shared_scale(right, wrong, wanted)
+    panels = [
+        Panel(title=t(f"convolution.slips.mirrored_{name}", **off), values=made[0], low=low, high=high)
+        for name, made in (("torch", wanted), ("right", right), ("wrong", wrong))
+    ]
+    same = torch.equal(kernel, kernel.flip(-1, -2))
+    found = t("convolution.slips.mirrored_same" if same else "convolution.slips.mirrored_found", **off)
+    show_side_by_side(panels, key="slip_mirrored", alt=found)
+    say(found)
+    return _checks(right, wrong, image, kernel)
+
+
+def _checks(right: Tensor, wrong: Tensor, image: Tensor, kernel: Tensor) -> list[Check]:
+    turned = replicated(image, kernel.flip(-1, -2))
+    noise, uneven = lopsided(3)
+    on_noise = axial_layer(query_minus_key(heads_from_kernel(uneven, alpha=SHARP)), noise)
+    expected = replicated(noise, uneven.rot90(2, (-1, -2)))
+    size = 1e-5 * largest(turned)
+    return [
+        check("convolution.slips.check_conv", (right - replicated(image, kernel)).abs().max(), size),
+        check("convolution.slips.check_turned", (wrong - turned).abs().max(), size),
+        check("convolution.slips.check_turned_noise", (on_noise - expected).abs().max(), 1e-5 * largest(expected)),
+    ]

@@ -1,0 +1,92 @@
+"""Two things that are easily taken for each other: how sharp a head looks, and how far all of them reach."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import conv2d
+
+from pages.convolution import by_hand
+from pages.convolution.context import SHARP, ConvolutionContext
+from pages.convolution.link_numbers import real_steps
+from viz.core.attention import row_softmax
+from viz.core.variants.relative import kernel_offsets, quadratic_scores
+from viz.figures.pictures import Panel, pictures
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.format import number
+from viz.frame.show import show
+from viz.frame.terms.marks import say
+
+FORMULA = (
+    r"\text{one head: } e^{-\alpha \lVert \delta - \Delta \rVert^2}"
+    r" \qquad \text{all heads: } \Delta_1, \dots, \Delta_H"
+)
+SIDE = 11
+"""Pixels a side of the small picture; its middle pixel looks."""
+MIDDLE = torch.tensor([SIDE * SIDE // 2])
+ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 46.0)
+SIZES = (1, 3, 5, 7, 9)
+MOST = 0.9
+"""The share of a head's weight that is counted."""
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """One head, as sharp as α says; beside it sharp heads, as many as a kernel has cells."""
+    t = context.t
+    left, right = st.columns(2, gap="large")
+    with left:
+        alpha = real_steps(t("convolution.sharpness.alpha"), "spread_alpha", 0.3, ALPHAS)
+        window = _windows(torch.zeros(1, 2), alpha)[0]
+        n = pixels_for(window, MOST)
+        _picture(window / window.max(), "sharpness_alpha", t("convolution.sharpness.one", n=n))
+        say(t("convolution.sharpness.one", n=n))
+    with right:
+        k = controls.select_slider(
+            t("convolution.sharpness.heads"), "reach_k", 3, SIZES, format_func=lambda k: f"{k * k} = {k} × {k}"
+        )
+        looked = _windows(kernel_offsets((k, k)), SHARP).sum(0)
+        _picture(looked, "sharpness_heads", t("convolution.sharpness.many", H=k * k, k=k))
+        say(t("convolution.sharpness.many", H=k * k, k=k))
+    say(t("convolution.sharpness.shows", alpha=number(alpha), n=n, H=k * k))
+    return _checks(window, looked, alpha, k)
+
+
+def _windows(offset: Tensor, alpha: float) -> Tensor:
+    """The weights that the middle pixel gives, for each head: (H, rows, columns)."""
+    scores = quadratic_scores(offset, torch.tensor([alpha]).expand(len(offset)), (SIDE, SIDE), MIDDLE)
+    return row_softmax(scores)[:, 0].view(-1, SIDE, SIDE)
+
+
+def pixels_for(window: Tensor, share: float) -> int:
+    """How many pixels it takes, the heaviest first, until they hold this share of the weight.
+
+    Example:
+        >>> pixels_for(torch.tensor([0.1, 0.6, 0.3]), 0.9), pixels_for(torch.tensor([1.0, 0.0]), 0.9)
+        (2, 1)
+    """
+    held = window.double().flatten().sort(descending=True).values.cumsum(0)
+    return int((held < share - 1e-6).sum()) + 1
+
+
+def _picture(values: Tensor, key: str, alt: str) -> None:
+    panel = Panel(title="", values=values, low=-1.0, high=1.0, signed=True)
+    show(pictures([panel], across=1), key=key, alt=alt)
+
+
+def read_by_torch(k: int) -> Tensor:
+    """Which pixels torch's Conv2d reads for its middle one: those with a gradient, (rows, columns)."""
+    image = torch.zeros(1, 1, SIDE, SIDE, requires_grad=True)
+    with torch.inference_mode(False), torch.enable_grad():
+        made = conv2d(image, torch.ones(1, 1, k, k), padding=k // 2)
+        (gradient,) = torch.autograd.grad(made[0, 0, SIDE // 2, SIDE // 2], image)
+    return gradient[0, 0] != 0
+
+
+def _checks(window: Tensor, looked: Tensor, alpha: float, k: int) -> list[Check]:
+    scores = by_hand.window_scores(torch.zeros(1, 2), torch.tensor([alpha]), (SIDE, SIDE), MIDDLE)
+    wanted = by_hand.softmax(scores)[0, 0].view(SIDE, SIDE)
+    wrong = (looked > 0.5) != read_by_torch(k)
+    return [
+        check("convolution.sharpness.check_window", (window - wanted).abs().max(), 1e-5),
+        check("convolution.sharpness.check_reach", wrong.sum(), 0.0, k=k, n=int(read_by_torch(k).sum())),
+    ]

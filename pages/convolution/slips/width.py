@@ -1,0 +1,122 @@
+"""Heads whose values are too narrow: a cell's matrix does not fit through d_v numbers."""
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.convolution.context import SHARP, ConvolutionContext
+from pages.convolution.picture_choice import replicated
+from viz.core.analysis.checks import largest
+from viz.core.mistakes.relative import narrow_heads
+from viz.core.variants.relative import QuadraticHeads
+from viz.figures.layout import axis
+from viz.figures.line_chart import Mark, Series, line_chart
+from viz.figures.matrix import matrix, numbered
+from viz.figures.palette import BLUE
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.format import number
+from viz.frame.show import show
+from viz.frame.terms.marks import say
+
+FORMULA = (
+    r"\begin{gathered} W_V^{(h)} W_O^{(h)} = w_{\cdot,\cdot,\Delta_h}^\top: \; D_{in} \times D_{out}"
+    r" \\ \operatorname{rank} \le d_v \quad\Rightarrow\quad d_v \ge \min(D_{in}, D_{out}) \end{gathered}"
+)
+WIDEST = 6
+MIDDLE = 4
+"""The cell of a 3 x 3 kernel whose matrix is shown."""
+DRAWN = 1e-9
+"""The smallest error on the logarithmic axis: none at all has no place there."""
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """A cell's matrix, what heads of this width make of it, and the layer's error for every width."""
+    t, pictures = context.t, st.container()
+    with st.container(horizontal=True, gap="large"):
+        d_v = controls.slider(t("convolution.slips.d_v"), "slip_width", 2, 1, WIDEST, width=240)
+        d_in = controls.slider(t("convolution.slips.d_in"), "slip_in", 3, 1, WIDEST, width=240)
+        d_out = controls.slider(t("convolution.slips.d_out"), "slip_out", 4, 1, WIDEST, width=240)
+    noise, kernel = noise_and_kernel(d_in, d_out)
+    wanted, errors, made = replicated(noise, kernel), [], {}
+    for width in range(1, WIDEST + 1):
+        made[width] = narrow_heads(kernel, width, alpha=SHARP)
+        errors.append(float((made[width].layer(noise) - wanted).abs().max()))
+    with pictures:
+        _cells(context, kernel, made[d_v], d_v)
+        _say(context, made[d_v], d_v, d_in, d_out, errors[d_v - 1])
+    _curve(context, errors, min(d_in, d_out))
+    return _checks(kernel, noise, made[d_v], d_v)
+
+
+def noise_and_kernel(d_in: int, d_out: int) -> tuple[Tensor, Tensor]:
+    """A small picture (d_in, 5, 7) and a kernel (d_out, d_in, 3, 3) of random numbers, always the same."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(d_in, 5, 7, generator=generator), torch.randn(d_out, d_in, 3, 3, generator=generator)
+
+
+def held(heads: QuadraticHeads) -> Tensor:
+    """W_V times W_O of every head, (H, d_in, d_out): all that can pass from a pixel to the output."""
+    spec = heads.weights.spec
+    w_v = heads.weights.w_v.unflatten(1, (spec.H, spec.d_v)).transpose(0, 1)
+    return w_v @ heads.weights.w_o.unflatten(0, (spec.H, spec.d_v))
+
+
+def _cells(context: ConvolutionContext, kernel: Tensor, heads: QuadraticHeads, d_v: int) -> None:
+    t, wanted = context.t, kernel.flatten(2)[..., MIDDLE].T
+    found, limit = held(heads)[MIDDLE], float(kernel.abs().max())
+    for column, (name, values) in zip(st.columns(2), (("wanted", wanted), ("held", found)), strict=True):
+        rank = int(torch.linalg.matrix_rank(values, rtol=1e-4))
+        title = t(f"convolution.slips.width_{name}", d_v=d_v, rank=rank)
+        with column:
+            say(title)
+            rows, columns = (numbered(size, t(f"convolution.slips.{code}")) for size, code in _sides(values))
+            fig = matrix(
+                values, rows, columns, kind="signed", limit=limit, numbers=True, beside=2, low=True, scale=False
+            )
+            show(fig, key=f"slip_cell_{name}", alt=title)
+
+
+def _sides(values: Tensor) -> list[tuple[int, str]]:
+    return list(zip(values.shape, ("channel_in", "channel_out"), strict=True))
+
+
+def _say(context: ConvolutionContext, heads: QuadraticHeads, d_v: int, d_in: int, d_out: int, error: float) -> None:
+    needed = min(d_in, d_out)
+    name = "width_fits" if d_v >= needed else "width_lost"
+    sizes = {"d_v": d_v, "d_in": d_in, "d_out": d_out, "needed": needed, "H": heads.weights.spec.H}
+    say(context.t(f"convolution.slips.{name}", error=number(error), **sizes))
+
+
+def _curve(context: ConvolutionContext, errors: list[float], needed: int) -> None:
+    t = context.t
+    line = Series(
+        name=t("convolution.slips.width_error"),
+        x=list(range(1, WIDEST + 1)),
+        y=[max(DRAWN, error) for error in errors],
+        colour=BLUE,
+        marker=6,
+    )
+    fig = line_chart(
+        [line],
+        x=axis(t("convolution.slips.d_v"), dtick=1),
+        y=axis(t("convolution.slips.width_error"), log=True, grid=True),
+        marks=[Mark(x=needed, label=t("convolution.slips.width_mark", needed=needed))],
+        legend=False,
+        height=240,
+    )
+    show(fig, key="slip_width_curve", alt=t("convolution.slips.width_alt", needed=needed))
+
+
+def _checks(kernel: Tensor, noise: Tensor, heads: QuadraticHeads, d_v: int) -> list[Check]:
+    cells = kernel.double().flatten(2).permute(2, 1, 0).numpy()
+    left, sizes, right = np.linalg.svd(cells, full_matrices=False)
+    nearest = torch.from_numpy((left[..., :d_v] * sizes[:, None, :d_v]) @ right[:, :d_v])
+    lost = np.sqrt((sizes[:, d_v:] ** 2).sum(-1))
+    measured = (held(heads) - torch.from_numpy(cells)).norm(dim=(1, 2))
+    expected = replicated(noise, nearest.permute(2, 1, 0).reshape(kernel.shape).float())
+    return [
+        check("convolution.slips.check_rank", np.abs(measured.numpy() - lost).max(), 1e-5, d_v=d_v),
+        check("convolution.slips.check_narrow", (heads.layer(noise) - expected).abs().max(), 1e-5 * largest(expected)),
+    ]

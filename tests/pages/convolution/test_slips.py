@@ -1,0 +1,100 @@
+"""The slips, the two sliders and the table: their numbers by hand, and what a visitor reads."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from pages.convolution.slips import choice, comparison, sharpness, tap, worked_pair
+from tests.running import checked, sentences_of
+from viz.text import translator
+
+Q, K, CENTRE = torch.tensor([1.0, 4.0]), torch.tensor([3.0, 2.0]), torch.tensor([2.0, -2.0])
+
+
+def test_the_worked_pair_by_hand():
+    """δ = (2, −2): r = (8, 2, −2), v = −(1, −4, 4), and v · r = −8 + 8 + 8; with the other sign −8 − 8 − 8."""
+    right, wrong = (worked_pair._side(Q, K, CENTRE, 1.0, sign) for sign in (1, -1))
+    assert right.delta.tolist() == [2.0, -2.0] and wrong.delta.tolist() == [-2.0, 2.0]
+    assert right.r.tolist() == [8.0, 2.0, -2.0] and wrong.r.tolist() == [8.0, -2.0, 2.0]
+    assert right.v.tolist() == wrong.v.tolist() == [-1.0, 4.0, -4.0]
+    assert (right.score, wrong.score) == (8.0, -24.0)
+    assert divmod(int(right.weights.argmax()), 7) == (3, 2)
+    assert divmod(int(wrong.weights.argmax()), 7) == (0, 6)  # (−1, 6) does not exist
+    assert_close(float(wrong.weights[3, 2] / right.weights[3, 2]), 0.0, rtol=0, atol=1e-6)
+
+
+def test_every_slip_is_shown_in_both_languages(open_app):
+    for lang in ("en", "zh"):
+        t, app = translator(lang), open_app("convolution", section="slips", source="words", text="a b", lang=lang)
+        for slip in choice.SLIPS:
+            app.button_group(key="slip").set_value(slip).run()
+            assert not app.exception
+            passed, n = checked(app, "slips")
+            assert passed == n > 1
+        assert t("convolution.slips.farthest_even") not in sentences_of(app)
+
+
+def test_the_numbers_of_the_worked_pair_stand_on_the_page_and_come_back(open_app):
+    app = open_app("convolution", section="slips", slip="example", source="words", text="a b", slip_k_row=5)
+    assert "| (4, −2) | (−4, 2) |" in _table(app)
+    app.button(key="_slip_again").click().run()
+    table = _table(app)
+    for line in (
+        "| (2, −2) | (−2, 2) |",
+        "| (8, 2, −2) | (8, −2, 2) |",
+        "| (−1, 4, −4) | (−1, 4, −4) |",
+        "| 8 | −24 |",
+    ):
+        assert line in table
+    assert "slip_k_row" not in app.query_params
+
+
+def _table(app):
+    return next(each.value for each in app.markdown if "v · r" in each.value)
+
+
+@pytest.mark.parametrize(("d_v", "fits"), [(1, False), (2, False), (3, True), (6, True)])
+def test_heads_are_wide_enough_from_the_smaller_number_of_channels_on(open_app, d_v, fits):
+    app = open_app("convolution", section="slips", slip="width", slip_width=d_v, source="words", text="a b")
+    said = [sentence for sentence in sentences_of(app) if "W_O (d_v × D_out)" in sentence or "is enough" in sentence]
+    assert [("is enough" in sentence) for sentence in said] == [fits]
+
+
+def test_a_symmetric_kernel_hides_the_sign(open_app):
+    app = open_app("convolution", section="slips", slip="mirrored", slip_kernel="blur", source="words", text="a b")
+    assert any("stays unnoticed" in sentence for sentence in sentences_of(app))
+
+
+def test_nine_heads_are_the_convolution_and_eight_are_not(open_app):
+    found = []
+    for m in (8, 9):
+        app = open_app("convolution", section="slips", slip="tap", slip_heads=m, source="words", text="a b")
+        found.append(any("the sum *is* the convolution" in sentence for sentence in sentences_of(app)))
+    assert found == [False, True]
+
+
+def test_a_picture_is_shifted_by_slicing():
+    image = torch.arange(6.0).view(1, 2, 3)
+    assert tap.cut_out(image, 1, -1)[0].tolist() == [[3.0, 3.0, 4.0], [3.0, 3.0, 4.0]]
+    assert tap.cut_out(image, 0, 2, 2)[0].tolist() == [[2.0, 2.0, 2.0], [5.0, 5.0, 5.0]]
+
+
+def test_torch_reads_as_many_pixels_as_a_kernel_has():
+    for k in sharpness.SIZES:
+        assert int(sharpness.read_by_torch(k).sum()) == k * k
+    assert sharpness.pixels_for(torch.full((11, 11), 1 / 121), 0.9) == 109  # 108.9
+
+
+@pytest.mark.parametrize(("n", "k", "layers"), [(10, 3, 9), (64, 3, 63), (512, 7, 171), (1, 3, 0), (2, 5, 1)])
+def test_a_stack_crosses_a_text(n, k, layers):
+    assert comparison.layers_to_cross(n, k) == comparison.crossed(n, k) == layers
+
+
+def test_the_table_says_what_is_counted(open_app):
+    app = open_app("convolution", section="comparison", compare_k=5, source="words", text="a b c d e f")
+    table = next(each.value for each in app.markdown if each.value.startswith("| What is compared"))
+    # 5 · 5 · 3 · 4 numbers; 25 heads with two numbers for Δ and one for α; six words crossed two at a time
+    assert "300 numbers" in table and "the same 300 in W_O, and 75 for Δ and α" in table
+    assert "25 heads look at 25 pixels" in table and "Stacked: 3 layers" in table
+    assert "changes by 0." in table
+    assert comparison.shares_near()["even"] == pytest.approx(3 / 13)
