@@ -1,11 +1,16 @@
 """What the page computes and keeps: pooled heads, how long a step of decoding takes, how often a twin is right."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import torch
 
+from viz.core.analysis.checks import largest
+from viz.core.analysis.grouped_module import through_module
 from viz.core.cost.decode_timing import DecodePlan, decode_seconds
 from viz.core.heads import MultiHeadTrace
+from viz.core.mistakes.kv_sharing import Tiled
+from viz.frame.checks import with_mask, written_out
 from viz.frame.compute import kept, model, read, results
 from viz.frame.specs import Mask, Source
 from viz.frame.waiting import until
@@ -24,6 +29,30 @@ def shared(source: Source, layer: int, mask: Mask, n_kv_heads: int, mistake: boo
         seen = with_fewer(read(source), n_kv_heads)
         allowed = mask.allowed(seen.calls[layer].q.shape[1], seen.calls[layer].k.shape[1])
         return wrongly_shared(seen, layer, allowed=allowed) if mistake else seen.multi_head(layer, allowed=allowed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModuleErrors:
+    """How far a layer's output is off by the usual module, and by the one that tiles; the size of its numbers."""
+
+    module: float
+    tiled: float
+    size: float
+
+
+@kept
+def module_errors(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> ModuleErrors:
+    """The layer with so many key/value heads, against PyTorch modules with its weights in them."""
+    trace = shared(source, layer, mask, n_kv_heads)
+    call = read(source).calls[layer]
+    asked = with_mask(call.options, written_out(mask, call.q.shape[1], call.k.shape[1]))
+    with torch.inference_mode():
+        right, tiled = through_module(trace, **asked), through_module(trace, Tiled, **asked)
+    return ModuleErrors(
+        module=float((right - trace.output).abs().max()),
+        tiled=float((tiled - right).abs().max()),
+        size=largest(trace.output),
+    )
 
 
 @partial(Kept, store=results, kind="measure", wait=until)

@@ -1,7 +1,8 @@
 """Query heads that share keys and values: who with whom, what it saves, what it costs."""
 
-from pages.share_kv import converted, copying, growing_cache, published, savings, speed, trained, who_shares
+from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, speed, trained, who_shares
 from pages.share_kv.context import open_share_kv
+from viz.core.analysis.grouped_module import GroupedQueryAttention
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.cost.decode_timing import decode_seconds
 from viz.core.heads import HeadWeights
@@ -18,6 +19,7 @@ SHARED_HEAD = r"""\begin{gathered}
 \operatorname{head}_i = \operatorname{attend}\big(X W_Q^i,\; X W_K^{g(i)},\; X W_V^{g(i)}\big)
 \\ g(i) = \lfloor i\, G / H \rfloor
 \end{gathered}"""
+COPIED = r"K\colon (B, G, T, d_k) \to (B, H, T, d_k), \qquad K_i \leftarrow K_{g(i)}"
 CACHE = r"C = 2\, L\, G\, d_k\, n\, b"
 PARAMETERS = (
     r"\begin{gathered} P = 2\, d_{model} H d_k + 2\, d_{model}\, G\, d_k \\ C_{token} = 2\, G\, d_k\, b \end{gathered}"
@@ -41,6 +43,7 @@ PAGE = Page(
             code=(share_out, attend_shared, repeat_kv),
             parameters=("mistake",),
         ),
+        Section("in_code", in_code.draw, formula=COPIED, code=(GroupedQueryAttention,), parameters=("gqa_code",)),
         Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
         Section("savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes), reads_mask=False),
         Section(

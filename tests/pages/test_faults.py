@@ -20,6 +20,7 @@ from tests.sections import SECTIONS
 from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
 from viz.core.analysis import (
     attribution,
+    grouped_module,
     lens,
     map_statistics,
     puzzles,
@@ -32,6 +33,7 @@ from viz.core.analysis import (
     window_fit,
 )
 from viz.core.cost import attention as cost
+from viz.core.mistakes import kv_sharing as mistaken_sharing
 from viz.core.mistakes import relative as mistaken_windows
 from viz.core.variants import decoding, encodings, kv_sharing, relative, scoring
 from viz.frame import compute, mask_code
@@ -118,6 +120,7 @@ PLACES = {
     "who shares": f"share_kv/who_shares?{SEEDED}&n_kv_heads=2&mask=causal",
     "who shares, MHA": f"share_kv/who_shares?{SEEDED}&n_kv_heads=4",
     "who shares, MQA": f"share_kv/who_shares?{SEEDED}&n_kv_heads=1&mask=causal",
+    "sharing in code": f"share_kv/in_code?{SEEDED}&n_kv_heads=2&mask=causal",
     "growing cache": f"share_kv/growing_cache?{SEEDED}&n_kv_heads=2",
     "savings": f"share_kv/savings?{SEEDED}&n_kv_heads=2",
     "published": f"share_kv/published?{SEEDED}&n_kv_heads=2",
@@ -204,6 +207,7 @@ MASKED = (
     "ablation",
     "editor, causal",
     "who shares",
+    "sharing in code",
     "diagram",
     "encoder and decoder",
     "rollout",
@@ -302,7 +306,17 @@ FAULTS = {
     "keys shared by repeat": Fault(
         function=heads.share_kv,
         wrong=lambda _, x, n: torch.cat([x] * (n // x.shape[-3]), -3),
-        places=("all heads", "steps", "who shares"),
+        places=("all heads", "steps", "who shares", "sharing in code"),
+    ),
+    "a module that tiles": Fault(
+        function=grouped_module.load_grouped,
+        wrong=lambda right, weights, version=None, **o: right(weights, mistaken_sharing.Tiled, **o),
+        places=("sharing in code",),
+    ),
+    "a slip that runs": Fault(
+        function=mistaken_sharing.FiveAxes.for_every_head,
+        wrong=lambda right, module, x: mistaken_sharing.Tiled.for_every_head(module, x),
+        places=("sharing in code",),
     ),
     "heads laid side by side the other way round": Fault(
         function=heads.concat_heads, wrong=lambda right, x: right(x.flip(-3)), places=("all heads", "joined")

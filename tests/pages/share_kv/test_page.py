@@ -320,7 +320,8 @@ ALWAYS = {"growing_cache": 2, "savings": 3, "published": 1, "speed": 1, "trained
 def test_every_check_of_every_section_holds(open_app, lang, link, who, converted):
     app = open_app("share_kv", section="all", lang=lang, **link)
     assert not app.exception and not app.error
-    expected = ALWAYS | {"who_shares": who, "converted": converted}
+    rotary = link.get("model", "").startswith("twin")
+    expected = ALWAYS | {"who_shares": who, "converted": converted, "in_code": 3 if rotary else 4}
     if link.get("words") == HOSTILE:
         expected["copying"] = len(copying.best_heads(compute.read(twin_source(HOSTILE)))) * 2
     assert {name: checked(app, name) for name in NAMES} == {name: (expected[name], expected[name]) for name in NAMES}
@@ -335,7 +336,8 @@ def twin_source(text, g=2):
     ("name", "value", "section"),
     [
         ("n_kv_heads", 6, "who_shares"), ("layer", 1, "who_shares"), ("mask", "causal", "who_shares"),
-        ("mistake", 1, "who_shares"), ("preset", "gpt2", "published"), ("n", 5, "published"),
+        ("mistake", 1, "who_shares"), ("gqa_code", "tiled", "in_code"),
+        ("preset", "gpt2", "published"), ("n", 5, "published"),
         ("batch", 2, "published"), ("layers", 3, "published"), ("number", "int8", "published"),
         ("head", 4, "converted"), ("words", "the cat the", "copying"), ("twin", 8, "copying"),
         ("twin_off", "8-9", "copying"),

@@ -1,0 +1,175 @@
+"""Sharing in code: a module that runs, beside versions that raise, or run and pair the wrong heads."""
+
+import inspect
+import textwrap
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.share_kv import compute
+from pages.share_kv.compute import ModuleErrors
+from pages.share_kv.context import ShareKvContext
+from viz.core.analysis.checks import added_to_scores, largest, worst
+from viz.core.analysis.grouped_module import GroupedQueryAttention, load_grouped
+from viz.core.heads import MultiHeadTrace
+from viz.core.mistakes.kv_sharing import FiveAxes, Tiled, TooManyCopies
+from viz.core.variants.kv_sharing import divisors
+from viz.figures.bars import bars
+from viz.figures.blocks import whose
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.format import number
+from viz.frame.show import show
+from viz.frame.specs import Source
+from viz.frame.terms.marks import say
+
+VERSIONS: dict[str, type[GroupedQueryAttention]] = {
+    "runs": GroupedQueryAttention,
+    "tiled": Tiled,
+    "five_axes": FiveAxes,
+    "too_many": TooManyCopies,
+}
+TRIED_TOKENS = 32
+"""Of a text that a version is tried on which makes G times too many copies."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """What torch raised: its kind and words, and the function and the line of it where it did."""
+
+    kind: str
+    message: str
+    function: Callable[..., Any]
+    line: int
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """Who reads whose keys by two calls of torch; the code of a version, run now; and what the wrong order changes."""
+    t = context.t
+    _strip(context)
+    version = controls.choice(
+        t("share_kv.in_code.version"),
+        "gqa_code",
+        tuple(VERSIONS),
+        lambda code: t(f"share_kv.in_code.{code}"),
+        look="pills",
+        label_visibility="collapsed",
+    )
+    choice = context.scene.choice
+    errors = {g: compute.module_errors(source, choice.layer, choice.mask, g) for g, source in _with_every_g(context)}
+    _code(context, version, errors[context.n_kv_heads])
+    _bars(context, errors)
+    return _checks(context, errors)
+
+
+def _with_every_g(context: ShareKvContext) -> list[tuple[int, Source]]:
+    """Every G that the layer can be given, and its source: a model's own heads are pooled, seeded ones drawn anew."""
+    source = context.scene.choice.source
+    if context.is_model:
+        return [(g, source) for g in divisors(context.kv_heads_before)]
+    return [(g, replace(source, n_kv_heads=g)) for g in divisors(context.spec.H)]
+
+
+def heads_read(version: type[GroupedQueryAttention], context: ShareKvContext) -> Tensor:
+    """Which key/value head each query head is handed, found out by handing out the heads' own numbers: (H,)."""
+    spec = context.spec
+    with torch.device("meta"):  # no weights are needed to copy
+        module = version(spec)
+    numbers = torch.arange(float(spec.G)).repeat_interleave(spec.d_k)
+    return module.for_every_head(numbers[None, None])[0, :, 0, 0]
+
+
+def _strip(context: ShareKvContext) -> None:
+    """Two rows of numbers: the key/value head of each query head."""
+    t = context.t
+    rows = {"repeat_interleave": GroupedQueryAttention, "repeat": Tiled}
+    reads = torch.stack([heads_read(version, context) for version in rows.values()])
+    say(t("share_kv.in_code.query_head"))
+    fig = whose(reads, reads, list(rows), title="", column_title="")
+    show(fig, key="who_reads", alt=t("share_kv.in_code.strip_alt"))
+    wrong = int((reads[0] != reads[1]).sum())
+    name = "strip_found" if wrong else "strip_none"
+    say(t(f"share_kv.in_code.{name}", wrong=wrong, H=context.spec.H, G=context.n_kv_heads))
+
+
+def tried(version: type[GroupedQueryAttention], layer: MultiHeadTrace) -> Refusal | None:
+    """Run a version on the first words of the layer's own input; what it raises, if it does."""
+    module, n = load_grouped(layer.projections, version), TRIED_TOKENS
+    try:
+        with torch.inference_mode():
+            module(layer.x[None, :n], layer.memory[None, :n])
+    except (IndexError, RuntimeError) as error:
+        methods: list[Any] = [version.for_every_head, version.split, version.attend, version.forward]
+        functions = {(method := inspect.unwrap(wrapped)).__code__: method for wrapped in methods}
+        passed = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+        code, line = next(place for place in reversed(passed) if place[0] in functions)
+        return Refusal(kind=type(error).__name__, message=str(error), function=functions[code], line=line)
+    return None
+
+
+def marked(function: Callable[..., Any], line: int, mark: str) -> str:
+    """The source of a function, with a mark at a line of its file."""
+    lines, first = inspect.getsourcelines(function)
+    lines = textwrap.dedent("".join(lines)).splitlines()
+    lines[line - first] += f"  # ← {mark}"
+    return "\n".join(lines)
+
+
+def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
+    """The lines in which the versions differ, and what came of running them."""
+    t, layer = context.t, context.layer
+    refusal = tried(VERSIONS[version], layer)
+    if refusal:
+        st.code(marked(refusal.function, refusal.line, refusal.kind), language="python")
+        st.error(t("share_kv.in_code.raised", kind=refusal.kind))
+        st.code(refusal.message, language=None, wrap_lines=True)
+        say(t(f"share_kv.in_code.{version}_says", G=layer.projections.spec.G, H=layer.projections.spec.H))
+        return
+    st.code(textwrap.dedent(inspect.getsource(VERSIONS[version].for_every_head)), language="python")
+    if version == "too_many":
+        say(t("share_kv.in_code.too_many_one"))
+        return
+    off = errors.tiled if version == "tiled" else errors.module
+    says = "tiled_quiet" if version == "tiled" and not off else f"{version}_says"
+    say(t(f"share_kv.in_code.{says}", off=number(off), G=context.n_kv_heads, layer=context.scene.choice.layer))
+    if context.call.rotary:
+        st.caption(t("share_kv.in_code.rotary"))
+
+
+def _bars(context: ShareKvContext, errors: dict[int, ModuleErrors]) -> None:
+    t = context.t
+    fig = bars(
+        [f"G = {g}" for g in errors],
+        {t("share_kv.in_code.off"): torch.tensor([error.tiled for error in errors.values()])},
+        title=t("share_kv.groups"),
+        value_title=t("share_kv.in_code.off"),
+        height=220,
+    )
+    show(fig, key="tiled_off", alt=t("share_kv.in_code.bars"))
+    st.caption(t("share_kv.in_code.bars"))
+
+
+def _checks(context: ShareKvContext, errors: dict[int, ModuleErrors]) -> list[Check]:
+    G, layer, asked = context.n_kv_heads, context.layer, context.asked
+    size = largest(layer.output)
+    mixed_up = context.with_kv_heads(G, mistake=True).output
+    order = abs(float((mixed_up - layer.output).abs().max()) - errors[G].tiled)
+    must_raise = ("five_axes", "too_many") if context.spec.H > 1 else ("five_axes",)
+    ran = [name for name in must_raise if not tried(VERSIONS[name], layer)]
+    off = worst(error.module / error.size for error in errors.values())
+    found = [
+        check("share_kv.in_code.check_module", off, 1e-5, G=", ".join(map(str, errors))),
+        check("share_kv.in_code.check_tiled", order, 1e-5 * size, G=G),
+        check("share_kv.in_code.check_raise", len(ran), 0.0, n=len(must_raise), G=G),
+    ]
+    if not context.call.rotary:  # else q and k are turned between projection and attention
+        with torch.inference_mode():
+            module = load_grouped(layer.projections, scale=asked.get("scale"))
+            whole = module(layer.x[None], layer.memory[None], added_to_scores(layer.q, layer.k, **asked))[0]
+        found.append(check("share_kv.in_code.check_whole", (whole - layer.output).abs().max(), 1e-5 * size, G=G))
+    return found
