@@ -1,8 +1,9 @@
 """Two texts: the words of the one look at the words of the other, with the same heads or a translator's."""
 
-from pages.two_sequences import cross_attention, differences, scoring, translation, widths
+from pages.two_sequences import cross_attention, differences, kinds, scoring, translation, widths
 from pages.two_sequences.context import open_two_sequences
 from viz.core.heads import multi_head
+from viz.core.variants.general_heads import general_heads
 from viz.core.variants.scoring import additive, dot, scaled_dot
 from viz.frame.page import Page, Section
 from viz.frame.scene import provenance_pooled
@@ -27,6 +28,14 @@ PAGE = Page(
             code=(dot, scaled_dot, additive),
             formula=scoring.draw_formulas,
             parameters=("hidden", "score_seed"),
+            reads_mask=False,
+        ),
+        Section(
+            "kinds",
+            kinds.draw,
+            code=(general_heads, additive, scaled_dot),
+            formula=kinds.FORMULA,
+            parameters=(*kinds.USUAL, "kinds_mask", "same_p_k"),
             reads_mask=False,
         ),
         Section(

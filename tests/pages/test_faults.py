@@ -35,7 +35,7 @@ from viz.core.analysis import (
 from viz.core.cost import attention as cost
 from viz.core.mistakes import kv_sharing as mistaken_sharing
 from viz.core.mistakes import relative as mistaken_windows
-from viz.core.variants import decoding, encodings, kv_sharing, relative, scoring
+from viz.core.variants import decoding, encodings, general_heads, kv_sharing, relative, scoring
 from viz.frame import compute, mask_code
 from viz.models import generation, interventions, stream
 from viz.models.trained import twins
@@ -131,6 +131,7 @@ PLACES = {
     # Two sequences
     "cross-attention": f"two_sequences/cross_attention?{SEEDED}&target=six+seven",
     "scoring": f"two_sequences/scoring?{SEEDED}&target=six+seven",
+    "both kinds": f"two_sequences/kinds?{SEEDED}&target=six+seven&kinds_mask=padding",
     "widths": f"two_sequences/widths?{SEEDED}&target=six+seven",
     "translation": f"two_sequences/translation?{SEEDED}&target=six+seven",
     "differences": f"two_sequences/differences?{SEEDED}&target=six+seven",
@@ -511,10 +512,20 @@ FAULTS = {
     "additive scoring without tanh": Fault(
         function=scoring.additive,
         wrong=lambda _, q, k, w: ((q @ w.w_q)[..., :, None, :] + (k @ w.w_k)[..., None, :, :]) @ w.w_v,
-        places=("scoring",),
+        places=("scoring", "both kinds"),
     ),
     "a scaled product that is not scaled": Fault(
-        function=scoring.scaled_dot, wrong=lambda _, q, k: q @ k.mT, places=("scoring",)
+        function=scoring.scaled_dot, wrong=lambda _, q, k: q @ k.mT, places=("scoring", "both kinds")
+    ),
+    "heads of both kinds without their mask": Fault(
+        function=general_heads.general_heads,
+        wrong=lambda right, *a, **o: right(*a, **o | {"allowed": None}),
+        places=("both kinds",),
+    ),
+    "both kinds laid side by side the other way round": Fault(
+        function=general_heads.general_heads,
+        wrong=lambda right, q, k, v, heads, w_o, **o: right(q, k, v, heads, w_o.roll(1, 0), **o),
+        places=("both kinds",),
     ),
     # Statistics of maps
     "entropy in bits": Fault(

@@ -26,7 +26,7 @@ PAIR = pairs()[0]
 T = translator("en")
 
 
-HELD = {"cross_attention": 5, "differences": 3, "translation": 2, "scoring": 2, "widths": 2}
+HELD = {"cross_attention": 5, "differences": 3, "translation": 2, "scoring": 2, "kinds": 4, "widths": 2}
 """How many live checks each section has, whatever the source."""
 
 
@@ -308,7 +308,7 @@ def test_checks_turn_red_where_a_formula_is_wrong(open_app, monkeypatch):
 def test_texts_that_are_cut_for_the_scores_are_said_to_be(open_app):
     cut = T("two_sequences.first", n=128)
     app = open_app("two_sequences", source="words", text="word " * 129, target="why", section="all")
-    assert [one.value for one in app.caption].count(cut) == 3  # what changes, scoring functions, widths
+    assert [one.value for one in app.caption].count(cut) == 4  # what changes, scoring functions, both kinds, widths
     app = open_app("two_sequences", source="words", text="word " * 128, target="why", section="all")
     assert cut not in [one.value for one in app.caption]
 

@@ -1,0 +1,112 @@
+"""Heads of two kinds with widths that all differ: by hand, as loops in columns, and against torch's own."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.masks import causal
+from viz.core.spec import AttentionSpec
+from viz.core.variants.general_heads import GeneralHead, Widths, general_heads
+from viz.core.variants.scoring import AdditiveWeights
+
+Q, K = 3, 5
+WIDTHS = Widths(d_q=7, d_k=11, d_v=13, p_q=2, p_k=17, p_v=19, p_o=23, d_hidden=29)
+EQUAL = Widths(**vars(WIDTHS) | {"p_k": 2})
+
+
+def draw(*shape, seed):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def layer():
+    """One head of each kind: the dot product with keys brought to the queries' width."""
+    heads = tuple(
+        GeneralHead.random(WIDTHS if kind else EQUAL, is_additive=kind, seed=int(kind)) for kind in (False, True)
+    )
+    return heads, draw(2 * WIDTHS.p_v, WIDTHS.p_o, seed=5)
+
+
+def tokens():
+    return draw(Q, WIDTHS.d_q, seed=2), draw(K, WIDTHS.d_k, seed=3), draw(K, WIDTHS.d_v, seed=4)
+
+
+def test_both_kinds_by_hand():
+    """Query 1, keys (1, 0) and (0, 2): dot products 1 and 0 at width 1; 3 tanh(1 + 1) and 3 tanh(1 + 2)."""
+    one = torch.ones(1, 1)
+    dot = GeneralHead(w_q=one, w_k=torch.tensor([[1.0], [0.0]]), w_v=one)
+    network = AdditiveWeights(w_q=one, w_k=torch.ones(2, 1), w_v=torch.tensor([3.0]))
+    both = (dot, GeneralHead(w_q=one, w_k=torch.eye(2), w_v=one, additive=network))
+    keys, values = torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0], [0.0]])
+    found = general_heads(one, keys, values, both, torch.eye(2))
+    assert_close(found.scores[:, 0], torch.tensor([[1.0, 0.0], [3 * math.tanh(2), 3 * math.tanh(3)]]))
+    first = [1 / (1 + math.exp(-1)), 1 / (1 + math.exp(3 * (math.tanh(3) - math.tanh(2))))]
+    assert_close(found.output, torch.tensor([first]))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_every_head_is_the_loop_over_pairs_written_in_columns(masked):
+    heads, w_o = layer()
+    queries, keys, values = tokens()
+    allowed = causal(Q, K) if masked else None
+    found = general_heads(queries, keys, values, heads, w_o, allowed=allowed)
+    for i in range(Q):
+        parts = []
+        for head in heads:
+            w_q, w_k, w_v = (nn.Linear(*w.shape, bias=False) for w in (head.w_q, head.w_k, head.w_v))
+            for linear, weights in ((w_q, head.w_q), (w_k, head.w_k), (w_v, head.w_v)):
+                linear.weight = nn.Parameter(weights.T, requires_grad=False)
+            shares = []
+            for j in range(K):
+                q, k = w_q(queries[i]), w_k(keys[j])
+                if head.additive is None:
+                    score = sum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q))
+                else:
+                    w = head.additive
+                    score = w.w_v.dot(torch.tanh(w.w_q.T @ q + w.w_k.T @ k))
+                closed = masked and j > i + K - Q
+                shares.append(0.0 if closed else math.exp(float(score)))
+            parts.append(sum(share / sum(shares) * w_v(values[j]) for j, share in enumerate(shares)))
+        assert_close(found.output[i], w_o.T @ torch.cat(parts), rtol=1e-4, atol=1e-4)
+
+
+def test_dot_product_heads_alone_are_multi_head_attention_and_torchs():
+    spec = AttentionSpec(d_model=7, n_heads=2, d_head=3, d_value=5, d_memory=11, d_output=13)
+    weights, x, memory = HeadWeights.random(spec, seed=0), draw(Q, 7, seed=1), draw(K, 11, seed=2)
+    parts = (weights.w_q.split(3, 1), weights.w_k.split(3, 1), weights.w_v.split(5, 1))
+    heads = tuple(GeneralHead(w_q=q, w_k=k, w_v=v) for q, k, v in zip(*parts, strict=True))
+    allowed = causal(Q, K)
+    found, wanted = (
+        general_heads(x, memory, memory, heads, weights.w_o, allowed=allowed),
+        multi_head(x, memory, weights, allowed=allowed),
+    )
+    assert_close(found.weights, wanted.weights)
+    assert_close(found.output, wanted.output)
+    torchs = scaled_dot_product_attention(wanted.q, wanted.k, wanted.v, attn_mask=allowed)
+    assert_close(found.head_outputs, torchs)
+
+
+def test_a_mask_closes_cells_in_both_kinds_and_an_empty_row_is_nothing():
+    heads, w_o = layer()
+    allowed = torch.ones(Q, K, dtype=torch.bool)
+    allowed[:, -2:], allowed[1] = False, False
+    found = general_heads(*tokens(), heads, w_o, allowed=allowed)
+    assert found.weights[:, :, -2:].abs().max() == 0
+    assert_close(found.weights.sum(-1), torch.tensor([[1.0, 0.0, 1.0]] * 2))
+    assert_close(found.output[1], torch.zeros(WIDTHS.p_o))
+
+
+def test_a_dot_product_needs_equal_widths_and_says_so():
+    head = GeneralHead.random(WIDTHS, is_additive=False, seed=0)
+    with pytest.raises(ValueError, match="equal widths, and here d_q=2, d_k=17"):
+        general_heads(*tokens(), (head,), draw(WIDTHS.p_v, WIDTHS.p_o, seed=0))
+
+
+def test_what_a_head_learns_is_counted():
+    assert GeneralHead.random(EQUAL, is_additive=False, seed=0).n_parameters() == 7 * 2 + 11 * 2 + 13 * 19
+    network = (2 + 17 + 1) * 29
+    assert GeneralHead.random(WIDTHS, is_additive=True, seed=0).n_parameters() == 7 * 2 + 11 * 17 + 13 * 19 + network

@@ -1,0 +1,44 @@
+"""Heads of both kinds in one layer: what the page says when widths differ, and when they may not."""
+
+import pytest
+import torch
+
+from pages.two_sequences import kinds
+from tests.running import checked, sentences_of
+from viz.text import LANGUAGES, translator
+
+SMALL = {"section": "kinds", "source": "words", "text": "one two three", "target": "six seven"}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_dot_product_of_unequal_widths_is_refused_in_the_cores_words(open_app, lang):
+    app = open_app("two_sequences", same_p_k=1, p_q=5, p_k=3, lang=lang, **SMALL)
+    assert not app.exception
+    assert "a dot product needs equal widths, and here d\\_q\\=5, d\\_k\\=3".replace("\\=", "=") in app.error[0].value
+    assert translator(lang)("two_sequences.kinds.refused", p_q=5, p_k=3) in sentences_of(app)
+    app.number_input(key="p_k").set_value(5).run()
+    assert not app.error and checked(app, "kinds") == (4, 4)
+
+
+@pytest.mark.parametrize("mask", kinds.MASKS)
+def test_every_mask_and_any_width_passes_its_checks(open_app, mask):
+    app = open_app("two_sequences", kinds_mask=mask, p_q=1, p_k=64, p_v=1, p_o=64, **SMALL)
+    assert not app.exception and checked(app, "kinds") == (4, 4)
+    app = open_app("two_sequences", kinds_mask=mask, **SMALL | {"text": "one"})
+    assert not app.exception and checked(app, "kinds") == (4, 4)
+
+
+def test_the_table_has_the_shapes_and_counts_of_both_kinds(open_app):
+    app = open_app("two_sequences", **SMALL)
+    (table,) = [each.value for each in app.markdown if "| W_K |" in each.value]
+    assert "| W_K | 7 × 5 | 7 × 3 |" in table
+    # 10 · 5 + 7 · 5 + 8 · 4; and 10 · 5 + 7 · 3 + 8 · 4 with 5 · 16 + 3 · 16 + 16 for the score
+    assert "| 117 | 247 |" in table
+    assert "W: 5 × 16, U: 3 × 16, w: 16" in table
+
+
+def test_masks_by_hand():
+    assert kinds.allowed_by("none", 2, 3) is None
+    assert kinds.allowed_by("padding", 2, 3).tolist() == [[True, False, False]] * 2
+    assert kinds.allowed_by("causal", 2, 3).tolist() == [[True, True, False], [True, True, True]]
+    assert kinds.rows_apart(torch.tensor([[0.5, 0.5]])) == 0
