@@ -39,9 +39,9 @@ def draw(context: BlockContext) -> list[Check]:
     return found
 
 
-def formula(context: BlockContext) -> None:
+def formula(context: BlockContext) -> str:
     """The formula of the open box."""
-    opened_box.formula(context)
+    return opened_box.formula(context)
 
 
 def show_diagram(t: Translate, sides: Sequence[dict[str, Any]], *, key: str, chosen: str | None = None) -> None:

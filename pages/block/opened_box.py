@@ -30,13 +30,15 @@ def draw(context: BlockContext) -> None:
     _particular(context, side, kind, values)
 
 
-def formula(context: BlockContext) -> None:
+def formula(context: BlockContext) -> str:
     """The formula of the open box."""
     side, kind = context.side_of(context.box), kind_of(context.box)
     if kind == "sum":
-        st.latex(formulas.start(side.inputs, side.boxes[context.box]))
+        latex = formulas.start(side.inputs, side.boxes[context.box])
     else:
-        st.latex(formulas.formula(kind, side.trace))
+        latex = formulas.formula(kind, side.trace)
+    st.latex(latex)
+    return latex
 
 
 def about_key(context: BlockContext, side: Side, kind: str) -> str:

@@ -170,11 +170,13 @@ def _products(context: PositionsContext, cosines: Mapping[str, Tensor]) -> None:
     mount("maps/maps", key="products", data=packed)
 
 
-def formula(context: PositionsContext) -> None:
+def formula(context: PositionsContext) -> str:
     """The rotation in letters, and in the numbers of the chosen pair."""
-    st.latex(r"\begin{aligned} p_{i+k} &= R_k\, p_i \\ p_i \cdot p_{i+k} &= \sum_j \cos k\omega_j \end{aligned}")
+    latex = r"\begin{aligned} p_{i+k} &= R_k\, p_i \\ p_i \cdot p_{i+k} &= \sum_j \cos k\omega_j \end{aligned}"
+    st.latex(latex)
     if (step := chosen_step(context)) is not None:
         st.latex(_numbers(step))
+    return latex
 
 
 def _numbers(step: Step) -> str:

@@ -156,16 +156,18 @@ def _notes(t: Translate, sizes: Sizes) -> None:
         st.caption(t("share_kv.across", L=sizes.n_layers, all=amount(once * sizes.n_layers), once=amount(once)))
 
 
-def formula(_: ShareKvContext) -> None:
+def formula(_: ShareKvContext) -> str:
     """The bytes of the cache: the letters, and the numbers chosen."""
     sizes = _chosen()
     spec = sizes.attention
-    st.latex(r"C = 2\, L\, G\, d_k\, n\, B\, b")
+    latex = r"C = 2\, L\, G\, d_k\, n\, B\, b"
+    st.latex(latex)
     numbers = (2, sizes.n_layers, spec.G, spec.d_k, sizes.n_tokens, sizes.batch, sizes.bytes_per_value)
     factors = r" \cdot ".join(f"{number:,}".replace(",", "{,}") for number in numbers)
     kept = f"{sizes.cache(spec.G, sizes.n_tokens):,}".replace(",", "{,}")
     # One under the other: beside each other they are wider than a phone, and the unit would be cut off.
     st.latex(rf"\begin{{gathered}} {factors} \\ = {kept}\ \text{{B}} \end{{gathered}}")
+    return latex
 
 
 def torchs_bytes(sizes: Sizes) -> int:

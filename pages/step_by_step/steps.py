@@ -47,10 +47,12 @@ def draw(context: StepByStepContext) -> list[Check]:
     return _checks(context)
 
 
-def formula(context: StepByStepContext) -> None:
+def formula(context: StepByStepContext) -> str:
     """The formula of the chosen step, or of all of them."""
-    for n in shown(chosen_step()):
-        st.latex(STEPS[n].formula(context))
+    drawn = [STEPS[n].formula(context) for n in shown(chosen_step())]
+    for latex in drawn:
+        st.latex(latex)
+    return " ".join(drawn)
 
 
 def _one_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:

@@ -59,10 +59,12 @@ def draw(context: Speaks) -> list[Check]:
     return checks(example)
 
 
-def formula(_: Speaks) -> None:
+def formula(_: Speaks) -> str:
     """The formula of the chosen step, or of all of them."""
-    for n in shown(chosen_step()):
-        st.latex(FORMULAS[n])
+    drawn = [FORMULAS[n] for n in shown(chosen_step())]
+    for latex in drawn:
+        st.latex(latex)
+    return " ".join(drawn)
 
 
 def _example(t: Translate) -> HandExample:

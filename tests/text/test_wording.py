@@ -17,6 +17,7 @@ DATA = (
     ROOT / "viz" / "models" / "registry.toml",
     ROOT / "viz" / "models" / "head_notes.toml",
     ROOT / "viz" / "text" / "glossary.toml",
+    ROOT / "viz" / "text" / "letters.toml",
     ASSETS / "examples.toml",
     ASSETS / "pairs.toml",
 )
@@ -110,7 +111,7 @@ def texts(lang: str) -> tuple[tuple[str, str, str], ...]:
         found += [(path.relative_to(ROOT).as_posix(), key, text) for key, text in flat.items()]
     for path in DATA:
         for entry in next(iter(tomllib.loads(path.read_text("utf8")).values())):
-            name = str(entry.get("code") or entry.get("id") or f"{entry['layer']}.{entry['head']}")
+            name = str(entry.get("code") or entry.get("id") or entry.get("ours") or f"{entry['layer']}.{entry['head']}")
             said = entry.get("why", entry)[lang]
             of_term = [said["name"], said["says"]] if isinstance(said, dict) else [said]
             found += [(path.relative_to(ROOT).as_posix(), name, text) for text in of_term]

@@ -21,6 +21,7 @@ from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
 from viz.frame.format import number
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
+from viz.frame.terms.letters import translate_letters
 from viz.frame.terms.marks import say
 from viz.text import Translate, has_text, translator
 
@@ -41,7 +42,8 @@ class Section:
         name: in the link, in the texts.
         draw: draws it from the page's context, and returns its live checks, if it has any.
         code: the functions that ran, shown as they are.
-        formula: LaTeX, or what draws it; below it stands the text ``<page>.<name>.why``, if there is one.
+        formula: LaTeX, or what draws it and gives it back; below it stands the text ``<page>.<name>.why``, if there is
+            one, and for whoever asks what other books call its letters.
         downloads: draws what can be taken away.
         parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
         reads_mask: False where the page's mask would change nothing: then its chip is not there.
@@ -50,7 +52,7 @@ class Section:
     name: str
     draw: Callable[[Any], Iterable[Check] | None]
     code: tuple[Callable[..., Any], ...] = ()
-    formula: str | Callable[[Any], None] = ""
+    formula: str | Callable[[Any], str] = ""
     downloads: Callable[[Any], None] | None = None
     parameters: tuple[str, ...] = ()
     reads_mask: bool = True
@@ -153,7 +155,7 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
     """Formula, checks, code and downloads in one row; what is opened is drawn below it, and not before."""
     why = f"{page}.{section.name}.why"
     parts = {
-        "why": partial(_why, section, context, t(why) if has_text(why) else ""),
+        "why": partial(_why, t, page, section, context),
         "checks": partial(truth, t, checks),
         "code": partial(source_code, t, *section.code),
         "downloads": partial(section.downloads or _nothing, context),
@@ -182,13 +184,15 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
 def _nothing(_: Any) -> None: ...
 
 
-def _why(section: Section, context: Any, reason: str) -> None:
-    if callable(section.formula):
-        section.formula(context)
-    elif section.formula:
-        st.latex(section.formula)
-    if reason:
-        st.markdown(reason)
+def _why(t: Translate, page: str, section: Section, context: Any) -> None:
+    latex = section.formula
+    if callable(latex):
+        latex = latex(context)
+    elif latex:
+        st.latex(latex)
+    if has_text(why := f"{page}.{section.name}.why"):
+        st.markdown(t(why))
+    translate_letters(t, page, section.name, latex)
 
 
 def truth(t: Translate, checks: Iterable[Check]) -> None:

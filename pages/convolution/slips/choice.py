@@ -37,6 +37,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
     return SLIPS[slip].draw(context)
 
 
-def formula(_: ConvolutionContext) -> None:
+def formula(_: ConvolutionContext) -> str:
     """The formula of the slip that is shown."""
-    st.latex(SLIPS[state.choice("slip", "farthest", tuple(SLIPS))].FORMULA)
+    latex = SLIPS[state.choice("slip", "farthest", tuple(SLIPS))].FORMULA
+    st.latex(latex)
+    return latex

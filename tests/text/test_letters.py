@@ -1,0 +1,73 @@
+"""The letters of formulas in other books: each is found where it stands, and only there."""
+
+import pytest
+
+from pages.block import formulas as of_the_block
+from pages.convolution.slips import choice as slips
+from pages.step_by_step.three_words import FORMULAS as OF_THREE_WORDS
+from pages.two_sequences.scoring import FORMULAS as OF_SCORING
+from tests.sections import SECTIONS, page_named
+from viz.text import LANGUAGES
+from viz.text.letters import BOOKS, letters, letters_in
+
+DRAWN = {
+    ("step_by_step", "three_words"): " ".join(OF_THREE_WORDS.values()),
+    ("two_sequences", "scoring"): " ".join(OF_SCORING.values()),
+    ("block", "diagram"): " ".join(
+        [of_the_block.HEAD, *of_the_block.SUBLAYERS.values(), *of_the_block.INPUTS.values()]
+    ),
+    ("convolution", "slips"): " ".join(module.FORMULA for module in slips.SLIPS.values()),
+}
+"""The LaTeX of sections that draw their formula themselves."""
+
+
+def formulas():
+    """Page, section, and its LaTeX."""
+    for page, name in SECTIONS:
+        section = next(section for section in page_named(page).sections if section.name == name)
+        yield page, name, DRAWN.get((page, name), section.formula if isinstance(section.formula, str) else "")
+
+
+def test_by_hand():
+    found = {letter.ours: letter.elsewhere for letter in letters_in(r"Q = X W_Q / \sqrt{d_k}", "step_by_step", "steps")}
+    assert list(found) == ["X", "W_Q", "Q", "d_k"]
+    assert found["d_k"] == {"d2l": "p_q = p_k", "vaswani": "d_k"}
+    assert found["Q"]["vaswani"] == "Q W_i^Q", "what Vaswani et al. call Q is X here"
+
+
+@pytest.mark.parametrize(
+    ("latex", "page", "section"),
+    [
+        (r"\begin{aligned} \text{A query H, and X} \end{aligned}", "step_by_step", "steps"),
+        (r"\operatorname{softmax}(u) \cdot \Delta", "next_word", "swap"),  # a difference there, no head's centre
+        (r"S_l = M_l \lor I", "stacking", "receptive_field"),  # no scores
+        (r"\frac1Q \sum_i \hat A_l", "many_heads", "differ"),  # how many queries; a mixture of weights
+        (r"k\,n\,d^2", "cost", "growth"),  # a kernel's size
+        (r"p_{i+k} \cdot \cos k \omega_j", "positions", "step"),  # a number of places
+    ],
+)
+def test_what_only_looks_like_a_letter_is_none(latex, page, section):
+    assert letters_in(latex, page, section) == []
+
+
+def test_every_letter_stands_in_a_formula():
+    found = {id(letter) for page, section, latex in formulas() for letter in letters_in(latex, page, section)}
+    assert [letter.ours for letter in letters() if id(letter) not in found] == []
+
+
+def test_every_place_is_there():
+    places = {page for page, _ in SECTIONS} | {f"{page}/{section}" for page, section in SECTIONS}
+    assert {place for letter in letters() for place in letter.places} <= places
+
+
+def test_no_letter_means_two_things_in_one_formula():
+    for page, section, latex in formulas():
+        found = [letter.ours for letter in letters_in(latex, page, section)]
+        assert len(set(found)) == len(found), (page, section)
+
+
+def test_every_letter_is_said_in_every_language_and_fits_into_a_table():
+    for letter in letters():
+        assert letter.elsewhere and letter.elsewhere.keys() <= BOOKS.keys()
+        assert all(letter.means[lang].strip() for lang in LANGUAGES)
+        assert not any("|" in text for text in (letter.ours, *letter.elsewhere.values(), *letter.means.values()))
