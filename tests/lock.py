@@ -41,6 +41,11 @@ Headlight itself, and the weights trained for it, are under the MIT licence (`LI
 | model | licence | where from |
 |---|---|---|
 {weights}
+
+## Data
+
+`assets/digits/held_out.png` holds 360 of the digits that come with scikit-learn: E. Alpaydin and C. Kaynak,
+*Optical Recognition of Handwritten Digits*, UCI Machine Learning Repository, 1998, CC BY 4.0.
 """
 
 
@@ -99,7 +104,7 @@ def third_party(text: str) -> str:
     )
     weights = (
         f"| {entry.id} | {entry.licence} | {entry.package or entry.hub or 'trained by this project'} |"
-        for entry in registry.entries()
+        for entry in (*registry.entries(), *registry.picture_entries())
     )
     return ABOUT.format(packages="\n".join(packages), weights="\n".join(weights))
 

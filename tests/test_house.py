@@ -391,7 +391,8 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
         data = {model["package"] for model in tomllib.load(file)["model"] if "package" in model}
     carried = {package for package in run if package.replace("-", "_") in data} | TAKEN_BY_STREAMLIT
     drawn = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
-    assert set(run) - carried == outside(SOURCES) | drawn
+    trained_with = outside([path for path in SOURCES if path.parent.name == "trained"]) & set(develop)
+    assert set(run) - carried == (outside(SOURCES) | drawn) - trained_with
     settings = (ROOT / "pyproject.toml").read_text("utf-8")
     tools = {tool for tool in develop if f"[tool.{tool}" in settings or f"{tool}.{tool}" in settings}
     recipes = (ROOT / "Justfile").read_text("utf-8")

@@ -20,6 +20,8 @@ class ModelError(ValueError):
         "corrupt": "{model}: the files cannot be read ({reason}); install or download the model again.",
         "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "
         "it knows {known}.",
+        "pictures": "{model} reads pictures, not text: look at the page on convolution.",
+        "patches": "{model} cuts a picture into {n} patches; at most {most} are shown here.",
         "attention": "{model}: this model's attention takes {option!r}, which Headlight cannot reproduce exactly.",
         "infinite": "{model}: its numbers grow beyond all bounds on this text, so there is nothing to show; "
         "choose another model.",

@@ -17,7 +17,7 @@ from torch.testing import assert_close
 from tests.checkpoints import TEXT, open_folder, save, save_tokenizer
 from tests.models.conftest import Checkpoint
 from viz.models import ModelError, capture, load, registry
-from viz.models.load import _corrupt
+from viz.models.load import corrupt
 from viz.models.registry import Entry, entries
 from viz.text import sentences
 
@@ -396,7 +396,7 @@ def test_published_checkpoints_keep_old_names(family, rename, extra, checkpoint,
     ],
 )
 def test_reasons_are_one_short_line_without_paths(said, shown):
-    assert _corrupt(entries()[0], OSError(said)).values["reason"] == shown
+    assert corrupt(entries()[0], OSError(said)).values["reason"] == shown
 
 
 def test_the_server_does_not_say_where_its_files_are(folder):

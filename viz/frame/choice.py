@@ -159,6 +159,8 @@ def _model_control(t: Translate, lang: str) -> None:
         persist_state=KEEP,
         help=chosen.why.get(lang) if chosen else None,
     )
+    if readers := [entry.id for entry in specs.local_picture_entries()]:
+        st.caption(t("choice.reads_pictures", models=", ".join(readers)))
     if to_add := [entry.id for entry in offered() if entry.file and entry.id not in available]:
         st.caption(t("choice.packaged", models=", ".join(to_add)))
     if away := [entry for entry in offered() if entry.id not in available]:

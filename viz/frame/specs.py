@@ -113,9 +113,26 @@ class Placing:
 
 
 @cache
-def local_entries() -> tuple[registry.Entry, ...]:
+def _folders() -> tuple[registry.Entry, ...]:
     """Folders named on the command line by whoever runs the server: ``streamlit run app.py -- --model PATH``."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", action="append", type=Path, default=[])
     folders: list[Path] = parser.parse_known_args(sys.argv[1:])[0].model
     return tuple(registry.Entry(id=folder.resolve().name, path=folder.resolve()) for folder in folders)
+
+
+@cache
+def local_entries() -> tuple[registry.Entry, ...]:
+    """Those of the folders that hold a model of text, as far as they say."""
+    return tuple(entry for entry in _folders() if entry not in local_picture_entries())
+
+
+@cache
+def local_picture_entries() -> tuple[registry.Entry, ...]:
+    """Those of the folders that hold a model of pictures."""
+    return tuple(entry for entry in _folders() if entry.path is not None and registry.reads_pictures(entry.path))
+
+
+def picture_entries() -> tuple[registry.Entry, ...]:
+    """Every model that reads pictures; of two with one name the folder's, which come first."""
+    return *local_picture_entries(), *registry.picture_entries()

@@ -5,7 +5,7 @@ registered here, before K and V are repeated for shared heads, so GQA and MQA ar
 """
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -165,16 +165,16 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
     x = recorder.inputs[id(layer.projections[0])]
     memory = recorder.inputs[id(layer.projections[min(1, len(layer.projections) - 1)])]
     q, k, v = seen["q"], seen["k"], seen["v"]
-    return Call(
-        q=q,
-        k=k,
-        v=v,
-        x=x,
-        memory=memory,
-        options=_unbatch(seen["options"]),
-        rotary=layer.layout.rotary,
-        projections=_read_weights(layer, q, k, v, x, memory),
-    )
+    options, projections = _unbatch(seen["options"]), _read_weights(layer, q, k, v, x, memory)
+    rotary = layer.layout.rotary
+    return Call(q=q, k=k, v=v, x=x, memory=memory, options=options, rotary=rotary, projections=projections)
+
+
+def calls_of(layers: Sequence[Layer], recorder: Recorder) -> dict[str, tuple[Call, ...]]:
+    """What a recorder has of these layers, stack by stack."""
+    at_work = [layer for layer in layers if id(layer.attention) in recorder.seen]
+    names = dict.fromkeys(layer.layout.stack for layer in at_work)
+    return {name: tuple(_call(layer, recorder) for layer in at_work if layer.layout.stack == name) for name in names}
 
 
 def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 8) -> Iterator[Prediction]:
@@ -271,14 +271,10 @@ def capture_tokens(
     edits = {id(model.layers[index].attention): silence(heads) for index, heads in off.items()}
     with torch.inference_mode(), recording(edits) as recorder:
         result = model.model(**_inputs(model, tokens, written, vectors), output_hidden_states=True, return_dict=True)
-        stacks: dict[str, list[Call]] = {}
-        for layer in model.layers:
-            if id(layer.attention) in recorder.seen:
-                stacks.setdefault(layer.layout.stack, []).append(_call(layer, recorder))
+        calls = calls_of(model.layers, recorder)
         states = _states(result, model.layers[0].layout.stack)
         logits = None if written else getattr(result, "logits", None)
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
-    calls = {name: tuple(found) for name, found in stacks.items()}
     final = next(iter(states.values()))[-1]
     check_finite(model, states)
     return Capture(tokens=tokens, target=written, final=final, predictions=predictions, states=states, stacks=calls)

@@ -14,7 +14,7 @@ from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.checks import refused, unusable
 from viz.models.layout import LoadedModel, check_family, find_layers
-from viz.models.registry import Entry, find
+from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
 OPTIONS = {"trust_remote_code": False, "local_files_only": True}
@@ -33,7 +33,7 @@ PATTERNS = (
 """What is fetched of a model on the hub: configuration, tokenizer, safetensors; no pickle, no code."""
 
 
-def _corrupt(entry: Entry, reason: object) -> ModelError:
+def corrupt(entry: Entry, reason: object) -> ModelError:
     """Damaged files fail in many ways; all mean the same to a visitor. The first line of why is enough.
 
     Where the files lie on the server is nobody's business.
@@ -42,15 +42,16 @@ def _corrupt(entry: Entry, reason: object) -> ModelError:
     return ModelError("corrupt", model=entry.id, reason=lines[0][:120] if lines else type(reason).__name__)
 
 
-def _read_json(entry: Entry, file: Path) -> dict[str, Any]:
+def read_json(entry: Entry, file: Path) -> dict[str, Any]:
+    """An object out of a JSON file; ModelError "missing" or "corrupt" if there is none."""
     if not file.is_file():
         raise ModelError("missing", model=entry.id, file=file.name)
     try:
         content = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise _corrupt(entry, f"{file.name}: {error}") from error
+        raise corrupt(entry, f"{file.name}: {error}") from error
     if not isinstance(content, dict):
-        raise _corrupt(entry, f"{file.name}: not an object")
+        raise corrupt(entry, f"{file.name}: not an object")
     return content
 
 
@@ -68,7 +69,7 @@ def _check_sha(entry: Entry, weights: Path) -> None:
         raise ModelError("sha", model=entry.id, file=weights.name, found=found[:8], expected=entry.sha256[:8])
 
 
-def _check_weights(entry: Entry, folder: Path) -> None:
+def check_weights(entry: Entry, folder: Path) -> None:
     """Refuse what is not a whole, published safetensors checkpoint, before any library opens it.
 
     Raises:
@@ -77,7 +78,7 @@ def _check_weights(entry: Entry, folder: Path) -> None:
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     names = [single.name]
     if index.is_file() and not single.is_file() and (entry.file or not entry.sha256):
-        parts = _read_json(entry, index).get("weight_map")
+        parts = read_json(entry, index).get("weight_map")
         names = sorted({str(name) for name in parts.values()}) if isinstance(parts, dict) and parts else names
     for name in names:
         if Path(name).name != name or not name.endswith(".safetensors"):  # a path would lead out of the folder
@@ -128,7 +129,7 @@ def _tokenizer(folder: Path) -> Any:
     return tokenizer
 
 
-def _lean(transformers: Any) -> None:
+def lean(transformers: Any) -> None:
     """Leave out scipy's optimisation, which transformers would import for a loss of object detection: 0.4 seconds."""
     transformers.utils.is_scipy_available = lambda: False
 
@@ -140,16 +141,18 @@ def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
         parts = packaged.read(file)
         return parts.assemble(attn_implementation=INTERFACE), parts.tokenizer
     except Exception as error:
-        raise _corrupt(entry, error) from error
+        raise corrupt(entry, error) from error
 
 
 def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
     """The model and its tokenizer from a folder as ``save_pretrained`` writes it."""
-    config = _read_json(entry, folder / "config.json")
+    config = read_json(entry, folder / "config.json")
+    if config.get("model_type") in PICTURE_FAMILIES:
+        raise ModelError("pictures", model=entry.id)
     check_family(entry, str(config.get("model_type")))
-    _check_weights(entry, folder)
+    check_weights(entry, folder)
     if reason := refused(config):
-        raise _corrupt(entry, reason)
+        raise corrupt(entry, reason)
     if not (folder / "tokenizer.json").is_file():
         raise ModelError("missing", model=entry.id, file="tokenizer.json")
     try:
@@ -164,14 +167,14 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
             **OPTIONS,
         )
     except Exception as error:
-        raise _corrupt(entry, error) from error
+        raise corrupt(entry, error) from error
     # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.
     if gaps := sorted(key for key in report["missing_keys"] if "pooler" not in key):
-        raise _corrupt(entry, f"no weights for {gaps[0]}")
+        raise corrupt(entry, f"no weights for {gaps[0]}")
     for name, found, asked in sorted(report["mismatched_keys"]):
-        raise _corrupt(entry, f"{name} is {_size(found)}, config.json asks for {_size(asked)}")
+        raise corrupt(entry, f"{name} is {_size(found)}, config.json asks for {_size(asked)}")
     if reason := unusable(model, tokenizer):
-        raise _corrupt(entry, reason)
+        raise corrupt(entry, reason)
     return model, tokenizer
 
 
@@ -192,11 +195,11 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
 
     Raises:
         ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "missing", "pickle",
-            "sha", "family" or "corrupt".
+            "sha", "family", "pictures" or "corrupt".
     """
     import transformers
 
-    _lean(transformers)
+    lean(transformers)
     transformers.utils.logging.disable_progress_bar()
     install()
     entry = find(model_id, extra=extra)

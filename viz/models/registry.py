@@ -1,6 +1,7 @@
 """Which models there are, and where their files lie on this machine."""
 
 import importlib.util
+import json
 import socket
 import tomllib
 from dataclasses import dataclass, field
@@ -11,6 +12,9 @@ from typing import Any
 
 from viz import ROOT
 from viz.errors import ModelError
+
+PICTURE_FAMILIES = ("vit", "deit")
+"""Families that read pictures: :mod:`viz.models.vision` opens them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +86,22 @@ def entries() -> tuple[Entry, ...]:
     """Every model a visitor may choose, the default one first."""
     with (Path(__file__).parent / "registry.toml").open("rb") as file:
         return tuple(_entry(**model) for model in tomllib.load(file)["model"])
+
+
+@cache
+def picture_entries() -> tuple[Entry, ...]:
+    """The models that read pictures: this project's own."""
+    with (Path(__file__).parent / "registry.toml").open("rb") as file:
+        return tuple(_entry(**model) for model in tomllib.load(file)["picture_model"])
+
+
+def reads_pictures(folder: Path) -> bool:
+    """Whether a folder's configuration says that it holds a vision model."""
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(config, dict) and config.get("model_type") in PICTURE_FAMILIES
 
 
 def find(model_id: str, *, extra: tuple[Entry, ...] = ()) -> Entry:

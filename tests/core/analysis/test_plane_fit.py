@@ -1,0 +1,95 @@
+"""The window closest to a head on a picture: by hand, by its own windows, by the fit on a line, by scipy's search."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+from torch.testing import assert_close
+
+from viz.core.analysis.plane_fit import fit_planes, plane_weights
+from viz.core.analysis.window_fit import fit_windows
+from viz.core.attention import row_softmax
+
+GRID = (5, 7)
+
+
+def maps(n, grid=GRID, sharp=2.0, seed=0):
+    cells = grid[0] * grid[1]
+    return row_softmax(sharp * torch.randn(n, cells, cells, generator=torch.Generator().manual_seed(seed)))
+
+
+def window(offset, alpha, grid):
+    """Written out cell by cell in NumPy."""
+    cells = [(row, column) for row in range(grid[0]) for column in range(grid[1])]
+    found = np.empty((len(cells), len(cells)))
+    for i, (row, column) in enumerate(cells):
+        away = [(r - row - offset[0]) ** 2 + (c - column - offset[1]) ** 2 for r, c in cells]
+        shares = np.exp(-alpha * (np.array(away) - min(away)))
+        found[i] = shares / shares.sum()
+    return found
+
+
+def share(weights, offset, alpha, grid):
+    missed = ((weights - window(offset, alpha, grid)) ** 2).sum()
+    return 1 - missed / ((weights - 1 / len(weights)) ** 2).sum()
+
+
+class TestByHand:
+    def test_a_row_of_three(self):
+        """From the middle, one step right: distances 4, 1, 0."""
+        (weights,) = plane_weights(torch.tensor([[0.0, 1.0]]), torch.tensor([1.0]), (1, 3))
+        shares = torch.tensor([-4.0, -1.0, 0.0]).exp()
+        assert_close(weights[1], shares / shares.sum())
+
+    def test_every_patch_looks_at_the_one_below(self):
+        """On 3 x 2 patches; the last row has none below, and looks at itself."""
+        at = torch.tensor([2, 3, 4, 5, 4, 5])
+        fit = fit_planes(torch.eye(6)[at][None], (3, 2))
+        assert fit.offset.tolist() == [[1.0, 0.0]] and float(fit.explained) == pytest.approx(1, abs=1e-4)
+
+    def test_an_even_spread_is_explained_by_nothing(self):
+        fit = fit_planes(torch.full((1, 35, 35), 1 / 35), GRID)
+        assert float(fit.explained) == 0 and float(fit.alpha) == 0
+
+
+@pytest.mark.parametrize(("offset", "alpha"), [((-1.0, 2.0), 3.0), ((0.3, -0.6), 0.7), ((2.5, 1.25), 0.2)])
+def test_a_window_is_found_again(offset, alpha):
+    weights = torch.tensor(window(offset, alpha, GRID)).float()[None]
+    fit = fit_planes(weights, GRID)
+    assert_close(fit.offset[0], torch.tensor(offset), atol=0.02, rtol=0)
+    assert float(fit.alpha) == pytest.approx(alpha, rel=0.02)
+    assert float(fit.explained) == pytest.approx(1, abs=1e-4)
+
+
+def test_a_picture_of_one_row_is_a_text():
+    weights = maps(3, (1, 11)) * 0.3 + 0.7 * plane_weights(torch.tensor([[0.0, -1.0]]), torch.tensor([2.0]), (1, 11))
+    found, expected = fit_planes(weights, (1, 11)), fit_windows(weights)
+    assert_close(found.offset[:, 1], expected.offset, atol=0.02, rtol=0)
+    assert_close(found.explained, expected.explained, atol=1e-3, rtol=0)
+
+
+def test_down_and_right_are_not_mixed_up():
+    weights = maps(2) * 0.5 + 0.5 * plane_weights(torch.tensor([[1.0, -2.0]]), torch.tensor([1.5]), GRID)
+    turned = weights.unflatten(1, GRID).unflatten(3, GRID).permute(0, 2, 1, 4, 3).reshape(2, 35, 35)
+    one, other = fit_planes(weights, GRID), fit_planes(turned, GRID[::-1])
+    assert_close(one.offset, other.offset.flip(-1), atol=0.02, rtol=0)
+    assert_close(one.explained, other.explained, atol=1e-4, rtol=0)
+
+
+def test_the_share_is_that_of_the_window_and_no_search_of_scipys_finds_a_better_one():
+    weights = maps(3, seed=4) * 0.6 + 0.4 * plane_weights(torch.tensor([[0.0, 1.0]]), torch.tensor([0.8]), GRID)
+    fit = fit_planes(weights, GRID)
+    for head in range(3):
+        seen = weights[head].double().numpy()
+        offset, alpha = fit.offset[head].tolist(), float(fit.alpha[head])
+        found = float(fit.explained[head])
+        assert found == pytest.approx(share(seen, offset, alpha, GRID), abs=1e-4)
+        starts = [(0.0, 1.0, 0.0), (*offset, np.log(alpha)), (2.0, -2.0, -1.0)]
+        best = max(
+            -minimize(
+                lambda x, seen=seen: -share(seen, x[:2], np.exp(np.clip(x[2], -7, 3.4)), GRID), start,
+                method="Nelder-Mead",
+            ).fun
+            for start in starts
+        )  # fmt: skip
+        assert found >= best - 2e-3

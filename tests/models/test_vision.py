@@ -1,0 +1,170 @@
+"""Vision models: our attention against transformers' own on small random checkpoints, and what is refused."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from torch.testing import assert_close
+
+from tests.checkpoints import save
+from viz.errors import ModelError
+from viz.models import load
+from viz.models.registry import Entry, reads_pictures
+from viz.models.vision import PATCHES, judged, load_vision, look, untrained
+
+SIZES = {
+    "hidden_size": 35, "num_hidden_layers": 3, "num_attention_heads": 5, "intermediate_size": 53,
+    "image_size": [14, 22], "patch_size": 2, "num_channels": 3, "num_labels": 13,
+}  # fmt: skip
+ARCHITECTURES = {
+    "vit": ("ViTConfig", "ViTForImageClassification", 1),
+    "deit": ("DeiTConfig", "DeiTForImageClassification", 2),
+    "deit_teacher": ("DeiTConfig", "DeiTForImageClassificationWithTeacher", 2),
+    "vit_bare": ("ViTConfig", "ViTModel", 1),
+}
+
+
+def save_vision(kind: str, folder: Path, **changes: object) -> Path:
+    """Write a small random checkpoint; every parameter is drawn wide, so that attention is far from uniform."""
+    config, model, _ = ARCHITECTURES[kind]
+    made = getattr(transformers, model)(getattr(transformers, config)(**SIZES | changes))
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.25)
+    made.save_pretrained(folder)
+    reads = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3]}
+    (folder / "preprocessor_config.json").write_text(json.dumps(reads))
+    return folder
+
+
+@pytest.fixture(scope="module", params=ARCHITECTURES)
+def checkpoint(request, tmp_path_factory):
+    return request.param, save_vision(request.param, tmp_path_factory.mktemp("vision") / request.param)
+
+
+def opened(folder: Path):
+    return load_vision(Entry(id=folder.name, path=folder))
+
+
+PICTURE = torch.rand(3, 31, 17, generator=torch.Generator().manual_seed(5))
+
+
+class TestAgainstTransformers:
+    def test_weights_and_answer(self, checkpoint):
+        """A fresh eager model, read from the files, on pixels scaled by hand: nothing of ours has a part in it."""
+        kind, folder = checkpoint
+        vision = opened(folder)
+        seen = look(vision, PICTURE)
+        eager = getattr(transformers, ARCHITECTURES[kind][1]).from_pretrained(folder, attn_implementation="eager")
+        scaled = torch.nn.functional.interpolate(PICTURE[None], (14, 22), mode="bilinear", antialias=True).clamp(0, 1)
+        mean, std = torch.tensor([0.4, 0.5, 0.6]), torch.tensor([0.2, 0.25, 0.3])
+        pixels = (scaled - mean[:, None, None]) / std[:, None, None]
+        with torch.inference_mode():
+            result = eager.eval()(pixel_values=pixels, output_attentions=True)
+        assert (vision.grid, seen.n_other, len(seen.calls)) == ((7, 11), ARCHITECTURES[kind][2], 3)
+        for i, weights in enumerate(result.attentions):
+            assert float(weights.amax(-1).mean()) > 0.05, "far from even"
+            assert_close(seen.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+            n = seen.n_other
+            among = weights[0, :, n:, n:]
+            expected = among / among.sum(-1, keepdim=True)
+            assert_close(seen.among_patches(i).weights, expected, atol=1e-5, rtol=0)
+        if kind == "vit_bare":
+            assert seen.logits is None and vision.names == ()
+        else:
+            assert_close(seen.logits, result.logits[0], atol=1e-5, rtol=1e-5)
+            assert len(vision.names) == 13
+
+    def test_the_judge_shares_the_tensors_and_agrees(self, checkpoint):
+        _, folder = checkpoint
+        vision = opened(folder)
+        parts = zip(vision.model.parameters(), vision.judge.parameters(), strict=True)
+        assert all(one.data_ptr() == other.data_ptr() for one, other in parts)
+        weights, logits = judged(vision, PICTURE)
+        seen = look(vision, PICTURE)
+        for i, judged_weights in enumerate(weights):
+            assert_close(seen.layer(i).weights, judged_weights, atol=1e-5, rtol=0)
+        if logits is not None:
+            assert_close(seen.logits, logits, atol=1e-5, rtol=1e-5)
+
+
+def test_grey_is_read_as_three_alike_colours(tmp_path):
+    vision = opened(save_vision("vit", tmp_path / "vit"))
+    grey = PICTURE[:1]
+    assert_close(vision.pixels(grey), vision.pixels(grey.expand(3, -1, -1)))
+    assert vision.pixels(grey).shape == (3, 14, 22)
+
+
+def test_a_start_is_the_same_for_a_seed(tmp_path):
+    vision = opened(save_vision("vit", tmp_path / "vit"))
+    one, again, other = untrained(vision), untrained(vision), untrained(vision, seed=1)
+    first, second, third = (look(model, PICTURE).layer(0).weights for model in (one, again, other))
+    assert_close(first, second, atol=0, rtol=0)
+    assert not torch.allclose(first, third)
+    assert not torch.allclose(first, look(vision, PICTURE).layer(0).weights)
+
+
+class TestRefused:
+    @pytest.fixture
+    def folder(self, tmp_path):
+        return save_vision("vit", tmp_path / "vit")
+
+    def refusal(self, folder):
+        with pytest.raises(ModelError) as caught:
+            opened(folder)
+        assert str(caught.value).startswith(f"{folder.name}") and "\n" not in str(caught.value)
+        assert str(folder.parent) not in str(caught.value)
+        return caught.value
+
+    def test_a_text_model_and_a_vision_model_know_each_other(self, folder, tmp_path):
+        assert reads_pictures(folder)
+        entry = Entry(id="vit", path=folder)
+        with pytest.raises(ModelError) as caught:
+            load("vit", extra=(entry,))
+        assert caught.value.code == "pictures"
+        text = save("bert", tmp_path / "bert")
+        assert not reads_pictures(text) and not reads_pictures(tmp_path / "nowhere")
+        assert self.refusal(text).code == "family"
+
+    @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+    def test_a_missing_file(self, folder, name):
+        (folder / name).unlink()
+        assert self.refusal(folder).code == "missing"
+
+    def test_a_pickle_is_not_read(self, folder):
+        shutil.move(folder / "model.safetensors", folder / "pytorch_model.bin")
+        assert self.refusal(folder).code == "pickle"
+
+    def test_a_truncated_file(self, folder):
+        weights = folder / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:3_000])
+        assert self.refusal(folder).code == "corrupt"
+
+    def test_too_many_patches(self, tmp_path):
+        error = self.refusal(save_vision("vit", tmp_path / "vit", image_size=34))
+        assert (error.code, error.values["n"], error.values["most"]) == ("patches", 289, PATCHES)
+
+    @pytest.mark.parametrize(
+        "reads", [{"image_std": [0, 0, 0]}, {"image_mean": [0.5, 0.5]}, {"image_mean": ["x"]}, {"image_std": [1e999]}]
+    )
+    def test_a_scale_that_is_none(self, folder, reads):
+        (folder / "preprocessor_config.json").write_text(json.dumps(reads))
+        assert self.refusal(folder).code == "corrupt"
+
+    def test_weights_that_are_missing_are_not_made_up(self, folder):
+        from safetensors.torch import load_file, save_file
+
+        tensors = load_file(folder / "model.safetensors")
+        tensors.pop(next(name for name in tensors if "layernorm_before" in name))
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        assert self.refusal(folder).code == "corrupt"
+
+
+def test_class_names_are_shown_and_cut(tmp_path):
+    names = {i: "<b>" + "x" * 90 if i == 2 else "a\u202eb" for i in range(13)}
+    vision = opened(save_vision("vit", tmp_path / "vit", id2label=names, label2id={}))
+    assert len(vision.names[2]) == 40 and vision.names[0] == "a⟨202E⟩b"

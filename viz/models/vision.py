@@ -1,0 +1,251 @@
+"""Models that read pictures: a folder of the family ViT or DeiT, what its heads see of a picture, and what it says.
+
+A picture is cut into patches, which stand where the tokens of a text stand; before them come one or two tokens that
+are no patch (the class token). Attention is ours, as for text: :mod:`viz.models.attention_interface`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import interpolate
+
+from viz.core.attention import AttentionTrace, attend
+from viz.errors import ModelError
+from viz.models.attention_interface import INTERFACE, install, recording, watch
+from viz.models.capture import Call, calls_of
+from viz.models.layout import Layer, find_layers
+from viz.models.load import OPTIONS, check_weights, corrupt, lean, read_json
+from viz.models.registry import PICTURE_FAMILIES, Entry
+from viz.models.tokens import visible
+
+PATCHES = 256
+"""Of a picture, at most: 16 x 16, of which a head has a map of 256 x 256."""
+
+NAME_CHARACTERS = 40
+"""Of what a model calls a class; a folder may call it anything."""
+
+CLASSIFIERS = (
+    "ViTForImageClassification",
+    "DeiTForImageClassification",
+    "DeiTForImageClassificationWithTeacher",
+)
+"""Architectures that say what a picture shows; of any other, only the layers are read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisionModel:
+    """A model that reads pictures of ``size`` (rows, columns) pixels, cut into a ``grid`` of patches.
+
+    ``judge`` is the same model on the same tensors, with transformers' own attention: what ours is held to.
+    """
+
+    entry: Entry
+    model: Any
+    judge: Any
+    layers: tuple[Layer, ...]
+    size: tuple[int, int]
+    grid: tuple[int, int]
+    channels: int
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    names: tuple[str, ...]
+
+    @property
+    def n_heads(self) -> int:
+        """Heads of a layer."""
+        return int(self.model.config.num_attention_heads)
+
+    @property
+    def n_patches(self) -> int:
+        """Cells of the grid."""
+        return math.prod(self.grid)
+
+    def pixels(self, picture: Tensor) -> Tensor:
+        """A picture (channels, rows, columns), 0 to 1, as the model reads it: its own size, channels and scale."""
+        found = picture.float()
+        if len(found) != self.channels:  # grey for colour, or one grey for each colour
+            found = found.mean(0, keepdim=True).expand(self.channels, -1, -1)
+        if found.shape[1:] != self.size:
+            found = interpolate(found[None], self.size, mode="bilinear", antialias=True)[0].clamp(0, 1)
+        mean, std = (torch.tensor(value).reshape(-1, 1, 1) for value in (self.mean, self.std))
+        return (found - mean) / std
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """A picture as a model's layers saw it: ``calls`` for each layer, and the class scores, if the model gives any."""
+
+    calls: tuple[Call, ...]
+    grid: tuple[int, int]
+    logits: Tensor | None
+
+    @property
+    def n_other(self) -> int:
+        """Tokens before the patches."""
+        return self.calls[0].q.shape[1] - math.prod(self.grid)
+
+    def layer(self, i: int) -> AttentionTrace:
+        """Every step of attention in layer i, all tokens."""
+        call = self.calls[i]
+        return attend(call.q, call.k, call.v, **call.options)
+
+    def among_patches(self, i: int) -> AttentionTrace:
+        """The same for patches alone, (H, P, P): the keys before them are masked, so that a row is shared out anew."""
+        call, n = self.calls[i], self.n_other
+        return attend(call.q[:, n:], call.k[:, n:], call.v[:, n:], scale=call.options["scale"])
+
+
+def load_vision(entry: Entry) -> VisionModel:
+    """Load a folder of a vision model, as strictly as :func:`viz.models.load.load` does one of text.
+
+    Raises:
+        ModelError: a sentence on what is wrong: "missing", "pickle", "sha", "family", "patches" or "corrupt".
+    """
+    import transformers
+
+    lean(transformers)
+    transformers.utils.logging.disable_progress_bar()
+    install()
+    assert entry.path is not None
+    config = read_json(entry, entry.path / "config.json")
+    if config.get("model_type") not in PICTURE_FAMILIES:
+        known = ", ".join(PICTURE_FAMILIES)
+        raise ModelError("family", model=entry.id, family=str(config.get("model_type")), known=known)
+    check_weights(entry, entry.path)
+    if "transformers_weights" in config:
+        raise corrupt(entry, "config.json: transformers_weights names another file")
+    try:
+        model, report = _class_of(config).from_pretrained(
+            entry.path,
+            use_safetensors=True,
+            attn_implementation=INTERFACE,
+            dtype=torch.float32,
+            output_loading_info=True,
+            **OPTIONS,
+        )
+    except Exception as error:
+        raise corrupt(entry, error) from error
+    if gaps := sorted(key for key in report["missing_keys"] if "pooler" not in key):
+        raise corrupt(entry, f"no weights for {gaps[0]}")
+    reads = read_json(entry, file) if (file := entry.path / "preprocessor_config.json").is_file() else {}
+    return opened(entry, model, reads)
+
+
+def _class_of(config: Mapping[str, Any]) -> Any:
+    import transformers
+
+    architecture = next(iter(config.get("architectures") or []), "")
+    if architecture in CLASSIFIERS:
+        return getattr(transformers, architecture)
+    return transformers.AutoModel
+
+
+def opened(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
+    """A model in memory as visitors share it: never changed, and watched.
+
+    Args:
+        entry: its name.
+        model: with our attention.
+        reads: its preprocessor_config.json: how pixels are scaled.
+
+    Raises:
+        ModelError: "patches" or "corrupt".
+    """
+    config = model.config
+    try:
+        size, patch = _pair(config.image_size), _pair(config.patch_size)
+        grid = size[0] // patch[0], size[1] // patch[1]
+        mean, std = _scale(reads, config.num_channels)
+    except (TypeError, ValueError, ZeroDivisionError) as error:
+        raise corrupt(entry, error) from error
+    if not 1 < math.prod(grid) <= PATCHES:
+        raise ModelError("patches", model=entry.id, n=math.prod(grid), most=PATCHES)
+    model.eval().requires_grad_(False)
+    layers = tuple(find_layers(model))
+    watch(layers)
+    named = type(model).__name__ in CLASSIFIERS
+    return VisionModel(
+        entry=entry,
+        model=model,
+        judge=_judge(model),
+        layers=layers,
+        size=size,
+        grid=grid,
+        channels=int(config.num_channels),
+        mean=mean,
+        std=std,
+        names=_names(config) if named else (),
+    )
+
+
+def untrained(vision: VisionModel, begun: Any = None, *, seed: int = 0) -> VisionModel:
+    """The same architecture before training.
+
+    Args:
+        vision: after it.
+        begun: the model it was trained from, if that is known; None is transformers' own random start.
+        seed: of that start.
+    """
+    if begun is None:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            begun = type(vision.model)(vision.model.config)
+    begun.set_attn_implementation(INTERFACE)
+    return opened(vision.entry, begun, {"image_mean": vision.mean, "image_std": vision.std})
+
+
+def _pair(size: Any) -> tuple[int, int]:
+    rows, columns = size if isinstance(size, list | tuple) else (size, size)
+    return int(rows), int(columns)
+
+
+def _scale(reads: Mapping[str, Any], channels: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """What is taken off each channel, and what it is divided by; one half each where a folder does not say."""
+    if reads.get("do_normalize") is False:
+        return (0.0,) * channels, (1.0,) * channels
+    found = []
+    for name in ("image_mean", "image_std"):
+        numbers: Sequence[Any] = reads.get(name) or (0.5,)
+        numbers = tuple(map(float, numbers))
+        if len(numbers) not in (1, channels) or not all(map(math.isfinite, numbers)):
+            raise ValueError(f"preprocessor_config.json: {name} does not fit {channels} channels")
+        found.append(numbers)
+    mean, std = found
+    if min(std) <= 0:
+        raise ValueError("preprocessor_config.json: image_std is not above 0")
+    return mean, std
+
+
+def _judge(model: Any) -> Any:
+    """The same tensors under transformers' own attention; nothing is copied."""
+    config = type(model.config).from_dict(model.config.to_dict())
+    with torch.device("meta"):
+        judge = type(model)._from_config(config, attn_implementation="eager")
+    judge.load_state_dict(model.state_dict(), assign=True)
+    return judge.eval().requires_grad_(False)
+
+
+def _names(config: Any) -> tuple[str, ...]:
+    labels = config.id2label or {}
+    return tuple(visible(str(labels.get(i, i)))[:NAME_CHARACTERS] for i in range(config.num_labels))
+
+
+def look(vision: VisionModel, picture: Tensor) -> Seen:
+    """Run a model on a picture (channels, rows, columns), 0 to 1, and keep what every layer saw."""
+    with torch.inference_mode(), recording({}) as recorder:
+        result = vision.model(pixel_values=vision.pixels(picture)[None])
+        (calls,) = calls_of(vision.layers, recorder).values()
+    logits = getattr(result, "logits", None)
+    return Seen(calls=calls, grid=vision.grid, logits=None if logits is None else logits[0])
+
+
+def judged(vision: VisionModel, picture: Tensor) -> tuple[tuple[Tensor, ...], Tensor | None]:
+    """The weights of every layer, (H, T, T), and the class scores, by transformers' own attention."""
+    with torch.inference_mode():
+        result = vision.judge(pixel_values=vision.pixels(picture)[None], output_attentions=True)
+    logits = getattr(result, "logits", None)
+    return tuple(weights[0] for weights in result.attentions), None if logits is None else logits[0]
