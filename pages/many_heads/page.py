@@ -1,8 +1,15 @@
 """Why a layer has several heads: two places at once, how differently they look, and what each of them can see."""
 
-from pages.many_heads import differ, inputs, rank, two_places
+from pages.many_heads import differ, experts, inputs, rank, two_places
 from pages.many_heads.context import open_many_heads
-from viz.core.analysis.several_heads import head_distances, lost, neighbours, offset_scores, score_form
+from viz.core.analysis.several_heads import (
+    head_distances,
+    lost,
+    neighbours,
+    offset_scores,
+    pattern_share,
+    score_form,
+)
 from viz.core.attention import row_softmax
 from viz.core.heads import split_heads
 from viz.frame.page import Page, Section
@@ -33,6 +40,12 @@ PAGE = Page(
         ),
         Section(
             "rank", rank.draw, code=(score_form,), formula=r"S_{ij} = x_i\, W_Q W_K^\top x_j^\top", reads_mask=False
+        ),
+        Section(
+            "experts",
+            experts.draw,
+            code=(pattern_share,),
+            formula=r"\frac{1}{|R|} \sum_{i \in R} \sum_{j \in T_i} A_{ij}, \qquad R = \{i : T_i \ne \emptyset\}",
         ),
     ),
 )

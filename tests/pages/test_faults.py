@@ -65,6 +65,8 @@ PLACES = {
     "heads that differ": f"many_heads/differ?{SEEDED}&mask=causal",
     "inputs of a head": f"many_heads/inputs?{SEEDED}",
     "rank": f"many_heads/rank?{SEEDED}",
+    "experts": f"many_heads/experts?{SEEDED}&mask=causal",
+    "experts, logic": "many_heads/experts?logic=1",
     # Step by step
     "three words": "step_by_step/three_words?hand_causal=1",
     "own numbers": "step_by_step/own_numbers?own_causal=1",
@@ -262,6 +264,7 @@ FAULTS = {
             "diagram, a model",
             "rollout, a model",
             "translation",
+            "experts, logic",
         ),
     ),
     "the opposite mask": Fault(
@@ -643,6 +646,16 @@ FAULTS = {
         function=several_heads.head_distances,
         wrong=lambda right, weights: right(weights).square(),
         places=("heads that differ",),
+    ),
+    "a pattern turned over its diagonal": Fault(
+        function=several_heads.pattern_share,
+        wrong=lambda right, weights, target: right(weights, target.T),
+        places=("experts",),
+    ),
+    "a pattern that counts each word's first key alone": Fault(
+        function=several_heads.pattern_share,
+        wrong=lambda right, weights, target: right(weights, target & (target.cumsum(-1) == 1)) / 2,
+        places=("experts", "experts, logic"),
     ),
     "heads cut in the other order": Fault(
         function=heads.split_heads, wrong=lambda right, x, n: right(x, n).flip(-3), places=("inputs of a head", "split")

@@ -7,7 +7,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from viz.core.analysis.several_heads import head_distances, lost, neighbours, offset_scores, score_form
+from viz.core.analysis.several_heads import (
+    head_distances,
+    lost,
+    neighbours,
+    offset_scores,
+    pattern_share,
+    score_form,
+)
 from viz.core.attention import row_softmax
 
 
@@ -74,3 +81,28 @@ def test_a_form_scores_as_queries_and_keys_do_and_has_no_higher_rank():
     singular = np.linalg.svd(form.numpy(), compute_uv=False)
     assert (singular > 1e-10 * singular[0]).sum() == 3
     assert math.isclose(singular[0], float(torch.linalg.matrix_norm(form, 2)), rel_tol=1e-9)
+
+
+class TestPatternShare:
+    TARGET = torch.tensor([[0, 0, 0], [1, 0, 0], [1, 1, 0]]).bool()
+
+    def test_by_hand(self):
+        """Row 0 has no target; row 1 gives 0.25 to its own, row 2 gives 0.1 + 0.3 to its two."""
+        weights = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.1, 0.3, 0.6]])
+        assert_close(pattern_share(weights, self.TARGET), torch.tensor((0.25 + 0.4) / 2))
+
+    def test_the_shares_of_patterns_that_divide_the_keys_add_up_to_1(self):
+        weights = row_softmax(vectors(5, 7, 7))
+        parts = torch.arange(7).expand(7, 7) % 3
+        total = sum(pattern_share(weights, parts == part) for part in range(3))
+        assert_close(total, torch.ones(5, dtype=torch.float64))
+
+    def test_a_head_that_is_the_pattern_has_all_of_it(self):
+        weights = row_softmax(offset_scores(11, {-1: 1.0}))
+        assert pattern_share(weights, torch.ones(11, 11).bool().tril(-1) & ~torch.ones(11, 11).bool().tril(-2)) == 1
+
+    def test_against_numpy_row_by_row(self):
+        weights, target = row_softmax(vectors(3, 7, 11, seed=2)), vectors(7, 11, seed=3) > 0.8
+        rows = [i for i in range(7) if target[i].any()]
+        expected = [np.mean([head[i][target[i].numpy()].sum() for i in rows]) for head in weights.numpy()]
+        assert_close(pattern_share(weights, target), torch.tensor(expected))

@@ -1,13 +1,17 @@
 """Why many heads: what the sections say is what the core computes, on every kind of layer."""
 
 import json
+from base64 import b64decode
 
+import numpy as np
 import pytest
 import torch
 
 from pages.many_heads import compute as many_compute
 from pages.many_heads import differ, inputs
+from pages.many_heads.logic import turns
 from pages.many_heads.page import PAGE
+from pages.many_heads.patterns import PATTERNS, is_mark
 from tests.running import checked, sentences_of
 from viz.frame import compute, specs
 from viz.frame.examples import examples
@@ -118,3 +122,95 @@ def test_a_heads_rank_is_its_width(open_app):
     assert T("many_heads.rank.found", head=5, rank=32, d_k=32, d=384) in said(app)
     drawn = figure(app, "rank")["data"][0]
     assert len(drawn["x"]) == 64, "as many again, of which nothing is left"
+
+
+def bars_of(app, key):
+    """What a bar chart shows: name of the series -> its values."""
+    return {trace["name"]: values(trace["y"]) for trace in figure(app, key)["data"]}
+
+
+def values(sent):
+    if isinstance(sent, dict):
+        return np.frombuffer(b64decode(sent["bdata"]), sent["dtype"]).tolist()
+    return sent
+
+
+class TestExperts:
+    """Pinned: SYLLABUS P1 and P3, the default model on the notes' sentence."""
+
+    def test_the_notes_experts_on_the_notes_sentence(self, open_app):
+        app = open_app("many_heads", section="experts")
+        nearest = dict(zip(PATTERNS, bars_of(app, "experts")[T("many_heads.experts.nearest")], strict=True))
+        assert nearest["previous"] == pytest.approx(1.0, abs=0.01)
+        assert nearest["coreference"] == pytest.approx(0.677, abs=0.01)
+        assert nearest["grammar"] < 0.25, "no head links the verb to its subject"
+        assert nearest["punctuation"] < 0.5
+        assert "layer 0 head 2" in " ".join(said(app))
+
+    @pytest.mark.parametrize(
+        ("expert", "layer", "head"), [("previous", 0, 2), ("coreference", 3, 1), ("punctuation", 3, 11)]
+    )
+    def test_the_nearest_head_is_the_one_with_the_highest_share(self, open_app, expert, layer, head):
+        app = open_app("many_heads", section="experts", expert=expert)
+        capture = compute.read(REAL)
+        labels, plain = capture.tokens.labels, range(1, len(capture.tokens.ids) - 1)
+        marks = [i for i in plain if labels[i] in (".", "'")]
+        pairs = {
+            "previous": [(i, [i - 1]) for i in plain if i > 1],
+            "coreference": [(labels.index("it"), [labels.index("animal")])],
+            "punctuation": [(i, marks) for i in plain if i not in marks],
+        }[expert]
+        by_hand = {
+            (i, h): sum(float(weights[query, key]) for query, keys in pairs for key in keys) / len(pairs)
+            for i in range(capture.n_layers)
+            for h, weights in enumerate(capture.layer(i).weights)
+        }
+        assert max(by_hand, key=by_hand.__getitem__) == (layer, head)
+        mean = sum(by_hand.values()) / len(by_hand)
+        start = T(
+            "many_heads.experts.found", n=72, layer=layer, head=head, share=part(by_hand[layer, head]), mean=part(mean),
+            even="|",
+        ).partition("|")[0]  # fmt: skip
+        assert any(sentence.startswith(start) for sentence in said(app))
+
+    def test_words_of_another_text_are_the_visitors_to_name(self, open_app):
+        link = {"section": "experts", "expert": "coreference", "text": "The cat left its box."}
+        app = open_app("many_heads", **link)
+        assert T("many_heads.experts.none_words") in [box.value for box in app.info]
+        app.selectbox(key="coreference_from").set_value(4)
+        app.selectbox(key="coreference_to").set_value(2).run()
+        assert not app.exception and not app.info
+        assert (app.query_params["coreference_from"], app.query_params["coreference_to"]) == ("4", "2")
+        assert checked(app, "experts") == (1, 1)
+        app.text_area(key="text").set_value("Another text.").run()
+        assert app.session_state["coreference_from"] == -1, "words of a text are not those of another"
+
+    def test_a_text_without_marks(self, open_app):
+        app = open_app("many_heads", section="experts", expert="punctuation", text="no marks in here")
+        assert T("many_heads.experts.none_punctuation") in [box.value for box in app.info]
+
+    def test_no_head_is_a_logic_head(self, open_app):
+        app = open_app("many_heads", section="experts", logic=1)
+        assert checked(app, "experts") == (2, 2)
+        ((_, heads),) = bars_of(app, "logic_turns").items()
+        assert sum(heads) == 72 and heads[10] == 0
+        turned = sum(count * n for count, n in enumerate(heads)) / 72
+        assert turned == pytest.approx(0.4, abs=0.02), "SYLLABUS F6"
+
+    @pytest.mark.parametrize(("link", "key"), [(SEEDED, "seeded"), ({"model": "twin-g1"}, "unread")])
+    def test_where_there_is_no_logic_to_test(self, open_app, link, key):
+        app = open_app("many_heads", section="experts", logic=1, **link)
+        assert not app.exception
+        assert T(f"many_heads.logic.{key}") in said(app)
+
+    def test_what_is_punctuation(self):
+        assert [is_mark(label) for label in ("##.", "，", "——", "C++", "3", "␣", "↵", "")] == [
+            True, True, True, False, False, False, False, False,
+        ]  # fmt: skip
+
+    def test_turning_is_preferring_each_noun_with_its_word(self):
+        """One head turns, one always prefers the first, one turns the wrong way, one is undecided."""
+        looks = torch.tensor(
+            [[[0.6, 0.1], [0.6, 0.1], [0.1, 0.6], [0.3, 0.3]], [[0.2, 0.5], [0.5, 0.2], [0.5, 0.2], [0.3, 0.3]]]
+        )
+        assert turns(looks[None, :, None]).tolist() == [[[True, False, False, False]]]

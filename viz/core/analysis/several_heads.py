@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from viz.core.analysis.map_statistics import total_variation
+from viz.core.analysis.map_statistics import on_keys, total_variation
 
 
 def offset_scores(n: int, shares: Mapping[int, float]) -> Float[Tensor, "n n"]:
@@ -71,6 +71,26 @@ def head_distances(weights: Float[Tensor, "H Q K"]) -> Float[Tensor, "H H"]:
     """
     pairs = (weights.shape[0], *weights.shape)
     return total_variation(weights[:, None].expand(pairs), weights[None].expand(pairs)).mean(-1)
+
+
+def pattern_share(weights: Float[Tensor, "*B Q K"], target: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B"]:
+    r"""How much of a pattern is in a head: the share that a word gives to the words it is to look at.
+
+    .. math:: \frac{1}{|R|} \sum_{i \in R} \sum_{j \in T_i} A_{ij}, \qquad R = \{i : T_i \ne \emptyset\}
+
+    Args:
+        weights: one head, or many.
+        target: True where the pattern has a query look; queries without a True are left out.
+
+    Example:
+        Word 1 is to look at word 0, and gives it a quarter.
+
+        >>> target = torch.tensor([[False, False], [True, False]])
+        >>> pattern_share(torch.tensor([[1.0, 0.0], [0.25, 0.75]]), target)
+        tensor(0.2500)
+    """
+    rows = target.any(-1)
+    return on_keys(weights, target)[..., rows].mean(-1)
 
 
 def score_form(w_q: Float[Tensor, "d d_k"], w_k: Float[Tensor, "d_mem d_k"]) -> Float[Tensor, "d d_mem"]:

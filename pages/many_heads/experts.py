@@ -1,0 +1,124 @@
+"""Heads as experts: what a head called so would do, the real head that comes nearest, and what has no head at all."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.many_heads import compute
+from pages.many_heads.context import ManyHeadsContext
+from pages.many_heads.logic import draw_logic
+from pages.many_heads.patterns import CHOSEN, NEIGHBOURS, PATTERNS, Pattern, found_in, known_words, words_of
+from viz import limits
+from viz.components.maps import Panel, pack_maps
+from viz.components.mount import mount
+from viz.core.analysis.map_statistics import uniform
+from viz.core.analysis.several_heads import pattern_share
+from viz.figures.bars import bars
+from viz.figures.palette import BLUE, ORANGE
+from viz.frame import controls, state
+from viz.frame.checks import Check, check, open_cells
+from viz.frame.controls import KEEP
+from viz.frame.format import part
+from viz.frame.show import show
+from viz.frame.terms.marks import say
+
+HUES = {"positive": BLUE, "negative": ORANGE}
+
+
+def draw(context: ManyHeadsContext) -> list[Check]:
+    """For each expert the head with the highest share, an average head and an even spread; one of them as a map."""
+    t, scene = context.t, context.scene
+    expert = controls.choice(
+        t("many_heads.experts.which"), "expert", PATTERNS, lambda code: t(f"many_heads.experts.{code}"), look="pills"
+    )
+    patterns = found_in(scene.capture.tokens, _words(context, expert))
+    if not patterns:
+        st.info(t("many_heads.two_places.short"))
+        return []
+    shares = compute.shares(scene.choice.source, scene.choice.mask, patterns)
+    _all_experts(context, patterns, shares)
+    chosen = next((i for i, pattern in enumerate(patterns) if pattern.name == expert), None)
+    if chosen is None:
+        st.info(t(f"many_heads.experts.none_{expert if expert == 'punctuation' else 'words'}"))
+    else:
+        _nearest(context, patterns[chosen], shares[chosen])
+    by_torch = compute.shares_by_torch(scene.choice.source, scene.choice.mask, patterns)
+    off = (shares - by_torch).abs().max()
+    return [check("many_heads.experts.check", off, 1e-5, n=shares[0].numel()), *draw_logic(context)]
+
+
+def _words(context: ManyHeadsContext, expert: str) -> dict[str, tuple[int, int] | None]:
+    """The two words of each expert that needs them; the controls of the one that is open."""
+    tokens = context.scene.capture.tokens
+    words = words_of(tokens)
+    plain = sorted({word for word, special in zip(tokens.words, tokens.special, strict=True) if not special})
+    found: dict[str, tuple[int, int] | None] = {}
+    for name in CHOSEN:
+        usual = known_words(words, name) or (-1, -1)
+        keys = f"{name}_from", f"{name}_to"
+        state.belong_to(context.scene.labels, *keys)
+        options = (-1, *plain)
+        pair = tuple(state.pick(key, value, options) for key, value in zip(keys, usual, strict=True))
+        if name == expert:
+            with st.container(horizontal=True, gap="medium"):
+                for key, side in zip(keys, ("from", "to"), strict=True):
+                    st.selectbox(
+                        context.t(f"many_heads.experts.{name}_{side}"),
+                        options,
+                        key=key,
+                        persist_state=KEEP,
+                        width=240,
+                        format_func=lambda at: "–" if at < 0 else words[at],
+                    )
+        found[name] = (pair[0], pair[1]) if min(pair) >= 0 else None
+    return found
+
+
+def _even(context: ManyHeadsContext, pattern: Pattern) -> float:
+    """What an even spread over the words that may be looked at would give to the pattern."""
+    allowed = open_cells(context.scene)[0]
+    return float(pattern_share(uniform(allowed), pattern.target(len(allowed))))
+
+
+def _all_experts(context: ManyHeadsContext, patterns: tuple[Pattern, ...], shares: Tensor) -> None:
+    t, flat = context.t, shares.flatten(1)
+    series = {
+        t("many_heads.experts.nearest"): flat.max(1).values,
+        t("many_heads.experts.average"): flat.mean(1),
+        t("many_heads.experts.even"): torch.tensor([_even(context, pattern) for pattern in patterns]),
+    }
+    names = [t(f"many_heads.experts.{pattern.name}") for pattern in patterns]
+    alt = t("many_heads.experts.alt", n=flat.shape[1])
+    fig = bars(
+        names,
+        series,
+        title=t("many_heads.experts.expert"),
+        value_title=t("many_heads.experts.share"),
+        top=1.0,
+        height=320,
+    )
+    show(fig, key="experts", alt=alt)
+
+
+def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> None:
+    """The map of the nearest head beside the mean of all heads, and what can be said of it."""
+    t, scene, name = context.t, context.scene, pattern.name
+    layer, head = divmod(int(shares.argmax()), shares.shape[1])
+    values = {
+        "n": shares.numel(),
+        "layer": layer,
+        "head": head,
+        "share": part(float(shares.max())),
+        "mean": part(float(shares.mean())),
+        "even": part(_even(context, pattern)),
+    }
+    say(t("many_heads.experts.found", **values) + " " + t(f"many_heads.experts.{name}_true"))
+    n = min(len(scene.labels), limits.PAINTED_TOKENS)
+    maps = compute.nearest_and_mean(scene.choice.source, scene.choice.mask, layer, head)[:, :n, :n]
+    titles = t("many_heads.experts.map", layer=layer, head=head), t("many_heads.experts.mean_map", n=shares.numel())
+    panels = [Panel(code=str(i), title=title, alt=title, labels=scene.labels[:n]) for i, title in enumerate(titles)]
+    words = {"says": t("map.says"), "axes": t("many_heads.experts.axes")}
+    packed = pack_maps(panels, maps, what="weights", limit=1.0, hues=HUES, gutter=True, words=words)
+    mount("maps/maps", key="expert_map", data=packed)
+    if name in NEIGHBOURS and float(shares.max()) == 0:
+        st.caption(t("many_heads.experts.masked"))

@@ -1,0 +1,61 @@
+"""Is there a head for logic? One word turns what "it" means: in how many of ten such pairs does a head turn with it?"""
+
+import torch
+from torch import Tensor
+
+from pages.many_heads import compute
+from pages.many_heads.context import ManyHeadsContext
+from viz.figures.bars import bars
+from viz.frame import controls
+from viz.frame.checks import Check, check
+from viz.frame.show import show
+from viz.frame.terms.marks import say
+
+
+def draw_logic(context: ManyHeadsContext) -> list[Check]:
+    """The test, where the visitor asks for it: 20 sentences go through the model."""
+    t, source = context.t, context.scene.choice.source
+    if not controls.toggle(t("many_heads.logic.run"), "logic", help=t("many_heads.logic.help")):
+        return []
+    if source.kind != "model":
+        say(t("many_heads.logic.seeded"))
+        return []
+    looks = compute.looks_of_it(source.model)
+    if not len(looks):
+        say(t("many_heads.logic.unread"))
+        return []
+    turned = turns(looks)
+    _show(context, turned)
+    wrong = int((turned != turns(compute.looks_of_it_by_torch(source.model))).sum())
+    return [check("many_heads.logic.check", wrong, 0.0, n=len(looks))]
+
+
+def turns(looks: Tensor) -> Tensor:
+    """Whether a head prefers the first noun with the first word and the second with the second, (pairs, L, H).
+
+    Args:
+        looks: (pairs, words, L, H, nouns).
+    """
+    prefers_first = looks[..., 0] > looks[..., 1]
+    return prefers_first[:, 0] & (looks[..., 1] > looks[..., 0])[:, 1]
+
+
+def _show(context: ManyHeadsContext, turned: Tensor) -> None:
+    t, n = context.t, len(turned)
+    counts = turned.sum(0)
+    heads = torch.bincount(counts.flatten(), minlength=n + 1)
+    layer, head = divmod(int(counts.argmax()), counts.shape[1])
+    found = t(
+        "many_heads.logic.found" if int(counts.max()) else "many_heads.logic.found_none",
+        n=n, heads=counts.numel(), first=int(turned[0].sum()), all=int(heads[n]),
+        layer=layer, head=head, best=int(counts.max()), mean=f"{float(counts.float().mean()):.1f}",
+    )  # fmt: skip
+    fig = bars(
+        [str(i) for i in range(n + 1)],
+        {t("many_heads.logic.heads"): heads.float()},
+        title=t("many_heads.logic.pairs", n=n),
+        value_title=t("many_heads.logic.heads"),
+        height=200,
+    )
+    show(fig, key="logic_turns", alt=found)
+    say(found)
