@@ -4,11 +4,15 @@ from pages.convolution import difference, filters, kernel_in_w_o, likeness, pict
 from pages.convolution.context import open_convolution
 from pages.convolution.slips import choice as slips
 from pages.convolution.slips import comparison, sharpness
+from pages.convolution.vision import heads as vision_heads
+from pages.convolution.vision import training as vision_training
+from viz.core.analysis.plane_fit import fit_planes, plane_weights
 from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.mistakes.relative import narrow_heads, query_minus_key, shift_for_centre
 from viz.core.variants.learn_convolution import effective_kernel, learn
 from viz.core.variants.relative import axial_layer, heads_from_kernel, position_vectors, quadratic_scores, value_heads
 from viz.frame.page import Page, Section
+from viz.models.trained.digits import train
 
 WINDOW = (
     r"\begin{aligned} v \cdot r_\delta &= -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta)"
@@ -37,6 +41,7 @@ PICTURE = (
 )
 SHARPNESS = ("spread_alpha", "reach_k")
 TRAINING = ("learned", "lesson_seed", "lesson_heads", "start", "rate", "alpha_start", "free_alpha", "moment")
+VISION = ("vision", "digit", "nth", "ink", "patch", "vision_layer")
 
 PAGE = Page(
     name="convolution",
@@ -64,5 +69,9 @@ PAGE = Page(
         Section("reach", reach.draw, parameters=("k_stack",)),
         Section("comparison", comparison.draw, (heads_from_kernel,), parameters=("compare_k",), reads_mask=False),
         Section("likeness", likeness.draw, (fit_windows, window_weights), EXPLAINED, parameters=("head",)),
+        Section(
+            "vision", vision_heads.draw, (fit_planes, plane_weights), EXPLAINED, parameters=VISION, reads_mask=False
+        ),
+        Section("vision_training", vision_training.draw, (train,), reads_mask=False),
     ),
 )

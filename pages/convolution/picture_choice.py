@@ -51,6 +51,13 @@ def choose(context: ConvolutionContext, *, first: bool = False) -> PictureChoice
     return PictureChoice(image=_image(context.t, says_why=draws), filters=_filters())
 
 
+def choose_picture(context: ConvolutionContext, *, draws: bool) -> Tensor:
+    """A picture alone, for a section that has no kernel; where ``draws``, with its control."""
+    if draws and not context.whole_page:  # else the control of the section on pictures is there
+        _uploader(context.t, _which_picture(context.t))
+    return _image(context.t, says_why=draws)
+
+
 def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first: bool = False) -> int:
     """Which output channel is shown: number f * channels + c is filter f of channel c."""
     if context.whole_page and not first:
@@ -70,17 +77,28 @@ def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first:
     return channel
 
 
+def _which_picture(t: Translate) -> str:
+    return controls.choice(
+        t("convolution.which_picture"),
+        "picture",
+        SOURCES,
+        lambda code: t(f"convolution.picture_{code}"),
+        default="scene",
+        look="pills",
+        width="content",
+    )
+
+
+def _uploader(t: Translate, source: str) -> None:
+    if source == "upload":
+        kinds, most = ["png", "jpg", "jpeg"], limits.PICTURE_BYTES // 10**6
+        help_text = t("convolution.upload_help")
+        st.file_uploader(t("convolution.upload"), type=kinds, key="_upload", help=help_text, max_upload_size=most)
+
+
 def _controls(t: Translate) -> None:
     with st.container(horizontal=True, gap="medium"):
-        source = controls.choice(
-            t("convolution.which_picture"),
-            "picture",
-            SOURCES,
-            lambda code: t(f"convolution.picture_{code}"),
-            default="scene",
-            look="pills",
-            width="content",
-        )
+        source = _which_picture(t)
         kernel = controls.choice(
             t("convolution.kernel"),
             "kernel",
@@ -90,10 +108,7 @@ def _controls(t: Translate) -> None:
             look="pills",
             width="content",
         )
-    if source == "upload":
-        kinds, most = ["png", "jpg", "jpeg"], limits.PICTURE_BYTES // 10**6
-        help_text = t("convolution.upload_help")
-        st.file_uploader(t("convolution.upload"), type=kinds, key="_upload", help=help_text, max_upload_size=most)
+    _uploader(t, source)
     if kernel in ("random", "own"):
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             _size_of_kernel(t, kernel)

@@ -23,6 +23,7 @@ from viz.core.analysis import (
     grouped_module,
     lens,
     map_statistics,
+    plane_fit,
     puzzles,
     receptive_field,
     rollout,
@@ -38,7 +39,7 @@ from viz.core.mistakes import relative as mistaken_windows
 from viz.core.variants import decoding, encodings, general_heads, kv_sharing, relative, scoring
 from viz.frame import compute, mask_code
 from viz.models import generation, interventions, stream
-from viz.models.trained import twins
+from viz.models.trained import digits, twins
 
 SEEDED = "source=words&text=one+two+three+four+five+two&n_heads=4"
 
@@ -118,6 +119,8 @@ PLACES = {
     "sharpness": f"convolution/sharpness?{SEEDED}",
     "comparison": f"convolution/comparison?{SEEDED}",
     "likeness": "convolution/likeness",
+    "vision": f"convolution/vision?{SEEDED}",
+    "vision, its training": f"convolution/vision_training?{SEEDED}",
     # Sharing
     "who shares": f"share_kv/who_shares?{SEEDED}&n_kv_heads=2&mask=causal",
     "who shares, MHA": f"share_kv/who_shares?{SEEDED}&n_kv_heads=4",
@@ -265,6 +268,8 @@ FAULTS = {
             "rollout, a model",
             "translation",
             "experts, logic",
+            "vision",
+            "vision, its training",
         ),
     ),
     "the opposite mask": Fault(
@@ -758,6 +763,21 @@ FAULTS = {
         function=window_fit.fit_layers,
         wrong=lambda right, *a: tuple(replace(fit, explained=fit.explained.roll(1)) for fit in right(*a)),
         places=("likeness",),
+    ),
+    "a window on a picture that explains more than it does": Fault(
+        function=plane_fit.fit_planes,
+        wrong=lambda right, *a: replace(fit := right(*a), explained=(fit.explained + 1) / 2),
+        places=("vision", "vision, its training"),
+    ),
+    "down for right": Fault(
+        function=plane_fit.fit_planes,
+        wrong=lambda right, *a: replace(fit := right(*a), offset=fit.offset.flip(-1)),
+        places=("vision",),
+    ),
+    "digits read with the ink as paper": Fault(
+        function=digits.pixels,
+        wrong=lambda right, levels: -right(levels),
+        places=("vision, its training",),
     ),
     "rows that were written without the last key": Fault(
         function=generation._stitch,

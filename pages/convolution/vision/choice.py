@@ -1,0 +1,97 @@
+"""What the sections on a trained vision model share: the model and its picture, and their controls."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.convolution.compute import Numbers
+from pages.convolution.context import ConvolutionContext
+from pages.convolution.picture_choice import choose_picture
+from pages.convolution.vision import compute
+from pages.convolution.vision.compute import Reader
+from pages.convolution.vision.ink import as_picture, is_ink, to_code, to_levels
+from viz.frame import controls, state
+from viz.frame.controls import KEEP
+from viz.frame.specs import picture_entries
+from viz.models import registry
+from viz.models.trained import digits
+from viz.models.vision import VisionModel
+
+DRAW = "draw"
+DIGITS = (*map(str, range(10)), DRAW)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisionChoice:
+    """A model that reads pictures, and a picture (channels, rows, columns) of 0 to 1.
+
+    ``ink`` is the picture as the pad has it; None for a model that reads other pictures than digits.
+    """
+
+    reader: Reader
+    picture: Tensor
+    ink: str | None
+
+    @property
+    def key(self) -> Numbers:
+        """The picture as part of a key."""
+        return Numbers.of(self.picture)
+
+    @property
+    def model(self) -> VisionModel:
+        """The model."""
+        return compute.opened(self.reader)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the model of this project."""
+        return self.ink is not None
+
+
+def choose_vision(context: ConvolutionContext, *, first: bool = False) -> VisionChoice:
+    """What was chosen; the controls are drawn once on a page: by the ``first`` of its sections, or the only one."""
+    draws = first or not context.whole_page
+    names = list(dict.fromkeys(entry.id for entry in picture_entries()))
+    name = state.choice("vision", names[0], names)
+    if draws and len(names) > 1:
+        st.selectbox(context.t("convolution.vision.model"), names, key="vision", persist_state=KEEP, width=320)
+    reader = Reader(model=name)
+    if _entry(name) not in registry.picture_entries():
+        return VisionChoice(reader=reader, picture=choose_picture(context, draws=draws), ink=None)
+    code = _ink(context, draws=draws)
+    return VisionChoice(reader=reader, picture=as_picture(to_levels(code)), ink=code)
+
+
+def _entry(name: str) -> registry.Entry:
+    return next(entry for entry in picture_entries() if entry.id == name)
+
+
+def _ink(context: ConvolutionContext, *, draws: bool) -> str:
+    """A digit that nobody trained on, or the visitor's own."""
+    t, known = context.t, digits.held_out()
+    name = state.choice("digit", "3", DIGITS)
+    which = state.whole("nth", 0, 0, 0 if name == DRAW else int((known.names == int(name)).sum()) - 1)
+    if draws:
+        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+            controls.choice(
+                t("convolution.vision.which"),
+                "digit",
+                DIGITS,
+                lambda code: t("convolution.vision.draw") if code == DRAW else code,
+                default="3",
+                look="pills",
+            )
+            if name != DRAW:
+                n = int((known.names == int(name)).sum())
+                controls.number_input(t("convolution.vision.nth", n=n), "nth", 0, 0, n - 1, width=220)
+    code = state.param("ink", "", str, is_ink)
+    if name == DRAW:
+        return code or to_code(to_levels(""))
+    return to_code(known.levels[(known.names == int(name)).nonzero()[which, 0]])
+
+
+def grey(picture: Tensor) -> Tensor:
+    """The brightness of a picture, (rows, columns)."""
+    return torch.as_tensor(picture).mean(0)

@@ -1,0 +1,104 @@
+"""What the sections on a trained vision model compute and keep."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from pages.convolution.compute import Numbers
+from viz.core.analysis.plane_fit import fit_planes
+from viz.core.analysis.window_fit import WindowFit
+from viz.errors import ModelError
+from viz.frame import compute
+from viz.frame.compute import kept
+from viz.frame.specs import picture_entries
+from viz.frame.waiting import until
+from viz.models import registry
+from viz.models.trained import digits
+from viz.models.vision import Seen, VisionModel, judged, load_vision, look, untrained
+from viz.scheduler.cache import Kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """A model that reads pictures: its name, and whether as it was trained or as it began."""
+
+    model: str
+    trained: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """How far our pass is from transformers' own, in weights and class scores; and the probabilities it gives."""
+
+    weights: float
+    logits: float
+    probabilities: Tensor
+
+
+@partial(Kept, store=compute.models, kind="load", wait=until)
+def opened(reader: Reader) -> VisionModel:
+    """A loaded model, shared by all visitors.
+
+    Raises:
+        ModelError: if it cannot be used.
+    """
+    if not reader.trained:
+        after = opened(Reader(model=reader.model))
+        is_ours = after.entry in registry.picture_entries()
+        return untrained(after, digits.build(digits.Recipe()) if is_ours else None)
+    entry = next((entry for entry in picture_entries() if entry.id == reader.model), None)
+    if entry is None:
+        raise ModelError("unknown", model=reader.model)
+    return load_vision(entry)
+
+
+@kept
+def seen(reader: Reader, picture: Numbers) -> Seen:
+    """What the layers saw of a picture."""
+    return look(opened(reader), picture.tensor())
+
+
+@kept
+def fits(reader: Reader, picture: Numbers) -> tuple[WindowFit, ...]:
+    """The window closest to every head, for each layer."""
+    looked = seen(reader, picture)
+    return tuple(fit_planes(looked.among_patches(i).weights, looked.grid) for i in range(len(looked.calls)))
+
+
+@kept
+def rows(reader: Reader, picture: Numbers, query: int) -> Tensor:
+    """Where every head looks from one patch, (L, H, P)."""
+    looked = seen(reader, picture)
+    return torch.stack([looked.among_patches(i).weights[:, query] for i in range(len(looked.calls))])
+
+
+@kept
+def agreement(reader: Reader, picture: Numbers) -> Agreement:
+    """Our weights and scores against the model's own forward pass, in transformers' attention."""
+    looked = seen(reader, picture)
+    weights, logits = judged(opened(reader), picture.tensor())
+    off = max(float((looked.layer(i).weights - theirs).abs().max()) for i, theirs in enumerate(weights))
+    if logits is None or looked.logits is None:
+        return Agreement(weights=off, logits=0.0, probabilities=torch.zeros(0))
+    apart = float((looked.logits - logits).abs().max())
+    return Agreement(weights=off, logits=apart, probabilities=logits.softmax(-1))
+
+
+@kept
+def right(reader: Reader) -> int:
+    """How many of the digits that were held out the model names right, counted now."""
+    known, model = digits.held_out(), opened(reader).model
+    with torch.inference_mode():
+        found = model(pixel_values=digits.pixels(known.levels)).logits.argmax(-1)
+    return int((found == known.names).sum())
+
+
+@kept
+def every_digit(reader: Reader, of_each: int) -> Tensor:
+    """The share that the closest window explains of each head, for so many held-out digits of each name, (n, L, H)."""
+    known = digits.held_out()
+    chosen = [at for name in range(10) for at in (known.names == name).nonzero()[:of_each, 0].tolist()]
+    pictures = [Numbers.of(known.levels[at].float()[None] / digits.LEVELS) for at in chosen]
+    return torch.stack([torch.stack([fit.explained for fit in fits(reader, picture)]) for picture in pictures])

@@ -1,0 +1,229 @@
+"""A trained vision model: where its heads look on a digit, each beside the window that comes closest to it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.convolution import by_hand
+from pages.convolution.context import ConvolutionContext
+from pages.convolution.live_view import HUES, sent_before
+from pages.convolution.vision import compute
+from pages.convolution.vision.choice import DRAW, VisionChoice, choose_vision, grey
+from pages.convolution.vision.ink import read_ink
+from viz.components.head_grid import pack
+from viz.components.mount import mount
+from viz.core.analysis.plane_fit import plane_weights
+from viz.core.analysis.window_fit import WindowFit
+from viz.figures.bars import bars
+from viz.figures.palette import BLUE, GREY
+from viz.frame import controls, state
+from viz.frame.checks import Check, check
+from viz.frame.format import number, part, share
+from viz.frame.show import show
+from viz.frame.terms.marks import say
+from viz.text import sentences
+
+PAD, HEADS = "digit_pad", "patch_heads"
+MOST_NAMES = 10
+MOST_CARDS = 36
+"""Heads drawn at once; a larger model shows one layer."""
+
+
+def draw(context: ConvolutionContext) -> list[Check]:
+    """The picture and what the model says it is; then every head from one patch, with its closest window."""
+    choice = choose_vision(context, first=True)
+    found = compute.agreement(choice.reader, choice.key)
+    _answer(context, choice, found.probabilities)
+    fits = compute.fits(choice.reader, choice.key)
+    layers = _layers(context, choice)
+    _heads(context, choice, fits, layers)
+    _say_heads(context, choice, fits)
+    return _checks(choice, found, fits, layers[0])
+
+
+def _answer(context: ConvolutionContext, choice: VisionChoice, judged: Tensor) -> None:
+    """The pad with the digit, beside the probabilities of what it is."""
+    t, names = context.t, choice.model.names
+    if choice.ink is not None:
+        left, right = st.columns([1, 2], gap="large")
+        with left:
+            _pad(context, choice.ink)
+    else:
+        right = st.container()
+        rows, columns = choice.model.size
+        st.caption(t("convolution.vision.scaled", rows=rows, columns=columns, n=choice.model.n_patches))
+    if not names:
+        st.info(t("convolution.vision.nameless"))
+        return
+    logits = compute.seen(choice.reader, choice.key).logits
+    assert logits is not None
+    probabilities = logits.softmax(-1)
+    order = probabilities.argsort(descending=True)[:MOST_NAMES]
+    if choice.ink is not None:
+        order = order.sort().values
+    best = int(probabilities.argmax())
+    with right:
+        blank = choice.ink is not None and not choice.ink.strip("0")
+        sentence = t("convolution.vision.blank" if blank else "convolution.vision.says")
+        sentence = f"{sentence} " + t(
+            "convolution.vision.answer", name=names[best], p=share(float(probabilities[best]))
+        )
+        shown = bars(
+            [names[i] for i in order.tolist()],
+            {t("convolution.vision.probability"): probabilities[order]},
+            title=t("convolution.vision.class"),
+            value_title=t("convolution.vision.probability"),
+            top=1.0,
+            colours=[BLUE if i == best else GREY for i in order.tolist()],
+        )
+        show(shown, key="vision_answer", alt=sentence)
+        st.text(sentence)  # a folder may call its classes anything
+
+
+def _pad(context: ConvolutionContext, code: str) -> None:
+    data = {
+        "code": code,
+        "sent": sent_before(PAD),
+        "hue": BLUE,
+        "words": _words(context, "pad.", lambda name: context.t(f"convolution.pad.{name}")),
+    }
+    mount("convolution/digit_pad", key=PAD, data=data, on_choice_change=_take_ink)
+
+
+def _words(context: ConvolutionContext, below: str, write: Callable[[str], str]) -> dict[str, str]:
+    """A view's own words, to be filled in by the browser: the texts below ``convolution.<view>``."""
+    start = f"convolution.{below}"
+    names = [name.removeprefix(start) for name in sentences(context.scene.choice.lang) if name.startswith(start)]
+    return {name: write(name) for name in names}
+
+
+def _take_ink() -> None:
+    """Take over what was drawn in the browser: from then on it is the visitor's own digit."""
+    code = read_ink(st.session_state[PAD].get("choice"))
+    if code is not None:
+        state.put("digit", DRAW)
+        state.choose("ink", code)
+
+
+def _layers(context: ConvolutionContext, choice: VisionChoice) -> list[int]:
+    """Which layers are drawn: all, or of a large model one."""
+    L = len(choice.model.layers)
+    if L * choice.model.n_heads <= MOST_CARDS:
+        return list(range(L))
+    return [controls.slider(context.t("choice.layer"), "vision_layer", 0, 0, L - 1, width=420)]
+
+
+def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[WindowFit, ...], layers: list[int]) -> None:
+    """The view: the picture in patches, and every head beside its window."""
+    t, (rows, columns), H = context.t, choice.model.grid, choice.model.n_heads
+    query = divmod(state.whole("patch", rows // 2 * columns + columns // 2, 0, rows * columns - 1), columns)
+    place = query[0] * columns + query[1]
+    seen = compute.rows(choice.reader, choice.key, place)[layers]
+    windows = torch.stack([_windows(fits[layer], choice.model.grid, place) for layer in layers])
+    cards = []
+    for i, layer in enumerate(layers):
+        for head in range(H):
+            explained, most = part(float(fits[layer].explained[head])), int(seen[i, head].argmax())
+            alt = t(
+                "convolution.vision.card",
+                layer=layer, head=head, row=most // columns, column=most % columns,
+                weight=part(float(seen[i, head, most])), share=explained,
+            )  # fmt: skip
+            cards.append({"layer": layer, "name": t("convolution.head", i=head), "share": explained, "alt": alt})
+    picture = grey(_as_read(choice))
+    if choice.ink is not None:  # ink is dark
+        picture = 1 - picture
+    header = {
+        "rows": rows,
+        "columns": columns,
+        "size": list(picture.shape),
+        "choice": {"query": list(query)},
+        "heads": cards,
+        "title": t("convolution.vision.picture"),
+        "sent": sent_before(HEADS),
+        "hues": HUES,
+        "words": _words(context, "patches.", lambda name: context.t(f"convolution.patches.{name}")),
+    }
+    packed = pack(header, {"image": picture.flatten(), "seen": seen.flatten(), "windows": windows.flatten()})
+    mount("convolution/patch_heads", key=HEADS, data=packed.data, on_choice_change=_take_patch)
+
+
+def _as_read(choice: VisionChoice) -> Tensor:
+    """The picture at the model's own size, 0 to 1."""
+    model = choice.model
+    mean, std = (torch.tensor(value).reshape(-1, 1, 1) for value in (model.mean, model.std))
+    return model.pixels(choice.picture) * std + mean
+
+
+def _windows(fit: WindowFit, grid: tuple[int, int], place: int) -> Tensor:
+    """What each head's closest window gives to every patch, seen from one, (H, P)."""
+    return torch.stack(
+        [plane_weights(o[None], a[None], grid)[0, place] for o, a in zip(fit.offset, fit.alpha, strict=True)]
+    )
+
+
+def _take_patch() -> None:
+    """Take over which patch was clicked; a patch that does not exist becomes one that does."""
+    sent = st.session_state[HEADS].get("choice")
+    patch = sent.get("patch") if isinstance(sent, Mapping) else None
+    if type(patch) is int and patch >= 0:
+        state.put("patch", patch)
+
+
+def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[WindowFit, ...]) -> None:
+    t = context.t
+    explained = torch.stack([fit.explained for fit in fits])
+    inside = torch.stack([inside_share(fit.offset, choice.model.grid) for fit in fits])
+    windows = explained * (inside >= 0.5)  # else the centre lies outside the picture, and the window is its edge
+    layer, head = divmod(int(windows.argmax()), choice.model.n_heads)
+    fit = fits[layer]
+    down, right = (number(value, 2) for value in fit.offset[head].tolist())
+    found: dict[str, Any] = {
+        "n": explained.numel(),
+        "many": int((windows > 0.5).sum()),
+        "mean": part(float(explained.mean())),
+        "layer": layer,
+        "head": head,
+        "share": part(float(explained[layer, head])),
+        "alpha": number(float(fit.alpha[head])),
+        "down": down,
+        "right": right,
+    }
+    say(t("convolution.vision.found", **found))
+    st.caption(t("convolution.vision.note"))
+
+
+def inside_share(offset: Tensor, grid: tuple[int, int]) -> Tensor:
+    """The share of the patches from which each window's centre lies on the picture, (H).
+
+    Example:
+        >>> inside_share(torch.tensor([[0.0, 0.0], [-2.0, 4.0]]), (8, 8)).tolist()
+        [1.0, 0.375]
+    """
+    return (1 - offset.abs() / torch.tensor(grid)).clamp(min=0).prod(-1)
+
+
+def share_on_plane(weights: Tensor, offset: Tensor, alpha: Tensor, grid: tuple[int, int]) -> float:
+    """1 - squared error of the window / squared distance from an even spread, written out patch by patch."""
+    window = by_hand.softmax(by_hand.window_scores(offset[None], alpha[None], grid)[0])
+    missed = float((weights.double() - window).square().sum())
+    whole = float((weights.double() - 1 / len(weights)).square().sum())
+    return 1 - missed / whole if whole > 0 else 0.0
+
+
+def _checks(choice: VisionChoice, found: compute.Agreement, fits: tuple[WindowFit, ...], layer: int) -> list[Check]:
+    """Against transformers' own pass; and the best head of a layer, from the model's own weights."""
+    checks = [check("convolution.vision.check_weights", found.weights, 1e-5, n=len(fits))]
+    looked = compute.seen(choice.reader, choice.key)
+    if looked.logits is not None:
+        apart = (looked.logits.softmax(-1) - found.probabilities).abs().max()
+        checks.append(check("convolution.vision.check_answer", apart, 1e-5))
+    fit, n = fits[layer], looked.n_other
+    head = int(fit.explained.argmax())
+    among = looked.layer(layer).weights[head, n:, n:]
+    by_pairs = share_on_plane(among / among.sum(-1, keepdim=True), fit.offset[head], fit.alpha[head], looked.grid)
+    off = abs(by_pairs - float(fit.explained[head]))
+    return [*checks, check("convolution.vision.check_share", off, 1e-3, layer=layer, head=head)]
