@@ -58,12 +58,17 @@ def _numbers(config: dict[str, Any], depth: int = 3) -> Iterator[tuple[str, floa
             yield name, value
 
 
-def unusable(model: Any, tokenizer: Any) -> str | None:
-    """Why a model that could be loaded cannot be used, in a few words; None if it can."""
+def unusable(tokenizer: Any) -> str | None:
+    """Why a tokenizer that could be loaded cannot be used, in a few words; None if it can."""
     if not len(tokenizer):
         return "tokenizer.json: it knows no token"
     if not isinstance(tokenizer.model_max_length, int | float) or not tokenizer.model_max_length >= 1:
         return "tokenizer_config.json: model_max_length is not a number from 1 on"
+    return None
+
+
+def not_numbers(model: Any) -> str | None:
+    """Which of a model's weights hold what is no number, in a few words; None if none do."""
     for name, weights in model.named_parameters():
         if not bool(weights.isfinite().all()):
             return f"{name} holds values that are not numbers"

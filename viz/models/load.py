@@ -12,7 +12,7 @@ import torch
 from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
-from viz.models.checks import refused, unusable
+from viz.models.checks import not_numbers, refused, unusable
 from viz.models.layout import LoadedModel, check_family, find_layers
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
@@ -144,20 +144,14 @@ def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
         raise corrupt(entry, error) from error
 
 
-def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
-    """The model and its tokenizer from a folder as ``save_pretrained`` writes it."""
-    config = read_json(entry, folder / "config.json")
-    if config.get("model_type") in PICTURE_FAMILIES:
-        raise ModelError("pictures", model=entry.id)
-    check_family(entry, str(config.get("model_type")))
-    check_weights(entry, folder)
-    if reason := refused(config):
-        raise corrupt(entry, reason)
-    if not (folder / "tokenizer.json").is_file():
-        raise ModelError("missing", model=entry.id, file="tokenizer.json")
+def read_checkpoint(entry: Entry, folder: Path, model_class: Any) -> Any:
+    """The model of a folder that was checked, with our attention.
+
+    Raises:
+        ModelError: "corrupt", if weights are missing, of another size, or no numbers.
+    """
     try:
-        tokenizer = _tokenizer(folder)
-        model, report = _auto_class(config).from_pretrained(
+        model, report = model_class.from_pretrained(
             folder,
             use_safetensors=True,
             attn_implementation=INTERFACE,
@@ -173,7 +167,28 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
         raise corrupt(entry, f"no weights for {gaps[0]}")
     for name, found, asked in sorted(report["mismatched_keys"]):
         raise corrupt(entry, f"{name} is {_size(found)}, config.json asks for {_size(asked)}")
-    if reason := unusable(model, tokenizer):
+    if reason := not_numbers(model):
+        raise corrupt(entry, reason)
+    return model
+
+
+def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
+    """The model and its tokenizer from a folder as ``save_pretrained`` writes it."""
+    config = read_json(entry, folder / "config.json")
+    if config.get("model_type") in PICTURE_FAMILIES:
+        raise ModelError("pictures", model=entry.id)
+    check_family(entry, str(config.get("model_type")))
+    check_weights(entry, folder)
+    if reason := refused(config):
+        raise corrupt(entry, reason)
+    if not (folder / "tokenizer.json").is_file():
+        raise ModelError("missing", model=entry.id, file="tokenizer.json")
+    try:
+        tokenizer = _tokenizer(folder)
+    except Exception as error:
+        raise corrupt(entry, error) from error
+    model = read_checkpoint(entry, folder, _auto_class(config))
+    if reason := unusable(tokenizer):
         raise corrupt(entry, reason)
     return model, tokenizer
 

@@ -14,7 +14,7 @@ from viz import ROOT
 from viz.errors import ModelError
 
 PICTURE_FAMILIES = ("vit", "deit")
-"""Families that read pictures: :mod:`viz.models.vision` opens them."""
+"""Families that read pictures: :mod:`viz.models.pictures.vision` opens them."""
 
 
 @dataclass(frozen=True, kw_only=True)

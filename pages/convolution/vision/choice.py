@@ -16,8 +16,8 @@ from viz.frame import controls, state
 from viz.frame.controls import KEEP
 from viz.frame.specs import picture_entries
 from viz.models import registry
+from viz.models.pictures.vision import VisionModel
 from viz.models.trained import digits
-from viz.models.vision import VisionModel
 
 DRAW = "draw"
 DIGITS = (*map(str, range(10)), DRAW)

@@ -15,8 +15,8 @@ from viz.frame.compute import kept
 from viz.frame.specs import picture_entries
 from viz.frame.waiting import until
 from viz.models import registry
+from viz.models.pictures.vision import Seen, VisionModel, judged, load_vision, look, untrained
 from viz.models.trained import digits
-from viz.models.vision import Seen, VisionModel, judged, load_vision, look, untrained
 from viz.scheduler.cache import Kept
 
 

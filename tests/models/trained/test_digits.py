@@ -10,8 +10,8 @@ from sklearn.datasets import load_digits
 from torch.testing import assert_close
 
 from viz.models import registry
+from viz.models.pictures.vision import load_vision
 from viz.models.trained import digits
-from viz.models.vision import load_vision
 
 SMALL = digits.Recipe(d_model=8, n_heads=2, n_layers=1, d_ff=11, batch=100, epochs=2)
 

@@ -10,13 +10,13 @@ from torch.testing import assert_close
 
 from pages.convolution.vision.ink import is_ink, to_code, to_levels
 from tests.components.test_maps import unpack
-from tests.models.test_vision import save_vision
+from tests.models.pictures.test_vision import save_vision
 from tests.running import checked, sentences_of
 from viz.core.analysis.plane_fit import fit_planes
 from viz.frame import compute, specs
 from viz.models import registry
+from viz.models.pictures.vision import judged, load_vision
 from viz.models.trained import digits
-from viz.models.vision import judged, load_vision
 from viz.text import LANGUAGES, translator
 
 T = translator("en")

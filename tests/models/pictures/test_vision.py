@@ -12,8 +12,8 @@ from torch.testing import assert_close
 from tests.checkpoints import save
 from viz.errors import ModelError
 from viz.models import load
+from viz.models.pictures.vision import PATCHES, judged, load_vision, look, untrained
 from viz.models.registry import Entry, reads_pictures
-from viz.models.vision import PATCHES, judged, load_vision, look, untrained
 
 SIZES = {
     "hidden_size": 35, "num_hidden_layers": 3, "num_attention_heads": 5, "intermediate_size": 53,
@@ -147,6 +147,31 @@ class TestRefused:
     def test_too_many_patches(self, tmp_path):
         error = self.refusal(save_vision("vit", tmp_path / "vit", image_size=34))
         assert (error.code, error.values["n"], error.values["most"]) == ("patches", 289, PATCHES)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"image_size": 10**9},
+            {"image_size": [14, "x"]},
+            {"patch_size": 0},
+            {"num_channels": 99},
+            {"num_hidden_layers": 10**6},
+            {"hidden_size": 40},
+            {"quantization_config": {"load_in_8bit": True}},
+        ],
+    )
+    def test_sizes_that_are_not_its_weights(self, folder, changes):
+        config = json.loads((folder / "config.json").read_text()) | changes
+        (folder / "config.json").write_text(json.dumps(config))
+        assert self.refusal(folder).code == "corrupt"
+
+    def test_weights_that_are_no_numbers(self, folder):
+        from safetensors.torch import load_file, save_file
+
+        tensors = load_file(folder / "model.safetensors")
+        next(iter(tensors.values())).flatten()[0] = torch.nan
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        assert self.refusal(folder).code == "corrupt"
 
     @pytest.mark.parametrize(
         "reads", [{"image_std": [0, 0, 0]}, {"image_mean": [0.5, 0.5]}, {"image_mean": ["x"]}, {"image_std": [1e999]}]

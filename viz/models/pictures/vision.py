@@ -17,13 +17,17 @@ from viz.core.attention import AttentionTrace, attend
 from viz.errors import ModelError
 from viz.models.attention_interface import INTERFACE, install, recording, watch
 from viz.models.capture import Call, calls_of
+from viz.models.checks import refused
 from viz.models.layout import Layer, find_layers
-from viz.models.load import OPTIONS, check_weights, corrupt, lean, read_json
+from viz.models.load import check_weights, corrupt, lean, read_checkpoint, read_json
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.models.tokens import visible
 
 PATCHES = 256
 """Of a picture, at most: 16 x 16, of which a head has a map of 256 x 256."""
+
+SIZES = {"image_size": 1024, "patch_size": 1024, "num_channels": 4}
+"""The most of each that a configuration may ask for."""
 
 NAME_CHARACTERS = 40
 """Of what a model calls a class; a folder may call it anything."""
@@ -116,21 +120,10 @@ def load_vision(entry: Entry) -> VisionModel:
         known = ", ".join(PICTURE_FAMILIES)
         raise ModelError("family", model=entry.id, family=str(config.get("model_type")), known=known)
     check_weights(entry, entry.path)
-    if "transformers_weights" in config:
-        raise corrupt(entry, "config.json: transformers_weights names another file")
-    try:
-        model, report = _class_of(config).from_pretrained(
-            entry.path,
-            use_safetensors=True,
-            attn_implementation=INTERFACE,
-            dtype=torch.float32,
-            output_loading_info=True,
-            **OPTIONS,
-        )
-    except Exception as error:
-        raise corrupt(entry, error) from error
-    if gaps := sorted(key for key in report["missing_keys"] if "pooler" not in key):
-        raise corrupt(entry, f"no weights for {gaps[0]}")
+    if reason := refused(config) or _sizes_refused(config):
+        raise corrupt(entry, reason)
+    _check_grid(entry, _grid(config.get("image_size", 224), config.get("patch_size", 16)))
+    model = read_checkpoint(entry, entry.path, _class_of(config))
     reads = read_json(entry, file) if (file := entry.path / "preprocessor_config.json").is_file() else {}
     return opened(entry, model, reads)
 
@@ -156,14 +149,12 @@ def opened(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
         ModelError: "patches" or "corrupt".
     """
     config = model.config
+    grid = _grid(config.image_size, config.patch_size)
+    _check_grid(entry, grid)
     try:
-        size, patch = _pair(config.image_size), _pair(config.patch_size)
-        grid = size[0] // patch[0], size[1] // patch[1]
         mean, std = _scale(reads, config.num_channels)
-    except (TypeError, ValueError, ZeroDivisionError) as error:
+    except (TypeError, ValueError) as error:
         raise corrupt(entry, error) from error
-    if not 1 < math.prod(grid) <= PATCHES:
-        raise ModelError("patches", model=entry.id, n=math.prod(grid), most=PATCHES)
     model.eval().requires_grad_(False)
     layers = tuple(find_layers(model))
     watch(layers)
@@ -173,7 +164,7 @@ def opened(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
         model=model,
         judge=_judge(model),
         layers=layers,
-        size=size,
+        size=_pair(config.image_size),
         grid=grid,
         channels=int(config.num_channels),
         mean=mean,
@@ -196,6 +187,27 @@ def untrained(vision: VisionModel, begun: Any = None, *, seed: int = 0) -> Visio
             begun = type(vision.model)(vision.model.config)
     begun.set_attn_implementation(INTERFACE)
     return opened(vision.entry, begun, {"image_mean": vision.mean, "image_std": vision.std})
+
+
+def _sizes_refused(config: Mapping[str, Any]) -> str | None:
+    """Why the sizes of a configuration cannot be used: said before anything is made as large as it asks for."""
+    for name, most in SIZES.items():
+        value = config.get(name)
+        for number in value if isinstance(value, list) and len(value) == 2 else (value,):
+            if value is not None and not (type(number) is int and 1 <= number <= most):
+                return f"config.json: {name} is not a whole number from 1 to {most}"
+    return None
+
+
+def _grid(image: Any, patch: Any) -> tuple[int, int]:
+    """How many patches there are, down and across."""
+    (rows, columns), (high, wide) = _pair(image), _pair(patch)
+    return rows // high, columns // wide
+
+
+def _check_grid(entry: Entry, grid: tuple[int, int]) -> None:
+    if not 1 < math.prod(grid) <= PATCHES:
+        raise ModelError("patches", model=entry.id, n=math.prod(grid), most=PATCHES)
 
 
 def _pair(size: Any) -> tuple[int, int]:
