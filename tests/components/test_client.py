@@ -10,6 +10,7 @@ import subprocess
 import pytest
 import torch
 
+from pages.convolution.vision.ink import to_code as ink_code
 from tests.contrast import ENOUGH, THEMES, contrast, over
 from viz import ROOT
 from viz.components.head_grid import pack_head
@@ -59,9 +60,20 @@ def masks_case() -> list[dict[str, object]]:
     return [{"n": len(mask), "cells": mask.int().flatten().tolist(), "code": to_code(mask)} for mask in masks]
 
 
+def ink_case() -> dict[str, object]:
+    levels = torch.arange(64).reshape(8, 8) * 7 % 17
+    return {"levels": levels.flatten().tolist(), "code": ink_code(levels), "row": 2, "column": 5}
+
+
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests compare the same numbers")
 def test_the_browsers_numbers_are_torchs(tmp_path):
-    cases = {"softmax": softmax_case(), "regroup": regroup_case(), "head": head_case(), "masks": masks_case()}
+    cases = {
+        "softmax": softmax_case(),
+        "regroup": regroup_case(),
+        "head": head_case(),
+        "masks": masks_case(),
+        "ink": ink_case(),
+    }
     file = tmp_path / "cases.json"
     file.write_text(json.dumps(cases), "utf8")
     command = [str(NODE), "--test", "--test-reporter=tap", *map(str, (ROOT / "tests/components/client").glob("*.mjs"))]
@@ -69,7 +81,7 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
         command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"CASES": str(file)}
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    assert "# pass 7" in done.stdout
+    assert "# pass 8" in done.stdout
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests look at what is drawn")
