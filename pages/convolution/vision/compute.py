@@ -30,10 +30,9 @@ class Reader:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """How far our pass is from transformers' own, in weights and class scores; and the probabilities it gives."""
+    """How far our pass is from transformers' own, layer by layer; and the probabilities it gives, if any."""
 
     weights: float
-    logits: float
     probabilities: Tensor
 
 
@@ -80,10 +79,7 @@ def agreement(reader: Reader, picture: Numbers) -> Agreement:
     looked = seen(reader, picture)
     weights, logits = judged(opened(reader), picture.tensor())
     off = max(float((looked.layer(i).weights - theirs).abs().max()) for i, theirs in enumerate(weights))
-    if logits is None or looked.logits is None:
-        return Agreement(weights=off, logits=0.0, probabilities=torch.zeros(0))
-    apart = float((looked.logits - logits).abs().max())
-    return Agreement(weights=off, logits=apart, probabilities=logits.softmax(-1))
+    return Agreement(weights=off, probabilities=torch.zeros(0) if logits is None else logits.softmax(-1))
 
 
 @kept

@@ -1,6 +1,6 @@
 """A trained vision model: where its heads look on a digit, each beside the window that comes closest to it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -13,6 +13,7 @@ from pages.convolution.live_view import HUES, sent_before
 from pages.convolution.vision import compute
 from pages.convolution.vision.choice import DRAW, VisionChoice, choose_vision, grey
 from pages.convolution.vision.ink import read_ink
+from viz import limits
 from viz.components.head_grid import pack
 from viz.components.mount import mount
 from viz.core.analysis.plane_fit import plane_weights
@@ -36,7 +37,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     """The picture and what the model says it is; then every head from one patch, with its closest window."""
     choice = choose_vision(context, first=True)
     found = compute.agreement(choice.reader, choice.key)
-    _answer(context, choice, found.probabilities)
+    _answer(context, choice)
     fits = compute.fits(choice.reader, choice.key)
     layers = _layers(context, choice)
     _heads(context, choice, fits, layers)
@@ -44,60 +45,54 @@ def draw(context: ConvolutionContext) -> list[Check]:
     return _checks(choice, found, fits, layers[0])
 
 
-def _answer(context: ConvolutionContext, choice: VisionChoice, judged: Tensor) -> None:
+def _answer(context: ConvolutionContext, choice: VisionChoice) -> None:
     """The pad with the digit, beside the probabilities of what it is."""
-    t, names = context.t, choice.model.names
+    t, (rows, columns) = context.t, choice.model.size
     if choice.ink is not None:
         left, right = st.columns([1, 2], gap="large")
         with left:
             _pad(context, choice.ink)
     else:
-        right = st.container()
-        rows, columns = choice.model.size
-        st.caption(t("convolution.vision.scaled", rows=rows, columns=columns, n=choice.model.n_patches))
-    if not names:
-        st.info(t("convolution.vision.nameless"))
-        return
+        right, sizes = st.container(), {"rows": rows, "columns": columns, "n": choice.model.n_patches}
+        st.caption(t("convolution.vision.scaled", side=limits.PICTURE_SIDE, **sizes))
     logits = compute.seen(choice.reader, choice.key).logits
-    assert logits is not None
-    probabilities = logits.softmax(-1)
+    if logits is None:
+        st.info(t("convolution.vision.nameless"))
+    else:
+        with right:
+            _probabilities(context, choice, logits.softmax(-1))
+
+
+def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilities: Tensor) -> None:
+    t, names, best = context.t, choice.model.names, int(probabilities.argmax())
     order = probabilities.argsort(descending=True)[:MOST_NAMES]
+    sentence = t("convolution.vision.answer", name=names[best], p=share(float(probabilities[best])))
     if choice.ink is not None:
         order = order.sort().values
-    best = int(probabilities.argmax())
-    with right:
-        blank = choice.ink is not None and not choice.ink.strip("0")
-        sentence = t("convolution.vision.blank" if blank else "convolution.vision.says")
-        sentence = f"{sentence} " + t(
-            "convolution.vision.answer", name=names[best], p=share(float(probabilities[best]))
-        )
-        shown = bars(
-            [names[i] for i in order.tolist()],
-            {t("convolution.vision.probability"): probabilities[order]},
-            title=t("convolution.vision.class"),
-            value_title=t("convolution.vision.probability"),
-            top=1.0,
-            colours=[BLUE if i == best else GREY for i in order.tolist()],
-        )
-        show(shown, key="vision_answer", alt=sentence)
-        st.text(sentence)  # a folder may call its classes anything
+        known = t("convolution.vision.says") if choice.ink.strip("0") else t("convolution.vision.blank")
+        sentence = f"{known} {sentence}"
+    fig = bars(
+        [names[i] for i in order.tolist()],
+        {t("convolution.vision.probability"): probabilities[order]},
+        title=t("convolution.vision.class"),
+        value_title=t("convolution.vision.probability"),
+        top=1.0,
+        colours=[BLUE if i == best else GREY for i in order.tolist()],
+    )
+    show(fig, key="vision_answer", alt=sentence)
+    st.text(sentence)  # a folder may call its classes anything
 
 
 def _pad(context: ConvolutionContext, code: str) -> None:
-    data = {
-        "code": code,
-        "sent": sent_before(PAD),
-        "hue": BLUE,
-        "words": _words(context, "pad.", lambda name: context.t(f"convolution.pad.{name}")),
-    }
+    words = {name: context.t(f"convolution.pad.{name}") for name in _names_below(context, "pad")}
+    data = {"code": code, "sent": sent_before(PAD), "hue": BLUE, "words": words}
     mount("convolution/digit_pad", key=PAD, data=data, on_choice_change=_take_ink)
 
 
-def _words(context: ConvolutionContext, below: str, write: Callable[[str], str]) -> dict[str, str]:
-    """A view's own words, to be filled in by the browser: the texts below ``convolution.<view>``."""
-    start = f"convolution.{below}"
-    names = [name.removeprefix(start) for name in sentences(context.scene.choice.lang) if name.startswith(start)]
-    return {name: write(name) for name in names}
+def _names_below(context: ConvolutionContext, view: str) -> list[str]:
+    """The names of a view's own words, which are filled in by the browser."""
+    start = f"convolution.{view}."
+    return [name.removeprefix(start) for name in sentences(context.scene.choice.lang) if name.startswith(start)]
 
 
 def _take_ink() -> None:
@@ -145,7 +140,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
         "title": t("convolution.vision.picture"),
         "sent": sent_before(HEADS),
         "hues": HUES,
-        "words": _words(context, "patches.", lambda name: context.t(f"convolution.patches.{name}")),
+        "words": {name: context.t(f"convolution.patches.{name}") for name in _names_below(context, "patches")},
     }
     packed = pack(header, {"image": picture.flatten(), "seen": seen.flatten(), "windows": windows.flatten()})
     mount("convolution/patch_heads", key=HEADS, data=packed.data, on_choice_change=_take_patch)

@@ -189,6 +189,18 @@ class TestRefused:
         assert self.refusal(folder).code == "corrupt"
 
 
+def test_what_becomes_no_number_is_a_sentence(tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    folder = save_vision("vit", tmp_path / "vit")
+    tensors = {name: tensor * 1e30 for name, tensor in load_file(folder / "model.safetensors").items()}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    vision = opened(folder)
+    with pytest.raises(ModelError) as caught:
+        look(vision, PICTURE)
+    assert caught.value.code == "infinite"
+
+
 def test_class_names_are_shown_and_cut(tmp_path):
     names = {i: "<b>" + "x" * 90 if i == 2 else "a\u202eb" for i in range(13)}
     vision = opened(save_vision("vit", tmp_path / "vit", id2label=names, label2id={}))

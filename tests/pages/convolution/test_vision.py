@@ -143,7 +143,10 @@ class TestAFolder:
         header, _ = sent(app)
         assert (header["rows"], header["columns"], header["size"]) == (7, 11, [14, 22])
         assert len(header["heads"]) == 15 and header["choice"]["query"] == [6, 10]
-        assert T("convolution.vision.scaled", rows=14, columns=22, n=77) in [line.value for line in app.caption]
+        assert T("convolution.vision.says") not in said(app), "nobody knows what a folder was trained on"
+        assert T("convolution.vision.scaled", side=64, rows=14, columns=22, n=77) in [
+            line.value for line in app.caption
+        ]
         assert not any("<b>" in line.value for line in [*app.markdown, *app.caption])
         app = open_app("convolution", section="vision_training", picture=picture)
         assert not app.exception and checked(app, "vision_training") == (2, 2)

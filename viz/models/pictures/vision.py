@@ -247,10 +247,16 @@ def _names(config: Any) -> tuple[str, ...]:
 
 
 def look(vision: VisionModel, picture: Tensor) -> Seen:
-    """Run a model on a picture (channels, rows, columns), 0 to 1, and keep what every layer saw."""
+    """Run a model on a picture (channels, rows, columns), 0 to 1, and keep what every layer saw.
+
+    Raises:
+        ModelError: "infinite", if what it makes of the picture is no number.
+    """
     with torch.inference_mode(), recording({}) as recorder:
         result = vision.model(pixel_values=vision.pixels(picture)[None])
         (calls,) = calls_of(vision.layers, recorder).values()
+    if not all(bool(call.x.isfinite().all()) for call in calls) or not bool(result[0].isfinite().all()):
+        raise ModelError("infinite", model=vision.entry.id)
     logits = getattr(result, "logits", None)
     return Seen(calls=calls, grid=vision.grid, logits=None if logits is None else logits[0])
 
