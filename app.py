@@ -4,16 +4,16 @@ from importlib import import_module
 
 import streamlit as st
 
-from pages import FIRST, LOOK_UP, NAVIGATION, PAGES
+from pages import EVERY, FIRST, NAVIGATION, PAGES
 from viz import ASSETS
 from viz.errors import ModelError
-from viz.frame import compute, examples, sidebar, state, waiting
+from viz.frame import compute, examples, lesson, sidebar, state, waiting
 from viz.frame.connection.first_visit import use_own_pages
 from viz.frame.connection.reconnect import come_back
 from viz.frame.scene import say_error
 from viz.frame.terms import links, marks
 
-use_own_pages([sidebar.path_of(name) for name in (*PAGES, *LOOK_UP)])
+use_own_pages([sidebar.path_of(name) for name in EVERY])
 st.set_page_config(page_icon=str(ASSETS / "favicon.png"), layout="wide")
 embedded = bool(st.context.is_embedded)
 st.html(ASSETS / "style.css")
@@ -31,7 +31,9 @@ try:
             sidebar.language_control(t)
         if name == FIRST and state.is_opened_bare():
             examples.open_on_what_is_read(st.session_state["lang"])
+        lesson.begin(name)
         import_module(f"pages.{name}.page").PAGE.draw()  # a page is imported when it is first opened, and not before
+        lesson.end()
         if embedded:
             sidebar.way_out(t)
         elif name in PAGES:

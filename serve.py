@@ -6,7 +6,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from pages import FIRST, LOOK_UP, PAGES
+from pages import EVERY, FIRST
 from viz.host import errors
 from viz.host.connections import limit_connections
 from viz.host.files import Files
@@ -18,7 +18,7 @@ from viz.host.sockets import Sockets
 
 def import_pages() -> None:
     """At a desk each is imported when it is first opened; here nobody should wait for it."""
-    for name in (*PAGES, *LOOK_UP):
+    for name in EVERY:
         import_module(f"pages.{name}.page")
 
 
@@ -31,11 +31,11 @@ app = st.App(
     routes=[*readiness.routes, Route(f"/{PREVIEW}", preview)],
     on_script_error=errors.say,
     middleware=[
-        Middleware(Guard, sockets=sockets, readiness=readiness, pages=(*PAGES, *LOOK_UP)),
+        Middleware(Guard, sockets=sockets, readiness=readiness, pages=EVERY),
         Middleware(
             Files,
             views=dict.fromkeys(("", FIRST), ("head_grid/head_grid",)),
-            pages=(FIRST, *(name for name in (*PAGES, *LOOK_UP) if name != FIRST)),
+            pages=(FIRST, *(name for name in EVERY if name != FIRST)),
         ),
     ],
 )

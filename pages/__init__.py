@@ -15,10 +15,14 @@ _PLACED = {
 LOOK_UP = ("glossary", "about")
 """Where something is looked up: pages with no text and no sections, the last of the navigation."""
 
+LESSONS = "lessons"
+"""The list of lessons: a page with no text and no sections either, the first of the navigation."""
+
 _FOLDERS = {file.parent.name for file in Path(__file__).parent.glob("*/page.py")}
-_NEW = sorted(_FOLDERS.difference(*_PLACED.values(), LOOK_UP))
+_NEW = sorted(_FOLDERS.difference(*_PLACED.values(), LOOK_UP, (LESSONS,)))
 """Folders that have no place above yet stand at the end."""
 
 _GROUPS = _PLACED | {"deeper": (*_PLACED["deeper"], *_NEW)}
 PAGES = tuple(name for group in _GROUPS.values() for name in group)
-NAVIGATION = _GROUPS | {"look_up": LOOK_UP}
+EVERY = (*PAGES, LESSONS, *LOOK_UP)
+NAVIGATION = _GROUPS | {"basics": (LESSONS, *_GROUPS["basics"]), "look_up": LOOK_UP}

@@ -36,7 +36,15 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).parents[1]
-UNIT = ("viz/core", "tests/core", "tests/figures", "tests/components", "tests/scheduler")
+UNIT = (
+    "viz/core",
+    "viz/lessons",
+    "tests/core",
+    "tests/lessons",
+    "tests/figures",
+    "tests/components",
+    "tests/scheduler",
+)
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),
     **dict.fromkeys(("viz/models", "tests/models"), "models"),

@@ -27,12 +27,16 @@ MAY_IMPORT = {
         "streamlit_internals",
     },  # no page knows whether it is hosted
     "app": {"pages", "frame", "errors"},
-    "pages": {"pages", "frame", "scheduler", "components", "figures", "text", "models", "core", "limits", "errors"},
+    "pages": {
+        *("pages", "frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
+        *("limits", "errors"),
+    },
     "frame": {
-        *("frame", "scheduler", "components", "figures", "text", "models", "core"),
+        *("frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors", "streamlit_internals"),
     },
     "components": {"components", "figures", "core", "text", "streamlit_internals"},
+    "lessons": {"lessons", "core"},
     "figures": {"figures", "core"},
     "scheduler": {"scheduler", "limits", "errors", "cancellation"},
     "models": {"models", "core", "errors", "cancellation"},
@@ -409,7 +413,7 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     assert set(develop) - tools <= outside(tests)
 
 
-MIRRORED = ("core", "models", "figures", "components", "scheduler", "frame", "host")
+MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host")
 NO_MODULE = {"minilm", "every_page", "client", "toy_page", "server", "faults"}
 """What is tested as a whole: a model, the app, a new page, a running server."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from pages import FIRST, LOOK_UP, PAGES
+from pages import EVERY, FIRST, PAGES
 from tests.browser.drive import PATIENCE, PHONE, ROOT, WIDE, Server, address, count, frame, listen, serve, wait_run
 from tests.load.tab import Tab
 from viz.frame.sidebar import path_of
@@ -24,7 +24,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_no_page_does_what_the_policy_forbids(hosted, page):
     """``page`` is watched: a script or a request that was refused is an error in its console."""
-    for name in (*PAGES, *LOOK_UP):
+    for name in EVERY:
         page.goto(address(hosted.url, "" if name == FIRST else path_of(name), source="words", text="the cat sat"))
         wait_run(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)

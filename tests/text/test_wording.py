@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 import pytest
 
@@ -115,7 +116,22 @@ def texts(lang: str) -> tuple[tuple[str, str, str], ...]:
             said = entry.get("why", entry)[lang]
             of_term = [said["name"], said["says"]] if isinstance(said, dict) else [said]
             found += [(path.relative_to(ROOT).as_posix(), name, text) for text in of_term]
+    for path in sorted((ASSETS / "lessons").glob("*.toml")):
+        said_in = of_lesson(tomllib.loads(path.read_text("utf8")), lang, "")
+        found += [(path.relative_to(ROOT).as_posix(), name, text) for name, text in said_in]
     return tuple(found)
+
+
+def of_lesson(part: Any, lang: str, name: str) -> Iterator[tuple[str, str]]:
+    """The texts below a part of a lesson's file; what is read on the page is no sentence of ours."""
+    if isinstance(part, dict) and set(part) == set(LANGUAGES) and isinstance(part[lang], str):
+        yield name, part[lang]
+    elif isinstance(part, dict):
+        for below in set(part) - {"parameters", "arguments", "before"}:
+            yield from of_lesson(part[below], lang, f"{name}.{below}".removeprefix("."))
+    elif isinstance(part, list):
+        for number, step in enumerate(part, 1):
+            yield from of_lesson(step, lang, f"{name} {number}")
 
 
 def places(found: Iterator[tuple[str, str, str]]) -> str:

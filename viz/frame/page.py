@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.errors import ModelError
-from viz.frame import state
+from viz.frame import lesson, state
 from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
 from viz.frame.format import number
@@ -24,6 +24,9 @@ from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.terms.letters import translate_letters
 from viz.frame.terms.marks import say
 from viz.text import Translate, has_text, translator
+
+if TYPE_CHECKING:
+    from viz.lessons.subject import Subject
 
 ALL = "all"
 """``section=all`` in the link: every section, one below the other, for printing and searching."""
@@ -47,6 +50,7 @@ class Section:
         downloads: draws what can be taken away.
         parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
         reads_mask: False where the page's mask would change nothing: then its chip is not there.
+        subject: of a section with numbers of its own, what a lesson may ask of them; else it is the page's text.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Section:
     downloads: Callable[[Any], None] | None = None
     parameters: tuple[str, ...] = ()
     reads_mask: bool = True
+    subject: Callable[[Any], "Subject"] | None = None
 
 
 def the_scene(scene: Scene) -> Scene:
@@ -104,8 +109,10 @@ class Page:
 
     def head(self, t: Translate) -> DeltaGenerator:
         """The title and what the page is about; below them, the place for what has to be said of the link."""
-        if not st.context.is_embedded:  # there the page around it says what it is
+        is_embedded = st.context.is_embedded
+        if not is_embedded:  # there the page around it says what it is
             st.title(t(f"{self.name}.title"), anchor=False)
+        if not lesson.keep_place() and not is_embedded:  # a lesson says itself what to look at
             say(t(f"{self.name}.lead"))
         return st.container(key="note")
 
@@ -123,11 +130,15 @@ class Page:
         context = self.context(scene)
         if len(self.sections) > 1:
             self._bar(scene.t, whole=opened == self.sections)
+        is_covered = lesson.ask(scene, opened, context)
         for section in opened:
             with st.container(key=f"section_{section.name}"):
                 # Of one section the name is in the bar already, but there it is no title to go to.
                 with st.container(key="title_unseen") if len(opened) == 1 else nullcontext():
                     st.header(scene.t(f"{self.name}.{section.name}.title"), anchor=False)
+                if is_covered:
+                    lesson.cover()
+                    continue
                 say(scene.t(f"{self.name}.{section.name}.lead"))
                 checks = list(section.draw(context) or ())
                 footer(scene.t, self.name, section, context, checks)

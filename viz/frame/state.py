@@ -11,7 +11,7 @@ One choice is one entry of the browser's history. Back and Forward have the link
 it does not name goes back to its default.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 _LINK, _DECLARED, _REFUSED, _LONGEST, _WRITTEN = "_link", "_declared", "_refused", "_longest", "_written"
 _PAGE, _BELIEVED, _USUAL, _KEPT, _BARE = "_page", "_believed", "_usual", "_kept", "_bare"
+_PRESET = "_preset"
 
 
 def begin() -> None:
@@ -35,7 +36,7 @@ def begin() -> None:
         state[_REFUSED] = []
         # What this link was asked for already; a name that is not in it has a value of before. None: no such link.
         state[_BELIEVED] = None if first else set()
-    state[_DECLARED], state[_KEPT] = {}, ()
+    state[_DECLARED], state[_KEPT], state[_PRESET] = {}, (), {}
     state[_BARE] = first and set(state[_LINK]) <= {"lang"}
     state.setdefault(_USUAL, {})
 
@@ -44,6 +45,25 @@ def is_opened_bare() -> bool:
     """Whether this is the first run of a session whose link asks for nothing, but perhaps for a language."""
     bare: bool = st.session_state[_BARE]
     return bare
+
+
+def preset(link: Mapping[str, str]) -> None:
+    """Have the parameters of a link be the defaults of this run: to be called before they are declared.
+
+    A lesson's step says so what it shows: nobody has chosen that, so the step alone stands in the link, and what the
+    visitor changes beside it.
+    """
+    st.session_state[_PRESET] = link
+
+
+def _default(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
+    """A parameter's default: the page's, unless one is preset that the rule allows."""
+    raw = st.session_state[_PRESET].get(name)
+    if raw is not None:
+        with suppress(ValueError):
+            if ok(value := parse(raw)):
+                return value
+    return default
 
 
 def is_of_before(name: str) -> bool:
@@ -72,7 +92,7 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
         parse: reads it from the link; ValueError means it cannot be read.
         ok: the rule. It may depend on other parameters and is asked again in every run.
     """
-    state = st.session_state
+    state, default = st.session_state, _default(name, default, parse, ok)
     declared: dict[str, Any] = state[_DECLARED]
     if name not in state or is_of_before(name):
         state[_USUAL].pop(name, None)
@@ -107,8 +127,9 @@ def _believe(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T],
 
 
 def is_known(name: str) -> bool:
-    """Whether a parameter has a value already, or the link gives it one."""
-    return (name in st.session_state and not is_of_before(name)) or name in st.session_state[_LINK]
+    """Whether a parameter has a value already, or the link gives it one, or it is preset."""
+    state = st.session_state
+    return (name in state and not is_of_before(name)) or name in state[_LINK] or name in state[_PRESET]
 
 
 def asked(wanted: str) -> bool:

@@ -1,4 +1,6 @@
-// Links from one section to another: they take along what was chosen, and open without a new visit.
+// Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new visit.
+
+import { isTheBrowsers, open } from "../lib/open.js";
 
 const NEW = ["section", "embed", "embed_options"]; // these are the other section's own, or Streamlit's
 let carried = []; // what the pages share
@@ -12,22 +14,20 @@ function target(link) {
   return to;
 }
 
-function open(event) {
+function follow(event) {
   const link = event.target instanceof Element && event.target.closest("a.see");
   if (!link) return;
-  link.href = target(link).href;
-  if (link.target || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser's
+  link.href = link.classList.contains("alone") ? link.href : target(link).href;
+  if (link.target || isTheBrowsers(event)) return;
   event.preventDefault();
   link.closest("[popover]")?.hidePopover();
-  history.pushState(null, "", link.href);
-  dispatchEvent(new PopStateEvent("popstate")); // Streamlit opens what the address bar says, as after Back
-  document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
+  open(link.href);
 }
 
 export default function ({ data }) {
   carried = data;
-  for (const kind of ["click", "auxclick"]) document.addEventListener(kind, open);
+  for (const kind of ["click", "auxclick"]) document.addEventListener(kind, follow);
   return () => {
-    for (const kind of ["click", "auxclick"]) document.removeEventListener(kind, open);
+    for (const kind of ["click", "auxclick"]) document.removeEventListener(kind, follow);
   };
 }

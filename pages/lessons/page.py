@@ -1,0 +1,50 @@
+"""The list of lessons: how long each takes, what one knows after it, and how far one has come."""
+
+from collections.abc import Iterable
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz.frame import state
+from viz.frame.lesson.running import n_done
+from viz.frame.page import Page, say_refused
+from viz.frame.sidebar import path_of
+from viz.frame.terms.links import SHARED
+from viz.lessons.lesson import Lesson
+from viz.lessons.read import lessons
+from viz.text import Translate, translator
+
+
+class Lessons(Page):
+    """A page that reads no text: a list of what can be learned."""
+
+    def draw(self) -> None:
+        """Draw every lesson with a link to its first step."""
+        lang = st.session_state["lang"]
+        t = translator(lang)
+        state.belong_to(self.name, "section")
+        note = self.head(t)
+        st.html(listed(t, lang, lessons()))
+        state.keep(*SHARED)
+        say_refused(t, note)
+
+
+def listed(t: Translate, lang: str, found: Iterable[Lesson]) -> str:
+    """Lessons as a list in HTML."""
+    return f'<ol class="lessons">{"".join(_item(t, lang, lesson) for lesson in found)}</ol>'
+
+
+def _item(t: Translate, lang: str, lesson: Lesson) -> str:
+    done, steps = n_done(lesson), len(lesson.steps)
+    at = next((n for n in range(1, steps + 1) if n > done), 1)
+    link = f"{path_of(lesson.steps[at - 1].page)}?{urlencode({'lesson': lesson.name, 'lesson_step': at, 'lang': lang})}"
+    size = t("lessons.size", minutes=lesson.minutes, steps=steps)
+    far = f" · {t('lessons.done', done=done, steps=steps)}" if done else ""
+    return (
+        f'<li><a class="see alone" href="{escape(link)}">{escape(lesson.title[lang])}</a> '
+        f"<small>{escape(size + far)}</small><p>{escape(lesson.knows[lang])}</p></li>"
+    )
+
+
+PAGE = Lessons(name="lessons", sections=())

@@ -1,0 +1,185 @@
+"""Lessons run without a browser: every step, before and after its answer; links that ask too much."""
+
+import json
+import re
+from itertools import product
+
+import pytest
+
+from pages import FIRST
+from viz.frame.lesson.bar import do
+from viz.frame.lesson.running import Progress
+from viz.frame.sidebar import file_of
+from viz.lessons.judge import read_answer
+from viz.lessons.read import lesson_named, lessons
+from viz.text import translator
+
+STEPS = [(lesson.name, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
+BAR = "headlight.lesson_bar"
+
+
+def said(app):
+    """What the bar is sent; None without one."""
+    assert not app.exception, [one.message for one in app.exception]
+    sent = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.component_name == BAR]
+    assert len(sent) <= 1
+    return sent[0] if sent else None
+
+
+def link(app) -> dict[str, str]:
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+def pictures(app) -> list[str]:
+    """What is drawn on the page, but for the frame around it."""
+    views = [view.proto.component_name for view in app.get("bidi_component")]
+    frame = ("lesson_bar", "document", "see", "address", "reopen")
+    return [view for view in views if not view.endswith(frame)] + ["figure"] * len(app.get("plotly_chart"))
+
+
+def texts(bar) -> list[str]:
+    return [bar[name] or "" for name in ("text", "question", "hint", "reveal", "verdict", "premise")] + [
+        label for _, label in bar["options"]
+    ]
+
+
+@pytest.mark.parametrize(("lesson", "number"), STEPS)
+def test_every_step_asks_and_keeps_back_what_it_covers(open_app, lesson, number):
+    step = lesson_named(lesson).steps[number - 1]
+    app = open_app(step.page, lesson=lesson, lesson_step=number, lang="zh")
+    bar = said(app)
+    assert (bar["kind"], bar["number"], bar["premise"], bar["done"]) == (step.ask.kind, number, "", "")
+    assert bar["question"] and not bar["reveal"] and not bar["verdict"]
+    assert not re.search(r"[{}]", "".join(texts(bar)))
+    assert bool(pictures(app)) is not step.covers
+    covered = translator("zh")("lesson.covered")
+    assert (covered in [one.value for one in app.markdown]) is step.covers
+
+
+@pytest.mark.parametrize(("lesson", "number"), STEPS)
+def test_every_step_shows_and_says_what_is_so_when_it_is_over(open_app, monkeypatch, lesson, number):
+    step = lesson_named(lesson).steps[number - 1]
+    over = Progress(done="revealed", hinted=True)
+    monkeypatch.setattr("viz.frame.lesson.running.progress", lambda *_: over)
+    monkeypatch.setattr("viz.frame.lesson.bar.progress", lambda *_: over)
+    app = open_app(step.page, lesson=lesson, lesson_step=number, lang="en")
+    bar = said(app)
+    assert bar["done"] and bar["reveal"] and not bar["premise"] and bar["hint"]
+    assert not re.search(r"[{}]", "".join(texts(bar)))
+    assert pictures(app)
+    assert app.session_state["section"] == step.section
+    for name, value in step.shows["en"].items():
+        assert str(app.session_state[name]) == value, "the step is what its link says"
+
+
+def answer(app, lesson: str, number: int, sent) -> dict:
+    do(app.session_state["_lessons"][lesson, number], "check", sent)
+    return said(app.run())
+
+
+def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
+    app = open_app(lesson="ten_minutes")
+    words = {label: code for code, label in said(app)["options"]}
+    bar = answer(app, "ten_minutes", 1, words["[CLS]"])
+    assert (bar["is_right"], bar["done"]) == (False, "") and "“[CLS]”" in bar["verdict"]
+    assert not pictures(app)
+    bar = answer(app, "ten_minutes", 1, words["animal"])
+    assert (bar["is_right"], bar["done"], bar["verdict"]) == (True, "right", "Right.")
+    assert bar["reveal"].startswith("“it” gives “animal” 0.68 of its attention")
+    assert pictures(app) == ["figure"]
+
+
+def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app):
+    app = open_app(lesson="ten_minutes", lesson_step=5)
+    assert said(app)["picked"] == [[3, 1], "Chosen in the picture: layer 3, head 1."]
+    bar = answer(app, "ten_minutes", 5, [3, 1])
+    assert bar["is_right"] is False and "layer 3, head 1" in bar["verdict"]
+    app.slider(key="layer").set_value(0)
+    app.slider(key="head").set_value(2).run()
+    assert not said(app)["verdict"], "another head has not been checked"
+    assert said(app)["picked"][0] == [0, 2]
+    assert answer(app, "ten_minutes", 5, [9, 9])["is_right"] is None, "what was not chosen is no answer"
+    assert answer(app, "ten_minutes", 5, [0, 2])["is_right"]
+
+
+def test_on_another_sentence_the_key_is_another_one_and_the_old_verdict_is_gone(open_app):
+    app = open_app(lesson="ten_minutes")
+    bar = answer(app, "ten_minutes", 1, {label: code for code, label in said(app)["options"]}["street"])
+    assert bar["verdict"]
+    app.text_area(key="text").set_value("The cat ignored the mouse because it was sleepy.").run()
+    bar = said(app)
+    assert not bar["verdict"] and bar["is_right"] is None
+    words = {label: code for code, label in bar["options"]}
+    assert answer(app, "ten_minutes", 1, words["mouse"])["is_right"]
+    assert app.query_params["text"] == "The cat ignored the mouse because it was sleepy."
+    assert "text=The+cat" in said(app)["links"]["next"], "the next step is asked about it too"
+
+
+def test_where_a_question_makes_no_sense_the_bar_says_so_and_asks_nothing(open_app):
+    app = open_app(lesson="ten_minutes", text="The dog sleeps.", lang="en")
+    bar = said(app)
+    assert bar["premise"] == translator("en")("lesson.premise_no_word", word="it")
+    assert not bar["question"] and not bar["options"]
+    assert pictures(app), "what is not asked for is not covered"
+
+
+def test_a_link_holds_the_step_and_what_was_changed(open_app):
+    app = open_app(lesson="ten_minutes", lesson_step=4, lang="en")
+    assert link(app) == {"lesson": "ten_minutes", "lesson_step": "4"}
+    app.slider(key="layer").set_value(2).run()
+    assert link(app) == {"lesson": "ten_minutes", "lesson_step": "4", "layer": "2"}
+    app = open_app(lesson="ten_minutes", lesson_step=6)
+    app.slider(key="layer").set_value(3).run()
+    assert link(app)["layer"] == "3", "the page's default is no default of the step"
+
+
+def test_on_another_page_the_step_waits(open_app):
+    app = open_app(lesson="ten_minutes", lesson_step=4)
+    app.switch_page(file_of("masks")).run()
+    bar = said(app)
+    assert bar["kind"] == "" and bar["links"]["here"].startswith("heads?lesson=ten_minutes&lesson_step=4")
+    assert app.text_area(key="text").value.endswith("wide."), "the sentence comes along"
+    app.switch_page(file_of(FIRST)).run()
+    assert said(app)["kind"] == "option"
+
+
+def test_without_a_lesson_there_is_no_bar_and_no_style_of_it(open_app):
+    app = open_app("masks", source="words", text="a b c")
+    assert said(app) is None
+    assert "lesson" not in "".join(each.proto.body for each in app.get("html")).replace("ol.lessons", "").replace(
+        ".lessons ", ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("hostile", "refused", "number"),
+    [
+        ({"lesson": "evil"}, "lesson", None),
+        ({"lesson": "../../etc/passwd"}, "lesson", None),
+        ({"lesson": "x" * 10_000, "lesson_step": "2"}, "lesson", None),
+        ({"lesson": "ten_minutes", "lesson_step": "-1"}, "lesson_step", 1),
+        ({"lesson": "ten_minutes", "lesson_step": "0"}, "lesson_step", 1),
+        ({"lesson": "ten_minutes", "lesson_step": "1000000000"}, "lesson_step", 1),
+        ({"lesson": "ten_minutes", "lesson_step": "NaN", "answer": "<b>"}, "lesson_step", 1),
+    ],
+)
+def test_a_link_that_asks_for_no_step_falls_back_with_a_note(open_app, hostile, refused, number):
+    app = open_app("masks", source="words", text="a b c", **hostile)
+    assert translator("en")("note.refused", names=refused) in [one.value for one in app.info]
+    assert (said(app) or {}).get("number") == number
+    assert not {refused, "answer"} & set(app.query_params)
+
+
+@pytest.mark.parametrize(
+    ("action", "sent"),
+    [*product(["check"], ["x" * 41, ["y"] * 65, [["z"]], {"a": 1}, 10**7, 0.5, None]), ("evil", 1), (None, 1), ([], 1)],
+)
+def test_what_no_bar_sends_changes_nothing(action, sent):
+    at = Progress()
+    do(at, action, sent)
+    assert at == Progress()
+
+
+@pytest.mark.parametrize("sent", ["a", 10**5, True, -1, ["0"]])
+def test_an_answer_that_is_none_is_no_verdict(sent):
+    assert read_answer("word", sent, range(5)) is None

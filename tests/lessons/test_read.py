@@ -1,0 +1,76 @@
+"""Lessons as they are written: strictly read, in both languages, with every sentence filled in."""
+
+import re
+from string import Formatter
+
+import pytest
+
+from viz.lessons.answers import ANSWERS
+from viz.lessons.lesson import LANGUAGES
+from viz.lessons.read import FOLDER, ORDER, LessonError, lessons, names, read_lesson
+
+STEPS = [(lesson, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
+ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
+WRITTEN = (FOLDER / "ten_minutes.toml").read_text("utf8")
+
+
+def ids(value):
+    return getattr(value, "name", str(value))
+
+
+def placeholders(text: str) -> set[str]:
+    return {field.partition("|")[0] for _, field, _, _ in Formatter().parse(text) if field is not None}
+
+
+def test_every_lesson_is_offered():
+    assert sorted(ORDER) == list(names())
+
+
+def test_a_lesson_takes_as_long_as_a_lesson_may():
+    assert all(5 <= lesson.minutes <= 12 for lesson in lessons())
+
+
+@pytest.mark.parametrize(("lesson", "number"), STEPS, ids=ids)
+def test_both_languages_say_the_same(lesson, number):
+    step = lesson.steps[number - 1]
+    ask = step.ask
+    texts = [lesson.title, lesson.knows, step.text, step.note, ask.question, ask.hint, ask.reveal]
+    for text in (*texts, *ask.wrong.values(), *ask.options.values()):
+        assert set(text) == set(LANGUAGES)
+        assert placeholders(text["en"]) == placeholders(text["zh"])
+        chinese = re.sub(r"\{[^}]*\}", "", text["zh"])
+        assert re.search(r"[\u4e00-\u9fff]", chinese) or not ENGLISH.search(chinese), chinese
+
+
+def test_every_function_is_asked_for():
+    assert {step.ask.answer for lesson in lessons() for step in lesson.steps} == set(ANSWERS)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("[parameters.zh]", "[parametres.zh]", "parametres is not known"),
+        ("minutes = 1\n", 'minutes = "1"\n', "step 1: minutes is missing"),
+        ('kind = "word"', 'kind = "ward"', "step 1, ask: ward is no kind of question"),
+        ('answer = "looks_at_most"', 'answer = "evil"', "there is no function evil"),
+        ('answer = "looks_at_most"', 'answer = "left_over"', "answers a question of the kind number, not word"),
+        ('wrong.itself.en = "Every word may', 'wrong.himself.en = "Every word may', "gives the reasons itself, mark"),
+        ('title.zh = "十分钟看懂注意力"', "", "title has to be said in en and zh"),
+        ('question.zh = "在这个头里，“{query}”最看重哪个词？"', 'question.zh = " "', "question.zh says nothing"),
+        ("layer = 3", "layer = [3]", "layer is neither text nor number"),
+        ("covers = true", "covered = true", "covered is not known"),
+        ('text.en = "A head', 'text.en = "A {head}', "text has nothing to be filled in with"),
+        ('options.same.en = "as much"\noptions.same.zh = "一样多"\n', "", "needs the options same, less, more"),
+        ("[parameters.en]", "[parameters.en", "ten_minutes: "),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_place(before, after, said):
+    assert before in WRITTEN
+    with pytest.raises(LessonError, match=re.escape(said)):
+        read_lesson("ten_minutes", WRITTEN.replace(before, after))
+
+
+def test_what_holds_for_one_language_stands_beside_what_holds_for_all():
+    step = read_lesson("ten_minutes", WRITTEN).steps[3]
+    assert step.shows["en"]["text"].endswith("wide.") and step.shows["zh"]["text"] == "这只动物没有过马路，它太宽了。"
+    assert step.link("zh", is_open=True)["layer"] == "8"

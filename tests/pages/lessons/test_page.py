@@ -1,0 +1,27 @@
+"""The list of lessons: each with its length, what one knows after it, and a link to its first step."""
+
+import re
+from html import unescape
+
+import pytest
+
+from pages import LESSONS, NAVIGATION, PAGES
+from viz.frame.sidebar import path_of
+from viz.lessons.read import lessons
+from viz.text import LANGUAGES, translator
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_lesson_opens_its_first_step(open_app, lang):
+    assert NAVIGATION["basics"][0] == LESSONS and LESSONS not in PAGES
+    app, t = open_app("lessons", lang=lang, text="zebra"), translator(lang)
+    assert not app.exception
+    assert app.title[0].value == t("lessons.title")
+    listed = unescape("".join(each.proto.body for each in app.get("html")))
+    links = re.findall(r'<a class="see alone" href="([^"]+)">([^<]+)</a>', listed)
+    assert links == [
+        (f"{path_of(lesson.steps[0].page)}?lesson={lesson.name}&lesson_step=1&lang={lang}", lesson.title[lang])
+        for lesson in lessons()
+    ]
+    assert all(lesson.knows[lang] in listed for lesson in lessons())
+    assert app.query_params["text"] == "zebra", "the text is kept"

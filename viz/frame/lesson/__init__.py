@@ -1,0 +1,67 @@
+"""A lesson over the pages: its bar below the title, and what it keeps covered until a question is answered.
+
+Without a lesson in the link nothing of it is imported, computed or sent.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from viz.frame import state
+
+if TYPE_CHECKING:
+    from viz.frame.lesson.running import Running
+    from viz.frame.page import Section
+    from viz.frame.scene import Scene
+
+_ON = "_lesson_on"
+
+
+def begin(page: str) -> None:
+    """Open the lesson of the link, if there is one: before anything of the page declares a parameter."""
+    st.session_state[_ON] = None
+    if state.is_known("lesson"):
+        from viz.frame.lesson.running import open_lesson
+
+        st.session_state[_ON] = open_lesson(page)
+
+
+def current() -> "Running | None":
+    """The lesson that is on, at its step."""
+    found: Running | None = st.session_state.get(_ON)
+    return found
+
+
+def keep_place() -> bool:
+    """Keep a place for the bar, here, if a lesson is on."""
+    if lesson := current():
+        lesson.keep_place()
+        return True
+    return False
+
+
+def ask(scene: "Scene", opened: "Sequence[Section]", context: Any) -> bool:
+    """Ask what the step asks, if this is what it shows; say whether the sections are covered until it is answered."""
+    lesson = current()
+    if lesson is None or not lesson.is_here([section.name for section in opened]):
+        return False
+    from viz.frame.lesson.asked import ask_here
+
+    return ask_here(lesson, scene, opened, context)
+
+
+def cover() -> None:
+    """What stands in the place of a section that is covered."""
+    if lesson := current():
+        from viz.frame.lesson.bar import covered
+
+        covered(lesson.t)
+
+
+def end() -> None:
+    """Where the step's question was not asked in this run, the bar says how to go on."""
+    if (lesson := current()) and not lesson.is_drawn:
+        from viz.frame.lesson.bar import elsewhere
+
+        elsewhere(lesson)

@@ -1,0 +1,148 @@
+"""A step's question about what the page shows: the right answer worked out, and the visitor's judged."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from viz.frame import compute
+from viz.frame.format import number, part
+from viz.frame.lesson.bar import Shown, draw
+from viz.frame.lesson.running import Running
+from viz.frame.scene import Scene
+from viz.lessons.answers import key_of
+from viz.lessons.judge import Verdict, judge, read_answer
+from viz.lessons.key import Key, Part, PremiseError, Value
+from viz.lessons.lesson import IN_THE_PAGE, Ask
+from viz.lessons.subject import Subject
+from viz.text import Translate, fill
+
+if TYPE_CHECKING:
+    from viz.frame.page import Section
+
+PICKED = {"head": ("layer", "head"), "cell": ("query", "key"), "mask": (), "sentence": ()}
+"""Of a question that is answered in the page, the parameters that hold the answer."""
+
+
+def ask_here(running: Running, scene: Scene, opened: "Sequence[Section]", context: Any) -> bool:
+    """Draw the bar with the step's question, and say whether the sections stay covered."""
+    section = next(section for section in opened if section.name == running.step.section)
+    subject = section.subject(context) if section.subject else of_scene(scene, running)
+    if not _fill_bar(running, subject):
+        return False
+    return running.step.covers and not running.progress.done
+
+
+def of_scene(scene: Scene, running: Running) -> Subject:
+    """What a page that reads a text shows."""
+    choice = scene.choice
+    names = {*running.step.shows[running.read], *running.step.before[running.read], "head", "query", "key"}
+    return Subject(
+        labels=scene.labels,
+        special=scene.capture.tokens.special,
+        trace=scene.trace,
+        layer=choice.layer,
+        n_layers=scene.capture.n_layers,
+        weights_of=lambda layer: compute.trace(choice.source, layer, choice.mask).weights,
+        chosen={name: st.session_state.get(name) for name in names},
+        about=repr((choice.source, choice.mask)),
+    )
+
+
+def _fill_bar(running: Running, subject: Subject) -> bool:
+    """Draw the bar; False if the question cannot be asked of what is shown."""
+    ask, progress = running.step.ask, running.progress
+    try:
+        key = key_of(running.step, subject, running.read)
+    except PremiseError as error:
+        premise = running.t(f"lesson.premise_{error.code}", **written(error.values))
+        draw(running, Shown(premise=premise, reveal=""))
+        return False
+    about = _about(ask, subject)
+    verdict = _judged(ask, key, subject, progress.sent) if progress.about in ("", about) else None
+    if progress.sent is not None and not progress.about:
+        progress.about = about
+    if verdict and verdict.is_right and not progress.done:
+        progress.done = "right"
+        if running.step.before[running.read]:
+            st.rerun()
+    draw(running, _shown(running, key, subject, verdict))
+    return True
+
+
+def _about(ask: Ask, subject: Subject) -> str:
+    """What an answer is about, in a few characters: on another picture the same answer may be wrong."""
+    chosen = {name: value for name, value in subject.chosen.items() if name not in PICKED.get(ask.kind, ())}
+    layer = None if ask.kind == "head" else subject.layer
+    told = repr((subject.labels, sorted(chosen.items()), layer, subject.about))
+    return blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+def _judged(ask: Ask, key: Key, subject: Subject, sent: Any) -> Verdict | None:
+    if sent is None:
+        return None
+    given = read_answer(ask.kind, sent, _options(ask, subject))
+    if ask.kind in IN_THE_PAGE:  # it stands in the page: what was sent says only which it was when it was checked
+        chosen = picked(ask, subject)
+        given = tuple(chosen) if chosen is not None and chosen == sent else None
+    return None if given is None else judge(key, given, ask.tolerance)
+
+
+def _options(ask: Ask, subject: Subject) -> list[int | str]:
+    """What can be chosen in the bar, or put in order there."""
+    if ask.kind == "word":
+        return [*range(len(subject.labels))]
+    return [*ask.options]
+
+
+def _shown(running: Running, key: Key, subject: Subject, verdict: Verdict | None) -> Shown:
+    """The sentences of the bar, filled in."""
+    ask, lang, progress = running.step.ask, running.lang, running.progress
+    values = written(key.values)
+    options = [
+        (code, fill(ask.options[code][lang], **values) if isinstance(code, str) else subject.word(code))
+        for code in _options(ask, subject)
+    ]
+    told = ""
+    if verdict and not verdict.is_right:
+        told = fill(ask.wrong[verdict.reason][lang], **written(verdict.values))
+    return Shown(
+        question=fill(ask.question[lang], **values),
+        options=options,
+        picked=_said_picked(running.t, ask, subject),
+        is_right=verdict.is_right if verdict else None,
+        wrong=told,
+        hint=fill(ask.hint[lang], **values) if progress.hinted else None,
+        reveal=fill(ask.reveal[lang], **values) if progress.done else "",
+        about=_about(ask, subject),
+    )
+
+
+def picked(ask: Ask, subject: Subject) -> list[int] | None:
+    """What is chosen in the page itself, as an answer; None if the bar asks for it, or nothing is."""
+    return [subject.layer, subject.head] if ask.kind == "head" else None
+
+
+def _said_picked(t: Translate, ask: Ask, subject: Subject) -> tuple[list[int], str] | None:
+    """The same, and in words."""
+    chosen = picked(ask, subject)
+    if chosen is None:
+        return None
+    return chosen, t(f"lesson.picked_{ask.kind}", **dict(zip(PICKED[ask.kind], chosen, strict=True)))
+
+
+def written(values: Mapping[str, Value]) -> dict[str, str]:
+    """Values as they stand in a sentence."""
+    return {name: _written(value) for name, value in values.items()}
+
+
+def _written(value: Value) -> str:
+    match value:
+        case Part():
+            return part(value)
+        case float():
+            return number(value, 3)
+        case int():
+            return f"{value:,}"
+    return value

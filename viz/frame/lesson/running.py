@@ -1,0 +1,120 @@
+"""Which lesson is on, at which step; what the step has the page show; and how far the visitor has come."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz import ASSETS
+from viz.frame import state
+from viz.frame.models_here import models_here
+from viz.frame.sidebar import path_of
+from viz.frame.terms.links import SHARED
+from viz.lessons.lesson import LANGUAGES, Lesson, Step
+from viz.lessons.read import lesson_named, names
+from viz.text import Translate, translator
+
+_PROGRESS = "_lessons"
+LIST = "lessons"
+"""The page that lists them."""
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """What was done at a step; for as long as the browser's page is open."""
+
+    done: str = ""
+    """"right" or "revealed", once it is over."""
+    sent: Any = None
+    """The last answer, as the browser sent it."""
+    about: str = ""
+    """What that answer was about: on another picture it says nothing."""
+    hinted: bool = False
+
+
+@dataclass(kw_only=True)
+class Running:
+    """A lesson at one of its steps. ``page`` is the page that is open."""
+
+    lesson: Lesson
+    number: int
+    page: str
+    lang: str
+    read: str
+    is_drawn: bool = False
+    place: DeltaGenerator | None = field(default=None, repr=False)
+
+    @property
+    def step(self) -> Step:
+        """The step."""
+        return self.lesson.steps[self.number - 1]
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return translator(self.lang)
+
+    @property
+    def progress(self) -> Progress:
+        """What was done at this step."""
+        return progress(self.lesson.name, self.number)
+
+    def keep_place(self) -> None:
+        """Keep a place for the bar, here."""
+        st.html(ASSETS / "lesson.css")
+        self.place = st.container(key="lesson_place")
+
+    def is_here(self, sections: list[str]) -> bool:
+        """Whether the page that is open shows what the step is about."""
+        return self.page == self.step.page and self.step.section in sections
+
+    def link(self, number: int) -> str:
+        """To a step of the lesson; beyond the last, to the list of lessons.
+
+        A sentence of the visitor's goes along to a step that begins with the same one.
+        """
+        if not 1 <= number <= len(self.lesson.steps):
+            return f"{path_of(LIST)}?{urlencode({'lang': self.lang})}"
+        step, link = self.lesson.steps[number - 1], {"lesson": self.lesson.name, "lesson_step": str(number)}
+        text = st.session_state.get("text")
+        is_same = step.shows[self.read].get("text") == self.step.shows[self.read].get("text")
+        if number != self.number and is_same and text and state.is_chosen("text"):
+            link["text"] = str(text)
+        return f"{path_of(step.page)}?{urlencode({**link, 'lang': self.lang})}"
+
+
+def progress(lesson: str, number: int) -> Progress:
+    """What was done at a step of a lesson."""
+    kept: dict[tuple[str, int], Progress] = st.session_state.setdefault(_PROGRESS, {})
+    return kept.setdefault((lesson, number), Progress())
+
+
+def n_done(lesson: Lesson) -> int:
+    """How many steps of a lesson are over."""
+    kept: dict[tuple[str, int], Progress] = st.session_state.get(_PROGRESS, {})
+    return sum(bool(kept.get((lesson.name, number + 1), Progress()).done) for number in range(len(lesson.steps)))
+
+
+def open_lesson(page: str) -> Running | None:
+    """The lesson and the step of the link; what the step shows becomes the page's default."""
+    name = state.choice("lesson", "", ("", *names()))
+    if not name:
+        return None
+    lesson, lang = lesson_named(name), st.session_state["lang"]
+    number = state.whole("lesson_step", 1, 1, len(lesson.steps))
+    step = lesson.steps[number - 1]
+    opened = Running(lesson=lesson, number=number, page=page, lang=lang, read=_read(step, lang))
+    shown = step.link(opened.read, is_open=not opened.progress.done)
+    if page != step.page:
+        shown = {name: value for name, value in shown.items() if name in SHARED}
+    state.preset(shown)
+    return opened
+
+
+def _read(step: Step, lang: str) -> str:
+    """The language of what a step reads: the visitor's, if the model for it is on this machine."""
+    model = step.shows[lang].get("model")
+    had = models_here()
+    return lang if model is None or (model in had and had[model].is_here()) else LANGUAGES[0]

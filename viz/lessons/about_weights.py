@@ -1,0 +1,180 @@
+"""Answers that are read off the weights: what a word looks at, what is left over, which head does what."""
+
+import torch
+from torch import Tensor
+
+from viz.core.analysis.map_statistics import message_norms, on_offset
+from viz.core.heads import share_kv
+from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.subject import Subject
+
+ANSWERS: Registry = {}
+CLEAR = 0.02
+"""Two weights nearer than this are no difference to ask for."""
+
+
+def place_of(subject: Subject, word: str) -> int:
+    """Where a word stands first.
+
+    Raises:
+        PremiseError: "no_word".
+    """
+    labels = [subject.word(place).casefold() for place in range(len(subject.labels))]
+    if word.casefold() not in labels:
+        raise PremiseError("no_word", word=word)
+    return labels.index(word.casefold())
+
+
+def row_of(subject: Subject, query: str) -> tuple[int, Tensor]:
+    """Where a word stands, and what it looks at.
+
+    Raises:
+        PremiseError: "no_word"; "blind" if it may look nowhere.
+    """
+    place = place_of(subject, query)
+    row = subject.weights[place]
+    if not float(row.sum()):
+        raise PremiseError("blind", word=query)
+    return place, row
+
+
+def _two_largest(subject: Subject, row: Tensor) -> tuple[int, int]:
+    """The keys with the two largest weights.
+
+    Raises:
+        PremiseError: "too_short", or "too_close" if the difference is none to ask for.
+    """
+    if len(row) < 3:
+        raise PremiseError("too_short", n=3)
+    best, second = row.topk(2).indices.tolist()
+    if float(row[best] - row[second]) < CLEAR:
+        raise PremiseError("too_close", first=subject.word(best), second=subject.word(second))
+    return best, second
+
+
+@registered(ANSWERS, "word", "itself", "mark", "less")
+def looks_at_most(subject: Subject, query: str) -> Key:
+    """The word that a word gives its largest weight."""
+    place, row = row_of(subject, query)
+    best, second = _two_largest(subject, row)
+    values: Values = {
+        "query": query,
+        "key": subject.word(best),
+        "weight": Part(row[best]),
+        "second": subject.word(second),
+        "second_weight": Part(row[second]),
+        "n": len(row),
+    }
+
+    def wrong(given: int) -> Because:
+        reason = "itself" if given == place else "mark" if subject.special[given] else "less"
+        return reason, {"given": subject.word(given), "given_weight": Part(row[given])}
+
+    return Key(right=(best,), values=values, wrong=wrong)
+
+
+@registered(ANSWERS, "number", "that_one", "all", "other")
+def left_over(subject: Subject, query: str) -> Key:
+    """How much of a word's attention is left when the largest weight is taken away."""
+    _, row = row_of(subject, query)
+    best, _ = _two_largest(subject, row)
+    weight = Part(row[best])
+    values: Values = {
+        "query": query,
+        "key": subject.word(best),
+        "weight": weight,
+        "left": Part(1 - weight),
+        "n": len(row),
+        "others": len(row) - 1,
+    }
+    return Key(right=(1 - float(weight),), values=values, traps={"that_one": float(weight), "all": 1.0})
+
+
+@registered(ANSWERS, "option", codes=("same", "less", "more"))
+def looks_back(subject: Subject, query: str) -> Key:
+    """Whether the word that is looked at most looks back as much."""
+    place, row = row_of(subject, query)
+    others = row.clone()
+    others[[i for i, special in enumerate(subject.special) if special or i == place]] = -1
+    best = int(others.argmax())
+    if float(others[best]) < CLEAR:
+        raise PremiseError("nothing_to_ask", word=query)
+    there, back = float(row[best]), float(subject.weights[best, place])
+    code = "same" if abs(there - back) < CLEAR else "more" if back > there else "less"
+    return one_of(code, query=query, key=subject.word(best), there=Part(there), back=Part(back))
+
+
+@registered(ANSWERS, "option", codes=("first", "second", "neither"))
+def prefers(subject: Subject, query: str, first: str, second: str) -> Key:
+    """Which of two words a word looks at most; or neither, if it is a third."""
+    _, row = row_of(subject, query)
+    places = {"first": place_of(subject, first), "second": place_of(subject, second)}
+    best, _ = _two_largest(subject, row)
+    code = next((code for code, place in places.items() if place == best), "neither")
+    weights: Values = {f"{code}_weight": Part(row[place]) for code, place in places.items()}
+    most: Values = {"most": subject.word(best), "most_weight": Part(row[best])}
+    return one_of(code, query=query, first=first, second=second, **weights, **most)
+
+
+def previous(weights: Tensor) -> Tensor:
+    """Of weights (H, Q, K), the mean that a word gives to the one before it, for each head."""
+    return on_offset(weights, -1).mean(-1)
+
+
+@registered(ANSWERS, "head", "little")
+def previous_word_head(subject: Subject) -> Key:
+    """The heads in which a word looks at the one before it: the best of all, and what comes near it."""
+    if len(subject.labels) < 4:
+        raise PremiseError("too_short", n=4)
+    means = torch.stack([previous(subject.weights_of(layer)) for layer in range(subject.n_layers)])
+    best = float(means.max())
+    if best < 0.5:
+        raise PremiseError("no_such_head", most=Part(best))
+    layer, head = divmod(int(means.argmax()), means.shape[1])
+    right = tuple((a, b) for a, b in (means >= 0.9 * best).nonzero().tolist())
+    values: Values = {
+        "layer": layer,
+        "head": head,
+        "mean": Part(best),
+        "typical": Part(means.median()),
+        "heads": means.numel(),
+        "n": len(right),
+    }
+
+    def wrong(given: tuple[int, int]) -> Because:
+        return "little", {"layer": given[0], "head": given[1], "mean": Part(means[given])}
+
+    return Key(right=right, values=values, wrong=wrong)
+
+
+@registered(ANSWERS, "option", codes=("first", "itself", "beside", "far"))
+def most_goes_to(subject: Subject) -> Key:
+    """Where most of a layer's weight goes: to the first token, to the word itself, to a neighbour, or further away."""
+    weights = subject.trace.weights
+    n = weights.shape[-1]
+    if n < 5:
+        raise PremiseError("too_short", n=5)
+    away = (torch.arange(n)[:, None] - torch.arange(n)).abs()
+    away[:, 0] = -1  # whoever looks at the first token looks there
+    kinds = {"first": away == -1, "itself": away == 0, "beside": away == 1, "far": away > 1}
+    all_of_it = float(weights.sum())
+    shares = {code: Part(float(weights[:, cells].sum()) / all_of_it) for code, cells in kinds.items()}
+    code, runner_up = sorted(shares, key=lambda code: -shares[code])[:2]
+    if shares[code] - shares[runner_up] < CLEAR:
+        raise PremiseError("too_even")
+    return one_of(code, layer=subject.layer, token=subject.word(0), even=Part(1 / n), **shares)
+
+
+@registered(ANSWERS, "option", codes=("same", "less", "more"))
+def arrives(subject: Subject) -> Key:
+    """Whether the share of what arrives from the first token is as large as its share of the weight."""
+    trace, head = subject.trace, subject.head
+    H = len(trace.weights)
+    norms = message_norms(share_kv(trace.v, H), trace.projections.w_o.unflatten(0, (H, -1)))[head]
+    by_weight, by_message = (of.sum(0) for of in (trace.weights[head], trace.weights[head] * norms))
+    weight, message = (float(of[0] / of.sum().clamp(min=1e-30)) for of in (by_weight, by_message))
+    if weight < 2 / len(subject.labels):
+        raise PremiseError("no_sink", token=subject.word(0), weight=Part(weight))
+    code = "same" if abs(weight - message) < CLEAR else "more" if message > weight else "less"
+    found = {"weight": Part(weight), "message": Part(message)}
+    return one_of(code, token=subject.word(0), layer=subject.layer, head=head, **found)

@@ -1,0 +1,25 @@
+"""The functions that work out what is right, by name: a lesson's file names one for each question.
+
+None of them knows an answer: each is handed what the page shows, and computes.
+"""
+
+from viz.lessons import about_weights
+from viz.lessons.key import Key, Registry
+from viz.lessons.lesson import Step
+from viz.lessons.subject import Subject
+
+ANSWERS: Registry = {**about_weights.ANSWERS}
+
+
+def key_of(step: Step, subject: Subject, read: str) -> Key:
+    """The right answer to a step's question about what the page shows.
+
+    Args:
+        step: of a lesson.
+        subject: what the page shows.
+        read: the language of what is read there.
+
+    Raises:
+        PremiseError: if that cannot be asked of it.
+    """
+    return ANSWERS[step.ask.answer].work(subject, **step.ask.arguments[read])

@@ -1,0 +1,87 @@
+"""What a visitor answered: as the browser sends it, and whether it is right."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from viz.lessons.key import Given, Key, Values
+
+LONGEST = 40
+"""Characters of a number that is typed."""
+
+_NUMBER = re.compile(r"([+-]?\d*[.,]?\d*(?:e[+-]?\d+)?)\s*(%?)", re.IGNORECASE)
+_FRACTION = re.compile(r"([+-]?\d+)\s*/\s*(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """Whether an answer is right; if not, the reason's code and what its sentence is filled in with."""
+
+    is_right: bool
+    reason: str = ""
+    values: Values
+
+
+def read_number(typed: str) -> float | None:
+    """A number as people type it; None if it is none.
+
+    Example:
+        >>> [read_number(typed) for typed in ("0.32", "0,32", "32 %", "1/4", "−2", "two", "1e999", "")]
+        [0.32, 0.32, 0.32, 0.25, -2.0, None, None, None]
+    """
+    typed = typed.strip().replace("−", "-")[: LONGEST + 1]
+    if (fraction := _FRACTION.fullmatch(typed)) and len(typed) <= LONGEST and int(fraction[2]):
+        return int(fraction[1]) / int(fraction[2])
+    found = _NUMBER.fullmatch(typed)
+    if found is None or not re.search(r"\d", found[1]) or len(typed) > LONGEST:
+        return None
+    try:
+        value = float(found[1].replace(",", "."))
+    except ValueError:
+        return None
+    return value / (100 if found[2] else 1) if math.isfinite(value) else None
+
+
+def read_answer(kind: str, sent: Any, options: Sequence[Given]) -> Given | None:
+    """What a browser sent as an answer, if it can be one; None for anything else.
+
+    Args:
+        kind: of the question.
+        sent: by the browser.
+        options: what can be chosen, or put in order.
+
+    Example:
+        >>> read_answer("option", "b", ["a", "b"]), read_answer("option", "c", ["a", "b"])
+        ('b', None)
+        >>> read_answer("order", ["b", "a"], ["a", "b"]), read_answer("order", ["b", "b"], ["a", "b"])
+        (('b', 'a'), None)
+        >>> read_answer("number", "0.5", []), read_answer("word", True, [0, 1])
+        (0.5, None)
+    """
+    if kind == "number":
+        return read_number(sent) if isinstance(sent, str) else None
+    if kind == "order":
+        if not isinstance(sent, list) or not all(isinstance(code, str) for code in sent):
+            return None
+        return tuple(sent) if sorted(sent) == sorted(map(str, options)) else None
+    if isinstance(sent, bool) or not isinstance(sent, int | str):
+        return None
+    return sent if sent in options else None
+
+
+def judge(key: Key, given: Given, tolerance: float) -> Verdict:
+    """Whether an answer is right, and why not."""
+    if isinstance(given, float):
+        (exact,) = key.right
+        assert isinstance(exact, int | float)
+        if abs(given - exact) <= tolerance:
+            return Verdict(is_right=True, values=key.values)
+        near = (reason for reason, value in key.traps.items() if abs(given - value) <= tolerance)
+        reason = next(near, "other")
+        return Verdict(is_right=False, reason=reason, values={**key.values, "given": given})
+    if given in key.right:
+        return Verdict(is_right=True, values=key.values)
+    reason, values = key.wrong(given)
+    return Verdict(is_right=False, reason=reason, values={**key.values, **values})

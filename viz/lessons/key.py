@@ -1,0 +1,89 @@
+"""The right answer to a question, as a function of what the page shows works it out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Given = int | float | str | bool | tuple[int, ...] | tuple[str, ...]
+"""An answer: a token's place, a head's layer and number, a number, an option's code, options in order, or yes."""
+
+
+class Part(float):
+    """A part of 1, such as a weight: it is written so."""
+
+
+Value = int | float | str | Part
+Values = Mapping[str, Value]
+
+
+class PremiseError(ValueError):
+    """A question cannot be asked of what the page shows now.
+
+    ``code`` names the sentence that says why; ``values`` fill it in.
+    """
+
+    def __init__(self, code: str, **values: Value) -> None:
+        self.code, self.values = code, values
+        super().__init__(f"{code} {values}" if values else code)
+
+
+Because = tuple[str, Values]
+"""Why an answer is wrong: a reason's code, and what its sentence is filled in with."""
+
+
+def _no_reason(_: Any) -> Because:
+    return "other", {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """What is right, and what there is to say.
+
+    Args:
+        right: every answer that counts as right; of a number, the exact one.
+        values: what the question, the hint and the explanation are filled in with.
+        wrong: the reason why another answer is wrong.
+        traps: of a number, the values that usual mistakes lead to, by the reason's code.
+    """
+
+    right: tuple[Given, ...]
+    values: Values = field(default_factory=dict)
+    wrong: Callable[[Any], Because] = _no_reason
+    traps: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function:
+    """A named function that works out an answer.
+
+    Args:
+        kind: of the question that it answers.
+        reasons: every code of :attr:`Key.wrong` and :attr:`Key.traps`.
+        codes: the options that it knows.
+        work: takes the subject and the step's arguments.
+    """
+
+    kind: str
+    reasons: tuple[str, ...]
+    codes: tuple[str, ...]
+    work: Callable[..., Key]
+
+
+Registry = dict[str, Function]
+Work = Callable[..., Key]
+
+
+def registered(registry: Registry, kind: str, *reasons: str, codes: tuple[str, ...] = ()) -> Callable[[Work], Work]:
+    """Enter a function under its name; of a question with options, each wrong one is a reason of its own."""
+
+    def enter(work: Work) -> Work:
+        name = getattr(work, "__name__", "")
+        registry[name] = Function(kind=kind, reasons=reasons or codes, codes=codes, work=work)
+        return work
+
+    return enter
+
+
+def one_of(code: str, **values: Value) -> Key:
+    """The key of a question with options, one of which is right: why another is wrong is said under its own code."""
+    return Key(right=(code,), values=values, wrong=lambda given: (str(given), {}))

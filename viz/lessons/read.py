@@ -1,0 +1,155 @@
+"""Lessons as they stand in ``assets/lessons/<name>.toml``. Whatever is missing, or too much, is said with its place."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from viz import ASSETS
+from viz.lessons.answers import ANSWERS
+from viz.lessons.lesson import KINDS, LANGUAGES, Ask, Lesson, Link, Said, Step
+
+FOLDER = ASSETS / "lessons"
+ORDER = (
+    "ten_minutes",
+)  # fmt: off
+"""In which they are offered."""
+
+
+class LessonError(ValueError):
+    """A lesson's file is not as it should be; the sentence says where."""
+
+
+@cache
+def lesson_named(name: str) -> Lesson:
+    """The lesson of this name.
+
+    Raises:
+        LessonError: if its file is not as it should be.
+    """
+    path = FOLDER / f"{name}.toml"
+    return read_lesson(name, path.read_text("utf8"))
+
+
+def lessons() -> tuple[Lesson, ...]:
+    """All lessons, in the order in which they are offered."""
+    return tuple(map(lesson_named, ORDER))
+
+
+def names() -> tuple[str, ...]:
+    """Of all lessons, by which links know them."""
+    return tuple(path.stem for path in sorted(Path(FOLDER).glob("*.toml")))
+
+
+def read_lesson(name: str, written: str) -> Lesson:
+    """A lesson from what its file says.
+
+    Raises:
+        LessonError: if something is missing, of the wrong kind, or not known.
+    """
+    try:
+        table = tomllib.loads(written)
+    except tomllib.TOMLDecodeError as error:
+        raise LessonError(f"{name}: {error}") from None
+    _known(table, {"title", "knows", "parameters", "step"}, name)
+    steps = table.get("step")
+    if not isinstance(steps, list) or not steps:
+        raise LessonError(f"{name}: there is no [[step]]")
+    shared = _by_language(table.get("parameters", {}), f"{name}.parameters")
+    return Lesson(
+        name=name,
+        title=_plain(table, "title", name),
+        knows=_plain(table, "knows", name),
+        steps=tuple(_step(step, shared, f"{name}, step {place}") for place, step in enumerate(steps, 1)),
+    )
+
+
+def _known(table: Any, names: set[str], where: str) -> None:
+    if not isinstance(table, dict):
+        raise LessonError(f"{where} is no table")
+    if unknown := table.keys() - names:
+        raise LessonError(f"{where}: {', '.join(sorted(unknown))} is not known; known are {', '.join(sorted(names))}")
+
+
+def _said(table: Mapping[str, Any], name: str, where: str) -> Said:
+    """A text in every language."""
+    text = table.get(name)
+    if not isinstance(text, dict) or set(text) != set(LANGUAGES):
+        raise LessonError(f"{where}: {name} has to be said in {' and '.join(LANGUAGES)}")
+    for language, sentence in text.items():
+        if not isinstance(sentence, str) or not sentence.strip():
+            raise LessonError(f"{where}: {name}.{language} says nothing")
+    return {language: " ".join(sentence.split()) for language, sentence in text.items()}
+
+
+def _plain(table: Mapping[str, Any], name: str, where: str) -> Said:
+    """A text that is shown whatever can be asked, so nothing in it is filled in."""
+    text = _said(table, name, where)
+    if any("{" in sentence for sentence in text.values()):
+        raise LessonError(f"{where}: {name} has nothing to be filled in with")
+    return text
+
+
+def _by_language(table: Any, where: str) -> dict[str, dict[str, Any]]:
+    """What holds for every language, and beside it what holds for one: ``{layer = 3, en = {...}, zh = {...}}``."""
+    if not isinstance(table, dict):
+        raise LessonError(f"{where} is no table")
+    common = {name: value for name, value in table.items() if name not in LANGUAGES}
+    return {language: {**common, **table.get(language, {})} for language in LANGUAGES}
+
+
+def _links(table: Any, where: str) -> dict[str, Link]:
+    links = _by_language(table, where)
+    for link in links.values():
+        for name, value in link.items():
+            if isinstance(value, bool) or not isinstance(value, str | int | float):
+                raise LessonError(f"{where}: {name} is neither text nor number")
+    return {language: {name: str(value) for name, value in link.items()} for language, link in links.items()}
+
+
+def _step(table: Any, shared: Mapping[str, Mapping[str, Any]], where: str) -> Step:
+    _known(table, {"page", "section", "parameters", "before", "covers", "minutes", "text", "note", "ask"}, where)
+    for name, kind in (("page", str), ("section", str), ("minutes", int | float)):
+        if not isinstance(table.get(name), kind):
+            raise LessonError(f"{where}: {name} is missing")
+    shows = _links(table.get("parameters", {}), f"{where}, parameters")
+    common = _links(dict(shared), f"{where}, parameters")
+    return Step(
+        page=table["page"],
+        section=table["section"],
+        shows={language: {**common[language], **shows[language]} for language in LANGUAGES},
+        before=_links(table.get("before", {}), f"{where}, before"),
+        covers=bool(table.get("covers", False)),
+        minutes=float(table["minutes"]),
+        text=_plain(table, "text", where),
+        note=_plain(table, "note", where),
+        ask=_ask(table.get("ask"), f"{where}, ask"),
+    )
+
+
+def _ask(table: Any, where: str) -> Ask:
+    texts = ("question", "hint", "reveal")
+    _known(table, {"kind", "answer", "arguments", "tolerance", "options", "wrong", *texts}, where)
+    kind, answer = table.get("kind"), table.get("answer")
+    if kind not in KINDS:
+        raise LessonError(f"{where}: {kind} is no kind of question; known are {', '.join(KINDS)}")
+    if answer not in ANSWERS:
+        raise LessonError(f"{where}: there is no function {answer}")
+    known = ANSWERS[answer]
+    if known.kind != kind:
+        raise LessonError(f"{where}: {answer} answers a question of the kind {known.kind}, not {kind}")
+    wrong, options = table.get("wrong", {}), table.get("options", {})
+    if set(wrong) != set(known.reasons):
+        raise LessonError(f"{where}: {answer} gives the reasons {', '.join(known.reasons)}, not {', '.join(wrong)}")
+    if kind in ("option", "order") and not set(known.codes) <= set(options):
+        raise LessonError(f"{where}: {answer} needs the options {', '.join(known.codes)}, not {', '.join(options)}")
+    return Ask(
+        kind=kind,
+        answer=answer,
+        arguments=_by_language(table.get("arguments", {}), f"{where}, arguments"),
+        tolerance=float(table.get("tolerance", 0.0)),
+        options={code: _said(options, code, f"{where}, options") for code in options},
+        wrong={reason: _said(wrong, reason, f"{where}, wrong") for reason in wrong},
+        **{name: _said(table, name, where) for name in texts},
+    )

@@ -1,0 +1,53 @@
+"""What a question is asked about: the words on the page, and every number of the heads that read them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+from viz.core.heads import MultiHeadTrace
+
+SPACE = "␣"
+"""What is written for the space before a word, where a tokenizer takes it for a part of the word."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What the page shows when a question is asked.
+
+    Args:
+        labels: what is written for each token.
+        special: which of them are marks of the tokenizer, and no words.
+        trace: every step of the layer.
+        layer: which that is.
+        n_layers: how many the model has.
+        weights_of: the weights (H, Q, K) of another layer.
+        chosen: what the page says of parameters, by their names in the link; None for what it does not have.
+        about: what else the numbers depend on, in words that need mean nothing.
+    """
+
+    labels: tuple[str, ...]
+    special: tuple[bool, ...]
+    trace: MultiHeadTrace
+    layer: int = 0
+    n_layers: int = 1
+    weights_of: Callable[[int], Tensor]
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    about: str = ""
+
+    @property
+    def head(self) -> int:
+        """The head that is looked at."""
+        head = self.chosen.get("head")
+        last = self.trace.weights.shape[0] - 1
+        return min(head, last) if isinstance(head, int) and not isinstance(head, bool) and head >= 0 else 0
+
+    @property
+    def weights(self) -> Tensor:
+        """Of that head, (Q, K)."""
+        return self.trace.weights[self.head]
+
+    def word(self, place: int) -> str:
+        """A token as it stands in a sentence."""
+        return self.labels[place].removeprefix(SPACE) or self.labels[place]
