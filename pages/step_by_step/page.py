@@ -27,7 +27,13 @@ PAGE = HandFirst(
     name="step_by_step",
     context=open_step_by_step,
     sections=(
-        Section("three_words", three_words.draw, code=(multi_head, attend, row_softmax), formula=three_words.formula),
+        Section(
+            "three_words",
+            three_words.draw,
+            code=(multi_head, attend, row_softmax),
+            formula=three_words.formula,
+            subject=three_words.subject,
+        ),
         Section(
             "own_numbers",
             own_numbers.draw,

@@ -17,6 +17,7 @@ from viz.components.mount import mount
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.terms.marks import say
+from viz.lessons.subject import Subject
 from viz.text import Translate
 
 MASK_STEP = 6
@@ -57,6 +58,19 @@ def draw(context: Speaks) -> list[Check]:
         _picture(t, example, n)
     _reset(t, example)
     return checks(example)
+
+
+def subject(context: Speaks) -> Subject:
+    """What a lesson may ask of the example."""
+    example = _example(context.t)
+    trace = example.trace
+    return Subject(
+        labels=example.words,
+        special=(False,) * WORDS,
+        trace=trace,
+        weights_of=lambda _: trace.weights,
+        about=repr(example.numbers),
+    )
 
 
 def formula(_: Speaks) -> str:

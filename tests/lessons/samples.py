@@ -1,75 +1,121 @@
 """Random sentences with random heads, some of which do what questions ask for; and their weights by numpy."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
+from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
-from viz.core.heads import HeadWeights, merge_heads
+from viz.core import masks
+from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
+from viz.lessons.key import Function, Given, Key, PremiseError
 from viz.lessons.subject import Subject
 
-WORDS = (
-    *("it", "animal", "street", "它", "动物", "路", "a", "b", "c", "d", "e", "f", "g"),
-    *("dog", "was", "too", "tired", "cat", "saw"),
-)
+NAMED = ("it", "animal", "street")
+WORDS = ("a", "b", "c", "d", "e", "f", "g", "dog", "was", "too", "tired", "cat", "saw")
 H, G, D_K, D_V, D_MODEL, LAYERS = 6, 3, 5, 7, 11, 3
+SEEDS = range(200)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What a question is asked about; by numpy the weights of every layer (L, H, Q, K), and the lengths of values."""
+    """What a question is asked about, and once more by numpy.
+
+    ``scores`` and ``weights`` (L, H, Q, K) are of every layer, ``scores`` scaled and with the bias, before the mask;
+    ``values`` (H, K, D_V) and ``messages`` (H, K, D_MODEL) are of the layer that is looked at, as ``w_o`` makes them.
+    """
 
     subject: Subject
+    scores: np.ndarray
     weights: np.ndarray
-    lengths: np.ndarray
+    values: np.ndarray
+    messages: np.ndarray
+    bias: np.ndarray
+
+    @property
+    def row_of_head(self) -> np.ndarray:
+        """The weights of the layer and the head that are looked at."""
+        return self.weights[self.subject.layer, self.subject.chosen["head"]]
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Of the last axis; a row of minus infinities becomes 0."""
+    peaks = scores.max(-1, keepdims=True)
+    exps = np.exp(scores - np.where(np.isinf(peaks), 0, peaks))
+    return exps / np.maximum(exps.sum(-1, keepdims=True), 1e-300)
 
 
 @cache
-def sample(seed: int, words: tuple[str, ...] = WORDS) -> Sample:
-    """A sentence of 1 to 14 words between two marks, in which three layers of heads look around."""
+def sample(seed: int) -> Sample:
+    """A sentence of 1 to 11 words between two marks, in which three layers of heads look around."""
     random, generator = Random(seed), torch.Generator().manual_seed(seed)
-    chosen = random.sample(words[:6], random.choice([0, 2, 4, 6])) + random.choices(words[6:], k=random.randint(1, 8))
+    chosen = random.sample(NAMED, random.choice([0, 1, 3, 3])) + random.choices(WORDS, k=random.randint(1, 8))
     random.shuffle(chosen)
     n = len(chosen) + 2
     spec = AttentionSpec(d_model=D_MODEL, n_heads=H, n_kv_heads=G, d_head=D_K, d_value=D_V)
-    weights, sharpness = HeadWeights.random(spec, seed=seed), random.choice([0.0, 0.5, 2.0])
-
-    def draw(*sizes: int) -> torch.Tensor:
-        return torch.randn(*sizes, generator=generator, dtype=torch.float64)
-
-    layers, by_numpy = [], []
+    bias, allowed, given = _bias(random, n), _mask(random, n), _given(spec, seed, random.choice([0.0, 0.5, 3.0]))
+    layers, scores = [], []
     for _ in range(LAYERS):
-        q, k, v = sharpness * draw(H, n, D_K), draw(G, n, D_K), draw(G, n, D_V) * draw(G, n, 1).abs()
-        bias = _bias(random, n)
-        w_o = weights.w_o.double()
-        given = HeadWeights(spec=spec, w_q=weights.w_q, w_k=weights.w_k, w_v=weights.w_v, w_o=w_o)
-        x = draw(n, D_MODEL)
-        layers.append(merge_heads(q, k, v, given, x=x, memory=x, bias=bias))
-        scores = np.einsum("hqd,hkd->hqk", q.numpy(), np.repeat(k.numpy(), H // G, 0)) / D_K**0.5 + bias.numpy()
-        exps = np.exp(scores - scores.max(-1, keepdims=True))
-        by_numpy.append(exps / exps.sum(-1, keepdims=True))
-    layer, head = random.randrange(LAYERS), random.randrange(H)
+        x = torch.randn(n, D_MODEL, generator=generator, dtype=torch.float64)
+        x *= torch.rand(n, 1, generator=generator, dtype=torch.float64) * 2
+        layers.append(multi_head(x, x, given, allowed=allowed, bias=bias))
+        scores.append(scores_of(x.numpy(), given) + bias.numpy())
+    layer, every_score = random.randrange(LAYERS), np.stack(scores)
+    open_cells = np.ones((n, n), bool) if allowed is None else allowed.numpy()
     trace = layers[layer]
-    w_o = trace.projections.w_o.view(H, D_V, -1)
-    each = np.einsum("hkd,hdo->hko", np.repeat(trace.v.numpy(), H // G, 0), w_o.numpy())
-    subject = Subject(
-        labels=("[CLS]", *chosen, "[SEP]"),
-        special=(True, *[False] * len(chosen), True),
-        trace=trace,
-        layer=layer,
-        n_layers=LAYERS,
-        weights_of=lambda asked: layers[asked].weights,
-        chosen={"head": head},
+    values = np.repeat(cut(trace.x.numpy() @ given.w_v.numpy(), G), H // G, 0)
+    return Sample(
+        subject=Subject(
+            labels=("[CLS]", *chosen, "[SEP]"),
+            special=(True, *[False] * len(chosen), True),
+            trace=trace,
+            layer=layer,
+            n_layers=LAYERS,
+            weights_of=lambda asked: layers[asked].weights,
+            chosen={"head": random.randrange(H)},
+        ),
+        scores=every_score,
+        weights=softmax(np.where(open_cells, every_score, -np.inf)),
+        values=values,
+        messages=np.einsum("hkd,hdo->hko", values, given.w_o.numpy().reshape(H, D_V, -1)),
+        bias=bias.numpy(),
     )
-    return Sample(subject, np.stack(by_numpy), np.sqrt((each**2).sum(-1)))
+
+
+def cut(rows: np.ndarray, heads: int) -> np.ndarray:
+    """Vectors (T, heads x d) cut apart, (heads, T, d)."""
+    return np.stack(np.split(rows, heads, axis=1))
+
+
+def scores_of(x: np.ndarray, given: HeadWeights) -> np.ndarray:
+    """Scaled scores (H, Q, K), before bias and mask."""
+    q, k = cut(x @ given.w_q.numpy(), H), np.repeat(cut(x @ given.w_k.numpy(), G), H // G, 0)
+    return np.einsum("hqd,hkd->hqk", q, k) / D_K**0.5
+
+
+def _given(spec: AttentionSpec, seed: int, sharpness: float) -> HeadWeights:
+    drawn = HeadWeights.random(spec, seed=seed)
+    each = {name: getattr(drawn, name).double() for name in ("w_q", "w_k", "w_v", "w_o")}
+    return replace(drawn, **{**each, "w_q": each["w_q"] * sharpness})
+
+
+def _mask(random: Random, n: int) -> torch.Tensor | None:
+    kind = random.choice(["none", "none", "causal", "narrow"])
+    return {
+        "none": None,
+        "causal": masks.causal(n, n),
+        "narrow": masks.window(n, n, 1) & masks.causal(n, n),
+    }[kind]
 
 
 def _bias(random: Random, n: int) -> torch.Tensor:
     """What makes heads of a layer look at the word before, at the first token, or at nothing in particular."""
-    kind = random.choice(["none", "first", "previous", "itself", "beside"])
+    kind = random.choice(["none", "none", "first", "previous", "itself", "beside"])
     bias, i = torch.zeros(H, n, n, dtype=torch.float64), torch.arange(n)
     if kind == "first":
         bias[:, :, 0] = 3
@@ -80,3 +126,57 @@ def _bias(random: Random, n: int) -> torch.Tensor:
     if kind == "beside":
         bias[:, i[1:], i[:-1]] = bias[:, i[:-1], i[1:]] = 4
     return bias
+
+
+def hold(
+    function: Function, reference: Callable[..., Any], arguments: Mapping[str, Any], *, refuses: bool = True
+) -> None:
+    """Hold a function to what numpy finds on 200 random sentences; the reference gives None where nothing can be asked.
+
+    Args:
+        function: works out the key.
+        reference: gives the right answer, or a set of them.
+        arguments: of both; those that are words have to be in the sentence.
+        refuses: whether there are sentences of which the question cannot be asked.
+    """
+    words = [value for value in arguments.values() if isinstance(value, str)]
+    asked = refused = 0
+    for seed in SEEDS:
+        drawn = sample(seed)
+        missing = [word for word in words if word not in drawn.subject.labels]
+        expected = None if missing else reference(drawn, **arguments)
+        try:
+            key = function.work(drawn.subject, **arguments)
+        except PremiseError as error:
+            refused += 1
+            assert expected is None, f"seed {seed}: {error}"
+            continue
+        asked += 1
+        assert expected is not None, f"seed {seed}: {key.right}"
+        _assert_right(key, expected, seed)
+        _assert_says_why(function, key, drawn.subject)
+    assert asked >= 10 and (refused >= 5) is refuses, (asked, refused, "both happen, and are seen")
+
+
+def _assert_right(key: Key, expected: Any, seed: int) -> None:
+    if isinstance(expected, float):
+        assert list(key.right) == pytest.approx([expected], abs=1e-6), seed
+    else:
+        assert set(key.right) == (expected if isinstance(expected, set) else {expected}), seed
+
+
+def _assert_says_why(function: Function, key: Key, subject: Subject) -> None:
+    """Whatever is answered wrongly has a reason that the function has announced."""
+    n_heads, n = subject.trace.weights.shape[:2]
+    possible: dict[str, Iterable[Given]] = {
+        "word": range(n),
+        "head": [(layer, head) for layer in range(subject.n_layers) for head in range(n_heads)],
+        "cell": [(row, column) for row in range(n) for column in range(n)],
+        "option": function.codes,
+        "order": [tuple(reversed(function.codes))],
+        "mask": [True],
+        "sentence": [True],
+    }
+    for given in set(possible.get(function.kind, ())) - set(key.right):
+        assert key.wrong(given)[0] in function.reasons
+    assert set(key.traps) <= set(function.reasons)

@@ -3,12 +3,18 @@
 None of them knows an answer: each is handed what the page shows, and computes.
 """
 
-from viz.lessons import about_weights
+from viz.lessons import about_hand, about_layer, about_masks, about_trust, about_weights
 from viz.lessons.key import Key, Registry
 from viz.lessons.lesson import Step
 from viz.lessons.subject import Subject
 
-ANSWERS: Registry = {**about_weights.ANSWERS}
+ANSWERS: Registry = {
+    **about_weights.ANSWERS,
+    **about_hand.ANSWERS,
+    **about_layer.ANSWERS,
+    **about_masks.ANSWERS,
+    **about_trust.ANSWERS,
+}
 
 
 def key_of(step: Step, subject: Subject, read: str) -> Key:

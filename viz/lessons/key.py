@@ -12,7 +12,9 @@ class Part(float):
     """A part of 1, such as a weight: it is written so."""
 
 
-Value = int | float | str | Part
+Value = int | float | str | Part | tuple[float, ...]
+"""What a sentence is filled in with; several numbers are a vector."""
+
 Values = Mapping[str, Value]
 
 

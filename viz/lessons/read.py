@@ -11,9 +11,7 @@ from viz.lessons.answers import ANSWERS
 from viz.lessons.lesson import KINDS, LANGUAGES, Ask, Lesson, Link, Said, Step
 
 FOLDER = ASSETS / "lessons"
-ORDER = (
-    "ten_minutes",
-)  # fmt: off
+ORDER = ("ten_minutes", "one_head", "many_heads", "masks_and_order", "does_it_explain")
 """In which they are offered."""
 
 

@@ -1,6 +1,7 @@
 """A step's question about what the page shows: the right answer worked out, and the visitor's judged."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,10 @@ from viz.frame.format import number, part
 from viz.frame.lesson.bar import Shown, draw
 from viz.frame.lesson.running import Running
 from viz.frame.scene import Scene
+from viz.lessons.about_masks import allowed
 from viz.lessons.answers import key_of
 from viz.lessons.judge import Verdict, judge, read_answer
-from viz.lessons.key import Key, Part, PremiseError, Value
+from viz.lessons.key import Given, Key, Part, PremiseError, Value
 from viz.lessons.lesson import IN_THE_PAGE, Ask
 from viz.lessons.subject import Subject
 from viz.text import Translate, fill
@@ -21,7 +23,7 @@ from viz.text import Translate, fill
 if TYPE_CHECKING:
     from viz.frame.page import Section
 
-PICKED = {"head": ("layer", "head"), "cell": ("query", "key"), "mask": (), "sentence": ()}
+PICKED = {"head": ("layer", "head"), "cell": ("query", "key"), "mask": ("mask", "painted"), "sentence": ("text",)}
 """Of a question that is answered in the page, the parameters that hold the answer."""
 
 
@@ -85,7 +87,7 @@ def _judged(ask: Ask, key: Key, subject: Subject, sent: Any) -> Verdict | None:
     given = read_answer(ask.kind, sent, _options(ask, subject))
     if ask.kind in IN_THE_PAGE:  # it stands in the page: what was sent says only which it was when it was checked
         chosen = picked(ask, subject)
-        given = tuple(chosen) if chosen is not None and chosen == sent else None
+        given = chosen.given if chosen is not None and chosen.sent == sent else None
     return None if given is None else judge(key, given, ask.tolerance)
 
 
@@ -119,17 +121,50 @@ def _shown(running: Running, key: Key, subject: Subject, verdict: Verdict | None
     )
 
 
-def picked(ask: Ask, subject: Subject) -> list[int] | None:
-    """What is chosen in the page itself, as an answer; None if the bar asks for it, or nothing is."""
-    return [subject.layer, subject.head] if ask.kind == "head" else None
+@dataclass(frozen=True, kw_only=True)
+class Picked:
+    """What is chosen in the page itself.
+
+    Args:
+        sent: by which the browser says that this is what was checked.
+        given: the answer.
+        values: what it is called is filled in with.
+    """
+
+    sent: Any
+    given: Given
+    values: Mapping[str, Value]
 
 
-def _said_picked(t: Translate, ask: Ask, subject: Subject) -> tuple[list[int], str] | None:
-    """The same, and in words."""
+def picked(ask: Ask, subject: Subject) -> Picked | None:
+    """What is chosen in the page itself; None if the bar asks for it, or nothing is."""
+    match ask.kind:
+        case "head":
+            place = (subject.layer, subject.head)
+            return Picked(sent=[*place], given=place, values={"layer": subject.layer, "head": subject.head})
+        case "cell":
+            row, column = (subject.chosen.get(name) for name in PICKED["cell"])
+            n = len(subject.labels)
+            if not (isinstance(row, int) and isinstance(column, int) and 0 <= row < n and 0 <= column < n):
+                return None
+            words = {"query": subject.word(row), "key": subject.word(column)}
+            return Picked(sent=[row, column], given=(row, column), values=words)
+        case "mask":
+            laid = allowed(subject)
+            code = blake2b(laid.numpy().tobytes(), digest_size=8).hexdigest()
+            return Picked(sent=code, given=True, values={"open": int(laid.sum()), "all": laid.numel()})
+        case "sentence":
+            code = blake2b(repr(subject.labels).encode(), digest_size=8).hexdigest()
+            return Picked(sent=code, given=True, values={"n": len(subject.labels)})
+    return None
+
+
+def _said_picked(t: Translate, ask: Ask, subject: Subject) -> tuple[Any, str] | None:
+    """The same in words, for the bar."""
     chosen = picked(ask, subject)
     if chosen is None:
         return None
-    return chosen, t(f"lesson.picked_{ask.kind}", **dict(zip(PICKED[ask.kind], chosen, strict=True)))
+    return chosen.sent, t(f"lesson.picked_{ask.kind}", **written(chosen.values))
 
 
 def written(values: Mapping[str, Value]) -> dict[str, str]:
@@ -145,4 +180,6 @@ def _written(value: Value) -> str:
             return number(value, 3)
         case int():
             return f"{value:,}"
+        case tuple():
+            return f"({', '.join(map(_written, value))})"
     return value

@@ -1,0 +1,69 @@
+"""The answers about a layer of heads, beside numpy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.lessons.samples import D_K, D_MODEL, D_V, H, Sample, hold, scores_of, softmax
+from viz.lessons.about_layer import ANSWERS
+
+
+def head_width(_: Sample) -> Any:
+    return float(D_K)
+
+
+def reads(drawn: Sample) -> Any:
+    head = drawn.subject.chosen["head"]
+    block = drawn.subject.trace.projections.w_q.numpy()[:, head * D_K : (head + 1) * D_K]
+    n = sum(bool(np.any(number @ block)) for number in np.eye(D_MODEL))  # a vector with one number that is not 0
+    return {D_MODEL: "all", 1: "one"}.get(n, "part")
+
+
+def first_column(_: Sample, head: int) -> Any:
+    return float(sum(D_V for _ in range(head)))
+
+
+def order_of_steps(_: Sample) -> Any:
+    return ("q", "scores", "weights", "head_outputs", "concat", "output")
+
+
+def joined(drawn: Sample) -> Any:
+    outputs = [drawn.weights[drawn.subject.layer, head] @ drawn.values[head] for head in range(H)]
+    whole = np.concatenate(outputs, axis=1) @ drawn.subject.trace.projections.w_o.numpy()
+    parts = np.stack(
+        [weights @ message for weights, message in zip(drawn.weights[drawn.subject.layer], drawn.messages, strict=True)]
+    )
+    assert np.allclose(parts.sum(0), whole)
+    return "sum"
+
+
+def one_head_instead(_: Sample) -> Any:
+    def matrices(heads: int, width: int) -> int:
+        return sum(D_MODEL * heads * width for _ in ("w_q", "w_k", "w_v", "w_o"))
+
+    return "same" if matrices(H, D_K) == matrices(1, H * D_K) else "less"
+
+
+def shuffled(drawn: Sample) -> Any:
+    trace, turned = drawn.subject.trace, slice(None, None, -1)
+    allowed = True if trace.allowed is None else trace.allowed.numpy()
+    scores = np.where(allowed, scores_of(trace.x.numpy()[turned], trace.projections), -np.inf)
+    after, before = softmax(scores), drawn.weights[drawn.subject.layer]
+    if np.allclose(after, before[:, turned, turned], atol=1e-4):
+        return "words"
+    return "places" if np.allclose(after, before, atol=1e-4) else "new"
+
+
+REFERENCES = {work.__name__: work for work in (
+    head_width, reads, first_column, order_of_steps, joined, one_head_instead, shuffled,
+)}  # fmt: skip
+
+
+def test_every_function_has_a_reference():
+    assert set(REFERENCES) == set(ANSWERS)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_on_random_sentences_the_key_is_what_numpy_finds(name):
+    hold(ANSWERS[name], REFERENCES[name], {"head": 4} if name == "first_column" else {}, refuses=False)

@@ -1,0 +1,57 @@
+"""The answers about who may look at whom, counted cell by cell."""
+
+from typing import Any
+
+import pytest
+
+from tests.lessons.samples import Sample, hold, softmax
+from viz.lessons.about_masks import ANSWERS
+from viz.lessons.about_weights import CLEAR
+
+
+def cells(drawn: Sample) -> list[list[bool]]:
+    """Where there is a weight: a word may look there."""
+    return [[bool(weight > 0) for weight in row] for row in drawn.row_of_head]
+
+
+def looks_ahead(drawn: Sample) -> Any:
+    n = len(drawn.subject.labels)
+    return {(i, j) for i in range(n) for j in range(n) if j > i}
+
+
+def open_cells(drawn: Sample) -> Any:
+    return float(sum(i + 1 for i in range(len(drawn.subject.labels))))
+
+
+def first_row(drawn: Sample) -> Any:
+    return 1.0 if sum(cells(drawn)[0]) == 1 else None
+
+
+def with_the_mask(drawn: Sample, query: str, key: str) -> Any:
+    subject = drawn.subject
+    place, seen, head = subject.labels.index(query), subject.labels.index(key), subject.chosen["head"]
+    if all(cells(drawn)[place]) or not cells(drawn)[place][seen]:
+        return None
+    before = softmax(drawn.scores[subject.layer, head] - drawn.bias[head])[place, seen]
+    now = drawn.row_of_head[place, seen]
+    return "same" if abs(now - before) < CLEAR else "more" if now > before else "less"
+
+
+def itself_and_before(drawn: Sample) -> Any:
+    wanted = [[j in (i, i - 1) for j in range(len(drawn.subject.labels))] for i in range(len(drawn.subject.labels))]
+    return {True} if cells(drawn) == wanted else set()
+
+
+REFERENCES = {work.__name__: work for work in (
+    looks_ahead, open_cells, first_row, with_the_mask, itself_and_before,
+)}  # fmt: skip
+
+
+def test_every_function_has_a_reference():
+    assert set(REFERENCES) == set(ANSWERS)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_on_random_sentences_the_key_is_what_is_counted(name):
+    words = {"query": "it", "key": "animal"} if name == "with_the_mask" else {}
+    hold(ANSWERS[name], REFERENCES[name], words, refuses=name in ("first_row", "with_the_mask"))

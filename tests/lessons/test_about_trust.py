@@ -1,0 +1,58 @@
+"""The answers about what a weight does not say, beside numpy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.lessons.samples import Sample, hold
+from viz.lessons.about_trust import ANSWERS
+from viz.lessons.about_weights import CLEAR
+
+
+def compared(one: float, other: float) -> str:
+    return "same" if abs(one - other) < CLEAR * other else "more" if one > other else "less"
+
+
+def sink_head(drawn: Sample) -> Any:
+    n_layers, n_heads, n, _ = drawn.weights.shape
+    means = {
+        (layer, head): sum(drawn.weights[layer, head, i, 0] for i in range(1, n)) / (n - 1)
+        for layer in range(n_layers)
+        for head in range(n_heads)
+    }
+    best = max(means.values())
+    return None if n < 4 or best < 0.5 else {place for place, mean in means.items() if mean >= 0.95 * best}
+
+
+def value_length(drawn: Sample) -> Any:
+    lengths = np.sqrt((drawn.messages[drawn.subject.chosen["head"]] ** 2).sum(-1))
+    return compared(lengths[0], lengths[1:].mean())
+
+
+def looks_away(drawn: Sample, query: str, key: str, below: float) -> Any:
+    labels = drawn.subject.labels
+    return {True} if drawn.row_of_head[labels.index(query), labels.index(key)] < below else set()
+
+
+def sharp_and_strong(drawn: Sample) -> Any:
+    weights = drawn.weights[drawn.subject.layer]
+    head = int(np.argmax([np.mean([max(row) for row in of_head]) for of_head in weights]))
+    lengths = [
+        np.linalg.norm(of_head @ message, axis=-1).mean()
+        for of_head, message in zip(weights, drawn.messages, strict=True)
+    ]
+    return compared(lengths[head], float(np.mean(lengths)))
+
+
+REFERENCES = {work.__name__: work for work in (sink_head, value_length, looks_away, sharp_and_strong)}
+
+
+def test_every_function_has_a_reference():
+    assert set(REFERENCES) == set(ANSWERS)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_on_random_sentences_the_key_is_what_numpy_finds(name):
+    words = {"query": "it", "key": "animal", "below": 0.2} if name == "looks_away" else {}
+    hold(ANSWERS[name], REFERENCES[name], words, refuses=name in ("sink_head", "looks_away"))

@@ -1,0 +1,107 @@
+"""Answers that can be redone on paper: one number of a head, and what usual slips make of it."""
+
+import math
+
+from torch import Tensor
+
+from viz.core.attention import row_softmax
+from viz.core.heads import share_kv
+from viz.lessons.key import Key, Part, PremiseError, Registry, registered
+from viz.lessons.subject import Subject
+
+ANSWERS: Registry = {}
+APART = 0.02
+"""A slip that leads nearly to the right number is none to be told."""
+
+
+def _places(subject: Subject, *places: int) -> None:
+    """Raises PremiseError, "too_short", if there are not so many words."""
+    if max(places) >= len(subject.labels):
+        raise PremiseError("too_short", n=max(places) + 1)
+
+
+def _key(right: float, traps: dict[str, float], **values: str | int | float | tuple[float, ...]) -> Key:
+    kept = {reason: value for reason, value in traps.items() if abs(value - right) > APART}
+    return Key(right=(right,), values=values, traps=kept)
+
+
+def _of_head(subject: Subject, what: str) -> Tensor:
+    """The head's queries, keys or values, (T, d)."""
+    heads: Tensor = getattr(subject.trace, what)
+    return share_kv(heads, len(subject.trace.weights))[subject.head]
+
+
+def _vector(numbers: Tensor) -> tuple[float, ...]:
+    return tuple(numbers.tolist())
+
+
+@registered(ANSWERS, "number", "key", "word", "other")
+def query_number(subject: Subject, word: int, column: int) -> Key:
+    """One number of a word's query: the word's vector times a column of W_Q."""
+    _places(subject, word)
+    trace, q = subject.trace, _of_head(subject, "q")
+    x, of_column = trace.x[word], trace.projections.w_q[:, subject.head * q.shape[-1] + column]
+    traps = {"key": float(_of_head(subject, "k")[word, column]), "word": float(x[column])}
+    given = {"x": _vector(x), "w": _vector(of_column)}
+    return _key(float(q[word, column]), traps, label=subject.word(word), column=column + 1, **given)
+
+
+@registered(ANSWERS, "number", "swapped", "scaled", "other")
+def score(subject: Subject, query: int, key: int) -> Key:
+    """The score of a pair: the dot product of a query and a key."""
+    _places(subject, query, key)
+    q, k, scores = _of_head(subject, "q"), _of_head(subject, "k"), subject.trace.scores[subject.head]
+    right = float(scores[query, key])
+    traps = {"swapped": float(scores[key, query]), "scaled": float(subject.trace.scaled[subject.head][query, key])}
+    labels = {"query": subject.word(query), "key": subject.word(key)}
+    return _key(right, traps, score=right, q=_vector(q[query]), k=_vector(k[key]), **labels)
+
+
+@registered(ANSWERS, "number", "by_width", "as_it_was", "other")
+def scaled_score(subject: Subject, query: int, key: int) -> Key:
+    """The score divided by the root of the head's width."""
+    _places(subject, query, key)
+    width, found = subject.trace.q.shape[-1], float(subject.trace.scores[subject.head][query, key])
+    right = float(subject.trace.scaled[subject.head][query, key])
+    traps = {"by_width": found / width, "as_it_was": found}
+    labels = {"query": subject.word(query), "key": subject.word(key)}
+    return _key(right, traps, scaled=right, score=found, width=width, root=math.sqrt(width), **labels)
+
+
+@registered(ANSWERS, "number", "without_e", "even", "other")
+def weight(subject: Subject, query: int, key: int) -> Key:
+    """The weight of a pair: e to its score, as a share of the row's."""
+    _places(subject, query, key)
+    masked = subject.trace.masked[subject.head][query]
+    right, open_cells = float(subject.weights[query, key]), masked.isfinite()
+    if not right:
+        raise PremiseError("blind", word=subject.word(query))
+    traps = {"even": 1 / int(open_cells.sum())}
+    if (whole := float(masked[open_cells].sum())) > 0:
+        traps["without_e"] = float(masked[key]) / whole
+    labels = {"query": subject.word(query), "key": subject.word(key)}
+    return _key(right, traps, row=_vector(masked), weight=Part(right), **labels)
+
+
+@registered(ANSWERS, "number", "even", "largest", "other")
+def weighted_sum(subject: Subject, query: int, column: int) -> Key:
+    """One number of what a word takes along: the values, each times its weight, added up."""
+    _places(subject, query)
+    values, row = _of_head(subject, "v")[:, column], subject.weights[query]
+    right = float(subject.trace.head_outputs[subject.head][query, column])
+    traps = {"even": float(values.mean()), "largest": float(values[int(row.argmax())])}
+    given = {"row": tuple(map(Part, row.tolist())), "v": _vector(values)}
+    return _key(right, traps, label=subject.word(query), column=column + 1, result=right, **given)
+
+
+@registered(ANSWERS, "number", "as_it_was", "other")
+def weight_under_mask(subject: Subject, query: int, key: int) -> Key:
+    """The weight of a pair when the mask has taken others out of the row."""
+    _places(subject, query, key)
+    row, before = subject.weights[query], row_softmax(subject.trace.scaled[subject.head])[query]
+    right = float(row[key])
+    if not right or right - float(before[key]) < APART:
+        raise PremiseError("no_mask", query=subject.word(query))
+    given = {"before": tuple(map(Part, before.tolist())), "row": tuple(map(Part, row.tolist()))}
+    labels = {"query": subject.word(query), "key": subject.word(key)}
+    return _key(right, {"as_it_was": float(before[key])}, weight=Part(right), was=Part(before[key]), **labels, **given)

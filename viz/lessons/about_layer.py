@@ -1,0 +1,106 @@
+"""Answers about a layer of heads: its sizes, the order of its steps, and how the heads come together."""
+
+from dataclasses import fields
+
+import torch
+
+from viz.core.cost.attention import parameters
+from viz.core.heads import MultiHeadTrace, multi_head
+from viz.core.spec import AttentionSpec
+from viz.lessons.key import Because, Key, Part, PremiseError, Registry, one_of, registered
+from viz.lessons.subject import Subject
+
+ANSWERS: Registry = {}
+STEPS = ("q", "scores", "weights", "head_outputs", "concat", "output")
+"""The steps of a layer, by the letters they have in its trace."""
+
+
+def _several(subject: Subject) -> AttentionSpec:
+    spec = subject.trace.projections.spec
+    if spec.H < 2:
+        raise PremiseError("one_head")
+    return spec
+
+
+@registered(ANSWERS, "number", "whole", "heads", "other")
+def head_width(subject: Subject) -> Key:
+    """How many numbers the query of one head has."""
+    spec = _several(subject)
+    values = {"d_model": spec.d_model, "H": spec.H, "d_k": spec.d_k, "d_v": spec.d_v}
+    return Key(right=(float(spec.d_k),), values=values, traps={"whole": float(spec.d_model), "heads": float(spec.H)})
+
+
+@registered(ANSWERS, "option", codes=("all", "part", "one"))
+def reads(subject: Subject) -> Key:
+    """How many numbers of a token's vector a head reads: the rows of its part of W_Q that are not empty."""
+    spec, head = _several(subject), subject.head
+    block = subject.trace.projections.w_q[:, head * spec.d_k : (head + 1) * spec.d_k]
+    n = int((block.abs().sum(-1) > 0).sum())
+    code = "all" if n == spec.d_model else "one" if n == 1 else "part"
+    return one_of(code, head=head, n=n, d_model=spec.d_model, d_k=spec.d_k, H=spec.H)
+
+
+@registered(ANSWERS, "number", "head", "next", "other")
+def first_column(subject: Subject, head: int) -> Key:
+    """Where the output of a head begins in the concatenation."""
+    spec = _several(subject)
+    if head >= spec.H:
+        raise PremiseError("too_few_heads", n=spec.H)
+    place = (subject.trace.concat[None] - subject.trace.head_outputs[head][:, :1]).abs().amax((0, 1))
+    found = int(place.argmin())  # where that head's first column is, number by number
+    values = {"head": head, "d_v": spec.d_v, "width": spec.H * spec.d_v, "column": found, "last": found + spec.d_v - 1}
+    traps = {"head": float(head), "next": float(found + spec.d_v)}
+    return Key(right=(float(found),), values=values, traps=traps)
+
+
+@registered(ANSWERS, "order", "other", codes=STEPS)
+def order_of_steps(_: Subject) -> Key:
+    """The steps of a layer in the order in which a trace is computed."""
+    names = [field.name for field in fields(MultiHeadTrace)]
+    right = tuple(sorted(STEPS, key=names.index))
+
+    def wrong(given: tuple[str, ...]) -> Because:
+        return "other", {"n": next(i for i, (a, b) in enumerate(zip(given, right, strict=True), 1) if a != b)}
+
+    return Key(right=(right,), wrong=wrong)
+
+
+@registered(ANSWERS, "option", codes=("sum", "mean", "largest"))
+def joined(subject: Subject) -> Key:
+    """How what the heads add becomes the layer's output: which way of putting them together gives that output."""
+    spec, trace = _several(subject), subject.trace
+    parts, bias = trace.contributions, trace.projections.b_o
+    output = trace.output if bias is None else trace.output - bias
+    ways = {"sum": parts.sum(0), "mean": parts.mean(0), "largest": parts.amax(0)}
+    off = {code: float((made - output).abs().max()) for code, made in ways.items()}
+    code = min(off, key=off.__getitem__)
+    lengths = parts.norm(dim=-1).mean(-1)
+    return one_of(
+        code, H=spec.H, most=int(lengths.argmax()), most_length=float(lengths.max()), least_length=float(lengths.min())
+    )
+
+
+@registered(ANSWERS, "option", codes=("same", "less", "more"))
+def one_head_instead(subject: Subject) -> Key:
+    """Whether one head as wide as all of them together has as many parameters."""
+    spec = _several(subject)
+    width = spec.H * spec.d_k
+    many = parameters(AttentionSpec(d_model=spec.d_model, n_heads=spec.H, d_head=spec.d_k)).total
+    single = parameters(AttentionSpec(d_model=spec.d_model, n_heads=1, d_head=width)).total
+    code = "same" if many == single else "more" if single > many else "less"
+    return one_of(code, H=spec.H, d_k=spec.d_k, width=width, many=many, single=single)
+
+
+@registered(ANSWERS, "option", codes=("words", "places", "new"))
+def shuffled(subject: Subject) -> Key:
+    """What a word looks at when the words stand in the opposite order, with the same vectors and the same mask."""
+    trace, n = subject.trace, len(subject.labels)
+    if n < 3:
+        raise PremiseError("too_short", n=3)
+    turned = torch.arange(n - 1, -1, -1)
+    x = trace.x[turned]
+    after = multi_head(x, x, trace.projections, allowed=trace.allowed, scale=trace.scale).weights
+    along = trace.weights[:, turned][..., turned]
+    with_words, with_places = (float((after - before).abs().max()) for before in (along, trace.weights))
+    code = "words" if with_words < 1e-4 else "places" if with_places < 1e-4 else "new"
+    return one_of(code, n=n, first=subject.word(0), last=subject.word(n - 1), off=Part(with_places))

@@ -1,0 +1,88 @@
+"""Answers about who may look at whom."""
+
+import torch
+from torch import Tensor
+
+from viz.core import masks
+from viz.core.attention import row_softmax
+from viz.lessons.about_weights import CLEAR, place_of
+from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.subject import Subject
+
+ANSWERS: Registry = {}
+
+
+def allowed(subject: Subject) -> Tensor:
+    """True where a word may look, (n, n), in the head that is looked at."""
+    n, laid = len(subject.labels), subject.trace.allowed
+    if laid is None:
+        return torch.ones(n, n, dtype=torch.bool)
+    return laid.expand(len(subject.trace.weights), n, n)[subject.head]
+
+
+@registered(ANSWERS, "cell", "back", "itself")
+def looks_ahead(subject: Subject) -> Key:
+    """Every cell in which a word looks at a later one."""
+    n = len(subject.labels)
+    if n < 2:
+        raise PremiseError("too_short", n=2)
+    right = tuple((row, column) for row in range(n) for column in range(row + 1, n))
+
+    def wrong(given: tuple[int, int]) -> Because:
+        told: Values = {"query": subject.word(given[0]), "key": subject.word(given[1])}
+        return ("itself" if given[0] == given[1] else "back"), told
+
+    return Key(right=right, values={"n": len(right), "all": n * n}, wrong=wrong)
+
+
+@registered(ANSWERS, "number", "all", "half", "without_itself", "other")
+def open_cells(subject: Subject) -> Key:
+    """How many cells a causal mask leaves open on these words."""
+    n = len(subject.labels)
+    if n < 3:
+        raise PremiseError("too_short", n=3)
+    found = int(masks.causal(n, n).sum())
+    traps = {"all": float(n * n), "half": n * n / 2, "without_itself": float(found - n)}
+    return Key(right=(float(found),), values={"n": n, "all": n * n, "open": found}, traps=traps)
+
+
+@registered(ANSWERS, "number", "even", "nothing", "other")
+def first_row(subject: Subject) -> Key:
+    """What the first word gives itself, under the mask that is laid."""
+    n = len(subject.labels)
+    if n < 2 or int(allowed(subject)[0].sum()) != 1:
+        raise PremiseError("no_mask", query=subject.word(0))
+    found = float(subject.weights[0, 0])
+    values: Values = {"first": subject.word(0), "n": n, "weight": Part(found)}
+    return Key(right=(found,), values=values, traps={"even": 1 / n, "nothing": 0.0})
+
+
+@registered(ANSWERS, "option", codes=("same", "less", "more"))
+def with_the_mask(subject: Subject, query: str, key: str) -> Key:
+    """Whether a word gets more of another's attention with the mask than without."""
+    place, seen = place_of(subject, query), place_of(subject, key)
+    laid = allowed(subject)[place]
+    if bool(laid.all()) or not bool(laid[seen]):
+        raise PremiseError("no_mask", query=query)
+    before = float(row_softmax(subject.trace.scaled[subject.head])[place, seen])
+    now = float(subject.weights[place, seen])
+    code = "same" if abs(now - before) < CLEAR else "more" if now > before else "less"
+    return one_of(code, query=query, key=key, was=Part(before), now=Part(now), blocked=int((~laid).sum()))
+
+
+@registered(ANSWERS, "mask", "too_much", "too_little")
+def itself_and_before(subject: Subject) -> Key:
+    """Whether the mask that is laid lets every word look at itself and at the word before it, and no further."""
+    n, laid = len(subject.labels), allowed(subject)
+    if n < 3:
+        raise PremiseError("too_short", n=3)
+    wanted = masks.window(n, n, 1) & masks.causal(n, n)
+    values: Values = {"open": int(wanted.sum()), "all": n * n}
+
+    def wrong(_: bool) -> Because:
+        extra, missing = laid & ~wanted, wanted & ~laid
+        row, column = (extra if extra.any() else missing).nonzero()[0].tolist()
+        told: Values = {"query": subject.word(row), "key": subject.word(column), "n": int((extra | missing).sum())}
+        return ("too_much" if extra.any() else "too_little"), told
+
+    return Key(right=(True,) if torch.equal(laid, wanted) else (), values=values, wrong=wrong)

@@ -1,0 +1,71 @@
+"""Answers about what a weight does not say."""
+
+import torch
+
+from viz.core.analysis.map_statistics import message_norms
+from viz.core.heads import share_kv
+from viz.lessons.about_weights import CLEAR, row_of
+from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.subject import Subject
+
+ANSWERS: Registry = {}
+
+
+@registered(ANSWERS, "head", "little")
+def sink_head(subject: Subject) -> Key:
+    """The heads in which the other words give most to the first token: the strongest, and what comes near it."""
+    if len(subject.labels) < 4:
+        raise PremiseError("too_short", n=4)
+    means = torch.stack([subject.weights_of(layer)[:, 1:, 0].mean(-1) for layer in range(subject.n_layers)])
+    best = float(means.max())
+    if best < 0.5:
+        raise PremiseError("no_such_head", most=Part(best))
+    layer, head = divmod(int(means.argmax()), means.shape[1])
+    right = tuple((a, b) for a, b in (means >= 0.95 * best).nonzero().tolist())
+    even = Part(1 / len(subject.labels))
+    values: Values = {"layer": layer, "head": head, "mean": Part(best), "even": even, "token": subject.word(0)}
+
+    def wrong(given: tuple[int, int]) -> Because:
+        return "little", {"layer": given[0], "head": given[1], "mean": Part(means[given])}
+
+    return Key(right=right, values=values, wrong=wrong)
+
+
+@registered(ANSWERS, "option", codes=("same", "less", "more"))
+def value_length(subject: Subject) -> Key:
+    """Whether the first token's value, as it leaves the head, is as long as the others' are on average."""
+    if len(subject.labels) < 3:
+        raise PremiseError("too_short", n=3)
+    H = len(subject.trace.weights)
+    norms = message_norms(share_kv(subject.trace.v, H), subject.trace.projections.w_o.unflatten(0, (H, -1)))
+    first, others = float(norms[subject.head][0]), float(norms[subject.head][1:].mean())
+    code = "same" if abs(first - others) < CLEAR * others else "more" if first > others else "less"
+    where = {"layer": subject.layer, "head": subject.head}
+    return one_of(code, token=subject.word(0), first=first, others=others, **where)
+
+
+@registered(ANSWERS, "sentence", "still")
+def looks_away(subject: Subject, query: str, key: str, below: float) -> Key:
+    """Whether a word gives another, which is still in the text, less than so much."""
+    _, row = row_of(subject, query)
+    labels = [subject.word(place).casefold() for place in range(len(row))]
+    if key.casefold() not in labels:
+        raise PremiseError("no_word", word=key)
+    given = float(sum(row[place] for place, label in enumerate(labels) if label == key.casefold()))
+    best = int(row.argmax())
+    most: Values = {"most": subject.word(best), "most_weight": Part(row[best])}
+    values: Values = {"query": query, "key": key, "below": Part(below), "weight": Part(given), **most}
+    return Key(right=(True,) if given < below else (), values=values, wrong=lambda _: ("still", {}))
+
+
+@registered(ANSWERS, "option", codes=("same", "less", "more"))
+def sharp_and_strong(subject: Subject) -> Key:
+    """Whether the head with the largest single weights adds more to the layer's output than a head does on average."""
+    trace, H = subject.trace, len(subject.trace.weights)
+    if H < 2 or len(subject.labels) < 3:
+        raise PremiseError("one_head")
+    peaks, lengths = trace.weights.amax(-1).mean(-1), trace.contributions.norm(dim=-1).mean(-1)
+    head, mean = int(peaks.argmax()), float(lengths.mean())
+    code = "same" if abs(float(lengths[head]) - mean) < CLEAR * mean else "more" if lengths[head] > mean else "less"
+    found = {"length": float(lengths[head]), "mean": mean, "strongest": int(lengths.argmax())}
+    return one_of(code, layer=subject.layer, head=head, peak=Part(peaks[head]), H=H, **found)
