@@ -139,7 +139,8 @@ class Page:
                 if is_covered:
                     lesson.cover()
                     continue
-                say(scene.t(f"{self.name}.{section.name}.lead"))
+                if lesson.current() is None:  # which says itself what to look at
+                    say(scene.t(f"{self.name}.{section.name}.lead"))
                 checks = list(section.draw(context) or ())
                 footer(scene.t, self.name, section, context, checks)
 

@@ -3,7 +3,15 @@
 None of them knows an answer: each is handed what the page shows, and computes.
 """
 
-from viz.lessons import about_hand, about_layer, about_masks, about_trust, about_weights
+from viz.lessons import (
+    about_convolution,
+    about_hand,
+    about_layer,
+    about_masks,
+    about_sharing,
+    about_trust,
+    about_weights,
+)
 from viz.lessons.key import Key, Registry
 from viz.lessons.lesson import Step
 from viz.lessons.subject import Subject
@@ -14,6 +22,8 @@ ANSWERS: Registry = {
     **about_layer.ANSWERS,
     **about_masks.ANSWERS,
     **about_trust.ANSWERS,
+    **about_sharing.ANSWERS,
+    **about_convolution.ANSWERS,
 }
 
 

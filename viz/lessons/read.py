@@ -11,7 +11,10 @@ from viz.lessons.answers import ANSWERS
 from viz.lessons.lesson import KINDS, LANGUAGES, Ask, Lesson, Link, Said, Step
 
 FOLDER = ASSETS / "lessons"
-ORDER = ("ten_minutes", "one_head", "many_heads", "masks_and_order", "does_it_explain")
+ORDER = (
+    *("ten_minutes", "one_head", "many_heads", "masks_and_order"),
+    *("does_it_explain", "sharing", "convolution"),
+)
 """In which they are offered."""
 
 

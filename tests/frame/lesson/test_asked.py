@@ -70,7 +70,7 @@ def test_every_step_shows_and_says_what_is_so_when_it_is_over(open_app, monkeypa
     assert app.session_state["section"] == step.section
     for name, value in step.shows["en"].items():
         if name not in app.session_state:
-            assert name == "head", "of the lesson's own, for other steps"
+            assert name in ("head", "d_model", "n_heads"), "of the whole lesson, for its other steps"
             continue
         shown = app.session_state[name]
         assert str(int(shown) if isinstance(shown, bool) else shown) == value, "the step is what its link says"

@@ -1,0 +1,73 @@
+"""Answers about heads that look at a place instead of at a word."""
+
+import torch
+from torch import Tensor
+
+from viz.core.attention import row_softmax
+from viz.core.variants.relative import heads_from_kernel, kernel_offsets, quadratic_scores
+from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.subject import Subject
+
+ANSWERS: Registry = {}
+
+
+def window(n: int, offset: float, alpha: float) -> Tensor:
+    """The weights (n, n) of a head that looks at a place."""
+    return row_softmax(quadratic_scores(torch.tensor([[float(offset)]]), torch.tensor([alpha]), (n,)))[0]
+
+
+@registered(ANSWERS, "word", "itself", "other_way", "less")
+def centre(subject: Subject, place: int, offset: int, alpha: float) -> Key:
+    """The word that a window looks at most from a place."""
+    n = len(subject.labels)
+    if not 0 <= place + offset < n or place >= n or not offset:
+        raise PremiseError("too_short", n=place + max(offset, 0) + 1)
+    row = window(n, offset, alpha)[place]
+    best = int(row.argmax())
+    values: Values = {"query": subject.word(place), "key": subject.word(best), "offset": offset, "alpha": alpha}
+
+    def wrong(given: int) -> Because:
+        reason = "itself" if given == place else "other_way" if given == place - offset else "less"
+        return reason, {"given": subject.word(given), "away": abs(given - place)}
+
+    return Key(right=(best,), values={**values, "weight": Part(row[best])}, wrong=wrong)
+
+
+@registered(ANSWERS, "number", "all_of_it", "nothing", "other")
+def without_sharpness(subject: Subject) -> Key:
+    """What each word gets when the sharpness is 0."""
+    n = len(subject.labels)
+    if n < 2:
+        raise PremiseError("too_short", n=2)
+    found = float(window(n, 1.0, 0.0)[0, 0])
+    return Key(right=(found,), values={"n": n, "weight": Part(found)}, traps={"all_of_it": 1.0, "nothing": 0.0})
+
+
+@registered(ANSWERS, "option", codes=("edge", "nothing", "other_end"))
+def at_the_border(subject: Subject, alpha: float) -> Key:
+    """Where the first word looks in a head that looks at the word before."""
+    n = len(subject.labels)
+    if n < 3:
+        raise PremiseError("too_short", n=3)
+    row = window(n, -1.0, alpha)[0]
+    best = int(row.argmax())
+    code = "nothing" if float(row[best]) < 0.5 else "edge" if best == 0 else "other_end"
+    return one_of(code, first=subject.word(0), last=subject.word(n - 1), weight=Part(row[best]))
+
+
+@registered(ANSWERS, "number", "side", "both_sides", "other")
+def heads_of_kernel(_: Subject, side: int) -> Key:
+    """How many heads a square kernel takes: one for each of its cells."""
+    found = len(kernel_offsets((side, side)))
+    values: Values = {"side": side, "heads": found}
+    return Key(right=(float(found),), values=values, traps={"side": float(side), "both_sides": 2.0 * side})
+
+
+@registered(ANSWERS, "option", codes=("w_q", "w_v", "w_o"))
+def holds_the_kernel(_: Subject) -> Key:
+    """Which matrix of the heads changes when the kernel does."""
+    kernels = torch.arange(9.0).reshape(1, 1, 3, 3) + 1, torch.arange(9.0).reshape(1, 1, 3, 3).flip(-1) - 20
+    made = [heads_from_kernel(kernel, alpha=30.0).weights for kernel in kernels]
+    changed = [name for name in ("w_q", "w_k", "w_v", "w_o") if not torch.equal(*(getattr(of, name) for of in made))]
+    (code,) = changed
+    return one_of(code, rows=made[0].w_o.shape[0])
