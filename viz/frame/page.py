@@ -112,7 +112,7 @@ class Page:
         is_embedded = st.context.is_embedded
         if not is_embedded:  # there the page around it says what it is
             st.title(t(f"{self.name}.title"), anchor=False)
-        if not lesson.keep_place() and not is_embedded:  # a lesson says itself what to look at
+        if not lesson.keep_place() and not is_embedded:  # a step says itself what to look at
             say(t(f"{self.name}.lead"))
         return st.container(key="note")
 
@@ -139,7 +139,7 @@ class Page:
                 if is_covered:
                     lesson.cover()
                     continue
-                if lesson.current() is None:  # which says itself what to look at
+                if not lesson.is_asking():
                     say(scene.t(f"{self.name}.{section.name}.lead"))
                 checks = list(section.draw(context) or ())
                 footer(scene.t, self.name, section, context, checks)

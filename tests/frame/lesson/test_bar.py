@@ -5,6 +5,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.browser.drive import PHONE, wait_run
+from tests.browser.test_accessibility import look
 
 FOCUSED = """() => {
   let at = document.activeElement;
@@ -61,6 +62,7 @@ def test_a_lesson_is_done_by_the_keyboard_alone(visit):
     status = page.locator(".lesson .said")
     expect(status).to_have_attribute("role", "status")
     expect(status).to_have_attribute("aria-live", "polite")
+    look(page)
     for number in range(1, 8):
         assert bar(page)["number"] == number
         expect(page.locator(".st-key-lesson_cover")).to_have_count(0 if number == 5 else 1)

@@ -34,11 +34,17 @@ def current() -> "Running | None":
 
 
 def keep_place() -> bool:
-    """Keep a place for the bar, here, if a lesson is on."""
+    """Keep a place for the bar, here, if a lesson is on; say whether the page is the one of its step."""
     if lesson := current():
         lesson.keep_place()
-        return True
+        return lesson.page == lesson.step.page
     return False
+
+
+def is_asking() -> bool:
+    """Whether the bar says what to look at in the section that is open."""
+    lesson = current()
+    return lesson is not None and lesson.is_drawn
 
 
 def ask(scene: "Scene", opened: "Sequence[Section]", context: Any) -> bool:

@@ -64,7 +64,7 @@ class Running:
     def keep_place(self) -> None:
         """Keep a place for the bar, here."""
         st.html(ASSETS / "lesson.css")
-        self.place = st.container(key="lesson_place")
+        self.place = st.container(key="lesson_place" if self.page == self.step.page else "lesson_away")
 
     def is_here(self, sections: list[str]) -> bool:
         """Whether the page that is open shows what the step is about."""

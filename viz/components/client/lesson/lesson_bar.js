@@ -62,7 +62,9 @@ class LessonBar {
     if (!link || isTheBrowsers(event)) return;
     event.preventDefault();
     followed = true;
-    open(link.href);
+    const to = new URL(link.href), here = new URLSearchParams(location.search);
+    for (const name of ["embed", "embed_options"]) for (const value of here.getAll(name)) to.searchParams.append(name, value);
+    open(to.href);
   }
 
   #head() {
