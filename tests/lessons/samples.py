@@ -139,7 +139,7 @@ def hold(
         arguments: of both; those that are words have to be in the sentence.
         refuses: whether there are sentences of which the question cannot be asked.
     """
-    words = [value for value in arguments.values() if isinstance(value, str)]
+    words = [value for name, value in arguments.items() if isinstance(value, str) and name != "example"]
     asked = refused = 0
     for seed in SEEDS:
         drawn = sample(seed)

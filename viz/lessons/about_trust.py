@@ -40,13 +40,14 @@ def value_length(subject: Subject) -> Key:
     norms = message_norms(share_kv(subject.trace.v, H), subject.trace.projections.w_o.unflatten(0, (H, -1)))
     first, others = float(norms[subject.head][0]), float(norms[subject.head][1:].mean())
     code = "same" if abs(first - others) < CLEAR * others else "more" if first > others else "less"
-    where = {"layer": subject.layer, "head": subject.head}
+    weights = subject.weights.sum(0)
+    where = {"layer": subject.layer, "head": subject.head, "weight": Part(weights[0] / weights.sum().clamp(min=1e-30))}
     return one_of(code, token=subject.word(0), first=first, others=others, **where)
 
 
 @registered(ANSWERS, "sentence", "still")
-def looks_away(subject: Subject, query: str, key: str, below: float) -> Key:
-    """Whether a word gives another, which is still in the text, less than so much."""
+def looks_away(subject: Subject, query: str, key: str, below: float, example: str) -> Key:
+    """Whether a word gives another, which is still in the text, less than so much; an example is one where it does."""
     _, row = row_of(subject, query)
     labels = [subject.word(place).casefold() for place in range(len(row))]
     if key.casefold() not in labels:
@@ -54,7 +55,14 @@ def looks_away(subject: Subject, query: str, key: str, below: float) -> Key:
     given = float(sum(row[place] for place, label in enumerate(labels) if label == key.casefold()))
     best = int(row.argmax())
     most: Values = {"most": subject.word(best), "most_weight": Part(row[best])}
-    values: Values = {"query": query, "key": key, "below": Part(below), "weight": Part(given), **most}
+    values: Values = {
+        "query": query,
+        "key": key,
+        "below": Part(below),
+        "example": example,
+        "weight": Part(given),
+        **most,
+    }
     return Key(right=(True,) if given < below else (), values=values, wrong=lambda _: ("still", {}))
 
 

@@ -13,7 +13,7 @@ from viz.frame.lesson.running import Progress
 from viz.frame.sidebar import file_of
 from viz.lessons.judge import read_answer
 from viz.lessons.read import lesson_named, lessons
-from viz.text import translator
+from viz.text import LANGUAGES, translator
 
 STEPS = [(lesson.name, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
 BAR = "headlight.lesson_bar"
@@ -105,6 +105,18 @@ def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app)
     assert said(app)["picked"][0] == [0, 2]
     assert answer(app, "ten_minutes", 5, [9, 9])["is_right"] is None, "what was not chosen is no answer"
     assert answer(app, "ten_minutes", 5, [0, 2])["is_right"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_example_of_a_sentence_is_one(open_app, lang):
+    at = next(n for n, step in enumerate(lesson_named("does_it_explain").steps, 1) if step.ask.kind == "sentence")
+    app = open_app(lesson="does_it_explain", lesson_step=at, lang=lang)
+    assert answer(app, "does_it_explain", at, said(app)["picked"][0])["is_right"] is False
+    read = lang if not said(app)["note"] else "en"
+    step = lesson_named("does_it_explain").steps[at - 1]
+    app.text_area(key="text").set_value(step.ask.arguments[read]["example"]).run()
+    bar = answer(app, "does_it_explain", at, said(app)["picked"][0])
+    assert bar["is_right"] and step.ask.arguments[read]["example"] in bar["reveal"]
 
 
 def test_on_another_sentence_the_key_is_another_one_and_the_old_verdict_is_gone(open_app):
