@@ -7,12 +7,17 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from pages import FIRST, PAGES
-from tests.browser.drive import PHONE, address, frame, open_chip, wait_run
+from tests.browser.drive import PHONE, address, eventually, frame, open_chip, wait_run
+from tests.browser.test_sections import LINKS
+from tests.browser.test_small_screens import ZOOMED, is_readable
+from tests.sections import page_named
 from viz.frame.sidebar import path_of
-from viz.text import LANGUAGES, translator
+from viz.text import translator
 
 SCREEN = (1280, 720)
 AXE = {"resultTypes": ["violations"], "selectors": False, "preload": False, "rules": {"target-size": {"enabled": True}}}
+
+HOSTILE = "<img src=x onerror=alert(1)> {query} $x$ **b** :red[w] #000001 猫 word"
 
 WITH_FIGURES = "masks"
 """Plotly's figures have the same markup on every page, and drawing all of them anew for each theme and width takes most
@@ -53,7 +58,7 @@ def look(page: Page, rules: Sequence[str] = ()) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url, name):
-    """Two of the eight ways to see a page, in one visit: the two in which nothing is the same."""
+    """Two of the eight ways to see a page, in which nothing is the same; the second on strange words, and readable."""
     page = new_page(viewport=SCREEN)
     if name != WITH_FIGURES:
         page.route("**/PlotlyChart.*.js", lambda route: route.fulfill(body=EMPTY, content_type="text/javascript"))
@@ -61,14 +66,21 @@ def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url,
     wait_run(page)
     expect(page.locator("html")).to_have_attribute("lang", "en")
     look(page)
-    page.locator(".st-key-lang").get_by_text(LANGUAGES["zh"]).click()
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    strange = {"source": "words", "text": HOSTILE, "target": HOSTILE, "lang": "zh", "section": "all"}
+    page.goto(address(app_url, path_of(name), **strange, **LINKS.get(name, {})))
     wait_run(page)
     expect(page.locator("html")).to_have_attribute("lang", "zh")
     expect(page.get_by_role("heading", level=1)).to_have_text(translator("zh")(f"{name}.title"))
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-    frame(page)
+    for section in page_named(name).sections:
+        expect(page.locator(f".st-key-section_{section.name}")).to_be_attached()
     look(page)
+    for width, height in (PHONE, ZOOMED):
+        page.set_viewport_size({"width": width, "height": height})
+        frame(page)
+        eventually(lambda: is_readable(page))
+    assert page.locator(".stMainBlockContainer img:not([src^='data:'])").count() == 0
 
 
 def test_axe_finds_nothing_in_what_opens_on_a_click(visit):

@@ -65,9 +65,8 @@ def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_
     assert views == {"head_grid", "document", "see"}, "the grid is one file; so are the page's language and the terms"
 
 
-@pytest.mark.parametrize("path", ["heads", "step-by-step"])
-def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tmp_path, path):
-    watch = Watch()
+def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tmp_path):
+    watch, path = Watch(), "step-by-step"
     with serve(ROOT / "app.py", tmp_path / "log.txt") as server, browser.new_context(locale="en-US") as context:
         context.set_default_timeout(PATIENCE)
         watch.follow(context)
@@ -101,9 +100,8 @@ def test_the_language_is_the_browsers_and_changes_on_a_click(visit):
     expect(page.get_by_role("list", name=translator("zh")("page.group_basics"))).to_be_visible()
 
 
-@pytest.mark.parametrize(("path", "section"), [("", "all_heads"), ("step-by-step", "steps")])
-def test_a_link_opens_the_same_state_in_a_new_browser(visit, path, section):
-    first = visit(path, lang="zh", section=section)
+def test_a_link_opens_the_same_state_in_a_new_browser(visit):
+    first = visit("step-by-step", lang="zh", section="steps")
     write(first, "one two three & four? #5")
     slide(first, "layer", "ArrowRight", "ArrowRight")
     expect(first).to_have_url(re.compile("layer=5"))

@@ -371,25 +371,7 @@ def test_it_follows_the_theme_without_the_server(see):
     assert grid.evaluate(colours) != light
 
 
-@pytest.fixture
-def strict(tmp_path):
-    with serve(HERE / "strict_app.py", tmp_path / "log.txt") as running:
-        yield running
-
-
-def test_under_a_policy_that_allows_scripts_from_the_server_alone(strict, new_page):
-    page, scripts = new_page(), []
-    page.on("request", lambda request: scripts.append(request.url) if request.resource_type == "script" else None)
-    policy = page.goto(strict.url).headers["content-security-policy"]
-    assert re.search(r"script-src 'self' 'sha256-[^;]*'; style-src", policy)
-    wait_run(page)
-    grid = grid_of(page)
-    assert_close(values(grid).view(16, 16), layer(3).weights[1], atol=NEAR, rtol=0)
-    views = [url for url in scripts if "/bidi-components/" in url]
-    assert len(views) == 1 and re.search(r"/headlight\.head_grid/head_grid-[0-9a-f]{16}\.js$", views[0])
-
-
-def test_a_hundred_updates_leave_nothing_behind(new_page, bare):
+def test_sixty_updates_leave_nothing_behind(new_page, bare):
     page = new_page()
     page.goto(bare.url)
     wait_run(page)
@@ -414,8 +396,8 @@ def test_a_hundred_updates_leave_nothing_behind(new_page, bare):
     grid.evaluate("(root) => { window.grid = root.headGrid; }")
     update(20)
     before = used()
-    update(100)
+    update(60)
     after = used()
-    assert after[0] - before[0] < 3, f"heap {before[0]:.1f} -> {after[0]:.1f} MB"
-    assert after[1] - before[1] < 300, f"nodes {before[1]} -> {after[1]}"
-    assert after[2] - before[2] < 50, f"listeners {before[2]} -> {after[2]}"
+    assert after[0] - before[0] < 2, f"heap {before[0]:.1f} -> {after[0]:.1f} MB"
+    assert after[1] - before[1] < 180, f"nodes {before[1]} -> {after[1]}"
+    assert after[2] - before[2] < 30, f"listeners {before[2]} -> {after[2]}"

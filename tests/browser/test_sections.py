@@ -1,12 +1,14 @@
-"""Every section of every page, one after the other in one tab: how high it is, where it begins, and how wide."""
+"""Every section of every page, one after the other in one tab: how high it is, where it begins, and how wide.
+
+On a phone and a projector at 150 %: tests/browser/test_accessibility.py, which opens every section there anyway.
+"""
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from pages import PAGES
-from tests.browser.drive import PHONE, eventually, frame, wait_run
+from tests.browser.drive import eventually, frame, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
-from tests.browser.test_small_screens import ZOOMED, is_readable
 from tests.sections import page_named
 from viz.frame.sidebar import path_of
 from viz.text import translator
@@ -20,8 +22,6 @@ PICTURE = (
 )
 LINKS = {"block": {"block": "both"}, "convolution": {"learned": 40}}
 """What makes a page's sections as long as they get."""
-
-HOSTILE = "<img src=x onerror=alert(1)> {query} $x$ **b** :red[w] #000001 猫 word"
 
 
 def open_section(page: Page, title: str) -> None:
@@ -49,17 +49,3 @@ def test_a_section_is_not_high_and_its_picture_is_on_the_first_screen(visit, nam
         if len(page_named(name).sections) > 1:
             open_section(page, t(f"{name}.{section.name}.title"))
         eventually(lambda section=section: begins_on_the_first_screen(page, section.name))
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_no_section_is_wider_than_a_phone(visit, name):
-    """On strange words, in the dark and in Chinese; and on a projector at 150 %."""
-    link = {"source": "words", "text": HOSTILE, "target": HOSTILE, "lang": "zh", "section": "all"}
-    page = visit(path_of(name), viewport=PHONE, scheme="dark", **link, **LINKS.get(name, {}))
-    for section in page_named(name).sections:
-        expect(page.locator(f".st-key-section_{section.name}")).to_be_attached()
-    for width, height in (PHONE, ZOOMED):
-        page.set_viewport_size({"width": width, "height": height})
-        frame(page)
-        eventually(lambda: is_readable(page))
-    assert page.locator(".stMainBlockContainer img:not([src^='data:'])").count() == 0

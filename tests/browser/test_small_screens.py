@@ -29,7 +29,7 @@ def is_readable(page: Page) -> None:
 
 
 def test_what_a_page_opens_with_fits_a_phone_and_a_zoomed_projector(visit):
-    """Of every page, all sections: tests/browser/test_sections.py."""
+    """of every page, all sections: tests/browser/test_accessibility.py."""
     page = visit("share-kv", section="published", viewport=PHONE)
     for width, height in (PHONE, ZOOMED):
         page.set_viewport_size({"width": width, "height": height})
