@@ -168,6 +168,8 @@ def _header(control: Control) -> dict[str, Any]:
 
 
 def _type(visitor: Visitor, tab: Tab) -> dict[str, Value]:
+    if "text" not in tab.controls:  # a list, to look things up in
+        return {}
     visitor.reads_long = visitor.chance.random() < visitor.long
     if visitor.reads_long:
         return {"text": visitor.long_text()}

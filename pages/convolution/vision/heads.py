@@ -25,7 +25,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share
 from viz.frame.show import show
 from viz.frame.terms.marks import say
-from viz.text import sentences
+from viz.text import paragraph, sentences
 
 PAD, HEADS = "digit_pad", "patch_heads"
 MOST_NAMES = 10
@@ -70,7 +70,7 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
     if choice.ink is not None:
         order = order.sort().values
         known = t("convolution.vision.says") if choice.ink.strip("0") else t("convolution.vision.blank")
-        sentence = f"{known} {sentence}"
+        sentence = paragraph(known, sentence)
     fig = bars(
         [names[i] for i in order.tolist()],
         {t("convolution.vision.probability"): probabilities[order]},
