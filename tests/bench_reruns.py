@@ -91,8 +91,7 @@ def reruns() -> "Iterator[Row]":
             what=f"{name}: chosen, to its last change / bare slider", ours=median(taken[1:]), theirs=bare, goal=8.0
         )
     for name, milliseconds in layers.items():
-        goal = 2.5 if name == "heads" else 4.0
-        yield Row(what=f"{name}: layer, to the last change / bare slider", ours=milliseconds, theirs=bare, goal=goal)
+        yield Row(what=f"{name}: layer, to the last change / bare slider", ours=milliseconds, theirs=bare, goal=4.0)
 
 
 SECTIONS: tuple[Callable[[], Any], ...] = (reruns,) if find_browser() else ()

@@ -145,7 +145,7 @@ def slider() -> "Iterator[Row]":
                 page.goto(server.url)
                 wait_run(page)
                 taken[script] = _click_to_paint(page, script)
-        yield Row(what="layer slider to changed picture / bare page", ours=taken["app"], theirs=taken["bare"])
+        yield Row(what="layer slider to changed picture / bare page", ours=taken["app"], theirs=taken["bare"], goal=2.5)
 
 
 def _click_to_paint(page: Page, script: str, repeats: int = 10) -> float:
