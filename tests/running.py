@@ -1,12 +1,15 @@
 """The app run without a browser, and what is read off it."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from html import unescape
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from plotly.graph_objects import Figure
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
@@ -41,7 +44,7 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     monkeypatch.setattr(PagesManager, "__init__", remember)
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _scanned)
     models_here._on_this_machine.cache_clear()
-    monkeypatch.setattr("viz.frame.show.unchecked", Figure)  # here every property of every figure is checked
+    monkeypatch.setattr("viz.figures.unchecked.unchecked", Figure)  # here every property of every figure is checked
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
@@ -77,6 +80,19 @@ def everything(app: AppTest) -> Iterator[Any]:
     """Every element and container of the page and the sidebar."""
     yield from walk(app.main)
     yield from walk(app.sidebar)
+
+
+def matrices(app: AppTest) -> dict[str, tuple[dict[str, Any], torch.Tensor]]:
+    """What the browser is sent of each matrix on the page, by its key: what stands around its cells, and the cells."""
+    found = {}
+    for view in app.get("bidi_component"):
+        if view.proto.component_name == "headlight.matrix":
+            data = view.proto.bytes
+            end = 4 + int.from_bytes(data[:4], "little")
+            header = json.loads(data[4:end])
+            cells = np.frombuffer(data, "<f4", header["shape"][0] * header["shape"][1], end).reshape(header["shape"])
+            found[view.proto.id.rpartition("-")[2]] = (header, torch.tensor(cells))
+    return found
 
 
 _WRITTEN = {"strong": "**", "em": "*", "code": "`"}

@@ -7,10 +7,10 @@ from pages.block import formulas
 from pages.block.attention_map import attention_map
 from pages.block.context import BlockContext
 from pages.block.side import Side, kind_of, long_name
+from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.norm import moments, no_norm
-from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame.format import share, statistic
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 from viz.text import paragraph
 
@@ -66,8 +66,9 @@ def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None
     t, labels, width = context.t, context.labels_of(code), values.shape[1]
     columns = numbered(width, t("block.dimension"))
     limit = float(values.abs().flatten().quantile(0.995)) or None
-    fig = matrix(values, Axis(labels, t("axis.tokens")), columns, kind="signed", limit=limit, low=True)
-    show(fig, key="block_tensor", alt=t("block.tensor_alt", name=name, rows=len(labels), columns=width))
+    rows, alt = Axis(labels, t("axis.tokens")), t("block.tensor_alt", name=name, rows=len(labels), columns=width)
+    drawn = Matrix(values=values, rows=rows, columns=columns, kind="signed", limit=limit, low=True)
+    show_matrix(t, drawn, key="block_tensor", alt=alt)
 
 
 def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) -> None:

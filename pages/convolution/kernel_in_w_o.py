@@ -9,11 +9,11 @@ from pages.convolution.context import SHARP, ConvolutionContext
 from pages.convolution.picture import some_pixels
 from pages.convolution.picture_choice import PictureChoice, choose, choose_channel
 from viz import limits
+from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, heads_from_kernel
-from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame.checks import Check, check
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -38,8 +38,8 @@ def _filter(t: Translate, choice: PictureChoice, i: int) -> None:
     shifts, title = [str(shift - k // 2).replace("-", "−") for shift in range(k)], t("convolution.w_o_filter", i=i)
     st.markdown(f"**{title}**")
     down, right = Axis(shifts, t("convolution.down")), Axis(shifts, t("convolution.right"))
-    fig = matrix(choice.filters[i], down, right, kind="signed", limit=limit, numbers=True)
-    show(fig, key="filter_cells", alt=title)
+    drawn = Matrix(values=choice.filters[i], rows=down, columns=right, kind="signed", limit=limit, numbers=True)
+    show_matrix(t, drawn, key="filter_cells", alt=title)
 
 
 def _w_o(t: Translate, heads: QuadraticHeads, choice: PictureChoice) -> None:
@@ -47,9 +47,10 @@ def _w_o(t: Translate, heads: QuadraticHeads, choice: PictureChoice) -> None:
     cells = [f"({int(row)}, {int(column)})".replace("-", "−") for row, column in heads.offset]
     rows = Axis([f"{cell} · {c}" for cell in cells for c in channels], t("convolution.w_o_rows"))
     columns = numbered(w_o.shape[1], t("convolution.w_o_columns"))
-    fig = matrix(w_o, rows, columns, kind="signed", numbers=w_o.numel() <= limits.PRINTED_CELLS)
+    printed = w_o.numel() <= limits.PRINTED_CELLS
+    drawn = Matrix(values=w_o, rows=rows, columns=columns, kind="signed", numbers=printed)
     st.markdown("**W_O**")
-    show(fig, key="w_o_blocks", alt=t("convolution.w_o_alt"))
+    show_matrix(t, drawn, key="w_o_blocks", alt=t("convolution.w_o_alt"))
 
 
 def cell_by_cell(kernel: Tensor) -> Tensor:

@@ -7,46 +7,45 @@ from torch.nn.functional import linear
 
 from pages.heads.context import HeadsContext
 from viz import limits
+from viz.components.matrix import Axis, Blocks, Matrix, numbered
 from viz.core.analysis.checks import largest
-from viz.figures.blocks import Blocks
-from viz.figures.layout import Figure
-from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame import controls
 from viz.frame.checks import Check, check
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 
 
-def _contributions(context: HeadsContext) -> Figure:
+def _contributions(context: HeadsContext) -> Matrix:
     """The length of what each head adds to each token, and of their sum."""
     t, parts = context.scene.t, context.scene.trace.contributions
     lengths, total = parts.norm(dim=-1), parts.sum(0).norm(dim=-1, keepdim=True)
     names = [*(str(i) for i in range(len(parts))), t("heads.sum")]
     rows, columns = Axis(names, t("heads.head")), Axis(context.scene.labels, t("axis.tokens"))
     printed = lengths.numel() <= limits.PRINTED_CELLS
-    return matrix(torch.cat([lengths, total.T]), rows, columns, kind="sizes", numbers=printed)
+    sizes = torch.cat([lengths, total.T])
+    return Matrix(values=sizes, rows=rows, columns=columns, kind="sizes", numbers=printed)
 
 
-def _concat(context: HeadsContext) -> Figure:
+def _concat(context: HeadsContext) -> Matrix:
     """The heads' outputs side by side."""
     spec = context.scene.trace.projections.spec
     blocks = Blocks(n_heads=spec.H, width=spec.d_v, along="columns", chosen=context.head)
-    return matrix(
-        context.scene.trace.concat, _tokens(context), _dimensions(context, "concat"), kind="signed", blocks=blocks
-    )
+    rows, columns = _tokens(context), _dimensions(context, "concat")
+    return Matrix(values=context.scene.trace.concat, rows=rows, columns=columns, kind="signed", blocks=blocks)
 
 
-def _w_o(context: HeadsContext) -> Figure:
+def _w_o(context: HeadsContext) -> Matrix:
     """The matrix that mixes them."""
     projections = context.scene.trace.projections
     blocks = Blocks(n_heads=projections.spec.H, width=projections.spec.d_v, along="rows", chosen=context.head)
     rows, columns = _dimensions(context, "concat"), _dimensions(context, "d_out")
-    return matrix(projections.w_o, rows, columns, kind="signed", blocks=blocks)
+    return Matrix(values=projections.w_o, rows=rows, columns=columns, kind="signed", blocks=blocks)
 
 
-def _output(context: HeadsContext) -> Figure:
+def _output(context: HeadsContext) -> Matrix:
     """What the layer hands on."""
-    return matrix(context.scene.trace.output, _tokens(context), _dimensions(context, "d_out"), kind="signed")
+    rows, columns = _tokens(context), _dimensions(context, "d_out")
+    return Matrix(values=context.scene.trace.output, rows=rows, columns=columns, kind="signed")
 
 
 def _tokens(context: HeadsContext) -> Axis:
@@ -60,7 +59,7 @@ def _dimensions(context: HeadsContext, which: str) -> Axis:
     return numbered(size, context.scene.t(f"axis.{which}"))
 
 
-FIGURES: Mapping[str, Callable[[HeadsContext], Figure]] = {
+FIGURES: Mapping[str, Callable[[HeadsContext], Matrix]] = {
     "contributions": _contributions,
     "concat": _concat,
     "w_o": _w_o,
@@ -80,8 +79,7 @@ def draw(context: HeadsContext) -> list[Check]:
         lambda code: t(f"heads.after_{code}"),
         label_visibility="collapsed",
     )
-    fig = FIGURES[stage](context)
-    show(fig, key=f"after_{stage}", alt=t(f"heads.after_{stage}"))
+    show_matrix(t, FIGURES[stage](context), key=f"after_{stage}", alt=t(f"heads.after_{stage}"))
     say(t(f"heads.after_{stage}_says", H=spec.H, d_v=spec.d_v, width=spec.H * spec.d_v, d_out=spec.d_out))
     in_one_go = linear(trace.concat, trace.projections.w_o.T, trace.projections.b_o)
     rows = trace.projections.w_o.unflatten(0, (spec.H, -1))

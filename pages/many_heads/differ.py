@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 
 from pages.many_heads.context import ManyHeadsContext
+from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import largest
 from viz.core.analysis.several_heads import head_distances
 from viz.core.heads import MultiHeadTrace, concat_heads, project, share_kv
-from viz.figures.matrix import Axis, matrix
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import part, share
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 
 
@@ -39,15 +39,15 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         a=far[0], b=far[1], far=part(float(distances[far])),
         c=near[0], d=near[1], near=part(float(distances[near])),
     )  # fmt: skip
-    fig = matrix(
-        distances,
-        Axis(names, t("many_heads.differ.heads")),
-        Axis(names, t("many_heads.differ.heads")),
+    drawn = Matrix(
+        values=distances,
+        rows=Axis(names, t("many_heads.differ.heads")),
+        columns=Axis(names, t("many_heads.differ.heads")),
         kind="weights",
         numbers=context.n_heads <= 16,
         framed=(far[0], far[1]),
     )
-    show(fig, key="head_distances", alt=found)
+    show_matrix(t, drawn, key="head_distances", alt=found)
     say(found)
     say(t("many_heads.differ.averaged", n=context.n_heads, change=share(change)))
     by_einsum = torch.einsum(

@@ -8,13 +8,13 @@ import torch
 from pages.next_word import compute
 from pages.next_word.compute_checks import logits_at
 from pages.next_word.context import NextWordContext, for_decoders
+from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.attribution import Attribution
 from viz.figures.bars import bars
-from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show, show_matrix
 from viz.frame.sidebar import file_of
 from viz.frame.terms.marks import say
 
@@ -84,25 +84,24 @@ def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) 
         ]
         for row, line in enumerate(values.tolist())
     ]
-    fig = matrix(
-        values.float(),
-        numbered(n_layers, t("next_word.layer"), most=n_layers),
-        columns,
+    drawn = Matrix(
+        values=values,
+        rows=numbered(n_layers, t("next_word.layer")),
+        columns=columns,
         kind="signed",
         hover=hover,
-        clicks=True,
         framed=chosen,
         low=n_layers > 12,
     )
-    show(fig, key=MAP, alt=t("next_word.parts_alt"), on_click=partial(choose_head, MAP, n_heads))
+    show_matrix(t, drawn, key=MAP, alt=t("next_word.parts_alt"), on_choose=partial(choose_head, n_heads))
     st.caption(t("next_word.parts_click"))
 
 
-def choose_head(figure: str, n_heads: int) -> None:
+def choose_head(n_heads: int, layer: int, head: int) -> None:
     """Take over the head that was clicked; a feed-forward network is none."""
-    if (points := st.session_state[figure].selection.points) and int(points[0]["x"]) < n_heads:
-        state.choose("next_layer", int(points[0]["y"]))
-        state.choose("next_head", int(points[0]["x"]))
+    if head < n_heads:
+        state.choose("next_layer", layer)
+        state.choose("next_head", head)
 
 
 def _open(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> None:

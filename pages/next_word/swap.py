@@ -9,14 +9,14 @@ from pages.next_word.compute_checks import swapped_alone
 from pages.next_word.context import NextWordContext, for_decoders
 from pages.next_word.presets import preset_of
 from viz import limits
+from viz.components.matrix import Axis, Matrix, numbered
 from viz.figures.bars import bars
-from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.compute import results
 from viz.frame.controls import KEEP
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show, show_matrix
 from viz.frame.specs import Source
 
 MAP, MOST = "next_swaps", 12
@@ -130,22 +130,17 @@ def _map(context: NextWordContext, moved: Tensor, n_layers: int) -> None:
     t, (rows, n_heads) = context.t, moved.shape
     first = n_layers - rows
     layer, head = divmod(int(moved.abs().argmax()), n_heads)
-    hover = [
-        [t("next_word.hover_swap", layer=first + row, head=column, n=number(v, 3)) for column, v in enumerate(line)]
-        for row, line in enumerate(moved.tolist())
-    ]
-    rows_axis = Axis([str(first + row) for row in range(rows)], t("next_word.layer"), most=rows)
-    fig = matrix(
-        moved,
-        rows_axis,
-        numbered(n_heads, t("next_word.head"), most=n_heads),
+    drawn = Matrix(
+        values=moved,
+        rows=Axis([str(first + row) for row in range(rows)], t("next_word.layer")),
+        columns=numbered(n_heads, t("next_word.head")),
         kind="signed",
-        hover=hover,
+        hover=t("next_word.hover_swap"),
         framed=(layer, head),
         low=rows > 12,
     )
     best = number(float(moved[layer, head]), 3)
-    show(fig, key=MAP, alt=t("next_word.swap_alt"))
+    show_matrix(t, drawn, key=MAP, alt=t("next_word.swap_alt"))
     st.text(t("next_word.swap_found", layer=first + layer, head=head, n=best, what=context.asked))
 
 

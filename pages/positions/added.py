@@ -7,15 +7,15 @@ from torch import Tensor
 from pages.positions import compute
 from pages.positions.checks import sinusoids_error
 from pages.positions.context import PositionsContext
+from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.variants.encodings import no_table
 from viz.figures.bars import bars
-from viz.figures.matrix import Axis, matrix, numbered
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.scene import say_error
-from viz.frame.show import show
+from viz.frame.show import show, show_matrix
 from viz.frame.terms.marks import say
 
 PARTS = {"X": "words", "P": "places", "X + P": "sum"}
@@ -52,10 +52,10 @@ def _tables(context: PositionsContext, parts: dict[str, Tensor]) -> None:
     columns = numbered(width, t("positions.dimension"))
     for place, (name, values) in zip(st.columns([10, 10, 11]), parts.items(), strict=True):
         last = name == "X + P"  # one scale for all three
-        fig = matrix(values, rows, columns, kind="signed", limit=limit, beside=3, low=True, scale=last)
+        drawn = Matrix(values=values, rows=rows, columns=columns, kind="signed", limit=limit, low=True, scale=last)
         with place:
             st.markdown(f"**{t(f'positions.added.{PARTS[name]}')}**")
-            show(fig, key=f"added_{name}", alt=t("positions.added_alt", name=name, n=context.n, d=width))
+            show_matrix(t, drawn, key=f"added_{name}", alt=t("positions.added_alt", name=name, n=context.n, d=width))
 
 
 def _checks(context: PositionsContext, code: str, parts: dict[str, Tensor]) -> list[Check]:

@@ -10,25 +10,23 @@ from torch import Tensor
 from pages.positions.checks import asked_mask, map_checks
 from pages.positions.context import ALPHA, COLOURS, DELTA, FOUR_ABREAST, PositionsContext
 from viz.components.maps import Panel, pack_maps
+from viz.components.matrix import Axis, Matrix
 from viz.components.mount import mount
 from viz.core.attention import row_softmax
 from viz.core.variants.encodings import OffsetProfile, offset_profile
-from viz.figures.matrix import Axis, matrix
 from viz.figures.offsets import Curve, offset_curves
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.lazy import lazy
 from viz.frame.scene import say_error
-from viz.frame.show import show
+from viz.frame.show import show, show_matrix
 from viz.frame.terms.marks import say
 
 STRIP = "encodings"
 LOOKS = ("weights", "scores")
 SAME = 1e-4
 """Up to this difference of a weight, a rotation is the model's own: angles are rounded where they are computed."""
-SENTENCES = 48
-"""Tokens up to which the pointer reads out a sentence for every cell of the open map."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,28 +142,15 @@ def _open() -> None:
 def _opened_map(compared: Compared, code: str) -> None:
     context, labels = compared.context, compared.context.tokens.labels
     t, values = context.t, compared.maps[code]
-    hover = _sentences(context, compared.look, values) if context.n <= SENTENCES else None
-    fig = matrix(
-        values,
-        Axis(labels, t("axis.queries")),
-        Axis(labels, t("axis.keys")),
+    drawn = Matrix(
+        values=values,
+        rows=Axis(labels, t("axis.queries")),
+        columns=Axis(labels, t("axis.keys")),
         kind="weights" if compared.look == "weights" else "signed",
         limit=compared.limit,
-        hover=hover,
-        beside=2,
+        hover=t(f"positions.hover_{compared.look}"),
     )
-    show(fig, key="opened", alt=t("positions.map_alt", name=context.name(code)))
-
-
-def _sentences(context: PositionsContext, look: str, values: Tensor) -> list[list[str]]:
-    sentence, labels = context.t(f"positions.hover_{look}"), context.tokens.labels
-    return [
-        [
-            sentence.format(query=q, key=k, value=f"{v:.4f}", offset=j - i)
-            for j, (k, v) in enumerate(zip(labels, row, strict=True))
-        ]
-        for i, (q, row) in enumerate(zip(labels, values.tolist(), strict=True))
-    ]
+    show_matrix(t, drawn, key="opened", alt=t("positions.map_alt", name=context.name(code)))
 
 
 def _opened_profile(compared: Compared, code: str) -> None:

@@ -7,11 +7,11 @@ from torch import Tensor
 
 from pages.stacking import compute
 from pages.stacking.context import StackingContext
-from viz.figures.matrix import Axis, matrix
+from viz.components.matrix import Axis, Matrix
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.specs import Mask
 from viz.frame.terms.marks import say
 from viz.text import paragraph
@@ -69,9 +69,14 @@ def _picture(context: StackingContext, open_: Tensor, measured: Tensor) -> None:
     tallest = measured.amax(-1, keepdim=True)
     share = (measured / tallest.where(tallest > 0, torch.ones(()))).where(open_, -torch.inf)
     rows = [t("stacking.level_0"), *(t("stacking.level", layers=context.layers(i)) for i in range(1, depth + 1))]
-    hover = [[_says(context, name, j, share[i, j]) for j in range(n)] for i, name in enumerate(rows)]
-    levels = Axis(rows[::-1], t("stacking.receptive_field.levels"))
-    fig = matrix(share.flip(0), levels, Axis(context.labels, t("axis.tokens")), kind="weights", hover=hover[::-1])
+    drawn = Matrix(
+        values=share.flip(0),
+        rows=Axis(rows[::-1], t("stacking.receptive_field.levels")),
+        columns=Axis(context.labels, t("axis.tokens")),
+        kind="weights",
+        hover=t("stacking.receptive_field.cell"),
+        blocked=t("stacking.receptive_field.cell_closed"),
+    )
     title = t(
         "stacking.receptive_field.picture",
         token=context.labels[context.query],
@@ -80,12 +85,7 @@ def _picture(context: StackingContext, open_: Tensor, measured: Tensor) -> None:
         n=n,
     )
     st.text(title)
-    show(fig, key="cone", alt=title)
-
-
-def _says(context: StackingContext, level: str, place: int, share: Tensor) -> str:
-    key = "stacking.receptive_field.cell" if share.isfinite() else "stacking.receptive_field.cell_closed"
-    return context.t(key, token=context.labels[place], level=level, share=f"{float(share):.4f}")
+    show_matrix(t, drawn, key="cone", alt=title)
 
 
 def _reach(context: StackingContext, mask: Mask, open_: Tensor) -> None:

@@ -7,11 +7,11 @@ from torch import Tensor
 
 from pages.stacking.compute import attention_maps
 from pages.stacking.context import StackingContext, show_maps, state_checks, weights_check
+from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rows_error, worst
-from viz.figures.matrix import Axis, matrix
 from viz.frame.checks import Check, check
 from viz.frame.format import part, share
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 from viz.text import paragraph
 
@@ -45,25 +45,18 @@ def show_growth(context: StackingContext, rows: Tensor, *, key: str) -> None:
     """What one token has from each word after 1, 2 … L layers, (L, T): a row for each number of layers."""
     t, token = context.t, context.labels[context.query]
     names = [context.layers(n) for n in range(1, len(rows) + 1)]
-
-    def says(word: str, layers: str, value: Tensor) -> str:
-        return t(f"stacking.{key}.cell", token=token, word=word, layers=layers, share=f"{float(value):.4f}")
-
-    hover = [
-        [says(word, name, value) for word, value in zip(context.labels, row, strict=True)]
-        for name, row in zip(names, rows, strict=True)
-    ]
-    fig = matrix(
-        rows,
-        Axis(names, t("stacking.passed")),
-        Axis(context.labels, t("stacking.words")),
+    drawn = Matrix(
+        values=rows,
+        rows=Axis(names, t("stacking.passed")),
+        columns=Axis(context.labels, t("stacking.words")),
         kind="weights",
-        hover=hover,
+        hover=t(f"stacking.{key}.cell"),
+        named={"token": token},
         numbers=rows.shape[1] <= PRINTED_COLUMNS,
     )
     title = t(f"stacking.{key}.picture", token=token)
     st.text(title)
-    show(fig, key=f"{key}_growth", alt=title)
+    show_matrix(t, drawn, key=f"{key}_growth", alt=title)
 
 
 def _says(context: StackingContext) -> str:

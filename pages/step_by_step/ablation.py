@@ -13,7 +13,7 @@ from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, mea
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 
 SWITCHES = ("no_scale", "no_mask", "wrong_axis")
@@ -66,11 +66,9 @@ def _named(context: StepByStepContext, faults: Faults) -> str:
 
 
 def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:
-    fig = matrices.pair_figure(context, weights, "weights", beside=2)
-    rows, columns = matrices.queries(context), matrices.keys(context)
-    alt = matrices.describe(context, context.t(f"step_by_step.{name}"), weights, rows, columns)
-    with matrices.place(name, weights):
-        show(fig, key=f"break_{name}", alt=alt)
+    drawn = matrices.pairs(context, weights, "weights", beside=2)
+    alt = matrices.describe(context, context.t(f"step_by_step.{name}"), weights, drawn.rows, drawn.columns)
+    show_matrix(context.t, drawn, key=f"break_{name}", alt=alt)
 
 
 def _say(context: StepByStepContext, faults: Faults, correct: Tensor, broken: Tensor) -> None:

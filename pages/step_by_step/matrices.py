@@ -1,28 +1,19 @@
 """The matrices of the Step by step page: drawn with their tokens and dimensions, named with their shape."""
 
-from dataclasses import replace
-from functools import partial
 from typing import Literal
 
 import streamlit as st
-import torch
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from pages.step_by_step.context import StepByStepContext
 from viz import limits
-from viz.figures.layout import Figure
-from viz.figures.matrix import MANY, NUMBERED, Axis, matrix, numbered
+from viz.components.matrix import Axis, Matrix, numbered
 from viz.frame import state
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 
-CLICKED_CELLS = 4_096
-"""Cells that can be clicked: a point each, in the browser (64 tokens). Beyond that, the pickers choose."""
-
-
-PRINTED_COLUMNS, PHONE_COLUMNS = 24, 8
-"""Numbers side by side that can still be read across a page of usual width, and across a phone."""
+PRINTED_COLUMNS = 24
+"""Numbers side by side that can still be read across a page of usual width; the picture leaves out what has no room."""
 
 
 def queries(context: StepByStepContext) -> Axis:
@@ -42,7 +33,7 @@ def tokens(context: StepByStepContext) -> Axis:
 
 def dimensions(context: StepByStepContext, of: str, size: int) -> Axis:
     """Numbered places of a vector; ``of`` is "d_model", "d_k", "d_v" or "d_out"."""
-    return numbered(size, context.t(f"step_by_step.axis_{of}"), most=MANY)
+    return numbered(size, context.t(f"step_by_step.axis_{of}"))
 
 
 def fits(values: Tensor, beside: int = 1) -> bool:
@@ -74,20 +65,21 @@ def picture(
         row: a row to frame.
     """
     end, printed = _end_of_colours(values), fits(values, beside)
-    framed, columns = None if row is None else (row, None), replace(columns, most=NUMBERED)
-    fig = matrix(values, rows, columns, kind="signed", limit=end, numbers=printed, framed=framed, beside=beside)
-    with place(name, values):
-        show(fig, key=f"picture_{name}", alt=describe(context, name, values, rows, columns))
+    drawn = Matrix(
+        values=values,
+        rows=rows,
+        columns=columns,
+        kind="signed",
+        limit=end,
+        numbers=printed,
+        framed=None if row is None else (row, None),
+    )
+    show_matrix(context.t, drawn, key=f"picture_{name}", alt=describe(context, name, values, rows, columns))
     size = {"rows": values.shape[0], "columns": values.shape[1], "n": f"{values.numel():,}"}
     words = context.t(f"step_by_step.shape_{'all' if printed else 'colours'}", symbol=f"${symbol}$", **size)
     beyond = int((values.abs() > end).sum())
     clipped = context.t("step_by_step.clipped", n=beyond, end=number(end, 3)) if beyond else ""
     st.caption(f"{words} {clipped}")
-
-
-def place(name: str, values: Tensor) -> DeltaGenerator:
-    """Where a picture goes: a phone hides the printed numbers of one with many columns (``assets/style.css``)."""
-    return st.container(key=f"{'dense' if values.shape[1] > PHONE_COLUMNS else 'sparse'}_{name}")
 
 
 def _end_of_colours(values: Tensor) -> float:
@@ -97,27 +89,25 @@ def _end_of_colours(values: Tensor) -> float:
     return usual if top > 2 * usual > 0 else top
 
 
-def pair_figure(
+def pairs(
     context: StepByStepContext,
     values: Tensor,
     kind: Literal["weights", "signed"],
     *,
     limit: float | None = None,
     beside: int = 1,
-    clicks: bool = False,
-) -> Figure:
+) -> Matrix:
     """A map with a cell for every query and key; the chosen one is framed."""
-    return matrix(
-        values,
-        queries(context),
-        keys(context),
+    return Matrix(
+        values=values,
+        rows=queries(context),
+        columns=keys(context),
         kind=kind,
         limit=limit,
         numbers=fits(values, beside),
-        hover=_sentences(context, values) if clicks else None,
-        clicks=clicks,
+        hover=context.t("step_by_step.hover"),
+        blocked=context.t("step_by_step.hover_blocked"),
         framed=(context.query, context.key),
-        beside=beside,
     )
 
 
@@ -131,36 +121,17 @@ def pair_map(
     beside: int = 1,
 ) -> None:
     """Draw a map of which a click chooses a cell."""
-    clicks, key = values.numel() <= CLICKED_CELLS, f"map_{name}"
-    fig = pair_figure(context, values, kind, limit=limit, beside=beside, clicks=clicks)
-    alt = describe(context, name, values, queries(context), keys(context))
-    if not clicks:
-        show(fig, key=key, alt=alt)
-        st.caption(context.t("step_by_step.not_clicked", n=len(context.labels)))
-        return
-    with place(name, values):
-        show(fig, key=key, alt=alt, on_click=partial(_choose, key))
+    drawn = pairs(context, values, kind, limit=limit, beside=beside)
+    alt = describe(context, name, values, drawn.rows, drawn.columns)
+    show_matrix(context.t, drawn, key=f"map_{name}", alt=alt, on_choose=_choose)
     if values.numel() > 1:
         st.caption(context.t("step_by_step.click"))
 
 
-def _choose(figure: str) -> None:
+def _choose(query: int, key: int) -> None:
     """Take over the pair that was clicked."""
-    if points := st.session_state[figure].selection.points:
-        state.put("query", int(points[0]["y"]))
-        state.put("key", int(points[0]["x"]))
-
-
-def _sentences(context: StepByStepContext, values: Tensor) -> list[list[str]]:
-    """What the pointer says over each cell."""
-    cell, blocked = context.t("step_by_step.hover"), context.t("step_by_step.hover_blocked")
-    return [
-        [
-            (cell if value > -torch.inf else blocked).format(query=query, key=key, value=f"{value:.4f}")
-            for key, value in zip(context.labels, row, strict=True)
-        ]
-        for query, row in zip(context.labels, values.tolist(), strict=True)
-    ]
+    state.put("query", query)
+    state.put("key", key)
 
 
 def describe(context: StepByStepContext, name: str, values: Tensor, rows: Axis, columns: Axis) -> str:

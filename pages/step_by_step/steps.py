@@ -10,16 +10,19 @@ from torch.nn.functional import linear
 from pages.step_by_step import formulas, matrices, reference, worked_example
 from pages.step_by_step.context import StepByStepContext
 from pages.step_by_step.stepper import ALL, ON_THE_TEXT, chosen_step, heading, shown, stepper
+from viz.components.matrix import Axis
 from viz.core.analysis.checks import largest, worst
 from viz.core.heads import project
 from viz.figures.bars import bars
-from viz.figures.matrix import TALLEST_BESIDE, Axis
 from viz.figures.palette import HEADS
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import number
 from viz.frame.show import show
 from viz.frame.terms.marks import say
 from viz.text import has_text
+
+HEIGHT = 520
+"""Pixels: of the lengths' bars, beside the matrices."""
 
 FIRST_OF_A_PAIR = 4
 """The first step in which a query and a key come together."""
@@ -174,7 +177,7 @@ def _leaves(context: StepByStepContext) -> None:
             value_title=t("step_by_step.axis_length"),
             top=1.05 * float(lengths.max()),
             colours=colours,
-            height=TALLEST_BESIDE,
+            height=HEIGHT,
         )
         show(fig, key="lengths", alt=sentence)
         st.caption(title)

@@ -4,8 +4,8 @@ import torch
 
 from pages.step_by_step import matrices, reference, worked_example
 from pages.step_by_step.context import StepByStepContext
+from viz.components.matrix import Axis
 from viz.core.analysis.checks import largest
-from viz.figures.matrix import Axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.terms.marks import say

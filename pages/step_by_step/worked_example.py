@@ -1,7 +1,6 @@
 """One cell of the map worked out by hand, from the trace's numbers: from the dot product to its share of the row."""
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import replace
 
 import streamlit as st
 import torch
@@ -9,12 +8,12 @@ import torch
 from pages.step_by_step import formulas, matrices, reference
 from pages.step_by_step.context import StepByStepContext
 from pages.step_by_step.formulas import number, signed
+from viz.components.matrix import Axis, Matrix
 from viz.figures.bars import bars
-from viz.figures.matrix import NUMBERED, Axis, matrix
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.format import share, statistic
-from viz.frame.show import show
+from viz.frame.show import show, show_matrix
 from viz.frame.terms.marks import say
 
 LONG = 800
@@ -99,13 +98,12 @@ def _dot_product(context: StepByStepContext) -> None:
     t, cell = context.t, context.cell
     i, j, labels = context.query, context.key, context.labels
     rows = Axis([f"q {i}: {labels[i]}", f"k {j}: {labels[j]}", "q × k"], "")
-    columns = replace(matrices.dimensions(context, "d_k", context.spec.d_k), most=NUMBERED)
+    columns = matrices.dimensions(context, "d_k", context.spec.d_k)
     values = torch.stack([cell.q, cell.k, cell.terms.float()])
     say(t("step_by_step.terms", d_k=context.spec.d_k))
-    fig = matrix(values, rows, columns, kind="signed", numbers=matrices.fits(values))
+    drawn = Matrix(values=values, rows=rows, columns=columns, kind="signed", numbers=matrices.fits(values))
     alt = matrices.describe(context, "q, k, q × k", values, rows, columns)
-    with matrices.place("q_k", values):
-        show(fig, key="terms", alt=alt)
+    show_matrix(context.t, drawn, key="terms", alt=alt)
     write_sum(f"q{i}·k{j}", cell.q.tolist(), cell.k.tolist(), cell.score)
 
 

@@ -1,20 +1,18 @@
 """An encoder-decoder writes a translation word by word, and looks at the source anew for every word."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 import torch
 
 from pages.two_sequences.compute import written
 from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
+from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rounding, torchs_weights, worst
-from viz.figures.matrix import Axis, matrix
 from viz.frame import compute, controls, specs, state
 from viz.frame.checks import Check, check
 from viz.frame.examples import Example, pairs
 from viz.frame.format import part
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
@@ -100,27 +98,17 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
     read, made = in_one_pass.target.labels, writing.target.labels
     looking = [f"{token} → {after}" for token, after in zip(read, made, strict=True)]
     keys = writing.tokens.labels if stack == "cross" else read
-    fig = matrix(
-        rows,
-        Axis(looking, t("two_sequences.write_rows")),
-        Axis(keys, t(f"two_sequences.write_columns_{stack}")),
+    drawn = Matrix(
+        values=rows,
+        rows=Axis(looking, t("two_sequences.write_rows")),
+        columns=Axis(keys, t(f"two_sequences.write_columns_{stack}")),
         kind="weights",
-        hover=[_sentences(context, i, looking[i], keys, row) for i, row in enumerate(rows.tolist())],
+        hover=t("two_sequences.write_hover"),
         numbers=rows.numel() <= limits.PRINTED_CELLS,
     )
     caption = t("two_sequences.write_alt", layer=layer, head=head, step=step, n=n, columns=len(keys))
-    show(fig, key="written", alt=caption)
+    show_matrix(t, drawn, key="written", alt=caption)
     st.caption(caption)
-
-
-def _sentences(
-    context: TwoSequencesContext, i: int, looking: str, keys: Sequence[str], row: Sequence[float]
-) -> list[str]:
-    """What to say of each cell of a row under the pointer."""
-    return [
-        context.t("two_sequences.write_hover", row=i + 1, looking=looking, key=key, value=f"{value:.4f}")
-        for key, value in zip(keys, row, strict=True)
-    ]
 
 
 def _candidates(context: TwoSequencesContext, writing: Writing) -> None:

@@ -39,7 +39,7 @@ def test_what_a_page_opens_with_fits_a_phone_and_a_zoomed_projector(visit):
 
 
 def test_plotlys_buttons_do_not_lie_over_a_phones_figure(visit):
-    page = visit("step-by-step", step=4, viewport=PHONE)
+    page = visit("heads", section="row", viewport=PHONE)
     expect(page.locator(".stPlotlyChart .main-svg").first).to_be_visible()
     expect(page.locator(".modebar-container").first).to_be_hidden()
 
@@ -66,9 +66,11 @@ def test_a_phone_leaves_out_names_that_would_lie_on_one_another(visit):
 
 
 def test_numbers_too_small_to_read_are_not_printed(visit):
-    page = visit("many-heads", section="differ", viewport=PHONE)
+    """Of plotly's; a matrix leaves them out itself (test_matrix.py)."""
+    page = visit("step-by-step", section="split", source="words", d_model=64, n_heads=2, viewport=PHONE)
+    size = "all => all.filter(one => one.checkVisibility()).map(one => parseFloat(getComputedStyle(one).fontSize))"
     numbers = page.locator(".heatmap-label text")
-    expect(numbers).to_have_count(144)
-    assert not [number for number in numbers.all() if number.is_visible()]
+    expect(numbers.first).to_be_attached()
+    assert min(numbers.evaluate_all(size), default=99) >= 7
     page.set_viewport_size({"width": 1280, "height": 800})
-    expect(page.locator(".heatmap-label text:visible")).to_have_count(144)
+    expect(page.locator(".heatmap-label text:visible").first).to_be_visible()

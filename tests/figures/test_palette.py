@@ -1,27 +1,8 @@
-"""The colours: what is written on a coloured cell, or beside it, can be read in both themes."""
-
-import re
+"""The colours: what is written beside coloured cells can be read in both themes; in them, see ``client/lib/ink.js``."""
 
 import pytest
 
-from tests.contrast import ENOUGH, THEMES, contrast, over
-from viz.figures.palette import PRINTED, scores_scale, weights_scale
-
-
-def cells(scale):
-    """The colours of a scale, with their opacity."""
-    for _, written in scale:
-        *hue, opacity = map(float, re.findall(r"[\d.]+", written))
-        yield tuple(hue), opacity
-
-
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("scale", [weights_scale, scores_scale])
-def test_numbers_printed_into_cells_can_be_read(theme, scale):
-    page = THEMES[theme]
-    worst = min(contrast(page.ink, over(hue, opacity, page.background)) for hue, opacity in cells(scale(PRINTED)))
-    assert worst >= ENOUGH
-    assert min(contrast(page.ink, over(hue, opacity, page.background)) for hue, opacity in cells(scale())) < ENOUGH
+from tests.contrast import ENOUGH, THEMES, contrast
 
 
 @pytest.mark.parametrize("theme", THEMES.values())

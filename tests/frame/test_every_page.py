@@ -82,7 +82,7 @@ OWN_SIZES = ("cost",)
 @pytest.mark.parametrize(("source", "lang"), [*zip(choice.SOURCES, cycle(LANGUAGES)), ("model", "zh")])
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
 def test_every_section_from_every_source_in_every_language(open_app, monkeypatch, page, section, source, lang):
-    monkeypatch.setattr("viz.frame.show.unchecked", as_if_checked)
+    monkeypatch.setattr("viz.figures.unchecked.unchecked", as_if_checked)
     scenes: list[ref[Scene]] = []
     monkeypatch.setattr("viz.frame.page.open_scene", lambda *asked: noted(scenes, open_scene(*asked)))
     app = open_app(page, section=section, source=source, lang=lang)

@@ -26,7 +26,7 @@ PRINTED = 5e-3
 """How far a number of a table may be off, as a share of its column's largest: tables write three digits."""
 TRACE = ("x", "y", "z")
 """What of a figure's trace are results; the rest is how they look."""
-STYLE = ("hues", "colours", "words", "blocks")
+STYLE = ("hues", "colours", "words", "blocks", "framed", "letters", "heads", "shape")
 """What a view is told that is neither a result nor a choice."""
 SAID = ("detail",)
 """What a view is told as text with results in it."""
@@ -163,9 +163,10 @@ def _views(app: AppTest) -> Iterator[Digest]:
     for view in app.get("bidi_component"):
         if view.proto.bytes:
             header, blocks = _unpack(view.proto.bytes)
-            size = header.get("rows", 0) * header.get("n", 0)
             for block, unit in blocks:
-                if size and "maps" in header and block.size == size * len(header["maps"]):
+                if "shape" in header:
+                    yield digest("z", block.reshape(header["shape"]), unit)
+                elif "maps" in header and block.size == header["rows"] * header["n"] * len(header["maps"]):
                     # Maps side by side are as many pictures, wherever each of them is drawn.
                     yield from (digest("z", one, unit) for one in block.reshape(-1, header["rows"], header["n"]))
                 else:

@@ -42,18 +42,14 @@ def series_style(i: int) -> tuple[tuple[int, int, int], str]:
     return HEADS[i % len(HEADS)], DASHES[i % len(DASHES)]
 
 
-PRINTED = 0.75
-"""The most opaque that a cell may be for a number in it, in INK, to be read in both themes (4.5 : 1)."""
+def weights_scale() -> list[list[float | str]]:
+    """0 to 1: opacity is the square root of the weight, so that small shares are still seen."""
+    return [[i / STOPS, rgba(BLUE, (i / STOPS) ** 0.5)] for i in range(STOPS + 1)]
 
 
-def weights_scale(most: float = 1.0) -> list[list[float | str]]:
-    """0 to 1: opacity is the square root of the weight, so that small shares are still seen; at 1 it is ``most``."""
-    return [[i / STOPS, rgba(BLUE, most * (i / STOPS) ** 0.5)] for i in range(STOPS + 1)]
-
-
-def scores_scale(most: float = 1.0) -> list[list[float | str]]:
-    """-m to m: orange below zero, blue above, nothing at zero, and ``most`` opaque at the ends."""
-    return [[0.0, rgba(ORANGE, most)], [0.5, rgba(GREY, 0)], [1.0, rgba(BLUE, most)]]
+def scores_scale() -> list[list[float | str]]:
+    """-m to m: orange below zero, blue above, nothing at zero."""
+    return [[0.0, rgba(ORANGE, 1)], [0.5, rgba(GREY, 0)], [1.0, rgba(BLUE, 1)]]
 
 
 def plain(text: str) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 from torch import Tensor
 
 from viz.figures.layout import LETTERS, UPWARDS, axis, base_layout, colour_bar
-from viz.figures.matrix import GAP, MANY, ticks
 from viz.figures.palette import INK, plain, scores_scale, weights_scale
 
+MANY, GAP = 48, 1
+"""Beyond so many columns their names would overlap, and only some are written; pixels between fewer."""
 ROW, BETWEEN, AROUND, TITLE = 19, 34, 110, 26
 """Heights in pixels: of a point's row, between two maps, of what is written above and below, and above alone."""
 
@@ -48,14 +49,20 @@ def points_map(
         axes[f"yaxis{number}"] = _rows(points, [bottom, top])
         if marked is not None:
             frames.append(_frame(f"y{number}", marked))
-    columns = ticks(tokens) | {"anchor": f"y{number}", "tickangle": UPWARDS, "zeroline": False}
+    columns = _ticks(tokens) | {"anchor": f"y{number}", "tickangle": UPWARDS, "zeroline": False}
     layout = base_layout(whole + AROUND, shapes=frames, annotations=titles, xaxis=axis(column_title, **columns), **axes)
     return {"data": traces, "layout": layout | {"margin": layout["margin"] | {"t": TITLE}}}
 
 
+def _ticks(labels: Sequence[str], most: int = MANY) -> dict[str, Any]:
+    """An axis's labels, shown literally; of many, some."""
+    shown = range(0, len(labels), -(-len(labels) // most) or 1)
+    return {"tickmode": "array", "tickvals": list(shown), "ticktext": [plain(labels[i]) for i in shown]}
+
+
 def _rows(points: Sequence[str], domain: list[float]) -> dict[str, Any]:
     """The axis of one map's rows."""
-    names = ticks(points, len(points))
+    names = _ticks(points, len(points))
     return axis("", domain=domain, autorange="reversed", zeroline=False, fixedrange=True, **names)
 
 

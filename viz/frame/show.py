@@ -1,26 +1,56 @@
-"""Figures on the page, and what the button in their corner saves."""
+"""Pictures on the page: matrices, figures, and what the button at them saves."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from viz.figures.unchecked import unchecked
+from viz.components.matrix import Matrix, pack_matrix
+from viz.components.mount import mount
+from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import state
+from viz.text import Translate
 
 IMAGES = ("png", "svg")
-"""What the camera button of every figure may save."""
+"""What a picture may be saved as."""
 
 
-def show(fig: dict[str, Any], *, key: str, alt: str, on_click: Callable[[], None] | None = None) -> None:
-    """Show a figure; its camera button saves it as the page's image format. A click on a point calls ``on_click``."""
-    kind = state.choice("image", "png", IMAGES)
+def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
+    """Show a figure; its camera button saves it as the page's image format."""
+    from viz.figures.unchecked import unchecked  # plotly, which a page of matrices does without
+
+    kind = _image()
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
-    st.plotly_chart(
-        unchecked(fig),
-        key=key,
-        alt=alt,
-        config={"displaylogo": False, "toImageButtonOptions": save},
-        on_select=on_click or "ignore",
-        selection_mode="points",
+    config = {"displaylogo": False, "toImageButtonOptions": save}
+    st.plotly_chart(unchecked(fig), key=key, alt=alt, config=config)
+
+
+def show_matrix(
+    t: Translate, drawn: Matrix, *, key: str, alt: str, on_choose: Callable[[int, int], None] | None = None
+) -> None:
+    """Show a matrix. A click on a cell, or Enter, calls ``on_choose`` with its row and column."""
+    packed = pack_matrix(
+        drawn,
+        head_hues=HEADS,
+        hues={"positive": BLUE, "negative": ORANGE},
+        chooses=on_choose is not None,
+        file=_image(),
+        name=f"headlight-{key}",
+        words={"alt": alt, "save": t("matrix.save")},
     )
+    if on_choose is None:
+        mount("matrix/matrix", key=key, data=packed)
+    else:
+        mount("matrix/matrix", key=key, data=packed, on_chosen_change=partial(_choose, key, on_choose))
+
+
+def _image() -> str:
+    return state.choice("image", "png", IMAGES)
+
+
+def _choose(key: str, on_choose: Callable[[int, int], None]) -> None:
+    """Take over the cell that the browser reports; anything else is nobody's click."""
+    match st.session_state[key].get("chosen"):
+        case [int(row), int(column), int()]:
+            on_choose(row, column)

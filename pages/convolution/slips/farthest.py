@@ -7,17 +7,17 @@ from torch import Tensor
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
 from pages.convolution.link_numbers import real_steps
+from viz.components.matrix import Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.attention import row_softmax
 from viz.core.mistakes.relative import shift_for_centre
 from viz.core.variants.relative import factored_scores
 from viz.figures.curves import curves
 from viz.figures.layout import axis
-from viz.figures.matrix import matrix, numbered
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
-from viz.frame.show import show
+from viz.frame.show import show, show_matrix
 from viz.frame.terms.marks import say
 
 FORMULA = (
@@ -51,8 +51,10 @@ def _maps(context: ConvolutionContext, weights: dict[str, Tensor]) -> None:
         with column:
             say(t(f"convolution.slips.farthest_{name}"))
             rows, columns = (numbered(PLACES, t(f"convolution.slips.{side}")) for side in ("row", "column"))
-            fig = matrix(values, rows, columns, kind="weights", framed=(MIDDLE, None), beside=2, low=True, scale=False)
-            show(fig, key=f"slip_{name}", alt=t(f"convolution.slips.farthest_{name}"))
+            drawn = Matrix(
+                values=values, rows=rows, columns=columns, kind="weights", framed=(MIDDLE, None), low=True, scale=False
+            )
+            show_matrix(t, drawn, key=f"slip_{name}", alt=t(f"convolution.slips.farthest_{name}"))
 
 
 def _say(context: ConvolutionContext, weights: dict[str, Tensor], delta: int, alpha: float) -> None:

@@ -7,17 +7,17 @@ from torch import Tensor
 
 from pages.convolution.context import SHARP, ConvolutionContext
 from pages.convolution.picture_choice import replicated
+from viz.components.matrix import Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.mistakes.relative import narrow_heads
 from viz.core.variants.relative import QuadraticHeads
 from viz.figures.layout import axis
 from viz.figures.line_chart import Mark, Series, line_chart
-from viz.figures.matrix import matrix, numbered
 from viz.figures.palette import BLUE
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show, show_matrix
 from viz.frame.terms.marks import say
 
 FORMULA = (
@@ -72,10 +72,11 @@ def _cells(context: ConvolutionContext, kernel: Tensor, heads: QuadraticHeads, d
         with column:
             say(title)
             rows, columns = (numbered(size, t(f"convolution.slips.{code}")) for size, code in _sides(values))
-            fig = matrix(
-                values, rows, columns, kind="signed", limit=limit, numbers=True, beside=2, low=True, scale=False
-            )
-            show(fig, key=f"slip_cell_{name}", alt=title)
+            drawn = Matrix(
+                values=values, rows=rows, columns=columns, kind="signed",
+                limit=limit, numbers=True, low=True, scale=False,
+            )  # fmt: skip
+            show_matrix(t, drawn, key=f"slip_cell_{name}", alt=title)
 
 
 def _sides(values: Tensor) -> list[tuple[int, str]]:

@@ -10,14 +10,14 @@ from torch import Tensor
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
 from pages.convolution.link_numbers import real_steps
+from viz.components.matrix import Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.attention import row_softmax
 from viz.core.variants.relative import position_vectors
-from viz.figures.matrix import matrix, numbered
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -96,8 +96,8 @@ def _map(t: Translate, name: str, weights: Tensor, q: Tensor, k: Tensor) -> None
     )
     cells = [(int(row), int(column)) for row, column in (q, k)]
     letters = {cells[0]: "Q = K"} if cells[0] == cells[1] else dict(zip(cells, "QK", strict=True))
-    fig = matrix(weights, rows, columns, kind="weights", letters=letters, beside=2, low=True, scale=False)
-    show(fig, key=f"slip_example_{name}", alt=t(f"convolution.slips.example_alt_{name}"))
+    drawn = Matrix(values=weights, rows=rows, columns=columns, kind="weights", letters=letters, low=True, scale=False)
+    show_matrix(t, drawn, key=f"slip_example_{name}", alt=t(f"convolution.slips.example_alt_{name}"))
 
 
 def _say(t: Translate, sides: dict[str, Side], q: Tensor, k: Tensor, centre: Tensor) -> None:

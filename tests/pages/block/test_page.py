@@ -16,7 +16,7 @@ from pages.block.equations import equations_error
 from pages.block.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.running import checked, sentences_of
+from tests.running import checked, matrices, sentences_of
 from viz.core.block import BlockWeights, decoder_block, encoder_block
 from viz.core.masks import causal
 from viz.core.norm import no_norm
@@ -75,15 +75,15 @@ def array(packed):
 
 
 def opened(app):
-    """The tensor of the open box, read from its figure."""
-    return array(figures(app)["block_tensor"]["data"][0]["z"])
+    """The tensor of the open box."""
+    return matrices(app)["block_tensor"][1]
 
 
 def maps(app):
     """The attention maps on the screen by their titles: the weights, the rows' labels and the columns'."""
     found = {}
     for component in app.get("bidi_component"):
-        if component.proto.bytes:
+        if component.proto.component_name == "headlight.maps":
             header, blocks = unpack(component.proto.bytes)
             (panel,) = header["maps"]
             weights = torch.tensor(blocks["values"]).view(header["rows"], header["n"])

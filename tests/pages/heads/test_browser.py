@@ -25,7 +25,7 @@ def test_first_paint_shows_the_animal_and_every_figure_says_what_it_is(visit):
     page = visit()
     expect(page.locator(".head-grid .says")).to_contain_text("“it” looks most at “animal” 0.6768")
     expect(page.get_by_text(T("footer.checks", passed=3, n=3))).to_be_visible()
-    for section in ("row", "arrivals", "joined"):
+    for section in ("row", "arrivals"):
         shown = visit(section=section)
         figures = shown.get_by_test_id("stPlotlyChart")
         expect(figures.first).to_be_visible()

@@ -9,7 +9,7 @@ import torch
 
 from pages.heads.page import PAGE
 from tests import checkpoints
-from tests.running import checked, everything, sentences_of
+from tests.running import checked, everything, matrices, sentences_of
 from viz.core.analysis.map_statistics import hide, message_norms
 from viz.frame import choice, compute, specs
 from viz.frame.examples import examples
@@ -125,11 +125,11 @@ def test_the_table_is_the_portrait(open_app):
 @pytest.mark.parametrize("source", choice.SOURCES)
 def test_what_leaves_the_heads(open_app, stage, source):
     app = open_app(source=source, part="after", after=stage)
-    shape = numbers(charts(app)[f"after_{stage}"]["data"][0]["z"]).shape
+    _, drawn = matrices(app)[f"after_{stage}"]
     n_heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
     n = 16 if source != "words" else 12
     rows = {"contributions": n_heads + 1, "w_o": width}.get(stage, n)
-    assert shape == (rows, n if stage == "contributions" else width)
+    assert drawn.shape == (rows, n if stage == "contributions" else width)
 
 
 @pytest.mark.parametrize("source", choice.SOURCES)

@@ -36,7 +36,7 @@ def checks(app):
 def strip(app, *titles):
     """The strip of maps whose first map has the first of these titles: its header and its maps by title."""
     for component in app.get("bidi_component"):
-        if component.proto.bytes:
+        if component.proto.component_name == "headlight.maps":
             header, blocks = unpack(component.proto.bytes)
             maps = torch.tensor(blocks["values"]).reshape(-1, header["n"], header["n"])
             found = {panel["title"]: each for panel, each in zip(header["maps"], maps, strict=True)}

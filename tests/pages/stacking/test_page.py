@@ -13,7 +13,7 @@ from pages.stacking import layer_sharing
 from pages.stacking.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.running import checked, everything, sentences_of
+from tests.running import checked, everything, matrices, sentences_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.analysis.rollout import flow, with_residual
 from viz.core.analysis.rollout import rollout as core_rollout
@@ -38,7 +38,7 @@ def strips(app):
     """The maps of the page by title."""
     found = {}
     for component in app.get("bidi_component"):
-        if component.proto.bytes:
+        if component.proto.component_name == "headlight.maps":
             header, blocks = unpack(component.proto.bytes)
             maps = torch.tensor(blocks["values"]).reshape(-1, header["n"], header["n"])
             found |= {panel["title"]: each for panel, each in zip(header["maps"], maps, strict=True)}
@@ -138,11 +138,9 @@ def test_the_maps_are_those_of_the_models_own_heads(open_app):
     assert_close(maps[T("stacking.map_weights", last=3)], weights[3].mean(0), atol=1e-5, rtol=0)
     assert_close(maps[T("stacking.map_rollout", layers=layers)], rolled[-1], atol=1e-5, rtol=0)
     assert_close(maps[T("stacking.map_flow", layers=layers)][2], flow(mixed, 2), atol=1e-5, rtol=0)
-    (growth,) = figure(app, "rollout_growth")["data"]
-    assert_close(torch.tensor(numbers(growth["z"])), rolled[:, 2], atol=1e-5, rtol=0)
-    (growth,) = figure(app, "flow_growth")["data"]
+    assert_close(matrices(app)["rollout_growth"][1], rolled[:, 2], atol=1e-5, rtol=0)
     expected = torch.stack([flow(mixed[:n], 2) for n in (1, 2, 3, 4)])
-    assert_close(torch.tensor(numbers(growth["z"])), expected, atol=1e-5, rtol=0)
+    assert_close(matrices(app)["flow_growth"][1], expected, atol=1e-5, rtol=0)
 
 
 def test_what_rows_have_in_common_is_counted(open_app):
@@ -189,9 +187,7 @@ def test_the_three_answers_are_shares(open_app):
 
 def test_a_window_is_a_cone(open_app):
     app = open_app("stacking", source="words", depth=3, field="window", field_width=1, from_token=5)
-    (cone,) = figure(app, "cone")["data"]
-    closed = T("stacking.receptive_field.cell_closed", token="", level="").split(": ")[1]
-    open_ = [[closed not in one for one in row] for row in cone["customdata"]]
+    open_ = matrices(app)["cone"][1].isfinite().tolist()
     assert [sum(row) for row in open_] == [1, 3, 5, 7]
     assert [row.index(True) for row in open_] == [5, 4, 3, 2]
     counted = T("stacking.receptive_field.counted", back=3, ahead=3)

@@ -41,14 +41,11 @@ def last_number(page: Page, symbol: str) -> float:
 
 def click_cell(page: Page, name: str, row: int, column: int, n: int) -> None:
     """Click the middle of a cell of an n x n map."""
-    area = page.locator(f".st-key-map_{name} .nsewdrag").first
-    area.scroll_into_view_if_needed()
-    box = area.bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + box["width"] * (column + 0.5) / n, box["y"] + box["height"] * (row + 0.5) / n, steps=3)
-    page.wait_for_timeout(150)  # plotly takes the nearest point from the last hover
-    page.mouse.down()
-    page.mouse.up()
+    drawn = page.locator(f".st-key-map_{name} .matrix")
+    drawn.scroll_into_view_if_needed()
+    assert drawn.evaluate("view => view.matrix.data.shape") == [n, n]
+    at = "({ matrix: { place: { left, top, w, h } } }, [i, j]) => ({ x: left + (j + 0.5) * w, y: top + (i + 0.5) * h })"
+    drawn.locator("canvas").click(position=drawn.evaluate(at, [row, column]))
     wait_run(page)
 
 
@@ -155,7 +152,7 @@ def test_hostile_words_are_shown_as_they_are(visit):
 
 def test_on_a_phone_nothing_is_wider_than_the_page(visit):
     page = visit("step-by-step", step=7, lang="zh", viewport=PHONE, scheme="dark", no_scale=1, section="all")
-    expect(page.locator(".st-key-map_A .nsewdrag").first).to_be_visible()
+    expect(page.locator(".st-key-map_A canvas")).to_be_visible()
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE[0]
     click_cell(page, "A", 6, 8, 16)
     expect(page.locator(".st-key-query input")).to_have_value("6 · cross")
@@ -163,10 +160,11 @@ def test_on_a_phone_nothing_is_wider_than_the_page(visit):
 
 def test_every_figure_says_what_it_shows(visit):
     page = visit("step-by-step", section="worked_example")
-    expect(page.locator(".st-key-map_cell .nsewdrag").first).to_be_visible()
+    expect(page.locator(".st-key-map_cell canvas")).to_be_visible()
     described = page.locator("[data-testid=stPlotlyChart]").evaluate_all(
         "charts => charts.map(c => (c.getAttribute('aria-label') || c.querySelector('[aria-label]')?.ariaLabel || ''))"
     )
+    described += page.locator(".matrix .picture").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert len(described) == 4
     assert all(len(one) > 20 for one in described), described
 

@@ -12,7 +12,7 @@ from pages.two_sequences.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.frame.head_grid.test_grid import sent
-from tests.running import checked, sentences_of
+from tests.running import checked, matrices, sentences_of
 from viz import limits
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive
@@ -326,8 +326,8 @@ def test_a_real_encoder_decoder_asks_with_heads_of_its_own_and_writes(open_app, 
     assert_close(cells(wall, 2, 4), together.layer(2, stack="cross").weights[4], atol=1e-5, rtol=0)
     assert data["axes"]["queries"]["labels"] == list(together.target.labels)
     assert any("trained for exactly this" in one for one in said(app))
-    drawn = json.loads(app.get("plotly_chart")[-1].proto.spec)["data"][0]
-    assert len(drawn["customdata"][0]) == len(together.tokens.ids)
+    drawn, _ = matrices(app)["written"]
+    assert drawn["columns"]["labels"] == list(together.tokens.labels)
     app.segmented_control(key="write_stack").set_value("decoder").run()
     assert all_hold(app)
 

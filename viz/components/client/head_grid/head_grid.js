@@ -14,7 +14,7 @@ import { LargeMap } from "../lib/large.js";
 import { FAINT, Lines, MOST } from "./lines.js";
 import { wallValue } from "../lib/numbers.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
-import { fitsSvg, savePng, saveSvg } from "./save.js";
+import { fitsSvg, savePng, saveSvg } from "../lib/save.js";
 import { sayLarge, sayThumb, sayWhole } from "../lib/say.js";
 import { Tokens } from "./tokens.js";
 import { Wall } from "./wall.js";

@@ -5,11 +5,11 @@ import { shorten } from "./shorten.js";
 const TEXT = 12, AWAY = 4; // pixels: of a name, and between it and the cells
 export const LEAN = Math.PI / 3; // of the names above columns
 
-/** Names to the left of rows that begin at `room`, of which each is `cell` high. */
-export function rowNames(context, labels, room, cell) {
+/** Names to the left of rows that begin at `room`, and at `top`, of which each is `cell` high. */
+export function rowNames(context, labels, room, cell, top = room) {
   [context.textAlign, context.textBaseline] = ["right", "middle"];
   for (let i = 0; i < labels.length; i += Math.ceil(TEXT / cell)) {
-    context.fillText(shorten(context, labels[i], room - 2 * AWAY), room - AWAY, room + (i + 0.5) * cell);
+    context.fillText(shorten(context, labels[i], room - 2 * AWAY), room - AWAY, top + (i + 0.5) * cell);
   }
 }
 

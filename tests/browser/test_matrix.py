@@ -1,0 +1,98 @@
+"""A matrix as it is drawn: read off by pointer and keyboard, chosen from, saved; its numbers where they have room."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.drive import PHONE, wait_run
+from viz.text import translator
+
+T = translator("en")
+PICTURE = ".st-key-map_A .matrix"
+CENTRE = "({ matrix: { place: { left, top, w, h } } }, [i, j]) => ({ x: left + (j + 0.5) * w, y: top + (i + 0.5) * h })"
+WORDS = ["a", "<", "b", ">", "{", "value", "}", "#000001"]
+
+
+@pytest.fixture
+def opened(visit):
+    def softmax(**options) -> Page:
+        page = visit("step-by-step", section="steps", step=7, source="words", text=" ".join(WORDS), **options)
+        expect(page.locator(PICTURE)).to_be_visible()
+        return page
+
+    return softmax
+
+
+def test_a_cell_is_read_off_by_the_pointer_and_by_the_arrow_keys(opened):
+    page = opened()
+    drawn = page.locator(PICTURE)
+    values, names = drawn.evaluate("({ matrix: { data } }) => [[...data.values], data.rows.labels]")
+    assert len(values) == len(names) ** 2 and sum(values) == pytest.approx(len(names))
+    drawn.locator("canvas").hover(position=drawn.evaluate(CENTRE, [2, 1]))
+    says = T("step_by_step.hover", row=names[2], column="<", value=f"{values[2 * len(names) + 1]:.4f}")
+    expect(drawn.locator(".tip")).to_have_text(says)
+    page.mouse.move(0, 0)
+    expect(drawn.locator(".tip")).to_be_hidden()
+    drawn.locator(".picture").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(drawn.locator(".tip")).to_have_text(says)
+    expect(drawn.locator(".live")).to_have_text(says)
+    page.keyboard.press("Enter")
+    wait_run(page)
+    expect(page.locator(".st-key-query input")).to_have_value("2 · b")
+    expect(page.locator(".st-key-key input")).to_have_value("1 · <")
+
+
+def test_the_same_cell_can_be_chosen_again_after_another_was_chosen_elsewhere(opened):
+    page = opened()
+    drawn = page.locator(PICTURE)
+    for _ in range(2):
+        drawn.locator("canvas").click(position=drawn.evaluate(CENTRE, [3, 0]))
+        wait_run(page)
+        expect(page.locator(".st-key-query input")).to_have_value("3 · >")
+        page.locator(".st-key-query input").click()
+        page.get_by_role("option", name="0 · a").click()
+        wait_run(page)
+        expect(page.locator(".st-key-query input")).to_have_value("0 · a")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_it_is_saved_as_a_picture_and_as_numbers(opened, kind):
+    page = opened(image=kind)
+    drawn, files = page.locator(PICTURE), {}
+    for name in (kind, "csv"):
+        with page.expect_download() as download:
+            drawn.get_by_role("button", name=T("matrix.save", type=name.upper())).click()
+        files[name] = Path(download.value.path()).read_bytes()
+    if kind == "png":
+        width = drawn.evaluate("view => view.clientWidth")
+        assert files[kind].startswith(b"\x89PNG") and int.from_bytes(files[kind][16:20]) == 2 * width
+    else:
+        assert files[kind].startswith(b"<svg") and b">&lt;<" in files[kind]
+    head, *rows = csv.reader(files["csv"].decode("utf-8-sig").splitlines())
+    assert head[1:] == [row[0] for row in rows] == drawn.evaluate("view => view.matrix.data.rows.labels")
+    assert [float(cell) for row in rows for cell in row[1:]] == drawn.evaluate("view => [...view.matrix.data.values]")
+
+
+def test_numbers_are_written_where_they_have_room(visit):
+    count = r"""(view) => {
+        const canvas = CanvasRenderingContext2D.prototype, write = canvas.fillText, seen = [];
+        canvas.fillText = function (text, ...at) {
+            seen.push([text, this.font]);
+            write.call(this, text, ...at);
+        };
+        view.matrix.draw();
+        canvas.fillText = write;
+        return seen.filter(([text]) => /^\d\.\d\d$/.test(text)).map(([, font]) => parseFloat(font));
+    }"""
+    page = visit("stacking", section="rollout")
+    drawn = page.locator(".st-key-rollout_growth .matrix")
+    expect(drawn).to_be_visible()
+    sizes = drawn.evaluate(count)
+    assert len(sizes) == 6 * 16 and min(sizes) >= 7
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page.wait_for_function("view => view.matrix.place.w < 20", arg=drawn.element_handle())
+    assert drawn.evaluate(count) == [], "numbers that nobody can read are not written"

@@ -1,0 +1,294 @@
+// One matrix as a map of its cells, with its numbers where they fit. Pointing at a cell, or going to it by the arrow keys,
+// reads it off; where cells can be chosen, a click or Enter does.
+
+import { unpack } from "../lib/bytes.js";
+import { image, start } from "../lib/canvas.js";
+import { css, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
+import { element, fill, walkCells } from "../lib/dom.js";
+import { inks, ofPixel } from "../lib/ink.js";
+import { mount } from "../lib/mount.js";
+import { columnNames, overhang, rowNames } from "../lib/names.js";
+import { fitsSvg, saveCsv, savePng, saveSvg } from "../lib/save.js";
+
+const TEXT = 12, SMALLEST = 7, AWAY = 5, TITLE = 20, NAMES = 110; // pixels: of letters, and of what stands around cells
+const ROW = 26, LOW_ROW = 14, WIDEST = 110; // pixels: of cells
+const TALLEST = 560, LOW = 360, LEAST = 300; // pixels: of all cells together; they are not taller than wide beyond the last
+const BAR = 10, SCALE = 62, GAPPED = 4; // pixels: the scale, it with its numbers, and a cell that has a gap around it
+
+export default mount((parent) => new Matrix(parent), unpack);
+
+class Matrix {
+  constructor(parent) {
+    this.root = element("div", "matrix");
+    this.root.matrix = this; // for the browser's tests: they read the numbers back
+    this.picture = element("div", "picture", { role: "application", tabindex: "0" });
+    this.canvas = element("canvas");
+    this.tip = element("div", "tip", { hidden: "" });
+    this.live = element("p", "live", { "aria-live": "polite" });
+    this.files = element("div", "files");
+    this.picture.append(this.canvas);
+    this.root.append(this.picture, this.tip, this.files, this.live);
+    parent.append(this.root);
+    this.picture.addEventListener("pointermove", (event) => this.look(this.#under(event)));
+    this.picture.addEventListener("pointerleave", () => this.look(null));
+    this.picture.addEventListener("blur", () => this.look(null));
+    this.picture.addEventListener("click", (event) => this.choose(this.#under(event)));
+    this.picture.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && this.cell) this.choose(this.cell);
+    });
+    walkCells(this.picture, () => ({ at: this.cell, size: this.data.shape }), (cell) => {
+      this.look(cell);
+      this.live.textContent = this.tip.textContent;
+    });
+    this.watch = new ResizeObserver(() => this.draw());
+    this.watch.observe(this.root);
+    this.cell = null;
+  }
+
+  close() {
+    this.watch.disconnect();
+    this.root.remove();
+  }
+
+  receive(data, setStateValue) {
+    const { kind, hues, limit, values, shape, words } = data;
+    Object.assign(this, { data, setStateValue, cell: null });
+    const table = kind === "signed" ? scoreTable(hues.negative, hues.positive) : weightTable(hues.positive);
+    const colour = kind === "signed" ? scoreColour : (table, share) => weightColour(table, Math.min(1, share));
+    this.pixels = Uint32Array.from(values, (value) => (Number.isFinite(value) ? colour(table, value / limit) : 0));
+    this.scale = Array.from({ length: 65 }, (_, i) => colour(table, kind === "signed" ? i / 32 - 1 : i / 64));
+    this.bitmap = image(...shape, (at) => this.pixels[at]);
+    this.picture.setAttribute("aria-label", words.alt);
+    this.picture.classList.toggle("chooses", data.chooses);
+    this.#offerFiles();
+    this.look(null);
+  }
+
+  #offerFiles() {
+    const { shape: [rows, columns], values, limit, kind, file, name, hues, words } = this.data;
+    const map = { rows, columns, values, limit: kind === "weights" ? 0 : limit };
+    const labels = { rows: this.#names("rows"), columns: this.#names("columns") };
+    const picture = file === "svg" && fitsSvg(map) ? "svg" : "png";
+    const savers = {
+      png: () => savePng(this.#twice(), theme(this.root).background, name),
+      svg: () => saveSvg(map, labels, hues, name),
+      csv: () => saveCsv(map, labels, name),
+    };
+    this.files.replaceChildren(...[picture, "csv"].map((type) => {
+      const button = element("button", "", { type: "button", title: fill(words.save, { type: type.toUpperCase() }) });
+      button.textContent = type.toUpperCase();
+      button.setAttribute("aria-label", button.title);
+      button.addEventListener("click", savers[type]);
+      return button;
+    }));
+  }
+
+  /** The names of the rows or columns: those sent, or their numbers. */
+  #names(side) {
+    const { labels, count } = this.data[side];
+    return labels ?? Array.from({ length: count }, (_, i) => String(i));
+  }
+
+  /** Where everything stands in a picture of this width. */
+  #measure(context, width) {
+    const { shape: [rows, columns], rows: down, columns: right, heads, low, scale } = this.data;
+    const longest = (names) => names.reduce((most, name) => Math.max(most, context.measureText(name).width), 0);
+    const rowRoom = Math.min(longest(this.#names("rows")) + 2 * AWAY, NAMES, width / 3);
+    const columnRoom = right.labels ? Math.min(longest(right.labels) * 0.87 + 3 * AWAY, NAMES) : TEXT + 2 * AWAY;
+    const left = rowRoom + (down.title ? TITLE : 0), top = columnRoom + (right.title ? TITLE : 0);
+    const beside = (scale ? SCALE : AWAY) + (heads?.along === "rows" ? 2 * TEXT : 0);
+    const leaning = right.labels ? overhang(context, right.labels, columnRoom, width - left) : 0;
+    const w = Math.min(WIDEST, (width - left - Math.max(beside, leaning)) / columns), wide = w * columns;
+    const tall = Math.min(rows * (low ? LOW_ROW : ROW), low ? LOW : TALLEST, Math.max(wide, LEAST));
+    const below = heads?.along === "columns" ? TEXT + 2 * AWAY : AWAY;
+    return { left, top, w, h: tall / rows, wide, tall, rowRoom, columnRoom, height: top + tall + below };
+  }
+
+  draw() {
+    const width = this.root.clientWidth;
+    if (!width || !this.data) return;
+    const colours = theme(this.root), context = this.canvas.getContext("2d");
+    context.font = `${TEXT}px ${colours.font}`;
+    this.place = this.#measure(context, width);
+    this.canvas.style.height = `${this.place.height}px`;
+    this.#paint(start(this.canvas, colours).context, colours);
+    if (!this.cell) return;
+    const { left, top, w, h } = this.place, [row, column] = this.cell;
+    context.lineWidth = 2;
+    context.strokeStyle = colours.text;
+    context.strokeRect(left + column * w, top + row * h, w, h);
+  }
+
+  /** The picture as a file has it: twice as many pixels, and nothing of what the pointer does. */
+  #twice() {
+    const copy = document.createElement("canvas"), context = copy.getContext("2d"), colours = theme(this.root);
+    [copy.width, copy.height] = [2 * this.root.clientWidth, Math.ceil(2 * this.place.height)];
+    context.scale(2, 2);
+    context.font = `${TEXT}px ${colours.font}`;
+    context.fillStyle = context.strokeStyle = colours.text;
+    this.#paint(context, colours);
+    return copy;
+  }
+
+  #paint(context, colours) {
+    const { left, top, wide, tall } = this.place;
+    this.#cells(context);
+    context.globalAlpha = 0.3;
+    context.strokeRect(left + 0.5, top + 0.5, wide - 1, tall - 1);
+    context.globalAlpha = 1;
+    if (this.data.numbers) this.#numbers(context, colours);
+    context.fillStyle = context.strokeStyle = colours.text;
+    this.#sides(context);
+    this.#marks(context, colours);
+    if (this.data.scale) this.#scale(context);
+  }
+
+  #cells(context) {
+    const { left, top, w, h, wide, tall } = this.place, columns = this.data.shape[1];
+    if (Math.min(w, h) < GAPPED) {
+      context.imageSmoothingEnabled = Math.min(w, h) < 1; // more cells than pixels are mixed, not left out
+      context.drawImage(this.bitmap, left, top, wide, tall);
+      return;
+    }
+    this.pixels.forEach((pixel, at) => {
+      const [hue, opacity] = ofPixel(pixel), x = left + (at % columns) * w, y = top + Math.floor(at / columns) * h;
+      context.fillStyle = css(hue, opacity);
+      context.fillRect(x, y, w - 1, h - 1);
+    });
+  }
+
+  /** Each number in its cell, all of one size: as large as the longest allows, and not at all if that is too small. */
+  #numbers(context, colours) {
+    const { left, top, w, h } = this.place, columns = this.data.shape[1], ink = inks(colours);
+    const texts = Array.from(this.data.values, (value) => (Number.isFinite(value) ? shown(value, 2) : ""));
+    const longest = texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 1);
+    const size = Math.min(TEXT, ((w - 4) / longest) * TEXT, h - 4);
+    if (size < SMALLEST) return;
+    context.font = `${size}px ${colours.font}`;
+    [context.textAlign, context.textBaseline] = ["center", "middle"];
+    texts.forEach((text, at) => {
+      context.fillStyle = ink(...ofPixel(this.pixels[at]));
+      context.fillText(text, left + ((at % columns) + 0.5) * w, top + (Math.floor(at / columns) + 0.5) * h);
+    });
+    context.font = `${TEXT}px ${colours.font}`;
+  }
+
+  #sides(context) {
+    const { left, top, w, h, wide, tall, rowRoom, columnRoom } = this.place, { rows, columns } = this.data;
+    context.save();
+    context.translate(left - rowRoom, 0);
+    if (rows.labels) rowNames(context, rows.labels, rowRoom, h, top);
+    else everyStep(rows.count, TEXT / h, (i) => {
+      [context.textAlign, context.textBaseline] = ["right", "middle"];
+      context.fillText(String(i), rowRoom - AWAY, top + (i + 0.5) * h);
+    });
+    context.restore();
+    if (columns.labels) columnNames(context, columns.labels, left, top, columnRoom, w);
+    else everyStep(columns.count, (context.measureText(String(columns.count)).width + 2 * AWAY) / w, (i) => {
+      [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
+      context.fillText(String(i), left + (i + 0.5) * w, top - AWAY);
+    });
+    [context.textAlign, context.textBaseline] = ["center", "top"];
+    context.fillText(columns.title, left + wide / 2, 0, wide + 2 * SCALE);
+    context.translate(0, top + tall / 2);
+    context.rotate(-Math.PI / 2);
+    context.fillText(rows.title, 0, 2, top + tall);
+    context.rotate(Math.PI / 2);
+    context.translate(0, -top - tall / 2);
+  }
+
+  /** Frames around a row and cells, letters in cells, and each head's block of rows or columns under its own colour. */
+  #marks(context, colours) {
+    const { left, top, w, h, wide, tall } = this.place, { framed, letters, heads, hues } = this.data;
+    const frame = (row, column) => context.strokeRect(left + column * w, top + row * h, w, h);
+    if (framed) {
+      context.globalAlpha = 0.8;
+      context.strokeRect(left, top + framed[0] * h, wide, h);
+      context.globalAlpha = 1;
+    }
+    [context.strokeStyle, context.lineWidth] = [css(hues.negative), 3];
+    if (framed && framed[1] !== null) frame(...framed);
+    [context.textAlign, context.textBaseline] = ["center", "middle"];
+    for (const [row, column, letter] of letters) {
+      frame(row, column);
+      context.font = `bold ${TEXT}px ${colours.font}`;
+      context.fillText(letter, left + (column + 0.5) * w, top + (row + 0.5) * h);
+    }
+    for (let head = 0; heads && head < heads.count; head++) {
+      const across = heads.along === "columns", from = head * heads.width * (across ? w : h), long = heads.width * (across ? w : h);
+      context.strokeStyle = css(heads.hues[head % heads.hues.length]);
+      context.lineWidth = head === heads.chosen ? 3 : 1;
+      context.strokeRect(...(across ? [left + from, top, long, tall] : [left, top + from, wide, long]));
+      context.font = `${head === heads.chosen ? "bold " : ""}${TEXT}px ${colours.font}`;
+      if (across) context.fillText(head, left + from + long / 2, top + tall + TEXT / 2 + AWAY);
+      else context.fillText(head, left + wide + TEXT, top + from + long / 2);
+    }
+    context.font = `${TEXT}px ${colours.font}`;
+    [context.strokeStyle, context.lineWidth] = [colours.text, 1];
+  }
+
+  #scale(context) {
+    const { left, top, wide, tall } = this.place, { limit, kind, heads } = this.data;
+    const x = left + wide + AWAY + (heads?.along === "rows" ? 2 * TEXT : 0);
+    const colours = context.createLinearGradient(0, top + tall, 0, top);
+    this.scale.forEach((pixel, i) => colours.addColorStop(i / (this.scale.length - 1), css(...ofPixel(pixel))));
+    context.fillStyle = colours;
+    context.fillRect(x, top, BAR, tall);
+    context.fillStyle = context.strokeStyle;
+    context.globalAlpha = 0.3;
+    context.strokeRect(x + 0.5, top + 0.5, BAR - 1, tall - 1);
+    context.globalAlpha = 1;
+    const ends = kind === "signed" ? [limit, 0, -limit] : [limit, 0];
+    [context.textAlign, context.textBaseline] = ["left", "middle"];
+    ends.forEach((value, i) => {
+      const y = top + TEXT / 2 + (i / (ends.length - 1)) * (tall - TEXT);
+      context.fillText(String(Number(value.toPrecision(3))).replace("-", "−"), x + BAR + AWAY, y);
+    });
+  }
+
+  /** The cell under the pointer, [row, column]; null beside the cells. */
+  #under(event) {
+    if (!this.place) return null;
+    const { left, top, w, h } = this.place, box = this.canvas.getBoundingClientRect(), [rows, columns] = this.data.shape;
+    const row = Math.floor((event.clientY - box.top - top) / h), column = Math.floor((event.clientX - box.left - left) / w);
+    return row >= 0 && column >= 0 && row < rows && column < columns ? [row, column] : null;
+  }
+
+  /** Read a cell off, or none. */
+  look(cell) {
+    const text = cell ? this.#says(cell) : "";
+    this.cell = cell;
+    this.draw();
+    this.tip.hidden = !text;
+    this.tip.textContent = text;
+    if (!text || !this.place) return;
+    const { left, top, w, h } = this.place, [row, column] = cell, room = this.root.clientWidth - this.tip.offsetWidth;
+    this.tip.style.left = `${Math.max(0, Math.min(room, left + (column + 0.5) * w - this.tip.offsetWidth / 2))}px`;
+    const above = top + row * h - this.tip.offsetHeight - AWAY;
+    this.tip.style.top = `${above >= 0 ? above : top + (row + 1) * h + AWAY}px`;
+  }
+
+  #says([row, column]) {
+    const { hover, blocked, named, shape, values } = this.data, value = values[row * shape[1] + column];
+    if (Array.isArray(hover)) return hover[row][column];
+    const known = Number.isFinite(value), names = { row: this.#names("rows")[row], column: this.#names("columns")[column] };
+    return fill(known ? hover : blocked, { ...named, ...names, offset: column - row, value: known ? shown(value, 4) : "−∞" });
+  }
+
+  choose(cell) {
+    if (!cell || !this.data.chooses) return;
+    this.times = (this.times ?? 0) + 1; // the same cell may be chosen again, after another was chosen elsewhere
+    this.setStateValue("chosen", [...cell, this.times]);
+  }
+}
+
+function shown(value, digits) {
+  return value.toFixed(digits).replace("-", "−");
+}
+
+/** Do something for each of `count` places that has room: every one, or every 2nd, 5th, 10th, 20th … */
+function everyStep(count, least, act) {
+  let step = 1;
+  for (let i = 0; step < least; i++) step *= [2, 2.5, 2][i % 3];
+  for (let i = 0; i < count; i += step) act(i);
+}

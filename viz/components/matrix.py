@@ -1,0 +1,132 @@
+"""What a matrix in the browser is sent: its cells, exact, the names of its rows and columns, and what a cell says.
+
+All maps of one matrix look alike: a row of it is a row of the picture, the first one on top.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from viz.components.head_grid import pack
+
+Kind = Literal["weights", "signed", "sizes"]
+Sentences = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a matrix: a name for each row or column, shown literally, and what they are, in words."""
+
+    labels: Sequence[str]
+    title: str
+
+    def sent(self) -> dict[str, Any]:
+        """What the browser is told."""
+        return {"labels": list(self.labels), "count": len(self.labels), "title": self.title}
+
+
+@dataclass(frozen=True)
+class Numbered(Axis):
+    """Places that have no names: the dimensions of a vector."""
+
+    def sent(self) -> dict[str, Any]:
+        """The browser counts them itself."""
+        return super().sent() | {"labels": None}
+
+
+def numbered(n: int, title: str) -> Numbered:
+    """Places from 0 to n - 1."""
+    return Numbered([str(i) for i in range(n)], title)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocks:
+    """The heads' blocks in a matrix, each of ``width`` columns (of the concatenation) or rows (of W_O).
+
+    The chosen head's frame is the strong one.
+    """
+
+    n_heads: int
+    width: int
+    along: Literal["columns", "rows"]
+    chosen: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """A matrix as it is drawn; -inf and NaN cells stay empty.
+
+    Args:
+        values: (rows, columns).
+        rows: what stands at the left.
+        columns: what stands on top.
+        kind: "weights" is 0 to 1; "signed" is coloured around 0; "sizes" goes from 0 to the largest.
+        limit: the largest absolute value of the colours; None takes this matrix's own.
+        numbers: write each value into its cell, where there is room.
+        hover: what a cell says: a sentence with {row}, {column}, {value} and {offset}, or one for each cell.
+        named: what else stands in those sentences in {braces}, shown literally.
+        blocked: what a cell says that has no value, where ``hover`` is one sentence; "" says nothing.
+        framed: a row to frame, and a column whose cell in that row is framed too, or None.
+        letters: cells to frame, each (row, column) with what is written into it.
+        blocks: the heads' blocks to frame.
+        low: rows are no higher than their names.
+        scale: the colours' scale stands at the right.
+    """
+
+    values: Tensor
+    rows: Axis
+    columns: Axis
+    kind: Kind
+    limit: float | None = None
+    numbers: bool = False
+    hover: str | Sentences = "{row} → {column}: {value}"
+    blocked: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
+    framed: tuple[int, int | None] | None = None
+    letters: Mapping[tuple[int, int], str] | None = None
+    blocks: Blocks | None = None
+    low: bool = False
+    scale: bool = True
+
+    def largest(self) -> float:
+        """Where the colours end."""
+        if self.kind == "weights":
+            return 1.0
+        finite = self.values[self.values.isfinite()]
+        return self.limit or (float(finite.abs().max()) if finite.numel() else 1.0) or 1.0
+
+
+def pack_matrix(drawn: Matrix, *, head_hues: Sequence[Sequence[int]], **header: Any) -> bytes:
+    """Pack a matrix for ``client/matrix/matrix.js``.
+
+    Args:
+        drawn: the matrix.
+        head_hues: the colours of the heads' blocks.
+        header: ``words``, ``hues``, ``chooses``, ``file`` and ``name``, and what else the browser should know.
+    """
+    told = {
+        "shape": list(drawn.values.shape),
+        "rows": drawn.rows.sent(),
+        "columns": drawn.columns.sent(),
+        "kind": drawn.kind,
+        "limit": drawn.largest(),
+        "numbers": drawn.numbers,
+        "hover": drawn.hover if isinstance(drawn.hover, str) else [list(line) for line in drawn.hover],
+        "blocked": drawn.blocked,
+        "named": dict(drawn.named),
+        "framed": drawn.framed,
+        "letters": [[*cell, letter] for cell, letter in (drawn.letters or {}).items()],
+        "heads": drawn.blocks and _heads(drawn.blocks, head_hues),
+        "low": drawn.low,
+        "scale": drawn.scale,
+    }
+    values = drawn.values.detach().to("cpu", torch.float32)
+    return pack({**told, **header}, {"values": values}).data
+
+
+def _heads(blocks: Blocks, hues: Sequence[Sequence[int]]) -> dict[str, Any]:
+    size = {"count": blocks.n_heads, "width": blocks.width}
+    return {**size, "along": blocks.along, "chosen": blocks.chosen, "hues": [list(hue) for hue in hues]}
