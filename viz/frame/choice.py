@@ -165,12 +165,12 @@ def _model_control(t: Translate, lang: str) -> None:
         st.caption(t("choice.packaged", models=", ".join(to_add)))
     if away := [entry for entry in offered() if entry.id not in available]:
         with st.expander(t("choice.more_models", n=len(away))):
-            st.caption(t("choice.offline"))
-            for entry in away:
-                st.caption(
-                    f"**{entry.id}** · {entry.parameters / 1e6:.0f} M · {entry.size_mb:.0f} MB · {entry.licence}  \n"
-                    + entry.why.get(lang, "")
-                )
+            listed = [
+                f"**{entry.id}** · {entry.parameters / 1e6:.0f} M · {entry.size_mb:.0f} MB · {entry.licence}  \n"
+                + entry.why.get(lang, "")
+                for entry in away
+            ]
+            st.caption("\n\n".join([t("choice.offline"), *listed]))  # one message a rerun, not one for each
 
 
 def _loaded(t: Translate, model: str) -> LoadedModel:
