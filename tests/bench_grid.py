@@ -175,7 +175,6 @@ def _frames(page: Page, act: str, frames: int = 120) -> tuple[float, float]:
             const start = performance.now();
             act(one, root, at.length);
             root.getBoundingClientRect();
-            getComputedStyle(root.querySelector('.band'), '::before').top;
             work.push(performance.now() - start);
             if (at.length < {frames}) requestAnimationFrame(next); else done();
         }}; requestAnimationFrame(next); }});

@@ -21,6 +21,17 @@ LONG = " ".join([TEXT] * 10)  # 142 tokens: the wall is pooled, the head exact
 LONGEST = " ".join([TEXT] * 40)  # 512 tokens: the head takes two bytes a cell
 HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![a](http://example.com/a.png) $x^2$ #000001 {q} {k}"
 HERE = Path(__file__).parent
+LIT = """(grid, [index, query, key]) => {
+    const { buttons, lights } = grid.headGrid.thumbs, scale = devicePixelRatio, all = lights.getBoundingClientRect();
+    const map = buttons[index].firstChild.getBoundingClientRect(), { n_queries, n_keys } = grid.headGrid.wall;
+    const isLit = (i, j) => {
+        const x = map.left - all.left + (map.width * (j + 0.5)) / n_keys;
+        const y = map.top - all.top + (map.height * (i + 0.5)) / n_queries;
+        return lights.getContext("2d").getImageData(x * scale, y * scale, 1, 1).data[3] > 0;
+    };
+    return [isLit(query, key - 3), isLit(query + 3, key - 3), isLit(query + 3, key)];
+}"""
+"""Whether a head's map is lit in the row of a query, beside it, and in the column of a key."""
 NEAR = 1e-5  # half a step of 16 bits (7.6e-6), and float32 rounding, which differs with the number of threads
 
 
@@ -132,7 +143,7 @@ def test_first_paint_and_the_values_under_the_pointer(visit):
         sentence = says(page)
         assert sentence.startswith("layer 1, head 8: “street” gives")
         assert abs(number_in(sentence) - float(weights[1, 8, 8, 9])) < 6e-5
-        assert grid.locator(".wall").evaluate("(wall) => wall.style.getPropertyValue('--query')") == "0.5"
+        assert grid.evaluate(LIT, [10, 8, 9]) == grid.evaluate(LIT, [71, 8, 9]) == [True, False, True], "in every map"
 
     assert sent_while(page, point) == [], "pointing costs no round trip"
 

@@ -1,5 +1,5 @@
-// The wall: a button with a small map for every head. Pointing at one lights the same pair in all of them, which is
-// done by CSS alone: the bands of every map hang on four variables of the wall.
+// The wall: a button with a small map for every head. Pointing at one lights the same pair in all of them, on one canvas
+// over all maps: as many elements that change their style would take longer than there is for a frame.
 
 import { css, scoreColour, weightColour } from "../lib/colour.js";
 import { MASKED, ordered, poolMax, wallValue } from "../lib/numbers.js";
@@ -13,6 +13,11 @@ export class Wall {
     root.append(this.element);
     this.buttons = [];
     this.layout = "";
+    this.lights = element("canvas", "lights");
+    this.watch = new ResizeObserver(() => {
+      this.places = null;
+      if (this.lit) this.light(this.lit, this.of);
+    });
   }
 
   /** Build the buttons, if the heads or their order changed, and paint them, if the maps or the colours did. */
@@ -47,7 +52,7 @@ export class Wall {
       const button = element("button", "thumb", { type: "button", tabindex: "-1" });
       Object.assign(button, { index, layer, head });
       button.setAttribute("aria-label", fill(words.layer_head, { layer, head }) + (sorted ? ` ${format(number)}` : ""));
-      button.append(element("canvas"), element("span", "band"));
+      button.append(element("canvas"));
       const item = element("div", "item");
       item.append(button);
       const value = number === null ? "" : format(number);
@@ -55,7 +60,23 @@ export class Wall {
       table.append(item);
       return button;
     });
+    table.append(this.lights);
     this.element.replaceChildren(table);
+    this.watch.disconnect();
+    this.watch.observe(table);
+    this.places = null;
+  }
+
+  /** Where the maps stand, which the page is asked for once and not for every light. */
+  #places() {
+    if (this.places) return this.places;
+    const { lights } = this, scale = window.devicePixelRatio || 1, { left, top, width, height } = lights.getBoundingClientRect();
+    [lights.width, lights.height] = [width, height].map((side) => Math.max(1, Math.round(side * scale)));
+    this.places = this.buttons.map(({ firstChild: canvas }) => {
+      const box = canvas.getBoundingClientRect();
+      return [box.left - left, box.top - top, box.width, box.height].map((side) => side * scale);
+    });
+    return this.places;
   }
 
   #paint(wall, palette) {
@@ -79,14 +100,16 @@ export class Wall {
   }
 
   /** Light a pair in every map; either may be null. Fractions, so that pooled maps light the right block. */
-  light(focus, wall) {
-    const style = this.element.style;
-    this.element.classList.toggle("has-query", focus.query !== null);
-    this.element.classList.toggle("has-key", focus.key !== null);
-    style.setProperty("--query", (focus.query ?? 0) / wall.n_queries);
-    style.setProperty("--query-size", 1 / wall.n_queries);
-    style.setProperty("--key", (focus.key ?? 0) / wall.n_keys);
-    style.setProperty("--key-size", 1 / wall.n_keys);
+  light({ query, key }, wall) {
+    const places = this.#places(), context = this.lights.getContext("2d");
+    context.clearRect(0, 0, this.lights.width, this.lights.height);
+    context.globalAlpha = 0.28;
+    context.fillStyle = this.palette.theme.text;
+    for (const [left, top, width, height] of places) {
+      if (query !== null) context.fillRect(left, top + (query / wall.n_queries) * height, width, Math.max(1, height / wall.n_queries));
+      if (key !== null) context.fillRect(left + (key / wall.n_keys) * width, top, Math.max(1, width / wall.n_keys), height);
+    }
+    [this.lit, this.of] = [{ query, key }, wall];
   }
 
   /** Mark the chosen head, those taken together, and those switched off. */
