@@ -91,17 +91,18 @@ class Matrix {
 
   /** Where everything stands in a picture of this width. */
   #measure(context, width) {
-    const { shape: [rows, columns], rows: down, columns: right, heads, low, scale } = this.data;
+    const { shape: [rows, columns], rows: down, columns: right, heads, low, scale, numbers } = this.data;
     const longest = (names) => names.reduce((most, name) => Math.max(most, context.measureText(name).width), 0);
     const rowRoom = Math.min(longest(this.#names("rows")) + 2 * AWAY, NAMES, width / 3);
-    const columnRoom = right.labels ? Math.min(longest(right.labels) * 0.87 + 3 * AWAY, NAMES) : TEXT + 2 * AWAY;
-    const left = rowRoom + (down.title ? TITLE : 0), top = columnRoom + (right.title ? TITLE : 0);
-    const beside = (scale ? SCALE : AWAY) + (heads?.along === "rows" ? 2 * TEXT : 0);
-    const leaning = right.labels ? overhang(context, right.labels, columnRoom, width - left) : 0;
+    const left = rowRoom + (down.title ? TITLE : 0), beside = (scale ? SCALE : AWAY) + (heads?.along === "rows" ? 2 * TEXT : 0);
+    const wordy = longest(this.#names("columns")), upright = !right.labels || wordy + AWAY < (width - left - beside) / columns;
+    const columnRoom = upright ? TEXT + 2 * AWAY : Math.min(wordy * 0.87 + 3 * AWAY, NAMES);
+    const top = columnRoom + (right.title ? TITLE : 0);
+    const leaning = upright ? 0 : overhang(context, right.labels, columnRoom, width - left);
     const w = Math.min(WIDEST, (width - left - Math.max(beside, leaning)) / columns), wide = w * columns;
-    const tall = Math.min(rows * (low ? LOW_ROW : ROW), low ? LOW : TALLEST, Math.max(wide, LEAST));
+    const tall = Math.min(rows * (low ? LOW_ROW : ROW), low ? LOW : TALLEST, numbers ? TALLEST : Math.max(wide, LEAST));
     const below = heads?.along === "columns" ? TEXT + 2 * AWAY : AWAY;
-    return { left, top, w, h: tall / rows, wide, tall, rowRoom, columnRoom, height: top + tall + below };
+    return { left, top, w, h: tall / rows, wide, tall, rowRoom, columnRoom, upright, height: top + tall + below };
   }
 
   draw() {
@@ -174,7 +175,7 @@ class Matrix {
   }
 
   #sides(context) {
-    const { left, top, w, h, wide, tall, rowRoom, columnRoom } = this.place, { rows, columns } = this.data;
+    const { left, top, w, h, wide, tall, rowRoom, columnRoom, upright } = this.place, { rows, columns } = this.data;
     context.save();
     context.translate(left - rowRoom, 0);
     if (rows.labels) rowNames(context, rows.labels, rowRoom, h, top);
@@ -183,10 +184,11 @@ class Matrix {
       context.fillText(String(i), rowRoom - AWAY, top + (i + 0.5) * h);
     });
     context.restore();
-    if (columns.labels) columnNames(context, columns.labels, left, top, columnRoom, w);
-    else everyStep(columns.count, (context.measureText(String(columns.count)).width + 2 * AWAY) / w, (i) => {
+    const names = this.#names("columns"), long = context.measureText(String(columns.count)).width + 2 * AWAY;
+    if (!upright) columnNames(context, names, left, top, columnRoom, w);
+    else everyStep(columns.count, columns.labels ? 1 : long / w, (i) => {
       [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
-      context.fillText(String(i), left + (i + 0.5) * w, top - AWAY);
+      context.fillText(names[i], left + (i + 0.5) * w, top - AWAY);
     });
     [context.textAlign, context.textBaseline] = ["center", "top"];
     context.fillText(columns.title, left + wide / 2, 0, wide + 2 * SCALE);
