@@ -6,7 +6,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from pages import EVERY, FIRST
+from pages import EVERY, FIRST, HEADS
 from viz.host import errors
 from viz.host.connections import limit_connections
 from viz.host.files import Files
@@ -34,8 +34,9 @@ app = st.App(
         Middleware(Guard, sockets=sockets, readiness=readiness, pages=EVERY),
         Middleware(
             Files,
-            views=dict.fromkeys(("", FIRST), ("head_grid/head_grid",)),
-            pages=(FIRST, *(name for name in EVERY if name != FIRST)),
+            views=dict.fromkeys(("", FIRST), ("start/arcs", "start/diagram")) | {HEADS: ("head_grid/head_grid",)},
+            pages=EVERY,
+            before=HEADS,
         ),
     ],
 )

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
-FIRST = "heads"
-"""The page that opens at ``/``."""
+FIRST = "start"
+"""The page that opens at ``/``: what this is, and the ways in. It has no text and no sections."""
+
+HEADS = "heads"
+"""The page that opened at ``/`` once: old links to there that ask for something open it."""
 
 _PLACED = {
     "basics": ("step_by_step", "heads", "many_heads", "masks", "positions"),
@@ -16,13 +19,17 @@ LOOK_UP = ("glossary", "about")
 """Where something is looked up: pages with no text and no sections, the last of the navigation."""
 
 LESSONS = "lessons"
-"""The list of lessons: a page with no text and no sections either, the first of the navigation."""
+"""The list of lessons: a page with no text and no sections either, the first of the navigation but for ``FIRST``."""
 
 _FOLDERS = {file.parent.name for file in Path(__file__).parent.glob("*/page.py")}
-_NEW = sorted(_FOLDERS.difference(*_PLACED.values(), LOOK_UP, (LESSONS,)))
+_NEW = sorted(_FOLDERS.difference(*_PLACED.values(), LOOK_UP, (FIRST, LESSONS)))
 """Folders that have no place above yet stand at the end."""
 
 _GROUPS = _PLACED | {"deeper": (*_PLACED["deeper"], *_NEW)}
 PAGES = tuple(name for group in _GROUPS.values() for name in group)
-EVERY = (*PAGES, LESSONS, *LOOK_UP)
-NAVIGATION = _GROUPS | {"basics": (LESSONS, *_GROUPS["basics"]), "look_up": LOOK_UP}
+EVERY = (FIRST, *PAGES, LESSONS, *LOOK_UP)
+NAVIGATION = (
+    {"basics": (FIRST, LESSONS, *_GROUPS["basics"])}
+    | {group: names for group, names in _GROUPS.items() if group != "basics"}
+    | {"look_up": LOOK_UP}
+)

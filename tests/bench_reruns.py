@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page
 
 from pages import PAGES
 from tests.bench_visit import browser_and_scripts, new_context
-from tests.browser.drive import find_browser, listen, open_chip, serve, wait_run
+from tests.browser.drive import address, find_browser, listen, open_chip, serve, wait_run
 from viz.text import translator
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _open(script: str) -> Iterator[Page]:
         new_context(browser) as context,
     ):
         page = listen(context.new_page())
-        page.goto(server.url)
+        page.goto(address(server.url, "heads" if script == "app" else ""))
         wait_run(page)
         page.evaluate(WATCH)
         yield page

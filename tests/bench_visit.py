@@ -12,18 +12,32 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.browser.drive import FLAGS, MISSING, PATIENCE, ROOT, WIDE, count, find_browser, listen, serve, wait_run
+from tests.browser.drive import (
+    FLAGS,
+    MISSING,
+    PATIENCE,
+    ROOT,
+    WIDE,
+    address,
+    count,
+    find_browser,
+    listen,
+    serve,
+    wait_run,
+)
 
 if TYPE_CHECKING:
     from tests.bench import Row
 
 BARE = "import streamlit as st\nst.text(st.slider('n', 0, 99, key='layer'))\n"
+PATHS = {"": "start page", "heads": "heads"}
 DRAWN = """
-const drawn = () => {  // what the views' canvases show across their middle, or the bare page's number; '' while nothing
+const drawn = () => {  // what canvases show across their middle, the arcs of the start page, or the bare page's number
   const found = [], seek = (root) => {
     for (const node of root.querySelectorAll('*')) {
       if (node.shadowRoot) seek(node.shadowRoot);
       if (bare && node.matches('[data-testid=stText]')) found.push(node.textContent);
+      if (!bare && node.matches('.sentence path') && Number(node.style.opacity)) found.push(node.getAttribute('d'));
       if (bare || root === document || !node.matches('canvas') || !node.width || !node.height) continue;
       const strip = node.getContext('2d').getImageData(0, node.height >> 1, node.width, 2);
       const sum = new Uint32Array(strip.data.buffer).reduce((sum, pixel) => (sum * 31 + pixel) | 0, 0);
@@ -34,7 +48,11 @@ const drawn = () => {  // what the views' canvases show across their middle, or 
   return found.join(' ');
 };
 """
-"""Paint: this has changed, and one more frame and one task have passed."""
+"""Paint: this has changed, and one more frame and one task have passed. It is empty while nothing is there."""
+
+BARE_PAGE = "bare", ""
+FIRST_PAGES = {(script, path): f"{name}, {script}.py" for path, name in PATHS.items() for script in ("app", "serve")}
+"""What is compared with the bare page: two pages of ours, each served at a desk and for many."""
 
 
 @contextmanager
@@ -71,13 +89,13 @@ def _wait_until_ready(url: str) -> None:
             time.sleep(0.1)
 
 
-def _medians(scripts: dict[str, Path], measure: Callable[[str], float], repeats: int) -> dict[str, float]:
+def _medians(measure: Callable[[str, str], float], repeats: int) -> dict[tuple[str, str], float]:
     """Each in turn, so that a slow moment of the machine hits all."""
-    taken: dict[str, list[float]] = {script: [] for script in scripts}
+    taken: dict[tuple[str, str], list[float]] = {place: [] for place in (*FIRST_PAGES, BARE_PAGE)}
     for _ in range(repeats):
-        for script, times in taken.items():
-            times.append(measure(script))
-    return {script: median(times) for script, times in taken.items()}
+        for place, times in taken.items():
+            times.append(measure(*place))
+    return {place: median(times) for place, times in taken.items()}
 
 
 def starts() -> "Iterator[Row]":
@@ -86,18 +104,18 @@ def starts() -> "Iterator[Row]":
 
     with browser_and_scripts() as (browser, scripts), tempfile.TemporaryDirectory() as folder:
 
-        def start(script: str) -> float:
+        def start(script: str, path: str) -> float:
             began = time.perf_counter()
             with serve(scripts[script], Path(folder) / "log.txt") as server, new_context(browser) as context:
                 page = context.new_page()
-                page.goto(server.url)
+                page.goto(address(server.url, path))
                 _wait_until_drawn(page, script)
                 return time.perf_counter() - began
 
-        taken = _medians(scripts, start, 3)
-        for script in ("app", "serve"):
-            what = f"server start to first painted heads, {script}.py / bare page"
-            yield Row(what=what, ours=taken[script], theirs=taken["bare"], unit="s", goal=3.0)
+        taken = _medians(start, 3)
+        for place, name in FIRST_PAGES.items():
+            what = f"server start to painted {name} / bare page"
+            yield Row(what=what, ours=taken[place], theirs=taken[BARE_PAGE], unit="s", goal=3.0)
 
 
 def visits() -> "Iterator[Row]":
@@ -110,26 +128,26 @@ def visits() -> "Iterator[Row]":
         }
         _wait_until_ready(servers["serve"].url)
 
-        def visit(script: str) -> float:
+        def visit(script: str, path: str) -> float:
             with new_context(browser) as context:
                 page, began = context.new_page(), time.perf_counter()
-                page.goto(servers[script].url)
+                page.goto(address(servers[script].url, path))
                 _wait_until_drawn(page, script)
                 return time.perf_counter() - began
 
-        _medians(scripts, visit, 1)
-        taken = _medians(scripts, visit, 7)
-        for script in ("app", "serve"):
-            what = f"cold browser to painted heads, {script}.py / bare page"
-            yield Row(what=what, ours=taken[script], theirs=taken["bare"], unit="s", goal=1.4)
-        for script in ("app", "serve"):
+        _medians(visit, 1)
+        taken = _medians(visit, 7)
+        for place, name in FIRST_PAGES.items():
+            what = f"cold browser to painted {name} / bare page"
+            yield Row(what=what, ours=taken[place], theirs=taken[BARE_PAGE], unit="s", goal=1.4)
+        for (script, path), name in FIRST_PAGES.items():
             with new_context(browser) as context:
                 for number, limit in (("first", 1.5), ("second", 0.1)):
                     page = context.new_page()
                     traffic = count(page)
-                    page.goto(servers[script].url)
+                    page.goto(address(servers[script].url, path))
                     _wait_until_drawn(page, script)
-                    what, goal = f"bytes of a {number} visit, {script}.py / limit", 1.0 if script == "serve" else None
+                    what, goal = f"bytes of a {number} visit, {name} / limit", 1.0 if script == "serve" else None
                     yield Row(what=what, ours=traffic.received / 1e6, theirs=limit, unit="MB", goal=goal)
 
 
@@ -142,7 +160,7 @@ def slider() -> "Iterator[Row]":
         for script in ("app", "bare"):
             with serve(scripts[script], Path(folder) / "log.txt") as server, new_context(browser) as context:
                 page = listen(context.new_page())
-                page.goto(server.url)
+                page.goto(address(server.url, "heads" if script == "app" else ""))
                 wait_run(page)
                 taken[script] = _click_to_paint(page, script)
         yield Row(what="layer slider to changed picture / bare page", ours=taken["app"], theirs=taken["bare"], goal=2.5)

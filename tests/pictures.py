@@ -25,12 +25,12 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
         for scheme in ("light", "dark"):
             page = listen(browser.new_page(viewport=SIZE, color_scheme=scheme, locale="en-US"))
-            page.goto(server.url)
+            page.goto(address(server.url, "heads"))
             wait_run(page)
             frame(page)
             page.screenshot(path=FOLDER / f"heads-{scheme}.png")
         page = listen(browser.new_page(viewport=SHARED, color_scheme="light", locale="en-US"))
-        page.goto(address(server.url, embed="true"))  # the picture alone, as large as it can be
+        page.goto(address(server.url, "heads", embed="true"))  # the picture alone, as large as it can be
         wait_run(page)
         frame(page)
         page.screenshot(path=FOLDER / PREVIEW)

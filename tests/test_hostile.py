@@ -133,7 +133,7 @@ def pieces(text: str) -> set[str]:
     return {piece for piece in text.split() if len(piece) > 3 and not piece.isalnum()}
 
 
-@pytest.mark.parametrize("page", ["", "masks"])
+@pytest.mark.parametrize("page", ["heads", "masks"])
 def test_a_text_typed_is_kept_and_interpreted_nowhere(server, page):
     begun = len(server.written())
 
@@ -160,7 +160,7 @@ def test_a_choice_nobody_was_offered_falls_back(server):
 
     async def choose_all() -> None:
         async with Tab(server.url) as tab:
-            await tab.open("", text=MARK)
+            await tab.open("heads", text=MARK)
             for name in ("model", "mask", "source", "lang"):
                 kind = tab.controls[name].kind
                 for text in ALL[::4]:
@@ -219,7 +219,7 @@ def test_values_of_the_wrong_kind_end_at_most_their_own_run(server):
 
     async def send_all() -> None:
         async with Tab(server.url) as tab:
-            for path in ("", "convolution"):
+            for path in ("heads", "convolution"):
                 await tab.open(path, **SMALL | {"source": "model"})
                 for control in list(tab.controls.values()):
                     for value in values.get(control.kind, []):

@@ -137,12 +137,13 @@ def page(new_page: Visit) -> Page:
 
 @pytest.fixture
 def visit(new_page: Visit, app_url: str) -> Visit:
-    """Open the app: ``visit("step-by-step", lang="zh", text="...", viewport=PHONE, scheme="dark")``.
+    """Open a page: ``visit("step-by-step", lang="zh", text="...", viewport=PHONE, scheme="dark")``.
 
     ``viewport``, ``scheme``, ``locale`` and ``fresh`` are the browser's; every other name is a parameter of the link.
+    Without a page it opens Heads.
     """
 
-    def open_app(path: str = "", **wanted: Any) -> Page:
+    def open_app(path: str = "heads", **wanted: Any) -> Page:
         own = {name: wanted.pop(name) for name in ("viewport", "scheme", "locale", "fresh") if name in wanted}
         opened = new_page(**own)
         opened.goto(address(app_url, path, **wanted))

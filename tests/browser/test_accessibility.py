@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from pages import FIRST, PAGES
+from pages import PAGES
 from tests.browser.drive import PHONE, address, eventually, frame, open_chip, wait_run
 from tests.browser.test_sections import LINKS
 from tests.browser.test_small_screens import ZOOMED, is_readable
@@ -62,7 +62,7 @@ def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url,
     page = new_page(viewport=SCREEN)
     if name != WITH_FIGURES:
         page.route("**/PlotlyChart.*.js", lambda route: route.fulfill(body=EMPTY, content_type="text/javascript"))
-    page.goto(address(app_url, "" if name == FIRST else path_of(name), section="all"))
+    page.goto(address(app_url, path_of(name), section="all"))
     wait_run(page)
     expect(page.locator("html")).to_have_attribute("lang", "en")
     look(page)
@@ -118,7 +118,7 @@ RING = """node => {
 
 
 def test_what_has_the_keyboard_is_seen(visit):
-    page = visit("", viewport=SCREEN)
+    page = visit("heads", viewport=SCREEN)
     open_chip(page, "layer")
     page.keyboard.press("Tab")  # from now on the browser takes what has the focus to have it from the keyboard
     places = (

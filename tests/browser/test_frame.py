@@ -52,14 +52,14 @@ def is_wider_than_the_window(page: Page) -> list[str]:
 def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_url):
     page = new_page(fresh=True)
     traffic = count(page)
-    page.goto(app_url)
+    page.goto(address(app_url, "heads"))
     wait_run(page)
     expect(page).to_have_title(f"{translator('en')('heads.title')} · Headlight")
     expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
     expect(page.locator(".st-key-chip_source")).to_have_text(re.compile("all-MiniLM-L6-v2"))
     expect(page.locator(".st-key-chip_layer")).to_have_text(re.compile("layer 3"))
     expect(pictures(page).first).to_be_visible()
-    assert page.url.endswith("/"), "defaults are not in the link"
+    assert page.url.endswith("/heads"), "defaults are not in the link"
     assert not traffic.asked("Plotly") + traffic.asked("Highlighter"), "neither is needed for the first picture"
     views = {path.rpartition("/")[2].partition("-")[0] for path in traffic.asked("/bidi-components/")}
     assert views == {"head_grid", "document", "see"}, "the grid is one file; so are the page's language and the terms"
@@ -132,7 +132,7 @@ def test_a_hostile_link_says_so_and_shows_the_default(visit):
     note = translator("en")("note.refused", names="lang, layer, model, source")
     expect(page.get_by_test_id("stAlert").get_by_text(note)).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
-    expect(page).to_have_url(re.compile(r"/$"))
+    expect(page).to_have_url(re.compile(r"/heads$"))
 
 
 def rendered(page: Page) -> Iterator[str]:
@@ -146,7 +146,7 @@ def rendered(page: Page) -> Iterator[str]:
         yield from part.locator("a[href*='javascript'], a[href*='example.com']").all_inner_texts()
 
 
-@pytest.mark.parametrize(("path", "source"), [("", "model"), ("step-by-step", "words")])
+@pytest.mark.parametrize(("path", "source"), [("heads", "model"), ("step-by-step", "words")])
 def test_hostile_text_is_shown_literally(visit, path, source):
     page = visit(path, source=source)
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
@@ -171,7 +171,7 @@ def test_an_empty_text_is_a_sentence_and_the_next_word_is_shown(visit):
 
 
 @pytest.mark.parametrize(
-    ("path", "scheme", "section"), [("", "dark", "numbers"), ("step-by-step", "light", "saturation")]
+    ("path", "scheme", "section"), [("heads", "dark", "numbers"), ("step-by-step", "light", "saturation")]
 )
 def test_a_phone_scrolls_the_bar_of_sections_and_nothing_else_sideways(visit, path, scheme, section):
     page = visit(path, viewport=PHONE, scheme=scheme, section=section)

@@ -357,7 +357,7 @@ def test_hostile_tokens_are_text(see):
 
 def test_touch_on_a_phone(new_page, app_url):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
-    page.goto(address(app_url, lang="zh", text=TEXT))
+    page.goto(address(app_url, "heads", lang="zh", text=TEXT))
     wait_run(page)
     grid = grid_of(page)
     assert grid.evaluate("(root) => root.getBoundingClientRect().right <= innerWidth")

@@ -52,54 +52,54 @@ def test_steps_sections_heads_and_pages_one_at_a_time(visit):
         expect(step).to_have_text(re.compile(rf"^{n}\."))
     to_section(page, "step_by_step.worked_example")
     to_page(page, "heads")
-    expect(page).to_have_url(re.compile(rf"/\?{re.escape(text)}$"))
+    expect(page).to_have_url(re.compile(rf"/heads\?{re.escape(text)}$"))
     page.locator(".head-grid .thumb").nth(40).click()
     expect(page).to_have_url(re.compile("&head=4$"))
     to_section(page, "heads.numbers")
     assert entries(page) == before + 5, "1 to 2, then a section, a page, a head and another section: one entry each"
     # and all of it back again, and forward
-    assert go(page, -1) == f"/?head=4&{text}"
+    assert go(page, -1) == f"/heads?head=4&{text}"
     title = page.locator(".head-grid .title")
     expect(title).to_have_text("layer 3, head 4")
-    assert go(page, -1) == f"/?{text}"
+    assert go(page, -1) == f"/heads?{text}"
     expect(title).to_have_text("layer 3, head 1")
     assert go(page, -1) == f"/step-by-step?section=worked_example&{text}"
     expect(page.locator(".st-key-section [aria-checked=true]")).to_have_text(T("step_by_step.worked_example.title"))
     assert go(page, -2) == f"/step-by-step?{text}"
     expect(step).to_have_text(re.compile(r"^1\."))
-    assert go(page, 4) == f"/?head=4&{text}"
+    assert go(page, 4) == f"/heads?head=4&{text}"
     expect(title).to_have_text("layer 3, head 4")
     page.reload()
-    assert at(page) == f"/?head=4&{text}"
+    assert at(page) == f"/heads?head=4&{text}"
     expect(title).to_have_text("layer 3, head 4")
     assert entries(page) == before + 5
 
 
 def test_sliders_texts_and_what_changes_nothing(visit):
     page = visit(layer=99, unknown=1)
-    expect(page).to_have_url(re.compile("/$"))
+    expect(page).to_have_url(re.compile("/heads$"))
     before = entries(page)
     chip, box = page.locator(".st-key-chip_layer"), page.locator(".st-key-text textarea")
     slider = page.locator(".st-key-layer input[type=range]")
     open_chip(page, "layer")
     slider.press("ArrowRight")
-    assert at(page) == "/?layer=4"
+    assert at(page) == "/heads?layer=4"
     page.keyboard.press("Escape")
     page.locator(".st-key-_footer_all_heads").get_by_text(T("footer.code")).click()
     wait_run(page)
     box.fill("one two")
     box.press("Control+Enter")
-    assert at(page) == "/?layer=4&text=one+two"
+    assert at(page) == "/heads?layer=4&text=one+two"
     assert entries(page) == before + 2, "what opens in the footer is no entry"
-    assert go(page, -1) == "/?layer=4"
+    assert go(page, -1) == "/heads?layer=4"
     expect(box).to_have_value(re.compile("^The animal"))
-    assert go(page, -1) == "/"
+    assert go(page, -1) == "/heads"
     expect(chip).to_have_text(re.compile("layer 3"))
-    assert go(page, 1) == "/?layer=4"
+    assert go(page, 1) == "/heads?layer=4"
     expect(chip).to_have_text(re.compile("layer 4"))
     open_chip(page, "layer")
     expect(slider).to_have_value("4")
     slider.press("ArrowRight")
     slider.press("ArrowLeft")  # two that undo each other, the second before the answer to the first
-    assert at(page) == "/?layer=4"
+    assert at(page) == "/heads?layer=4"
     expect(chip).to_have_text(re.compile("layer 4"))

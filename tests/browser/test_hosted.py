@@ -25,35 +25,44 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_no_page_does_what_the_policy_forbids(hosted, page):
     """``page`` is watched: a script or a request that was refused is an error in its console.
 
-    The pages with sections are opened by ``test_nothing_moves_while_a_page_opens``, watched as well.
+    The first page and those with sections are opened by ``test_nothing_moves_while_a_page_opens``, watched as well.
     """
-    for name in (FIRST, *(name for name in EVERY if name not in PAGES)):
-        page.goto(address(hosted.url, "" if name == FIRST else path_of(name), source="words", text="the cat sat"))
+    for name in set(EVERY) - {FIRST, *PAGES}:
+        page.goto(address(hosted.url, path_of(name), source="words", text="the cat sat"))
         wait_run(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
     assert "Uncaught" not in hosted.written()
 
 
-def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_hardly_anything(hosted, new_page):
+@pytest.mark.parametrize(
+    ("path", "views", "shown"),
+    [
+        ("", {"arcs", "diagram"}, (".start .word", 14)),
+        ("heads", {"head_grid"}, (".head-grid .thumb", 72)),
+    ],
+)
+def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_hardly_anything(
+    hosted, new_page, path, views, shown
+):
     first = new_page(fresh=True)
     traffic = count(first)
-    page = first.goto(hosted.url).text()
+    page = first.goto(address(hosted.url, path)).text()
     wait_run(first)
-    expect(first.locator(".head-grid .thumb")).to_have_count(72)
+    expect(first.locator(shown[0])).to_have_count(shown[1])
     assert not traffic.asked("Plotly") + traffic.asked("Highlighter")
     assert not traffic.asked("Italic") + traffic.asked("SourceCode"), "fonts that nothing on it is set in"
     named = re.findall(r'(?:href|src)="\.(/[^"]+\.js)"', page)
-    document, grid, links = sorted(traffic.asked("/bidi-components/"))
-    assert "/document-" in document and "/head_grid-" in grid and "/see-" in links
-    assert set(traffic.asked(".js")) ^ set(named) == {links}, (
+    brought = {file.rpartition("/")[2].partition("-")[0]: file for file in traffic.asked("/bidi-components/")}
+    assert set(brought) == {"document", "see", *views}
+    assert set(traffic.asked(".js")) ^ set(named) == {brought["see"]}, (
         "asked for at once; but for the terms' links, nothing else"
     )
     assert traffic.received < 1_400_000
     second = listen(first.context.new_page())
     again = count(second)
-    second.goto(hosted.url)
+    second.goto(address(hosted.url, path))
     wait_run(second)
-    expect(second.locator(".head-grid .thumb")).to_have_count(72)
+    expect(second.locator(shown[0])).to_have_count(shown[1])
     assert again.received < 100_000
 
 
@@ -69,18 +78,18 @@ def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
     page.add_init_script(SHIFTS)
 
     def moved(name: str) -> float:
-        page.goto(address(hosted.url, "" if name == FIRST else path_of(name)))
+        page.goto(address(hosted.url, path_of(name)))
         wait_run(page)
         expect(page.locator(".stMain :is(canvas, .js-plotly-plot, svg, .three-words)").first).to_be_attached()
         frame(page)
         return page.evaluate("moved")
 
-    again = [name for name in PAGES if moved(name) >= 0.1]  # a busy machine paints what a quick one never shows
+    again = [name for name in (FIRST, *PAGES) if moved(name) >= 0.1]  # a busy machine paints what a quick one never shows
     assert {name: round(much, 3) for name in again if (much := min(moved(name), moved(name))) >= 0.1} == {}
 
 
 def test_a_visitor_sees_the_place_in_the_queue_and_then_the_page(hosted, page):
-    page.goto(address(hosted.url, lang="en", text="hello"))
+    page.goto(address(hosted.url, "heads", lang="en", text="hello"))
     wait_run(page)
     notice, done = page.locator(".st-key-waiting"), threading.Event()
 

@@ -70,6 +70,6 @@ app = st.App(
     on_script_error=errors.say,
     middleware=[
         Middleware(Guard, sockets=sockets, readiness=readiness),
-        Middleware(Files, views={"": ("head_grid/head_grid",)}),
+        Middleware(Files, views={"": ("start/arcs", "start/diagram"), "heads": ("head_grid/head_grid",)}),
     ],
 )

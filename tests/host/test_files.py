@@ -169,6 +169,24 @@ def test_a_page_says_what_it_is_before_its_script_has_run(query, accepts, lang):
     assert "accept-language" in said["vary"].lower() and "<script>alert" not in page
 
 
+@pytest.mark.parametrize(
+    ("query", "there"),
+    [
+        (b"layer=5&text=%E5%AD%97", "./heads?layer=5&text=%E5%AD%97"),
+        (b"embed=true", "./heads?embed=true"),
+        (b"lesson=ten_minutes&utm_source=x", "./heads?lesson=ten_minutes&utm_source=x"),
+        (b"", ""),
+        (b"lang=zh", ""),
+        (b"utm_source=layer&embed=false", ""),
+        (b"%ff=%zz&\xff", ""),
+    ],
+)
+def test_an_old_link_to_the_first_page_is_sent_on(query, there):
+    answer, said, _ = ask(Files(Streamlit(), pages=("start", "heads"), before="heads"), "/", query=query, host="a")
+    assert (answer, said.get("location", "")) == ((307, there) if there else (200, ""))
+    assert ask(Files(Streamlit(), before="heads"), "/masks", query=query)[0] == 200
+
+
 def test_the_first_page_has_one_address():
     named = Files(Streamlit(), pages=("heads", "masks"))
     for path in ("/", "/heads"):

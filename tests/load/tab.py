@@ -107,8 +107,8 @@ class Tab:
         assert self._socket is not None
         self._socket.transport.abort()
 
-    async def open(self, path: str = "", **link: object) -> Answer:
-        """Follow a link: the first message of a tab."""
+    async def open(self, path: str = "heads", **link: object) -> Answer:
+        """Follow a link, to Heads if no page is named: the first message of a tab."""
         self.page, self.query = path, urlencode(link)
         return await self._ask(ClientState(query_string=self.query, page_name=path))
 

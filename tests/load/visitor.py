@@ -11,7 +11,7 @@ from typing import Any
 
 from websockets.exceptions import WebSocketException
 
-from pages import FIRST, PAGES
+from pages import FIRST, HEADS, PAGES
 from tests.load.controls import Control, Value
 from tests.load.tab import Answer, Tab
 from viz import limits
@@ -19,8 +19,8 @@ from viz.frame.sidebar import path_of
 from viz.text import LANGUAGES, sentences, translator
 
 ROOT = Path(__file__).parents[2]
-PATHS = {"": FIRST} | {path_of(page): page for page in PAGES}
-"""The pages by their path; the Heads page is at the root."""
+PATHS = {path_of(page): page for page in PAGES}
+"""The pages that read a text, by their path."""
 LIMITS = {
     translator(lang)(f"error.{code}", n=limits.QUEUE, seconds=seconds)
     for lang in LANGUAGES
@@ -110,7 +110,7 @@ class Visitor:
         values = ACTIONS[kind][1](self, tab)
         if not values:
             elsewhere = [path for path in tab.pages if path != tab.page]
-            path = "" if kind == "head" and tab.page else self.chance.choice(elsewhere)
+            path = HEADS if kind == "head" and tab.page != HEADS else self.chance.choice(elsewhere)
             await self._do(tab, "page", lambda: tab.go(path))
         else:
             await self._do(tab, kind, lambda: tab.change(**values))
@@ -150,7 +150,8 @@ def judged(kind: str, page: str, answer: Answer) -> Taken:
     """An answer, and what is wrong with it: an exception, an error box that is no limit's, a page without its title."""
     refused = bool(answer.boxes) and set(answer.boxes) <= LIMITS
     wrong = [*answer.exceptions, *([] if refused else answer.boxes)]
-    titles = {sentences(lang).get(f"{PATHS.get(page, page)}.title") for lang in LANGUAGES}
+    name = PATHS.get(page, page or FIRST)
+    titles = {sentences(lang).get(f"{name}.{key}") for lang in LANGUAGES for key in ("title", "headline")}
     if not titles & set(answer.titles):
         wrong.append(f"the page shows {answer.titles} for a title")
     return Taken(kind, PATHS.get(page, page), time.monotonic(), answer.seconds, answer.bytes, refused, "; ".join(wrong))

@@ -54,10 +54,12 @@ def take_head(example: Example) -> None:
 def open_on_what_is_read(lang: str) -> None:
     """Where a link asks for nothing: choose a text in this language and a model for it, if the default reads another.
 
-    All of it counts as chosen. So it stands in the link, and a link that names no model means what it always has.
+    A text that was typed stays. All of it counts as chosen. So it stands in the link, and a link that names no model
+    means what it always has.
     """
     had = models_here()
     example = next((example for example in examples() if example.lang == lang and example.model in had), None)
     if example is not None and not specs.local_entries() and registry.find(example.model).is_here():
-        state.choose("text", example.text)
+        if not state.is_chosen("text"):
+            state.choose("text", example.text)
         take_head(example)

@@ -12,7 +12,7 @@ from viz import ROOT
 from viz.components.mount import mount
 from viz.frame import state
 from viz.frame.controls import KEEP
-from viz.text import LANGUAGES, Translate, translator
+from viz.text import LANGUAGES, Translate, has_text, translator
 
 
 def language() -> Translate:
@@ -49,6 +49,11 @@ def path_of(page: str) -> str:
     return page.replace("_", "-")
 
 
+def tab_title(t: Translate, page: str) -> str:
+    """What a browser's tab, and whoever shares a link, calls a page."""
+    return t(f"{page}.tab") if has_text(f"{page}.tab") else f"{t(f'{page}.title')} · Headlight"
+
+
 def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *, embedded: bool) -> str:
     """Draw the pages in their groups, unless in somebody else's page, and give the name of the one that is open."""
     named = {
@@ -67,9 +72,10 @@ def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *,
     alias = st.Page(ROOT / file_of(first), title=t(f"{first}.title"), url_path=path_of(first), visibility="hidden")
     next(iter(named.values())).append(alias)
     chosen = st.navigation(named, position="hidden" if embedded else "sidebar", expanded=True)
-    st.set_page_config(page_title=f"{chosen.title} · Headlight")
     pages = [name for names in groups.values() for name in names]
-    return next((name for name in pages if path_of(name) == chosen.url_path), first)
+    opened = next((name for name in pages if path_of(name) == chosen.url_path), first)
+    st.set_page_config(page_title=tab_title(t, opened))
+    return opened
 
 
 def neighbours(t: Translate, pages: Sequence[str], open_page: str) -> None:

@@ -23,7 +23,7 @@ from viz.streamlit_internals import is_back_or_forward, page_hash
 T = TypeVar("T")
 
 _LINK, _DECLARED, _REFUSED, _LONGEST, _WRITTEN = "_link", "_declared", "_refused", "_longest", "_written"
-_PAGE, _BELIEVED, _USUAL, _KEPT, _BARE = "_page", "_believed", "_usual", "_kept", "_bare"
+_PAGE, _BELIEVED, _USUAL, _KEPT = "_page", "_believed", "_usual", "_kept"
 _PRESET = "_preset"
 
 
@@ -37,14 +37,7 @@ def begin() -> None:
         # What this link was asked for already; a name that is not in it has a value of before. None: no such link.
         state[_BELIEVED] = None if first else set()
     state[_DECLARED], state[_KEPT], state[_PRESET] = {}, (), {}
-    state[_BARE] = first and set(state[_LINK]) <= {"lang"}
     state.setdefault(_USUAL, {})
-
-
-def is_opened_bare() -> bool:
-    """Whether this is the first run of a session whose link asks for nothing, but perhaps for a language."""
-    bare: bool = st.session_state[_BARE]
-    return bare
 
 
 def preset(link: Mapping[str, str]) -> None:
@@ -235,18 +228,32 @@ def keep(*names: str) -> None:
     """
     state = st.session_state
     state[_KEPT] = names
+    hold(*names)
+    for name in set(names) & set(state):
+        state[_DECLARED].setdefault(name, None)
+
+
+def hold(*names: str) -> None:
+    """Keep the values of parameters of which this run has no control, and nothing of them in its link."""
+    state = st.session_state
     for name in set(names) & set(state):
         if is_of_before(name):
             del state[name]
         else:
             state[name] = state[name]  # a control of this name is another one to Streamlit when it comes back
-            state[_DECLARED].setdefault(name, None)
 
 
 def refused() -> list[str]:
     """Names in the link whose values were not allowed; told once."""
     names, st.session_state[_REFUSED] = st.session_state[_REFUSED], []
     return sorted(set(names))
+
+
+def chosen(*names: str) -> dict[str, str]:
+    """What a link to another page has to say of these parameters, to take along what was chosen."""
+    state = st.session_state
+    longest: dict[str, int] = state.get(_LONGEST, {})
+    return {name: _write(state[name])[: longest.get(name)] for name in names if is_chosen(name)}
 
 
 def _write(value: Any) -> str:

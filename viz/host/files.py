@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.components import bundle
 from viz.components.mount import PACKAGE
+from viz.frame.connection.old_links import is_old
 from viz.frame.sidebar import path_of
 from viz.host.first_paint import style
 from viz.host.page_head import language_of, site_of, with_head
@@ -61,12 +62,17 @@ class Files:
         app: what is asked for the rest.
         views: what a page opens with, by its path; "" for the first.
         pages: the names of the pages, the one that opens at "/" first; without them a page says nothing of itself.
+        before: the page that old links to "/" mean.
     """
 
     def __init__(
-        self, app: ASGIApp, views: Mapping[str, tuple[str, ...]] | None = None, pages: tuple[str, ...] = ()
+        self,
+        app: ASGIApp,
+        views: Mapping[str, tuple[str, ...]] | None = None,
+        pages: tuple[str, ...] = (),
+        before: str = "",
     ) -> None:
-        self.app = app
+        self.app, self.before = app, before
         self.names = {path_of(name): name for name in pages} | ({"": pages[0]} if pages else {})
         both = (False, True)
         self.usual_pages = {embedded: page_with_modules(embedded=embedded) for embedded in both}
@@ -85,6 +91,9 @@ class Files:
             return await self.app(scope, receive, send)
         asked = Headers(scope=scope)
         path, gzipped = scope["path"], "gzip" in asked.get("accept-encoding", "")
+        if self.before and path == "/" and _is_old(scope):
+            there = b"./" + path_of(self.before).encode() + b"?" + scope["query_string"]
+            return await _send(send, 307, [(b"location", there), (b"content-length", b"0")], b"")
         name = self.file(path)
         if name in self.views and (name, gzipped) not in self.answers:  # whether or not Streamlit knows of it yet
             await self.keep(name, gzipped, [(b"content-type", b"text/javascript; charset=utf-8")], self.views[name])
@@ -178,6 +187,12 @@ class Outbox:
             lang=language_of(self.scope, self.asked),
             site=site_of(self.scope, self.asked) + base,
         ).encode()
+
+
+def _is_old(scope: Scope) -> bool:
+    """Whether a link to "/" is one from when another page was there; the page itself would see it a visit later."""
+    asked = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    return is_old(asked, embedded=asked.get("embed", [""])[-1] == "true")
 
 
 def _is_page(headers: Headers) -> bool:

@@ -10,6 +10,7 @@ from starlette.responses import FileResponse, Response
 from starlette.types import Scope
 
 from viz import ASSETS
+from viz.frame.sidebar import tab_title
 from viz.text import LANGUAGES, translator
 
 PREVIEW = "preview.png"
@@ -47,7 +48,7 @@ def with_head(page: str, *, name: str, path: str, lang: str, site: str) -> str:
         site: scheme, host and the server's own path, without a slash at the end.
     """
     t = translator(lang)
-    title, about = f"{t(f'{name}.title')} · Headlight", t(f"{name}.lead")
+    title, about = tab_title(t, name), t(f"{name}.lead")
     address = f"{site}/{path}"
     properties = {
         "og:type": "website", "og:site_name": "Headlight", "og:title": title, "og:description": about,

@@ -6,7 +6,6 @@ from itertools import product
 
 import pytest
 
-from pages import FIRST
 from tests.running import sentences_of
 from viz.frame.lesson.bar import do
 from viz.frame.lesson.running import Progress
@@ -157,7 +156,7 @@ def test_on_another_page_the_step_waits(open_app):
     assert bar["kind"] == "" and bar["links"]["here"].startswith("heads?lesson=ten_minutes&lesson_step=4")
     assert app.text_area(key="text").value.endswith("wide."), "the sentence comes along"
     assert translator("en")("masks.lead") in sentences_of(app), "there the page says again what it is about"
-    app.switch_page(file_of(FIRST)).run()
+    app.switch_page(file_of("heads")).run()
     assert said(app)["kind"] == "option"
 
 

@@ -1,0 +1,98 @@
+"""The transformer as a diagram whose boxes are the pages: from words and their places to the next word."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from viz.frame.sidebar import path_of
+from viz.text import Translate
+
+HIGH = 32
+"""Of every box, in pixels."""
+
+Line = tuple[int, int, int, int]
+"""From one point to another, as (x, y, x, y); or a frame, as (x, y, width, height)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Where everything stands on one kind of screen, in pixels.
+
+    Args:
+        name: of the screen: "wide" or "tall".
+        size: width and height.
+        boxes: a page's box, as (x, y, width).
+        stack: the frame around what is repeated in every layer, as (x, y, width, height); its name is a link too.
+        attention: the frame around what attention is, likewise.
+        arrows: from one box to the next.
+    """
+
+    name: str
+    size: tuple[int, int]
+    boxes: Mapping[str, tuple[int, int, int]]
+    stack: Line
+    attention: Line
+    arrows: tuple[Line, ...]
+
+
+STACKING = "stacking"
+WIDE = Plan(
+    name="wide",
+    size=(888, 146),
+    stack=(150, 1, 576, 144),
+    attention=(160, 27, 434, 110),
+    boxes={
+        "positions": (1, 50, 126),
+        "two_sequences": (1, 92, 126),
+        "step_by_step": (170, 50, 96),
+        "heads": (274, 50, 98),
+        "many_heads": (380, 50, 130),
+        "masks": (518, 50, 66),
+        "share_kv": (170, 92, 180),
+        "convolution": (358, 92, 226),
+        "block": (620, 71, 94),
+        "next_word": (750, 50, 136),
+        "cost": (750, 92, 136),
+    },
+    arrows=((127, 66, 150, 66), (127, 108, 150, 108), (594, 87, 620, 87), (726, 66, 750, 66)),
+)
+TALL = Plan(
+    name="tall",
+    size=(358, 412),
+    stack=(1, 58, 356, 284),
+    attention=(11, 86, 336, 192),
+    boxes={
+        "positions": (11, 1, 164),
+        "two_sequences": (183, 1, 164),
+        "step_by_step": (21, 110, 154),
+        "heads": (183, 110, 154),
+        "many_heads": (21, 150, 154),
+        "masks": (183, 150, 154),
+        "share_kv": (21, 190, 316),
+        "convolution": (21, 230, 316),
+        "block": (97, 300, 164),
+        "next_word": (11, 366, 164),
+        "cost": (183, 366, 164),
+    },
+    arrows=((93, 33, 93, 58), (265, 33, 265, 58), (179, 278, 179, 300), (93, 342, 93, 366)),
+)
+
+
+def diagram(t: Translate, link: Mapping[str, str]) -> dict[str, Any]:
+    """What the browser draws: the plans, of which the one that fits is shown, and where each box leads.
+
+    Args:
+        t: the texts.
+        link: what every box takes along.
+    """
+    pages = {STACKING, *WIDE.boxes}
+    return {
+        "label": t("start.diagram"),
+        "attention": t("start.attention"),
+        "plans": [asdict(plan) for plan in (WIDE, TALL)],
+        "high": HIGH,
+        "repeated": STACKING,
+        "names": {page: t(f"{page}.title") for page in sorted(pages)},
+        "links": {page: f"{path_of(page)}?{urlencode(link)}" for page in sorted(pages)},
+    }

@@ -1,0 +1,64 @@
+"""The first page: one head on one sentence, a box for another one, three ways in, and all pages as a diagram.
+
+It has no model and no mathematics: the weights are on file, so that the picture is there before torch is.
+"""
+
+from collections.abc import Mapping
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.start import arcs
+from pages.start.diagram import diagram
+from viz import ASSETS
+from viz.components.mount import mount
+from viz.frame import state
+from viz.frame.sidebar import path_of
+from viz.frame.terms.links import SHARED
+from viz.frame.terms.marks import say
+from viz.text import Translate, translator
+
+DOORS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "new": ("heads", {"lesson": "ten_minutes", "lesson_step": "1"}),
+    "teach": ("lessons", {}),
+    "know": ("heads", {}),
+}
+"""The ways in, and where each leads."""
+
+
+class Start:
+    """A page that reads no text and has no sections."""
+
+    def draw(self) -> None:
+        """Draw it; or open Heads with what was typed."""
+        arcs.open_typed()
+        lang = st.session_state["lang"]
+        t = translator(lang)
+        state.hold(*SHARED)
+        st.html(ASSETS / "start.css")
+        st.title(t("start.headline"), anchor=False)
+        say(t("start.lead"))
+        arcs.draw(lang)
+        chosen = {"lang": lang, **state.chosen(*SHARED)}
+        st.html(doors(t, chosen))
+        mount("start/diagram", key="diagram", data=diagram(t, chosen))
+
+
+def doors(t: Translate, chosen: Mapping[str, str]) -> str:
+    """The ways in as HTML; those that are no lesson take along what was chosen."""
+    found = "".join(
+        _door(t, door, page, {"lang": chosen["lang"], **link} if link else chosen)
+        for door, (page, link) in DOORS.items()
+    )
+    return f'<nav class="doors" aria-label="{escape(t("start.doors"))}">{found}</nav>'
+
+
+def _door(t: Translate, door: str, page: str, link: Mapping[str, str]) -> str:
+    return (
+        f'<a class="see alone" href="{escape(f"{path_of(page)}?{urlencode(link)}")}">'
+        f"<strong>{escape(t(f'start.{door}'))}</strong><span>{escape(t(f'start.{door}_says'))}</span></a>"
+    )
+
+
+PAGE = Start()

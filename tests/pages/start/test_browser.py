@@ -1,0 +1,118 @@
+"""The start page in a browser: arcs under the pointer and by keyboard, the switch, the ways on, a phone."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from pages.start.sentences import WHOLE, pairs
+from tests.browser.drive import PHONE, frame, wait_run
+from tests.browser.test_accessibility import look_at_both_themes
+from viz.frame.format import part
+from viz.text import translator
+
+SCREEN = (1280, 720)
+T = translator("en")
+HOSTILE = "<b>x</b> ![x](http://example.com/a.png) $y$ the end"
+NUMBERS = """root => root.start.words.map(({ button, arc }) => ({
+    word: button.firstChild.textContent, number: button.lastChild.textContent, looks: button.ariaPressed === 'true',
+    arc: Number(arc.style.opacity) > 0, width: parseFloat(arc.style.strokeWidth), path: arc.getAttribute('d'),
+}))"""
+
+
+def weights(at: int, word: str) -> dict[str, float]:
+    """What a word looks at, by the file; of two words of one name the first."""
+    sentence = pairs()["en"]["sentences"][at]
+    row = sentence["weights"][sentence["labels"].index(word)]
+    named = zip(sentence["labels"], sentence["special"], row, strict=True)
+    return {label: weight / WHOLE for label, special, weight in reversed(list(named)) if not special and label != "the"}
+
+
+def assert_shown(page: Page, at: int, word: str) -> None:
+    """The arcs and the numbers on the screen are those of the file."""
+    frame(page)
+    shown = [one for one in page.locator(".start").evaluate(NUMBERS) if one["word"] != "the"]
+    assert [one["word"] for one in shown if one["looks"]] == [word]
+    by_file = weights(at, word)
+    for one in shown:
+        weight = 0.0 if one["word"] == word else by_file[one["word"]]
+        assert one["number"] == (part(weight) if weight >= 0.03 else ""), one
+        assert one["arc"] == (weight >= 0.03) and (one["width"] >= 10 * weight or not one["path"]), one
+
+
+def ends(page: Page) -> float:
+    """Where the lowest of the ways in ends."""
+    return page.locator(".doors").evaluate("doors => doors.getBoundingClientRect().bottom")
+
+
+def test_arcs_switch_and_ways_on(visit):
+    page = visit("", viewport=SCREEN)
+    expect(page).to_have_title(T("start.tab"))
+    start, status = page.locator(".start"), page.locator(".start .says")
+    word = lambda text: start.locator(".word", has_text=re.compile(rf"^{re.escape(text)}[\d.]*$"))  # noqa: E731
+    assert page.locator(".diagram .wide").evaluate("svg => svg.getBoundingClientRect().bottom") <= SCREEN[1]
+    assert_shown(page, 0, "it")
+    expect(status).to_contain_text("“it” looks most at “animal”: 0.68.")
+    expect(status).to_have_attribute("aria-live", "polite")
+    look_at_both_themes(page)
+
+    word("cross").hover()
+    assert_shown(page, 0, "cross")
+    expect(status).to_contain_text("“cross”")
+    page.get_by_role("heading", level=1).hover()
+    assert_shown(page, 0, "it")
+
+    word("it").focus()
+    page.keyboard.press("ArrowRight")
+    expect(word("was")).to_be_focused()
+    assert_shown(page, 0, "was")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    expect(start.get_by_role("radio", name="wide")).to_be_focused()
+    assert_shown(page, 1, "it")
+    expect(status).to_contain_text("“animal” more than at any other word: 0.28, before 0.68")
+    box = start.get_by_role("textbox")
+    expect(box).to_have_value(pairs()["en"]["sentences"][1]["text"])
+    page.mouse.move(0, 0)
+
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    frame(page)
+    assert ends(page) <= PHONE[1] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".stMain").evaluate("main => main.scrollWidth <= main.clientWidth")
+    word("street").click()
+    assert_shown(page, 1, "street")
+    page.set_viewport_size({"width": SCREEN[0], "height": SCREEN[1]})
+
+    for door, heading in (("new", "heads"), ("teach", "lessons"), ("know", "heads")):
+        page.get_by_role("link", name=re.compile(f"^{T(f'start.{door}')}")).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(T(f"{heading}.title"))
+        wait_run(page)
+        assert ("lesson=ten_minutes" in page.url) == (door == "new")
+        page.go_back()
+        expect(page.get_by_role("heading", level=1)).to_have_text(T("start.headline"))
+        wait_run(page)
+    page.locator(".diagram .wide a", has_text=T("masks.title")).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".painter")).to_be_visible()
+    wait_run(page)
+    page.go_back()
+    expect(start).to_be_visible()
+    wait_run(page)
+
+    box.fill(HOSTILE)
+    box.press("Enter")
+    expect(page.locator(".st-key-text textarea")).to_have_value(HOSTILE)
+    wait_run(page)
+    assert re.search(r"/heads\?text=", page.url)
+    page.go_back()
+    expect(start).to_be_visible()
+
+
+def test_an_old_link_leads_to_heads_and_back_past_it(visit):
+    page = visit("about")
+    page.goto(page.url.replace("/about", "/?layer=5&head=2"))
+    expect(page).to_have_url(re.compile(r"/heads\?(layer=5&head=2|head=2&layer=5)$"))
+    wait_run(page)
+    expect(page.locator(".head-grid .title")).to_have_text("layer 5, head 2")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text(T("about.title"))

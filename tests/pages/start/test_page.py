@@ -1,0 +1,147 @@
+"""The start page: what it shows without a model, where it leads, and what of it stays with the visitor."""
+
+import json
+import re
+from html import unescape
+from itertools import combinations
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from pages import FIRST, PAGES
+from pages.start.diagram import HIGH, STACKING, TALL, WIDE, diagram
+from pages.start.sentences import pairs
+from tests.frame.test_examples import CHINESE
+from tests.links.record import LINKS
+from tests.packaged import packaged_file
+from viz.frame.connection import loading
+from viz.frame.connection.old_links import ASKED
+from viz.frame.sidebar import file_of, path_of
+from viz.lessons.read import lessons
+from viz.text import LANGUAGES, translator
+
+
+def sent(app, view):
+    """What a view was sent, None if it is not there."""
+    found = [each.proto for each in app.get("bidi_component") if each.proto.component_name == f"headlight.{view}"]
+    return json.loads(found[0].json)[0] if found else None
+
+
+def doors(app):
+    """The ways in: each link with what it says."""
+    body = "".join(each.proto.body for each in app.get("html"))
+    return [
+        (unescape(to), name) for to, name in re.findall(r'<a class="see alone" href="([^"]+)"><strong>([^<]+)', body)
+    ]
+
+
+def link(app):
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_sentence_of_the_language_three_doors_and_every_page(open_app, lang):
+    app, t = open_app(FIRST, lang=lang), translator(lang)
+    assert not app.exception and not app.text_area and app.title[0].value == t("start.headline")
+    shown = sent(app, "arcs")
+    assert {name: shown[name] for name in pairs()[lang]} == pairs()[lang]
+    first = lessons()[0]
+    assert doors(app) == [
+        (f"{path_of(first.steps[0].page)}?lang={lang}&lesson={first.name}&lesson_step=1", t("start.new")),
+        (f"lessons?lang={lang}", t("start.teach")),
+        (f"heads?lang={lang}", t("start.know")),
+    ]
+    assert set(sent(app, "diagram")["links"].values()) == {f"{path_of(page)}?lang={lang}" for page in PAGES}
+    assert link(app) == ({} if lang == "en" else {"lang": lang})
+
+
+@pytest.mark.parametrize("plan", [WIDE, TALL], ids=lambda plan: plan.name)
+def test_every_page_is_one_box_and_no_two_lie_on_each_other(plan):
+    assert {*plan.boxes, STACKING} == set(PAGES)
+    inside = ("step_by_step", "heads", "many_heads", "masks", "share_kv", "convolution")
+    for first, second in combinations(plan.boxes.values(), 2):
+        apart = [first[0] + first[2] <= second[0], second[0] + second[2] <= first[0]]
+        assert any(apart) or abs(first[1] - second[1]) >= HIGH
+    for page, (x, y, width) in plan.boxes.items():
+        left, top, wide, high = plan.attention if page in inside else (0, 0, *plan.size)
+        assert left <= x and x + width <= left + wide and top <= y and y + HIGH <= top + high
+    for lang in LANGUAGES:
+        for page, (_, _, width) in plan.boxes.items():
+            name = diagram(translator(lang), {})["names"][page]
+            assert sum(14 if ord(letter) > 0x2E80 else 6.5 for letter in name) < width, (name, "at 14 px")
+
+
+def test_an_old_link_opens_heads_and_what_is_not_ours_does_not(open_app):
+    reads = open_app(FIRST, text="a & b", layer=5, lang="zh", utm_source="x")
+    to = urlsplit(sent(reads, "reopen")["address"])
+    assert to.path == "/heads"
+    assert dict(parse_qsl(to.query)) == {"text": "a & b", "layer": "5", "lang": "zh", "utm_source": "x"}
+    assert not reads.title and sent(reads, "arcs") is None
+    plain = open_app(FIRST, utm_source="x", fbclid="y")
+    assert sent(plain, "reopen") is None and sent(plain, "arcs") and link(plain) == {}
+
+
+def test_all_that_heads_may_be_asked_for_is_known(open_app):
+    asked = {name for each in LINKS if each["page"] == "heads" for name in each["parameters"]}
+    for wanted in ({"section": "all", "mask": "dilated"}, {"source": "words", "mask": "both", "lesson": "ten_minutes"}):
+        app = open_app("heads", **wanted)
+        asked |= set(app.session_state["_declared"])
+    asked |= set(open_app("heads", mask="painted").session_state["_declared"])
+    assert {"painted", "pad_left", "gap", "lesson_step", "n_kv_heads"} < asked, "the test sees them"
+    assert asked - {"lang"} <= ASKED
+
+
+def test_what_was_chosen_stays_and_is_in_no_link_of_this_page_but_in_those_it_has(open_app):
+    app = open_app("heads", source="words", text="a b c", d_model=8, n_heads=2)
+    app.switch_page(file_of(FIRST)).run()
+    assert link(app) == {} and sent(app, "arcs")
+    chosen = {"lang": "en", "text": "a b c", "source": "words", "n_heads": "2", "d_model": "8"}
+    assert dict(parse_qsl(urlsplit(doors(app)[2][0]).query)) == chosen
+    app.switch_page(file_of("masks")).run()
+    assert {name: app.session_state[name] for name in ("source", "text", "n_heads")} == {
+        "source": "words",
+        "text": "a b c",
+        "n_heads": 2,
+    }
+
+
+@pytest.mark.parametrize("way", [("heads",), ("masks",), ("glossary", "heads")])
+def test_from_the_chinese_start_page_one_comes_to_the_chinese_sentence(open_app, way):
+    packaged_file(CHINESE["model"])
+    app = open_app(FIRST, lang="zh")
+    for page in way:
+        app.switch_page(file_of(page)).run()
+    assert not app.exception
+    assert {name: app.session_state[name] for name in ("text", "model", "layer")} == {
+        name: CHINESE[name] for name in ("text", "model", "layer")
+    }
+
+
+def test_what_a_link_asked_for_is_not_taken_for_nothing_later(open_app):
+    app = open_app(FIRST, lang="zh")
+    app.query_params["layer"] = "2"
+    app.switch_page(file_of("masks")).run()
+    app.run()
+    assert app.session_state["text"] != CHINESE["text"]
+
+
+def test_what_is_typed_there_opens_heads(open_app):
+    packaged_file(CHINESE["model"])
+    app = open_app(FIRST, lang="zh")
+    app.session_state["text"], app.session_state["_typed"] = "猫坐在垫子上。", True  # what the box's callback does
+    app.run()
+    assert not app.exception and app.title[0].value == translator("zh")("heads.title")
+    assert app.text_area(key="text").value == "猫坐在垫子上。"
+    assert app.session_state["model"] == CHINESE["model"], "the one that reads Chinese"
+
+
+def test_loading_begins_once_and_after_the_picture(open_app, monkeypatch):
+    begun = []
+    monkeypatch.setattr(loading, "_begun", begun)
+    monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
+    monkeypatch.setattr(loading, "_load", lambda *modules: None)
+    assert sent(open_app(FIRST), "arcs")["asks"] and not begun, "the browser says when it has painted"
+    for _ in range(2):
+        loading.begin("viz.frame.page")
+    assert [thread.name for thread in begun] == ["loading"]
+    assert not sent(open_app(FIRST), "arcs")["asks"]

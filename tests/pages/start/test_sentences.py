@@ -1,0 +1,45 @@
+"""What the start page shows without a model is what the models say."""
+
+import tomllib
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from pages.start.record import TWINS, record
+from pages.start.sentences import WHOLE, pairs
+from tests.packaged import packaged_file
+from viz import ASSETS
+from viz.models import registry
+
+
+@pytest.mark.parametrize("lang", TWINS)
+def test_the_weights_on_file_are_the_heads(lang):
+    stored = pairs()[lang]
+    if stored["model"] != registry.entries()[0].id:
+        packaged_file(stored["model"])
+    computed = record(lang, stored["made"])
+    for kept, now in zip(stored["sentences"], computed["sentences"], strict=True):
+        # One unit is what rounding to whole numbers may differ in.
+        assert_close(torch.tensor(kept.pop("weights")), torch.tensor(now.pop("weights")), atol=1, rtol=0)
+    pairs.cache_clear()
+    assert stored == {**computed, "sentences": stored["sentences"]}
+    assert stored["sentences"] == computed["sentences"]
+
+
+@pytest.mark.parametrize("lang", TWINS)
+def test_they_are_the_apps_own_first_example_and_what_is_said_of_them_holds(lang):
+    pair = pairs()[lang]
+    examples = tomllib.loads((ASSETS / "examples.toml").read_text("utf8"))["example"]
+    first = next(one for one in examples if one.get("query") == pair["query"])
+    assert pair["sentences"][0]["text"] == first["text"]
+    largest = []
+    for sentence in pair["sentences"]:
+        weights, special = torch.tensor(sentence["weights"]), torch.tensor(sentence["special"])
+        assert (weights.sum(1) - WHOLE).abs().max() <= len(special) / 2, "rows sum to 1"
+        query = sentence["labels"].index(pair["query"])
+        row = weights[query].masked_fill(special, -1)
+        row[query] = -1
+        largest.append((sentence["labels"][int(row.argmax())], int(row.max())))
+    (word, before), (still, after) = largest
+    assert word == still and after < before, "“still looks at it more than at any other word”, and less than before"

@@ -1,0 +1,189 @@
+// A sentence in large words, with arcs from one of them to the words it looks at; its twin, which differs in one word;
+// and a box for a sentence of one's own. The weights of one head came with the page.
+
+import { element, fill, segments } from "../lib/dom.js";
+import { mount } from "../lib/mount.js";
+import { partDigits } from "../lib/say.js";
+import { LEAST, joined, others, says } from "./looks.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDEST = 10; // px, of an arc of weight 1
+
+export default mount((parent) => new Arcs(parent));
+
+class Arcs {
+  constructor(parent) {
+    this.root = element("section", "start");
+    this.root.start = this; // for the browser's tests: they read the numbers back
+    this.sentence = element("div", "sentence", { role: "group" });
+    this.said = element("p", "says", { role: "status", "aria-live": "polite" });
+    this.row = element("div", "row");
+    this.form = element("form");
+    this.root.append(this.sentence, this.said, this.row, this.form);
+    parent.append(this.root);
+    this.watch = new ResizeObserver(() => this.#draw());
+    this.#listen();
+  }
+
+  close() {
+    this.watch.disconnect();
+    this.root.remove();
+  }
+
+  receive(data, setStateValue) {
+    this.setStateValue = setStateValue;
+    if (JSON.stringify(data.sentences) + data.lang !== this.shown) this.#begin(data);
+    if (data.asks && !this.asked) {
+      this.asked = true; // when this has been painted, there is time for what comes next
+      requestAnimationFrame(() => setTimeout(() => this.setStateValue("painted", true)));
+    }
+  }
+
+  #begin(data) {
+    this.data = data;
+    this.shown = JSON.stringify(data.sentences) + data.lang;
+    this.sentences = data.sentences.map((sentence) => ({ ...sentence, weights: sentence.weights.map((row) => row.map((weight) => weight / data.whole)) }));
+    this.chosen = this.sentences[0].labels.indexOf(data.query);
+    this.opened = this.chosen;
+    this.sentence.setAttribute("aria-label", data.words.sentence);
+    this.#row();
+    this.#box();
+    this.#open(0);
+  }
+
+  #row() {
+    const { words, model, layer, head, made } = this.data;
+    this.twins = segments(words.change, this.sentences.map(({ word }, at) => [String(at), word]), (code) => this.#open(Number(code)));
+    this.row.replaceChildren(
+      element("span", "", { "aria-hidden": "true" }, words.change), this.twins.element,
+      element("span", "from", {}, fill(words.from, { model, layer, head, made })),
+    );
+    this.twins.element.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.#open((this.at + step + this.sentences.length) % this.sentences.length);
+      this.twins.element.querySelector("[aria-checked=true]").focus();
+    });
+  }
+
+  #box() {
+    const { words, longest } = this.data;
+    const attributes = { type: "text", name: "text", maxlength: longest, autocomplete: "off", spellcheck: "false", "aria-label": words.own };
+    this.input = element("input", "", attributes);
+    this.form.replaceChildren(this.input, element("button", "", { type: "submit" }, words.show));
+    this.input.addEventListener("focus", () => this.input.select());
+  }
+
+  #listen() {
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.input.value.trim()) this.setStateValue("text", this.input.value);
+      else this.input.focus();
+    });
+    // To Streamlit a letter is another run; here it belongs to what is typed.
+    this.root.addEventListener("keydown", (event) => event.stopPropagation());
+    const wordOf = (event) => event.target instanceof Element && event.target.closest(".word");
+    this.sentence.addEventListener("pointerover", (event) => {
+      const word = wordOf(event);
+      if (word && event.pointerType === "mouse") this.#show(Number(word.dataset.at));
+    });
+    this.sentence.addEventListener("pointerleave", () => this.#show(this.chosen));
+    for (const kind of ["click", "focusin"])
+      this.sentence.addEventListener(kind, (event) => wordOf(event) && this.#choose(Number(wordOf(event).dataset.at)));
+    this.sentence.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], at = this.words.findIndex(({ key }) => key === this.chosen);
+      const to = { Home: 0, End: this.words.length - 1 }[event.key] ?? (step && Math.max(0, Math.min(this.words.length - 1, at + step)));
+      if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      this.words[to].button.focus();
+    });
+  }
+
+  /** Show a sentence; the word that is looked at stays. What was typed stays too. */
+  #open(at) {
+    const before = this.sentences[this.at]?.text, { text, labels, special } = this.sentences[at];
+    if (this.at === undefined || this.input.value === before || !this.input.value) this.input.value = text;
+    this.at = at;
+    this.twins.show(String(at));
+    for (const button of this.twins.element.children) button.tabIndex = button.dataset.code === String(at) ? 0 : -1;
+    const isSame = this.words?.length === labels.filter((_, key) => !special[key]).length;
+    if (isSame) for (const { key, button } of this.words) button.firstChild.textContent = labels[key];
+    else this.#words(labels, special);
+    this.#choose(this.chosen);
+  }
+
+  #words(labels, special) {
+    this.arcs = document.createElementNS(SVG, "svg");
+    this.arcs.setAttribute("aria-hidden", "true");
+    this.words = labels.flatMap((label, key) => {
+      if (special[key]) return [];
+      const button = element("button", "word", { type: "button", "data-at": key });
+      button.append(element("b", "", {}, label), element("small", "", { "aria-hidden": "true" }));
+      const arc = document.createElementNS(SVG, "path");
+      this.arcs.append(arc);
+      return [{ key, button, arc }];
+    });
+    this.sentence.replaceChildren(this.arcs, ...this.words.map(({ button }) => button));
+    this.watch.disconnect();
+    for (const { button } of this.words) this.watch.observe(button); // a font that comes later makes them wider
+    this.watch.observe(this.sentence);
+  }
+
+  #choose(query) {
+    this.chosen = query;
+    for (const { key, button } of this.words) button.tabIndex = key === query ? 0 : -1;
+    this.#show(query);
+  }
+
+  #show(query) {
+    this.query = query;
+    const row = this.sentences[this.at].weights[query];
+    for (const { key, button } of this.words) {
+      const [word, number] = button.children, weight = key === query ? 0 : row[key];
+      button.setAttribute("aria-pressed", String(key === query));
+      word.style.backgroundColor = `color-mix(in srgb, var(--st-primary-color) ${(45 * Math.sqrt(weight)).toFixed(1)}%, transparent)`;
+      number.textContent = weight >= LEAST ? partDigits(weight) : "";
+    }
+    const told = joined(this.#told());
+    if (this.said.textContent !== told) this.said.textContent = told;
+    this.#draw();
+  }
+
+  /** What is seen, as sentences; of the twin's first word, what has become of the weight. */
+  #told() {
+    const { words } = this.data, sentence = this.sentences[this.at], { query } = this;
+    if (this.at === 0 || query !== this.opened) return says(words, sentence, query);
+    const [key] = others(sentence, query), weights = [sentence, this.sentences[0]].map(({ weights }) => partDigits(weights[query][key]));
+    return [fill(words.twin, { query: sentence.labels[query], key: sentence.labels[key], weight: weights[0], before: weights[1] })];
+  }
+
+  #draw() {
+    if (!this.words) return;
+    const frame = this.sentence.getBoundingClientRect(), row = this.sentences[this.at].weights[this.query];
+    const boxes = new Map(this.words.map(({ key, button }) => [key, placed(button, frame)]));
+    for (const { key, arc } of this.words) {
+      const weight = key === this.query ? 0 : row[key];
+      arc.setAttribute("d", key === this.query ? "" : bow(boxes.get(this.query), boxes.get(key)));
+      arc.style.strokeWidth = `${Math.max(1, WIDEST * weight)}px`;
+      arc.style.opacity = weight < LEAST ? "0" : String(0.25 + 0.6 * weight);
+    }
+  }
+}
+
+/** A word's place within the sentence; below it stands its number. */
+function placed(button, frame) {
+  const box = button.getBoundingClientRect();
+  return { x: box.left + box.width / 2 - frame.left, top: box.top - frame.top, bottom: box.bottom - frame.top };
+}
+
+/** From one word to another: an arc above a line of words; between two lines, a curve from the one to the other. */
+function bow(from, to) {
+  if (Math.abs(from.top - to.top) < 4) {
+    const high = Math.min(from.top - 4, 14 + 0.16 * Math.abs(from.x - to.x)) * (4 / 3);
+    return `M${from.x} ${from.top}C${from.x} ${from.top - high} ${to.x} ${to.top - high} ${to.x} ${to.top}`;
+  }
+  const [start, end] = to.top < from.top ? [from.top, to.bottom] : [from.bottom, to.top], middle = (start + end) / 2;
+  return `M${from.x} ${start}C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${end}`;
+}

@@ -1,0 +1,41 @@
+// @ts-check
+// What a word looks at, in words: among the other words, and what is left for itself and the marks at both ends.
+
+import { fill } from "../lib/dom.js";
+import { partDigits } from "../lib/say.js";
+
+/** Weights below this are drawn as no arc, and named by no number. */
+export const LEAST = 0.03;
+
+/**
+ * @typedef {object} Sentence one text as one head reads it
+ * @property {string[]} labels
+ * @property {boolean[]} special
+ * @property {number[][]} weights rows of queries
+ */
+
+/** The other words, the one looked at most first. @param {Sentence} sentence @param {number} query */
+export function others({ labels, special, weights }, query) {
+  return labels.map((_, key) => key).filter((key) => key !== query && !special[key])
+    .sort((a, b) => weights[query][b] - weights[query][a]);
+}
+
+/**
+ * @param {Record<string, string>} words sentences with {places} to be filled
+ * @param {Sentence} sentence
+ * @param {number} query
+ */
+export function says(words, sentence, query) {
+  const { labels, weights } = sentence, row = weights[query], [key, second] = others(sentence, query);
+  const isMost = row[key] === Math.max(...row);
+  const told = [fill(words[isMost ? "most" : "most_word"], { query: labels[query], key: labels[key], weight: partDigits(row[key]) })];
+  if (row[second] >= LEAST) told.push(fill(words.next, { key: labels[second], weight: partDigits(row[second]) }));
+  const rest = others(sentence, query).reduce((left, other) => left - row[other], 1);
+  if (rest >= LEAST) told.push(fill(words.rest, { rest: partDigits(rest) }));
+  return told;
+}
+
+/** Sentences, one after the other; Chinese signs bring their own space. @param {string[]} told */
+export function joined(told) {
+  return told.reduce((before, sentence) => before + (/[。！？]$/.test(before) ? "" : " ") + sentence);
+}

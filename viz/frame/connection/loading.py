@@ -1,0 +1,46 @@
+"""What the first page does without is imported, and the default model loaded, while the visitor reads it.
+
+torch and transformers import themselves in circles. Two threads that import such modules at once may each get half of
+one, so pages are imported here, by one thread at a time.
+"""
+
+import sys
+from importlib import import_module
+from threading import RLock, Thread
+from types import ModuleType
+
+from viz.errors import ModelError
+
+_COMPUTE = "viz.frame.compute"
+_alone = RLock()
+_begun: list[Thread] = []
+
+
+def module(name: str) -> ModuleType:
+    """A module; whoever imports one already is waited for."""
+    with _alone:
+        return import_module(name)
+
+
+def is_wanted() -> bool:
+    """Whether nothing that other pages compute with is here, or on its way."""
+    return _COMPUTE not in sys.modules and not _begun
+
+
+def begin(*modules: str) -> None:
+    """Import these modules and load the default model, in a thread of its own; once."""
+    with _alone:
+        if is_wanted():
+            _begun.append(Thread(target=_load, args=modules, name="loading", daemon=True))
+            _begun[-1].start()
+
+
+def _load(*modules: str) -> None:
+    compute = module(_COMPUTE)
+    compute.warm()
+    for name in modules:
+        module(name)
+    try:
+        compute.model(compute.DEFAULT_MODEL)
+    except ModelError:
+        return  # the page that needs it says so
