@@ -5,6 +5,7 @@ one, so pages are imported here, by one thread at a time.
 """
 
 import sys
+import time
 from importlib import import_module
 from threading import RLock, Thread
 from types import ModuleType
@@ -12,6 +13,9 @@ from types import ModuleType
 from viz.errors import ModelError
 
 _COMPUTE = "viz.frame.compute"
+_MOMENT = 0.5
+"""Seconds in which the answer to whoever asked for it is sent: an import holds up all other threads, and the page
+would turn pale meanwhile."""
 _alone = RLock()
 _begun: list[Thread] = []
 
@@ -36,6 +40,7 @@ def begin(*modules: str) -> None:
 
 
 def _load(*modules: str) -> None:
+    time.sleep(_MOMENT)
     compute = module(_COMPUTE)
     compute.warm()
     for name in modules:
