@@ -39,7 +39,7 @@ def test_five_visitors_are_answered_whatever_they_do(warm, running):
     async def each(visitor: Visitor) -> None:
         """One of every kind, in an order of the visitor's own; then whatever comes, until the time is over."""
         async with Tab(url) as tab:
-            taken.append(judged("open", "", await tab.open()))
+            taken.append(judged("open", "heads", await tab.open()))
             for kind in ("head", *visitor.chance.sample(list(ACTIONS), len(ACTIONS))):
                 await visitor.act(tab, kind)
 
@@ -86,7 +86,7 @@ def test_a_burst_of_long_texts_waits_in_the_line_and_the_ceiling_holds(monkeypat
     async def come(url: str, number: int) -> None:
         text = Visitor(url, number, 0, taken.append).long_text()
         async with Tab(url, patience=300) as tab:
-            taken.append(judged("open", "", await tab.open(text=text)))
+            taken.append(judged("open", "heads", await tab.open(text=text)))
 
     async def together(url: str, watch: Watch) -> None:
         watching = asyncio.create_task(watch.follow())
