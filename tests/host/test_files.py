@@ -175,6 +175,7 @@ def test_a_page_says_what_it_is_before_its_script_has_run(query, accepts, lang):
         (b"layer=5&text=%E5%AD%97", "./heads?layer=5&text=%E5%AD%97"),
         (b"embed=true", "./heads?embed=true"),
         (b"lesson=ten_minutes&utm_source=x", "./heads?lesson=ten_minutes&utm_source=x"),
+        (b"text=" + 2_000 * b"x", ""),
         (b"", ""),
         (b"lang=zh", ""),
         (b"utm_source=layer&embed=false", ""),

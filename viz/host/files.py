@@ -24,6 +24,9 @@ YEAR = "max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 """For all others: the browser keeps them, and asks each time whether they have changed."""
 
+LONGEST_SENT_ON = 2_000
+"""Bytes of a link in a header of an answer: proxies refuse one with 4 KB of them."""
+
 EVERY_PAGE = ("frame/document",)
 """The views that every page opens with."""
 
@@ -190,9 +193,10 @@ class Outbox:
 
 
 def _is_old(scope: Scope) -> bool:
-    """Whether a link to "/" is one from when another page was there; the page itself would see it a visit later."""
-    asked = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-    return is_old(asked, embedded=asked.get("embed", [""])[-1] == "true")
+    """Whether a link to "/" is one from when another page was there, and short; the page sees it a visit later."""
+    query = scope.get("query_string", b"")
+    asked = parse_qs(query.decode("latin-1"))
+    return len(query) <= LONGEST_SENT_ON and is_old(asked, embedded=asked.get("embed", [""])[-1] == "true")
 
 
 def _is_page(headers: Headers) -> bool:
