@@ -1,5 +1,7 @@
 """A sentence with arcs from a word to the words it looks at, its twin, and the box for a sentence of one's own."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from pages.start.sentences import WHOLE, pairs
@@ -33,7 +35,7 @@ def draw(lang: str) -> None:
         "longest": limits.CHARACTERS,
         "asks": loading.is_wanted(),
     }
-    mount("start/arcs", key=_KEY, data=data, on_text_change=_take_text, on_painted_change=_load)
+    mount("start/arcs", key=_KEY, data=data, on_typed_change=_take_text, on_painted_change=_load)
 
 
 def _load() -> None:
@@ -42,7 +44,8 @@ def _load() -> None:
 
 def _take_text() -> None:
     """Take over what was typed: the run that follows opens it, as a text by itself and no step of a lesson."""
-    text = st.session_state[_KEY].get("text")
+    typed = st.session_state[_KEY].get("typed")
+    text = typed.get("text") if isinstance(typed, Mapping) else None
     if isinstance(text, str):
         state.choose("text", text[: limits.CHARACTERS])
         for name in ("section", "lesson", "lesson_step"):

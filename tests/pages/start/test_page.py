@@ -4,6 +4,7 @@ import json
 import re
 from html import unescape
 from itertools import combinations
+from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -133,6 +134,25 @@ def test_what_is_typed_there_opens_heads(open_app):
     assert not app.exception and app.title[0].value == translator("zh")("heads.title")
     assert app.text_area(key="text").value == "猫坐在垫子上。"
     assert app.session_state["model"] == CHINESE["model"], "the one that reads Chinese"
+
+
+@pytest.mark.parametrize(
+    ("own", "here", "loaded"),
+    [([], {"usual"}, ["usual"]), (["mine"], {"mine", "usual"}, ["mine"]), ([], set(), []), (["mine"], {"usual"}, [])],
+)
+def test_what_is_loaded_is_the_model_that_pages_open_on(monkeypatch, own, here, loaded):
+    asked, imported = [], []
+    known = SimpleNamespace(
+        DEFAULT_MODEL="usual",
+        warm=lambda: None,
+        model=asked.append,
+        models_here=lambda: here,
+        local_entries=lambda: [SimpleNamespace(id=name) for name in own],
+    )
+    monkeypatch.setattr(loading, "_MOMENT", 0)
+    monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or known)
+    loading._load("pages.heads.page")
+    assert asked == loaded and "pages.heads.page" in imported
 
 
 def test_loading_begins_once_and_after_the_picture(open_app, monkeypatch):

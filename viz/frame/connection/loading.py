@@ -1,4 +1,4 @@
-"""What the first page does without is imported, and the default model loaded, while the visitor reads it.
+"""What the first page does without is imported, and the model that others open on loaded, while the visitor reads it.
 
 torch and transformers import themselves in circles. Two threads that import such modules at once may each get half of
 one, so pages are imported here, by one thread at a time.
@@ -6,6 +6,7 @@ one, so pages are imported here, by one thread at a time.
 
 import sys
 import time
+from contextlib import suppress
 from importlib import import_module
 from threading import RLock, Thread
 from types import ModuleType
@@ -32,7 +33,7 @@ def is_wanted() -> bool:
 
 
 def begin(*modules: str) -> None:
-    """Import these modules and load the default model, in a thread of its own; once."""
+    """Import these modules and load the model that pages open on, in a thread of its own; once."""
     with _alone:
         if is_wanted():
             _begun.append(Thread(target=_load, args=modules, name="loading", daemon=True))
@@ -45,7 +46,7 @@ def _load(*modules: str) -> None:
     compute.warm()
     for name in modules:
         module(name)
-    try:
-        compute.model(compute.DEFAULT_MODEL)
-    except ModelError:
-        return  # the page that needs it says so
+    usual = [entry.id for entry in module("viz.frame.specs").local_entries()] or [compute.DEFAULT_MODEL]
+    if usual[0] in module("viz.frame.models_here").models_here():
+        with suppress(ModelError):  # the page that needs it says so
+            compute.model(usual[0])

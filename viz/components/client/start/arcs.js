@@ -79,7 +79,8 @@ class Arcs {
   #listen() {
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (this.input.value.trim()) this.setStateValue("text", this.input.value);
+      // With the moment, so that a sentence that is sent once more is another answer.
+      if (this.input.value.trim()) this.setStateValue("typed", { text: this.input.value, at: Date.now() });
       else this.input.focus();
     });
     // To Streamlit a letter is another run; here it belongs to what is typed.
