@@ -11,7 +11,6 @@ import streamlit as st
 
 from pages.start import arcs
 from pages.start.diagram import diagram
-from viz import ASSETS
 from viz.components.mount import mount
 from viz.frame import state
 from viz.frame.sidebar import path_of
@@ -36,12 +35,13 @@ class Start:
         lang = st.session_state["lang"]
         t = translator(lang)
         state.hold(*SHARED)
-        st.html(ASSETS / "start.css")
-        st.title(t("start.headline"), anchor=False)
-        say(t("start.lead"))
+        with st.container(key="start"):
+            st.title(t("start.headline"), anchor=False)
+            say(t("start.lead"))
         arcs.draw(lang)
         chosen = {"lang": lang, **state.chosen(*SHARED)}
-        st.html(doors(t, chosen))
+        with st.container(key="doors"):
+            st.html(doors(t, chosen))
         mount("start/diagram", key="diagram", data=diagram(t, chosen))
 
 
