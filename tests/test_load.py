@@ -2,14 +2,21 @@
 
 import asyncio
 import random
+from argparse import ArgumentTypeError
+from collections import Counter
 
 import pytest
 
 from tests.coroutines import finish
 from tests.load.__main__ import CEILING, Course, percentile, report, run, server
+from tests.load.burst import SMALL, Burst
+from tests.load.churn import STEADY, Churn
+from tests.load.churn import report as report_churn
+from tests.load.models import MIX, chosen, shares
 from tests.load.tab import Tab
 from tests.load.visitor import ACTIONS, Taken, Visitor, judged
 from tests.load.watch import Watch, memory_of
+from viz.models.registry import entries
 
 
 @pytest.fixture(scope="module")
@@ -34,22 +41,25 @@ def warm(running) -> int:
 def test_five_visitors_are_answered_whatever_they_do(warm, running):
     url, pid = running
     taken: list[Taken] = []
-    visitors = [Visitor(url, number, 0, taken.append, think=(0.05, 0.1)) for number in range(5)]
+    models = {"twin-g2": 1.0, "twin-g8": 2.0}
+    visitors = [Visitor(url, number, 0, taken.append, think=(0.05, 0.1), models=models) for number in range(5)]
 
     async def each(visitor: Visitor) -> None:
         """One of every kind, in an order of the visitor's own; then whatever comes, until the time is over."""
         async with Tab(url) as tab:
             taken.append(judged("open", "heads", await tab.open()))
-            for kind in ("head", *visitor.chance.sample(list(ACTIONS), len(ACTIONS))):
+            for kind in ("head", "model", *visitor.chance.sample(list(ACTIONS), len(ACTIONS))):
                 await visitor.act(tab, kind)
 
     course = Course(5, 6.0)
 
     async def together() -> None:
         await asyncio.gather(*map(each, visitors))
-        await run(course, url, pid)
+        await run(course, url, pid, models=models)
 
     finish(together())
+    assert {one.model for one in taken} > set(models), "and the one that the page opened with"
+    assert CEILING < course.ceiling < CEILING + 10, "two further models of 1.5 MB are in memory"
     assert [one for one in (*taken, *course.taken) if one.error or one.refused] == []
     assert {one.kind for one in taken} >= set(ACTIONS) - {"again"} | {"open"}
     assert len(course.taken) >= 5 and course.watch and course.watch.most > 100
@@ -117,10 +127,42 @@ def test_a_course_with_an_error_a_slow_answer_or_a_leak_misses_its_goals():
     assert list(report(Course(50, 60, slow)))[-1] == "MISSED: p95 2.00 s"
     long = [*fine, *(Taken("text", "heads", 1, 9.0, long=True) for _ in range(7))]
     assert list(Course(50, 60, long).missed()) == [], "512 tokens take what they take"
+    other = [*fine, *(Taken("text", "heads", 1, 9.0, model="gpt2") for _ in range(7))]
+    assert list(Course(50, 60, other).missed()) == [], "a larger model takes what it takes"
     held, broken = (Course(50, 60, fine, Watch(0, [(0.0, mb)])) for mb in (CEILING, CEILING + 1))
     assert f"  the ceiling of {CEILING:.0f} MB held" in report(held)
     assert f"  the ceiling of {CEILING:.0f} MB DID NOT HOLD" in report(broken)
     assert list(broken.missed()) == [f"{CEILING + 1:.0f} MB"]
+    broken.ceiling += 540
+    assert list(broken.missed()) == [], "a model that visitors chose has its own room"
+
+
+def test_a_burst_and_a_churn_say_what_went_wrong():
+    fine, wrong = Taken("open", "heads", 1, 9.0), Taken("open", "heads", 1, 9.0, error="ValueError")
+    held = Watch(0, [(0.0, CEILING)])
+    assert Burst([fine], held, after=SMALL - 1).missed() == []
+    assert Burst([fine, wrong], held, after=SMALL - 1).missed() == ["1 errors"]
+    assert Burst([fine], Watch(0, [(0.0, CEILING + 1)]), after=SMALL).missed() == [
+        f"{CEILING + 1:.0f} MB",
+        f"{SMALL:.0f} MB afterwards",
+    ]
+    assert Burst([fine], held, ceiling=CEILING + 540, after=SMALL + 500).missed() == [], "with a further model"
+    leak = Watch(0, [(float(at), 800.0 + at / 4) for at in range(90)])
+    assert Churn(Counter(open=1), [], leak).missed(STEADY - 1) == [], "it is still warming up"
+    assert Churn(Counter(open=1), [], leak).missed(STEADY) == [f"{leak.growth():.1f} MB of growth"]
+    assert Churn(Counter(), ["a page fell"], held).missed(STEADY) == ["1 errors"]
+    assert report_churn(Churn(Counter(open=1), [], held), STEADY)[-1] == "every goal reached"
+
+
+def test_shares_of_models_are_named_or_refused():
+    assert shares("gpt2=0.25, twin-g2=0.75") == {"gpt2": 0.25, "twin-g2": 0.75} and shares("") == {}
+    for wrong in ("gpt2", "gpt2=much", "gpt2=-1", "gpt2=nan"):
+        with pytest.raises(ArgumentTypeError, match="gpt2"):
+            shares(wrong)
+    drawn = [chosen(random.Random(n), {"a": 1, "b": 3, "c": 9}, ["a", "b"]) for n in range(400)]
+    assert set(drawn) == {"a", "b"} and 60 < drawn.count("a") < 140
+    assert chosen(random.Random(0), {"a": 1}, ["b"]) == chosen(random.Random(0), {}, ["b"]) == ""
+    assert set(MIX) <= {entry.id for entry in entries()} and sum(MIX.values()) == pytest.approx(1)
 
 
 def test_percentiles():

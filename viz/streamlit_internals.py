@@ -15,7 +15,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
-from streamlit.runtime.stats import CounterStat
+from streamlit.runtime.stats import CounterStat, GaugeStat
 
 
 def takes_pages_for_scripts() -> bool:
@@ -161,7 +161,28 @@ class Counts:
         }
 
 
-def add_metrics(counts: Counts) -> None:
+class Gauges:
+    """Bytes as they are when somebody asks, for Streamlit's metrics route.
+
+    Args:
+        about: what each number is, for whoever reads it, by what the metric is called.
+        read: how to read it.
+    """
+
+    def __init__(self, about: Mapping[str, str], read: Mapping[str, Callable[[], float]]) -> None:
+        self.stats_families = tuple(read)
+        self.about, self.read = about, read
+
+    def get_stats(self, family_names: Sequence[str] | None = None) -> Mapping[str, Sequence[GaugeStat]]:
+        """Those that are asked for."""
+        return {
+            family: [GaugeStat(family, int(read()), unit="bytes", help=self.about[family])]
+            for family, read in self.read.items()
+            if family_names is None or family in family_names
+        }
+
+
+def add_metrics(counts: Counts | Gauges) -> None:
     """Have Streamlit's metrics route tell these too."""
     if Runtime.exists():
         Runtime.instance().stats_mgr.register_provider(counts)

@@ -1,27 +1,30 @@
 """A class at work: ``python -m tests.load --users 50 --minutes 3``. Real sessions over real sockets, on this machine.
 
-Starts the hosting entry (serve.py) on a free port, unless ``--url`` names a server that runs. Prints how long answers
-took from a change to the end of the script, errors, and the server's memory; the exit status says whether the goals
-were met. With ``--recover`` a single visitor goes through every page before the class and after it, until the answers
-come as fast as before.
+Visitors choose among the models that the server offers, in the shares of ``--models``. Starts the hosting entry
+(serve.py) on a free port, unless ``--url`` names a server that runs. Prints how long answers took from a change to the
+end of the script, errors, and the server's memory; the exit status says whether the goals were met. With ``--recover``
+a single visitor goes through every page before the class and after it, until the answers come as fast as before.
 """
 
 import argparse
 import asyncio
 import platform
+import secrets
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from math import ceil
 from pathlib import Path
 from urllib.parse import urlparse
 
-from tests.browser.drive import ROOT, serve
+from tests.browser.drive import PATIENCE, ROOT, serve
 from tests.deploy.files import image_environment
+from tests.load.models import MIX, shares
 from tests.load.tab import Tab
 from tests.load.visitor import LONG, PATHS, Taken, Visitor
 from tests.load.watch import Watch
@@ -30,7 +33,8 @@ from viz import limits
 ARRIVE = 30.0
 """Seconds over which a class opens the link, or a third of the whole time if that is less."""
 P95, CEILING, GROWTH, NORMAL = 1.0, limits.MEMORY_BYTES / 1e6, 5.0, 30.0
-"""The goals: seconds (of up to 50 visitors, on texts that are not long), MB, MB, seconds."""
+"""The goals: seconds (of up to 50 visitors, on texts that are not long, of the model that the page opens with), MB with
+that model alone, MB, seconds."""
 AS_BEFORE = 1.5
 """How much slower than before a visit may be to count as normal again."""
 
@@ -48,6 +52,8 @@ class Course:
     seconds: float
     taken: list[Taken] = field(default_factory=list)
     watch: Watch | None = None
+    ceiling: float = CEILING
+    """MB that the server may take with the models it has in memory at the end, by its own account."""
     recovered: float | None = None
     """Seconds until a visitor after the class was served as before; None if nobody looked."""
 
@@ -58,12 +64,12 @@ class Course:
 
     def missed(self) -> Iterator[str]:
         """The goals that were not reached."""
-        times = [one.seconds for one in self.taken if not one.long]
+        times = [one.seconds for one in self.taken if not one.long and one.model in ("", *list(MIX)[:1])]
         if self.errors or not times:
             yield f"{len(self.errors)} errors"
         if self.users <= 50 and not percentile(times, 0.95) < P95:
             yield f"p95 {percentile(times, 0.95):.2f} s"
-        if self.watch and self.watch.most > CEILING:
+        if self.watch and self.watch.most > self.ceiling:
             yield f"{self.watch.most:.0f} MB"
         if self.watch and self.watch.growth() >= GROWTH:
             yield f"{self.watch.growth():.1f} MB of growth"
@@ -82,24 +88,29 @@ def table(taken: Iterable[Taken], by: Callable[[Taken], str]) -> Iterator[str]:
         sizes = percentile([one.bytes for one in ones], 0.5) / 1000
         wrong = f"  {sum(bool(one.error) for one in ones)} errors" * any(one.error for one in ones)
         later = f"  {sum(one.refused for one in ones)} asked to come back" * any(one.refused for one in ones)
-        yield f"  {name:<14} {len(ones):6}   {p50:6.0f} {p95:6.0f} {p99:6.0f} ms   {sizes:6.0f} kB{wrong}{later}"
+        yield f"  {name:<22} {len(ones):6}   {p50:6.0f} {p95:6.0f} {p99:6.0f} ms   {sizes:6.0f} kB{wrong}{later}"
 
 
 def report(course: Course) -> Iterator[str]:
     """The lines that are printed."""
     yield f"{len(course.taken) / course.seconds:.1f} changes a second"
-    yield f"{'':<16} {'n':>6}   {'p50':>6} {'p95':>6} {'p99':>6}         p50"
+    yield f"{'':<24} {'n':>6}   {'p50':>6} {'p95':>6} {'p99':>6}         p50"
     yield from table(course.taken, lambda one: one.kind)
     yield "by page"
     yield from table(course.taken, lambda one: one.page)
     yield "by the length of the text"
     yield from table(course.taken, lambda one: "long" if one.long else "short")
+    if len({one.model for one in course.taken if one.model}) > 1:
+        yield "by model, where a page has one to choose"
+        yield from table((one for one in course.taken if one.model), lambda one: one.model)
     for one in course.errors[:10]:
         yield f"  {one.kind} on {one.page}: {one.error[:300]}"
     if watch := course.watch:
         yield "memory of the server: " + ", ".join(f"{size:.0f} MB at {at:.0f} s" for at, size in watch.curve())
         yield f"  at most {watch.most:.0f} MB; {watch.growth():+.1f} MB over the last two thirds"
-        yield f"  the ceiling of {CEILING:.0f} MB {'held' if watch.most <= CEILING else 'DID NOT HOLD'}"
+        more = f", {course.ceiling - CEILING:.0f} of them for further models," if course.ceiling > CEILING else ""
+        held = "held" if watch.most <= course.ceiling else "DID NOT HOLD"
+        yield f"  the ceiling of {course.ceiling:.0f} MB{more} {held}"
         yield f"processor time of the server: {watch.work / course.seconds:.2f} cores"
     if course.recovered is not None:
         yield f"a visitor afterwards is served as before after {course.recovered:.0f} s"
@@ -120,8 +131,27 @@ async def walk(url: str) -> float:
     return percentile([one.seconds for one in taken], 0.95)
 
 
+TOKEN = secrets.token_urlsafe()
+"""Opens the metrics of a server of our own."""
+
+
+def ceiling_of(url: str) -> float:
+    """MB that a server of our own may take now."""
+    asked = urllib.request.Request(f"{url}/_stcore/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        told = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#"))
+    return int(told["headlight_memory_ceiling_bytes"]) / 1e6
+
+
 async def run(
-    course: Course, url: str, pid: int | None, *, seed: int = 0, long: float = LONG, recover: bool = False
+    course: Course,
+    url: str,
+    pid: int | None,
+    *,
+    seed: int = 0,
+    long: float = LONG,
+    models: Mapping[str, float] | None = None,
+    recover: bool = False,
 ) -> None:
     """Let a class visit, and note what happens."""
     before = [await walk(url) for _ in range(2)][-1] if recover else None
@@ -132,34 +162,49 @@ async def run(
     async def one(number: int) -> None:
         late = arrive * number / course.users
         await asyncio.sleep(late)
-        await Visitor(url, number, seed, course.taken.append, long=long).stay(course.seconds - late)
+        visitor = Visitor(url, number, seed, course.taken.append, long=long, models=models or {})
+        await visitor.stay(course.seconds - late)
 
     await asyncio.gather(*(one(number) for number in range(course.users)))
     over = time.monotonic()
     if watching:
         watching.cancel()
+        course.ceiling = await asyncio.to_thread(ceiling_of, url)
     if before is not None:
         while await walk(url) > AS_BEFORE * before and time.monotonic() < over + 2 * NORMAL:
             pass
         course.recovered = time.monotonic() - over
 
 
+def _wait_until_ready(url: str) -> None:
+    """As whoever sends visitors there waits: it is warm, and they do not compete with that."""
+    until = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < until:
+        with suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=60):
+            return
+        time.sleep(0.2)
+    raise RuntimeError("the server was not ready in time")
+
+
 @contextmanager
-def server(url: str, users: int) -> Iterator[tuple[str, int | None]]:
-    """A server to visit: the one that is named, or one of our own."""
+def server(url: str, users: int, wrong: list[str] | None = None, **settings: str) -> Iterator[tuple[str, int | None]]:
+    """A server to visit: the one that is named, or one of our own; its tracebacks are printed and noted."""
     if url:
         yield url, None
         return
     with tempfile.TemporaryDirectory() as folder:
         # All of a class comes from one address here.
-        room = {"HEADLIGHT_SOCKETS_PER_ADDRESS": str(2 * users + 10)}
+        room = {"HEADLIGHT_SOCKETS_PER_ADDRESS": str(2 * users + 10), "HEADLIGHT_METRICS_TOKEN": TOKEN}
         room |= {name: value for name, value in image_environment().items() if name.startswith("MALLOC_")}
-        with serve(ROOT / "serve.py", Path(folder) / "log.txt", **room) as started:
+        with serve(ROOT / "serve.py", Path(folder) / "log.txt", **room | settings) as started:
             try:
+                _wait_until_ready(started.url)
                 yield started.url, started.pid
             finally:
                 if "Traceback" in (written := started.written()):
                     print(written[-4000:])  # noqa: T201
+                    if wrong is not None:
+                        wrong.append("a traceback in the server's log")
 
 
 def _asked() -> argparse.Namespace:
@@ -168,6 +213,11 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=3.0, help="up to 30")
     parser.add_argument("--seed", type=int, default=0, help="of all that visitors do")
     parser.add_argument("--long", type=float, default=LONG, help="of the texts typed, how many have 512 tokens")
+    parser.add_argument(
+        "--models", type=shares, default=MIX, metavar="MODEL=SHARE,...",
+        help="how many choose which model; '' for the one that pages open with. Usually "
+        + ",".join(f"{model}={share:g}" for model, share in MIX.items()),
+    )  # fmt: skip
     parser.add_argument("--url", default="", help="a server on this machine that runs already")
     parser.add_argument("--recover", action="store_true", help="wait afterwards until a visit is as fast as before")
     asked = parser.parse_args()
@@ -188,7 +238,8 @@ def main() -> int:
     print(f"{asked.users} visitors, {course.seconds:.0f} s", flush=True)  # noqa: T201
     began = time.process_time()
     with server(asked.url, asked.users) as (url, pid):
-        asyncio.run(run(course, url, pid, seed=asked.seed, long=asked.long, recover=asked.recover))
+        options = {"seed": asked.seed, "long": asked.long, "models": asked.models, "recover": asked.recover}
+        asyncio.run(run(course, url, pid, **options))
         for line in report(course):
             print(line)  # noqa: T201
     print(f"this command itself: {(time.process_time() - began) / course.seconds:.2f} cores")  # noqa: T201

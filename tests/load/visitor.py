@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from websockets.exceptions import WebSocketException
 
 from pages import FIRST, HEADS, PAGES
 from tests.load.controls import Control, Value
+from tests.load.models import chosen
 from tests.load.tab import Answer, Tab
 from viz import limits
 from viz.frame.sidebar import path_of
@@ -40,7 +41,7 @@ THINK = 2.0, 6.0
 LONG, LONG_WORDS = 0.1, 505
 """Of the texts that are typed, how many are as long as any model here reads, and how long that is: 512 tokens."""
 LEFT_ALONE = {"_example", "model", "text"}
-"""Chosen by actions of their own, or not at all: another model is another load test."""
+"""Chosen by actions of their own."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Taken:
     error: str = ""
     long: bool = False
     """On a text of 512 tokens."""
+    model: str = ""
+    """Whose numbers the page shows; "" where it has no model to choose."""
 
 
 @dataclass
@@ -69,6 +72,7 @@ class Visitor:
         report: is told of every change.
         think: seconds between two changes, from and to.
         long: how many of the texts typed have 512 tokens.
+        models: which models are chosen, in which shares; nobody chooses if there are none.
     """
 
     url: str
@@ -77,6 +81,7 @@ class Visitor:
     report: Callable[[Taken], None]
     think: tuple[float, float] = THINK
     long: float = LONG
+    models: Mapping[str, float] = field(default_factory=dict)
     chance: random.Random = field(init=False)
     reads_long: bool = field(init=False, default=False)
 
@@ -99,7 +104,8 @@ class Visitor:
         await self._do(tab, "open", lambda: tab.open(self.chance.choice(list(PATHS)), **self._link()))
         while time.monotonic() < until:
             await self._pause()
-            kind = self.chance.choices(list(ACTIONS), [weight for weight, _ in ACTIONS.values()])[0]
+            kinds = [kind for kind in ACTIONS if kind != "model" or self.models]
+            kind = self.chance.choices(kinds, [ACTIONS[kind][0] for kind in kinds])[0]
             if kind == "again":
                 await tab.vanish() if self.chance.random() < 0.5 else await tab.close()
                 return
@@ -123,7 +129,8 @@ class Visitor:
             said = "no answer in time" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
             self._say(kind, tab.page, began, error=said)
             raise
-        self.report(replace(judged(kind, tab.page, answer), long=self.reads_long))
+        model = str(tab.value("model")) if "model" in tab.controls else ""
+        self.report(replace(judged(kind, tab.page, answer), long=self.reads_long, model=model))
 
     def _say(self, kind: str, page: str, began: float, error: str) -> None:
         now = time.monotonic()
@@ -135,6 +142,8 @@ class Visitor:
     def _link(self) -> dict[str, object]:
         source = self.chance.choice(("model", "model", "embeddings", "words"))
         own: dict[str, object] = {"text": self.sentence()} if self.number % 2 else {}
+        if model := chosen(self.chance, self.models, list(self.models)):
+            own["model"] = model
         return {"source": source, **own} if source != "model" else own
 
     def sentence(self) -> str:
@@ -177,6 +186,13 @@ def _type(visitor: Visitor, tab: Tab) -> dict[str, Value]:
     if visitor.number % 2:
         return {"text": visitor.sentence()}
     return {"_example": visitor.chance.choice(tab.controls["_example"].options)}
+
+
+def _model(visitor: Visitor, tab: Tab) -> dict[str, Value]:
+    if "model" not in tab.controls:
+        return {}
+    model = chosen(visitor.chance, visitor.models, tab.controls["model"].options)
+    return {"model": model} if model else {}
 
 
 def _head(visitor: Visitor, tab: Tab) -> dict[str, Value]:
@@ -222,5 +238,6 @@ ACTIONS: dict[str, tuple[float, Callable[[Visitor, Tab], dict[str, Value]]]] = {
     "choice": (0.16, _choose),
     "page": (0.18, lambda *_: {}),
     "again": (0.02, lambda *_: {}),
+    "model": (0.04, _model),
 }
 """What a visitor does, how often, and what is set then; where there is nothing to set, the page is changed."""

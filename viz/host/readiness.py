@@ -25,10 +25,14 @@ from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.host.warmup import warm
 from viz.scheduler.job import where
-from viz.streamlit_internals import Counts, add_metrics, pages_are_no_scripts
+from viz.streamlit_internals import Counts, Gauges, add_metrics, pages_are_no_scripts
 
 PATHS = ("/healthz", "/readyz")
 REFUSALS = "Requests, connections and messages refused, by rule."
+MEMORY = {
+    "headlight_memory_bytes": "Of this process, resident.",
+    "headlight_memory_ceiling_bytes": "What it may take, with the models that are in memory now; 0 before it is warm.",
+}
 _log = get_logger(__name__)
 
 
@@ -36,6 +40,11 @@ def set_ceiling() -> None:
     """From now on what would take too much memory waits; models loaded beside those now here may add theirs."""
     loaded_at_first = compute.models.bytes
     memory.most = lambda: limits.MEMORY_BYTES + compute.models.bytes - loaded_at_first
+
+
+def ceiling() -> float:
+    """How many bytes there may be; 0 while nobody has said so."""
+    return most if (most := memory.most()) < float("inf") else 0
 
 
 class Readiness:
@@ -75,6 +84,7 @@ class Readiness:
         # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/first_visit.py).
         pages_are_no_scripts()
         add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
+        add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling), strict=True))))
         keep_visitors_out_of_the_log()
         self._watch_for_the_end()
         beside = [

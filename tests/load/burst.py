@@ -1,0 +1,103 @@
+"""Everybody at once, each with a text as long as any model reads: ``python -m tests.load.burst --users 30 --rounds 2``.
+
+In every round all visitors open every page, one page after the other, with texts that nobody else typed. Then they
+leave, and for a minute nobody is there. Prints errors and the server's memory; the exit status says whether the ceiling
+held, and whether the server was small again in the end.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from dataclasses import dataclass, field
+
+from tests.load.__main__ import CEILING, ceiling_of, server
+from tests.load.tab import Tab
+from tests.load.visitor import PATHS, Taken, Visitor, judged
+from tests.load.watch import Watch, memory_of
+
+AFTER, SMALL = 60.0, 1000.0
+"""Seconds after the last visitor has left, and MB: the goal, with the default model alone in memory."""
+PATIENCE = 600.0
+"""Seconds that a visitor of a burst waits for an answer: the last of 30 has 29 before."""
+
+
+@dataclass
+class Burst:
+    """What happened."""
+
+    taken: list[Taken] = field(default_factory=list)
+    watch: Watch | None = None
+    ceiling: float = CEILING
+    after: float = 0.0
+    """MB, a while after the last visitor left."""
+
+    def missed(self) -> list[str]:
+        """The goals that were not reached."""
+        wrong = [one for one in self.taken if one.error]
+        missed = [f"{len(wrong)} errors"] if wrong or not self.taken else []
+        if self.watch and self.watch.most > self.ceiling:
+            missed.append(f"{self.watch.most:.0f} MB")
+        if self.after >= SMALL + self.ceiling - CEILING:
+            missed.append(f"{self.after:.0f} MB afterwards")
+        return missed
+
+
+async def come(burst: Burst, url: str, number: int, seed: int) -> None:
+    """One visitor opens every page with a text as long as any model reads."""
+    visitor = Visitor(url, number, seed, burst.taken.append)
+    for path in PATHS:
+        async with Tab(url, PATIENCE) as tab:
+            try:
+                burst.taken.append(judged("open", path, await tab.open(path, text=visitor.long_text())))
+            except (TimeoutError, OSError) as error:
+                said = f"{type(error).__name__}: {error}"
+                burst.taken.append(Taken("open", PATHS[path], time.monotonic(), PATIENCE, error=said))
+
+
+async def run(burst: Burst, url: str, pid: int, *, users: int, rounds: int, after: float = AFTER) -> None:
+    """All at once, as often as there are rounds; then nobody."""
+    burst.watch = Watch(pid)
+    watching = asyncio.create_task(burst.watch.follow())
+    for seed in range(rounds):
+        await asyncio.gather(*(come(burst, url, number, seed) for number in range(users)))
+    await asyncio.sleep(after)
+    watching.cancel()
+    burst.ceiling, burst.after = await asyncio.to_thread(ceiling_of, url), memory_of(pid)
+
+
+def main() -> int:
+    """Run, report, and say whether the goals were met."""
+    parser = argparse.ArgumentParser(prog="python -m tests.load.burst", description=__doc__)
+    parser.add_argument("--users", type=int, default=30, help="1 to 200")
+    parser.add_argument("--rounds", type=int, default=2, help="1 to 10")
+    asked = parser.parse_args()
+    if not (1 <= asked.users <= 200 and 1 <= asked.rounds <= 10):
+        parser.error("1 to 200 users, 1 to 10 rounds")
+    burst, began = Burst(), time.monotonic()
+    with server("", asked.users, HEADLIGHT_WAIT="600", HEADLIGHT_SECONDS="600") as (url, pid):
+        assert pid is not None
+        print(f"{asked.users} visitors, {asked.rounds} rounds over {len(PATHS)} pages", flush=True)  # noqa: T201
+        asyncio.run(run(burst, url, pid, users=asked.users, rounds=asked.rounds))
+    for line in report(burst, time.monotonic() - began):
+        print(line)  # noqa: T201
+    return 1 if burst.missed() else 0
+
+
+def report(burst: Burst, seconds: float) -> list[str]:
+    """The lines that are printed."""
+    watch, missed = burst.watch, burst.missed()
+    assert watch is not None
+    wrong = [f"  {one.kind} on {one.page}: {one.error[:300]}" for one in burst.taken if one.error][:10]
+    refused = sum(one.refused for one in burst.taken)
+    return [
+        f"{len(burst.taken)} pages in {seconds:.0f} s, {refused} asked to come back",
+        *wrong,
+        "memory of the server: " + ", ".join(f"{size:.0f} MB at {at:.0f} s" for at, size in watch.curve()),
+        f"at most {watch.most:.0f} MB of {burst.ceiling:.0f}; {burst.after:.0f} MB {AFTER:.0f} s after they left",
+        "every goal reached" if not missed else "MISSED: " + ", ".join(missed),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+"""Real browsers that come and go: ``python -m tests.load.churn --pages 20 --minutes 10``, in Chromium on this machine.
+
+Each page is that of a visitor with a browser context of their own: it opens a link, does a few things (types, opens a
+section, presses a slider, goes to another page, back, opens it again), leaves, and comes again, some as who was here
+before and some for the first time. Prints what went wrong (errors in the console, exceptions on the page, requests to
+another machine, tracebacks in the server's log) and the server's memory over time; the exit status says whether there
+were no errors and whether memory stayed where it was.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from tests.browser.drive import FLAGS, MISSING, PATIENCE, WIDE, address, find_browser
+from tests.browser.drive import Watch as Seen
+from tests.load.__main__ import GROWTH, server
+from tests.load.visitor import PATHS, WORDS
+from tests.load.watch import Watch
+
+THINK = 1.0, 5.0
+"""Seconds between two things that a visitor does, from and to."""
+STAYS, RETURNS = 6, 0.5
+"""Things that a visitor does at most before leaving; of those who come again, how many as who was here before."""
+STEADY = 300.0
+"""Seconds after which memory is judged: what comes before is warming up."""
+SETTLED = "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+SENT = 250
+"""Milliseconds until a page has sent what was changed."""
+PLACES = {
+    "section": ".st-key-section [role=radio]",
+    "slider": "input[type=range]",
+    "page": "[data-testid=stSidebar] a[href]",
+    "switch": "[data-testid=stMain] [role=radio]",
+    "footer": "[data-testid=stMain] [class*=st-key-_footer_] button",
+}
+"""What is pressed, by kind."""
+
+
+@dataclass
+class Churn:
+    """What happened."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+    watch: Watch | None = None
+
+    def missed(self, seconds: float) -> list[str]:
+        """The goals that were not reached."""
+        missed = [f"{len(self.errors)} errors"] if self.errors or not self.done else []
+        if self.watch and seconds >= STEADY and self.watch.growth() >= GROWTH:
+            missed.append(f"{self.watch.growth():.1f} MB of growth")
+        return missed
+
+
+@dataclass
+class Guest:
+    """One who comes and goes."""
+
+    churn: Churn
+    browser: Browser
+    url: str
+    chance: random.Random
+
+    async def stay(self, seconds: float) -> None:
+        """Come and go until the time is over."""
+        until = time.monotonic() + seconds
+        context, seen = await self._arrive()
+        while time.monotonic() < until:
+            if self.chance.random() > RETURNS:
+                await context.close()
+                context, seen = await self._arrive()
+            try:
+                page = await context.new_page()
+                await self._visit(page, until)
+                await page.close()
+            except PlaywrightError as error:
+                self.churn.errors.append(str(error).splitlines()[0])
+            self.churn.errors += [*seen.errors, *seen.elsewhere]
+            seen.forget()
+        await context.close()
+
+    async def _arrive(self) -> tuple[BrowserContext, Seen]:
+        """A browser that was never here, and what is seen in it."""
+        self.churn.done["come"] += 1
+        context = await self.browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}, locale="en-US")
+        seen = Seen()
+        seen.follow(cast(Any, context))
+        return context, seen
+
+    async def _visit(self, page: Page, until: float) -> None:
+        page.set_default_timeout(PATIENCE)
+        page.on("dialog", lambda dialog: dialog.accept())
+        link = {"text": self._sentence()} if self.chance.random() < 0.5 else {}
+        await page.goto(address(self.url, self.chance.choice(list(PATHS)), **link))
+        await self._settle(page, "open")
+        for _ in range(self.chance.randint(1, STAYS)):
+            await asyncio.sleep(self.chance.uniform(*THINK))
+            if time.monotonic() > until:
+                return
+            kind = self.chance.choice([*PLACES, "text", "text", "reload", "back"])
+            await self._act(page, kind)
+            await self._settle(page, kind)
+
+    async def _act(self, page: Page, kind: str) -> None:
+        if kind == "reload":
+            await page.reload()
+        elif kind == "back":
+            await page.go_back()
+        elif kind == "text":
+            box = page.locator(".st-key-text textarea")
+            if await box.count():
+                await box.fill(self._sentence())
+                await box.press("Control+Enter")
+        else:
+            visible = page.locator(PLACES[kind]).filter(visible=True)
+            if n := await visible.count():
+                await visible.nth(self.chance.randrange(n)).press(
+                    self.chance.choice(("ArrowRight", "ArrowLeft")) if kind == "slider" else "Enter"
+                )
+
+    async def _settle(self, page: Page, kind: str) -> None:
+        if page.url == "about:blank":  # back, to before the first page
+            return
+        await page.wait_for_timeout(SENT)
+        await page.locator(SETTLED).wait_for(state="attached")
+        self.churn.done[kind] += 1
+        for box in await page.get_by_test_id("stException").all_inner_texts():
+            self.churn.errors.append(f"{kind}: {box[:200]}")
+
+    def _sentence(self) -> str:
+        return " ".join(self.chance.choices(WORDS, k=self.chance.randint(5, 14))) + "."
+
+
+async def run(churn: Churn, url: str, pid: int, *, pages: int, seconds: float, seed: int = 0) -> None:
+    """Let them come and go, and note what happens."""
+    churn.watch = Watch(pid)
+    watching = asyncio.create_task(churn.watch.follow())
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        guests = [Guest(churn, browser, url, random.Random(f"{seed}/{number}")) for number in range(pages)]
+        await asyncio.gather(*(guest.stay(seconds) for guest in guests))
+        await browser.close()
+    watching.cancel()
+
+
+def report(churn: Churn, seconds: float) -> list[str]:
+    """The lines that are printed."""
+    assert churn.watch is not None
+    missed = churn.missed(seconds)
+    return [
+        ", ".join(f"{kind} {n}" for kind, n in sorted(churn.done.items())),
+        *(f"  {n} x {error[:300]}" for error, n in Counter(churn.errors).most_common(20)),
+        "memory of the server: " + ", ".join(f"{size:.0f} MB at {at:.0f} s" for at, size in churn.watch.curve()),
+        f"  at most {churn.watch.most:.0f} MB; {churn.watch.growth():+.1f} MB over the last two thirds",
+        "every goal reached" if not missed else "MISSED: " + ", ".join(missed),
+    ]
+
+
+def main() -> int:
+    """Run, report, and say whether the goals were met."""
+    parser = argparse.ArgumentParser(prog="python -m tests.load.churn", description=__doc__)
+    parser.add_argument("--pages", type=int, default=20, help="open at once, 1 to 50")
+    parser.add_argument("--minutes", type=float, default=10.0, help="up to 30")
+    parser.add_argument("--seed", type=int, default=0, help="of all that visitors do")
+    asked = parser.parse_args()
+    if not (1 <= asked.pages <= 50 and 0 < asked.minutes <= 30):
+        parser.error("1 to 50 pages, up to 30 minutes")
+    if find_browser() is None:
+        parser.error(MISSING)
+    churn, seconds = Churn(), asked.minutes * 60
+    print(f"{asked.pages} pages, {seconds:.0f} s", flush=True)  # noqa: T201
+    with server("", asked.pages, churn.errors) as (url, pid):
+        assert pid is not None
+        asyncio.run(run(churn, url, pid, pages=asked.pages, seconds=seconds, seed=asked.seed))
+    for line in report(churn, seconds):
+        print(line)  # noqa: T201
+    return 1 if churn.missed(seconds) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""Which model visitors choose: a mix of those that the server offers."""
+
+import argparse
+import random
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+from viz.models.registry import entries
+
+MIX = {
+    entries()[0].id: 0.70,
+    "SmolLM2-135M-Instruct": 0.12,
+    "multilingual-e5-small": 0.10,
+    "twin-g2": 0.04,
+    "animals-en-zh": 0.04,
+}
+"""Of a public page's visitors most stay with what it opens with; the two packaged models are what the rest come for."""
+
+
+def chosen(chance: random.Random, shares: Mapping[str, float], offered: Sequence[str]) -> str:
+    """One of the models offered, in these shares; "" if none of them is offered, or no shares are named."""
+    there = {model: share for model, share in shares.items() if model in offered and share}
+    return chance.choices(list(there), list(there.values()))[0] if there else ""
+
+
+def shares(said: str) -> dict[str, float]:
+    """Of ``gpt2=0.3,twin-g2=0.7``: how many choose which.
+
+    Raises:
+        argparse.ArgumentTypeError: if that is not what is said.
+    """
+    found: dict[str, float] = {}
+    for part in filter(None, said.split(",")):
+        model, _, share = part.strip().partition("=")
+        try:
+            found[model] = float(share)
+        except ValueError:
+            found[model] = -1
+        if not (isfinite(found[model]) and found[model] >= 0):
+            raise argparse.ArgumentTypeError(f"{part!r} is not MODEL=SHARE")
+    return found
