@@ -18,6 +18,7 @@ from urllib.parse import urlparse
 from uuid import uuid4
 
 import pytest
+from starlette.datastructures import Headers
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -26,9 +27,11 @@ from websockets.exceptions import ConnectionClosed
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
 from tests.hostile.links import ALL, QUICK, SMALL, a_link
-from tests.load.tab import Answer, Tab, cookie_of
+from tests.load.tab import XSRF, Answer, Tab, said_of
 from tests.load.visitor import PATHS
 from viz import limits
+from viz.host.errors import SESSION
+from viz.host.owner import HEADER, NAME, mark_of
 from viz.text import LANGUAGES, sentences
 
 HERE = Path(__file__).parent / "hostile"
@@ -258,7 +261,7 @@ class Crowd:
     """Uploads of one visitor's, each said to be that long, which come to their end together."""
 
     def __init__(self, tab: Tab) -> None:
-        self.tab, self.parts, self.token = tab, urlparse(tab.url), cookie_of(tab.url)
+        self.tab, self.parts = tab, urlparse(tab.url)
 
     async def begin(self, session: str, n_bytes: int, said: str = "") -> tuple[asyncio.StreamReader, Any, bytes]:
         """The head of an upload and a little of the file; gives what follows."""
@@ -267,7 +270,8 @@ class Crowd:
         reader, writer = await asyncio.open_connection(self.parts.hostname, self.parts.port)
         writer.write(
             f"PUT /_stcore/upload_file/{session}/{uuid4()} HTTP/1.1\r\nHost: {self.parts.netloc}\r\n"
-            f"Origin: {self.tab.url}\r\nX-Xsrftoken: {self.token}\r\nCookie: _streamlit_xsrf={self.token}\r\n"
+            f"Origin: {self.tab.url}\r\nX-Xsrftoken: {self.tab.cookies[XSRF]}\r\n"
+            f"Cookie: {said_of(self.tab.cookies)}\r\n"
             "Connection: close\r\nContent-Type: multipart/form-data; boundary=b\r\n"
             f"{said or f'Content-Length: {len(body)}'}\r\n\r\n".encode()
             + body[:1000]
@@ -294,6 +298,8 @@ def test_files_that_begin_together_are_counted_from_their_first_byte(server):
             await tab.open("convolution", section="picture", picture="scene")
             assert await Crowd(tab).all_at_once(1, tab.session, 1_000) == [403], "this page has no place for a file"
             await tab.change(picture=[tab.controls["picture"].options[-1]])
+            async with Tab(server.url) as stranger:
+                assert await Crowd(stranger).all_at_once(1, tab.session, 1_000) == [403], "it is another's"
             answers = await Crowd(tab).all_at_once(60, tab.session, 1_900_000)
             assert answers == [413] * (60 - UPLOADS) + [204] * UPLOADS
             assert await Crowd(tab).all_at_once(1, tab.session, 1_000) == [413]
@@ -304,6 +310,56 @@ def test_files_that_begin_together_are_counted_from_their_first_byte(server):
             assert await Crowd(other).all_at_once(1, "nobody", 1_000) == [403]
 
     visiting(send_all)
+
+
+# --- Sessions --------------------------------------------------------------------------------------------------------
+
+
+def test_who_knows_what_a_session_is_called_cannot_go_on_in_it(server):
+    """Whoever it is: without a cookie, with one of their own, or with the owner's mark in a header."""
+    begun = len(server.written())
+
+    async def take() -> None:
+        async with Tab(server.url) as owner:
+            await owner.open("masks", **SMALL | {"text": MARK})
+            mark = mark_of(Headers({"cookie": said_of(owner.cookies)}))
+            for cookies in ({XSRF: owner.cookies[XSRF]}, {}, {NAME: "a" * 43}, {NAME: mark[:43]}):
+                thief = Tab(server.url)
+                thief.cookies = cookies or {"nothing": ""}
+                await thief.connect(owner.session, **{HEADER: mark})
+                assert not wrong(await thief.open("masks", **SMALL))
+                assert thief.session not in ("", owner.session)
+                await thief.close()
+            answer = await owner.change(text=f"{MARK} again")
+            assert not wrong(answer) and not answer.boxes, "its owner does not notice"
+
+    visiting(take)
+    assert not re.search("Traceback|Uncaught", server.written(begun))
+
+
+def test_who_was_cut_off_goes_on_and_may_have_other_tabs(server):
+    async def come_back() -> None:
+        async with Tab(server.url) as first:
+            await first.open("masks", **SMALL | {"text": MARK})
+            second = Tab(server.url)
+            second.cookies = first.cookies
+            async with second:
+                await second.open("masks", **SMALL)
+                sessions = first.session, second.session
+                assert sessions[0] != sessions[1]
+                for tab, session in ((first, sessions[0]), (second, sessions[1])):
+                    await tab.vanish()
+                    await tab.connect(session)
+                    assert not wrong(await tab.change(text=f"{MARK} {session[:3]}"))
+                    assert tab.session == session
+
+    visiting(come_back)
+
+
+def test_what_a_session_is_called_is_not_in_the_log(server):
+    """After all of the above, in which sessions were named to the server: it says that somebody named one."""
+    assert "(a session)" in server.written()
+    assert not SESSION.search(server.written())
 
 
 # --- Paths -----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit
+from streamlit import config
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -86,6 +87,24 @@ def message_type(sent: bytes) -> str | None:
     """
     kind: str | None = BackMsg.FromString(sent).WhichOneof("type")
     return kind
+
+
+_MARK = "mark"
+
+
+def own_sessions(header: str) -> None:
+    """Have Streamlit open each session under what this header says, and let nobody go on in it who says otherwise.
+
+    It compares what it knows of a visitor when somebody names a session to go on in; the header is all it knows.
+    """
+    config.set_option("server.trustedUserHeaders", {header: _MARK})
+
+
+def mark_of_session(session: str) -> str | None:
+    """Under which mark a session was opened; None if there is no such session, or it has none."""
+    info = Runtime.instance()._session_mgr.get_session_info(session) if Runtime.exists() else None
+    mark = info.session._user_info.get(_MARK) if info else None
+    return mark if isinstance(mark, str) else None
 
 
 def uploaded_files() -> dict[str, dict[str, int]]:

@@ -4,9 +4,12 @@ import asyncio
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from urllib.parse import urlparse
 
 import pytest
 from playwright.sync_api import expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages import EVERY, FIRST, PAGES
 from tests.browser.drive import PATIENCE, PHONE, ROOT, WIDE, Server, address, count, frame, listen, serve, wait_run
@@ -87,6 +90,84 @@ def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
     # A busy machine paints what a quick one never shows: twice.
     again = [name for name in (FIRST, *PAGES) if moved(name) >= 0.1]
     assert {name: round(much, 3) for name in again if (much := min(moved(name), moved(name))) >= 0.1} == {}
+
+
+class Cable:
+    """Between a browser and a server: lets everything through until it is cut, and from then on what comes anew."""
+
+    def __init__(self, url: str) -> None:
+        self.there, self.ends = urlparse(url), list[asyncio.StreamWriter]()
+        self.laid, self.port = threading.Event(), 0
+        self._thread = threading.Thread(target=asyncio.run, args=(self._lie(),))
+
+    def __enter__(self) -> "Cable":
+        self._thread.start()
+        assert self.laid.wait(PATIENCE / 1000)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cut()
+        self.loop.call_soon_threadsafe(self.over.set)
+        self._thread.join()
+
+    def cut(self) -> None:
+        """Whatever goes through it now ends without a word."""
+        for end in self.ends:
+            self.loop.call_soon_threadsafe(end.transport.abort)
+
+    async def _lie(self) -> None:
+        self.loop, self.over = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self.laid.set()
+        await self.over.wait()
+        server.close()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reader_there, writer_there = await asyncio.open_connection(self.there.hostname, self.there.port)
+        self.ends += [writer, writer_there]
+        await asyncio.gather(self._pass(reader, writer_there), self._pass(reader_there, writer))
+
+    async def _pass(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await source.read(65_536):
+                target.write(data)
+                await target.drain()
+        target.close()
+
+
+def sessions(page) -> list[str]:
+    """What the sessions of a page are called, in their order."""
+    told: list[str] = []
+
+    def hear(message: str | bytes) -> None:
+        said = ForwardMsg.FromString(message) if isinstance(message, bytes) else ForwardMsg()
+        if session := said.new_session.initialize.session_id:
+            told.append(session)
+
+    page.on("websocket", lambda socket: socket.on("framereceived", hear))
+    return told
+
+
+@pytest.mark.parametrize("keeps_cookies", [True, False])
+def test_after_a_lost_connection_a_browser_goes_on_in_its_session_if_it_keeps_cookies(hosted, browser, keeps_cookies):
+    with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
+        page = listen(context.new_page())
+        told = sessions(page)
+        page.goto(address(f"http://127.0.0.1:{cable.port}", "masks", source="words", text="dog bites man"))
+        wait_run(page)
+        if not keeps_cookies:  # as in another site's frame
+            context.clear_cookies()
+        with page.expect_websocket(timeout=PATIENCE):  # the one in place of the one that is cut
+            cable.cut()
+        wait_run(page)
+        box = page.locator(".st-key-text textarea")
+        expect(box).to_have_value("dog bites man")
+        box.fill("man bites dog")
+        box.press("Control+Enter")
+        wait_run(page)
+        expect(page).to_have_url(re.compile("text=man[+]bites[+]dog"))
+        assert (len(set(told)) == 1) is keeps_cookies
 
 
 def test_a_visitor_sees_the_place_in_the_queue_and_then_the_page(hosted, page):

@@ -115,7 +115,7 @@ def ask(url: str, **headers: str) -> tuple[int, Message, bytes]:
 
 def test_files_come_compressed_and_are_kept_by_browsers(fleet):
     status, said, page = ask(f"{fleet.url}/")
-    assert (status, said["content-encoding"], said["cache-control"]) == (200, "gzip", "no-cache")
+    assert (status, said["content-encoding"], said["cache-control"]) == (200, "gzip", "private, no-cache")
     assert ask(f"{fleet.url}/", if_none_match=said["etag"])[0] == 304
     names = re.findall(r'href="\./((?:static|_stcore)/[^"]+\.js)"', gzip.decompress(page).decode())
     for part in ("protobuf", "BidiComponent", "head_grid"):

@@ -15,7 +15,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from tests.coroutines import finish
 from viz import limits, streamlit_internals
 from viz.frame import compute
-from viz.host import guard, uploads
+from viz.host import guard, inbox, owner, uploads
 from viz.host import readiness as told
 from viz.host.address import address_of
 from viz.host.guard import Guard
@@ -284,7 +284,7 @@ def test_what_comes_too_fast_is_read_later(door, monkeypatch):
     async def sleep(seconds):
         slept.append(seconds)
 
-    monkeypatch.setattr(guard.asyncio, "sleep", sleep)
+    monkeypatch.setattr(inbox.asyncio, "sleep", sleep)
     monkeypatch.setattr(
         limits, "MESSAGES_A_SECOND", 0.001
     )  # the bucket does not fill meanwhile, however slow the machine
@@ -425,3 +425,55 @@ def test_whoever_runs_the_server_reads_how_often_each_rule_refused():
 def test_browsers_are_told_to_come_by_tls_where_everybody_does():
     assert (b"strict-transport-security", b"max-age=31536000") in headers(tls=True)
     assert b"strict-transport-security" not in dict(headers(tls=False))
+
+
+GIVEN = re.compile(r"headlight=([\w-]{43}); Path=/; HttpOnly; SameSite=Lax")
+
+
+def test_a_browser_is_given_one_cookie_with_its_page_or_before_it_connects(door):
+    def given(path, **headers):
+        said = [(name, value.decode()) for name, value in door.ask(path, headers=HOST | headers)["headers"]]
+        return [value for name, value in said if name == b"set-cookie"]
+
+    (said,) = given("/_stcore/health")
+    assert GIVEN.fullmatch(said)
+    assert given("/_stcore/health") != [said], "nobody can guess it"
+    assert given("/static/js/a.js") == [], "what is kept for all has none"
+    mine = said.partition(";")[0]
+    assert given("/_stcore/health", cookie=f"other={{1}}; _streamlit_xsrf=2|a|b|1; {mine}") == []
+    assert given("/_stcore/health", cookie="headlight=mine") != [], "that is none of the guard's"
+    page = {
+        "type": "http.response.start",
+        "headers": [(b"content-type", b"text/html"), (b"cache-control", b"no-cache")],
+    }
+    owner.give(page, "/masks", tls=True)
+    said = guard.Headers(raw=page["headers"])
+    assert said["set-cookie"].endswith("; SameSite=Lax; Secure") and said["cache-control"] == "private, no-cache"
+
+
+def test_a_session_is_opened_under_a_mark_that_does_not_tell_the_cookie(door, monkeypatch):
+    scopes = []
+
+    async def note(scope, receive, send):
+        scopes.append(scope)
+
+    door.guard.app = note
+    mine, other = (OWN | {"cookie": f"headlight={letter * 43}"} for letter in "ab")
+    for said in (mine, mine, other, OWN, OWN, OWN | {owner.HEADER: "mine"}, mine | {owner.HEADER: "mine"}):
+        door.open(said)
+    told = [guard.Headers(scope=scope).getlist(owner.HEADER) for scope in scopes]
+    assert all(len(mark) == 1 and re.fullmatch("[0-9a-f]{64}", mark[0]) for mark in told)
+    marks = [mark for (mark,) in told]
+    assert marks[0] == marks[1] == marks[6], "several tabs, one browser"
+    assert len(set(marks)) == 5, "who keeps no cookies is somebody else each time"
+
+
+def test_files_go_to_ones_own_session(door, files, monkeypatch):
+    mine = OWN | {"cookie": f"headlight={'a' * 43}"}
+    monkeypatch.setattr(guard, "mark_of_session", lambda session: owner.mark_of(guard.Headers(mine)))
+    assert door.ask(f"{UPLOADS}new/a", "PUT", mine | {"content-length": "10"})["status"] == 200
+    assert door.ask(f"{UPLOADS}new/a", "DELETE", mine)["status"] == 200
+    for others in (OWN, OWN | {"cookie": f"headlight={'b' * 43}"}):
+        assert door.ask(f"{UPLOADS}new/a", "PUT", others | {"content-length": "10"})["status"] == 403
+        assert door.ask(f"{UPLOADS}new/a", "DELETE", others)["status"] == 403
+    assert door.readiness.refusals == {"another's session": 4}

@@ -42,8 +42,11 @@ class Answer:
     """Texts of error boxes."""
 
 
-def cookie_of(url: str) -> str:
-    """What a browser is given before it opens its socket: the XSRF cookie's value."""
+XSRF = "_streamlit_xsrf"
+
+
+def cookies_of(url: str) -> dict[str, str]:
+    """What a browser is given before it opens its socket."""
     parts = urlparse(url)
     asked = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     try:
@@ -52,10 +55,15 @@ def cookie_of(url: str) -> str:
         answer.read()
         if answer.status != 200:
             raise ConnectionRefusedError(f"the server said {answer.status}")
-        cookie = answer.getheader("set-cookie") or ""
-        return cookie.partition(";")[0].partition("=")[2]
+        given = (said.partition(";")[0].partition("=") for said in answer.headers.get_all("set-cookie") or ())
+        return {name: value for name, _, value in given}
     finally:
         asked.close()
+
+
+def said_of(cookies: dict[str, str]) -> str:
+    """As a browser says them."""
+    return "; ".join(f"{name}={value}" for name, value in cookies.items())
 
 
 class Tab:
@@ -71,6 +79,7 @@ class Tab:
         self.controls: dict[str, Control] = {}
         self.pages: dict[str, str] = {}
         self.page, self.query, self.session = "", "", ""
+        self.cookies: dict[str, str] = {}
         self._socket: ClientConnection | None = None
         self._values: dict[str, Value] = {}
         self._fresh: dict[str, Control] = {}
@@ -86,14 +95,15 @@ class Tab:
     ) -> None:
         await self.close()
 
-    async def connect(self) -> None:
-        """Open the socket."""
-        token = await asyncio.to_thread(cookie_of, self.url)
+    async def connect(self, session: str = "", **headers: str) -> None:
+        """Open the socket; to go on in a session, if it is still there."""
+        self.cookies = self.cookies or await asyncio.to_thread(cookies_of, self.url)
+        token = self.cookies.get(XSRF, "none")
         self._socket = await connect(
             self.url.replace("http", "ws", 1) + "/_stcore/stream",
             origin=self.url,  # type: ignore[arg-type]
-            subprotocols=[Subprotocol(part) for part in ("streamlit", token) if part],
-            additional_headers={"Cookie": f"_streamlit_xsrf={token}"},
+            subprotocols=[Subprotocol(part) for part in ("streamlit", token, session) if part],
+            additional_headers={"Cookie": said_of(self.cookies), **headers},
             max_size=LARGEST, compression=None, ping_interval=None, open_timeout=self.patience, proxy=None,
         )  # fmt: skip
 

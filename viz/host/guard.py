@@ -2,7 +2,6 @@
 
 import asyncio
 import hmac
-import time
 from pathlib import Path
 
 import streamlit as st
@@ -13,28 +12,25 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz import limits
 from viz.frame.sidebar import path_of
-from viz.host import policy
+from viz.host import owner, policy
 from viz.host.address import address_of
+from viz.host.inbox import LATER, NOT_ALLOWED, Inbox
 from viz.host.page_head import PREVIEW
 from viz.host.readiness import PATHS, Readiness
-from viz.host.sockets import Socket, Sockets
+from viz.host.sockets import Sockets
 from viz.host.uploads import PATH as UPLOAD
 from viz.host.uploads import session_of
-from viz.streamlit_internals import message_type
+from viz.streamlit_internals import mark_of_session
 from viz.text import LANGUAGES, translator
 
 CORE, METRICS = "/_stcore/", "/_stcore/metrics"
 OPEN = tuple(CORE + name for name in ("health", "host-config", "stream", "bidi-components/", "upload_file/"))
 """What a browser needs of Streamlit's own addresses; metrics, agents, log-in and old components are not there."""
 CLOSED = (CORE, "/auth/", "/oauth2callback", "/component/")
-PAGES_SEND = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request")
-"""What a page sends; of the rest, clear_cache would empty everybody's caches."""
 FILES = ("/static/", "/media/", CORE)
 """Below these Streamlit itself says what is not there; everywhere else it would answer with the page."""
 AT_ROOT = {file.name for file in (Path(st.__file__).parent / "static").iterdir() if file.is_file()}
 TOO_SLOW = PlainTextResponse("Too slow.", 408, {"connection": "close"})
-MALFORMED, NO_TEXT, NOT_ALLOWED, TOO_BIG, LATER = 1002, 1003, 1008, 1009, 1013
-"""Why a socket is closed, as RFC 6455 and its registry number it."""
 
 
 class Guard:
@@ -76,14 +72,18 @@ class Guard:
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send)
         elif scope["type"] == "http":
-            await self._request(scope, receive, self._with_headers(send))
+            await self._request(scope, receive, self._with_headers(scope, send))
         else:
             await self.app(scope, receive, send)
 
-    def _with_headers(self, send: Send) -> Send:
+    def _with_headers(self, scope: Scope, send: Send) -> Send:
+        known = owner.cookie_of(Headers(scope=scope))
+
         async def send_more(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *self.headers]
+                if not known:
+                    owner.give(message, scope["path"])
             await send(message)
 
         return send_more
@@ -96,6 +96,7 @@ class Guard:
             "hidden": lambda: not_there(scope, headers),
             "unknown": lambda: self._unknown(scope),
             "writing": lambda: writing(scope, headers),
+            "another's session": lambda: anothers(scope, headers),
             "full": lambda: self._full(scope, headers),
         }
         for rule, look in rules.items():
@@ -155,61 +156,12 @@ class Guard:
         inbox = Inbox(socket, receive)
         try:
             await self.readiness.settled.wait()
-            await self.app(scope, inbox, send)
+            await self.app(owner.marked(scope, headers), inbox, send)
         finally:
             self.sockets.forget(socket)
         if inbox.closed_for is not None:
             self.refusals[f"message {inbox.closed_for}"] += 1
             await send({"type": "websocket.close", "code": inbox.closed_for})
-
-
-class Inbox:
-    """What a browser sends, no faster and no larger than allowed; the rest of the server sees it hang up."""
-
-    def __init__(self, socket: Socket, receive: Receive) -> None:
-        self.socket, self.receive = socket, receive
-        self.closed_for: int | None = None
-        self._allowance, self._filled = float(limits.MESSAGES_AT_ONCE), time.monotonic()
-
-    async def __call__(self) -> Message:
-        """The next message that a page may send; others are dropped, and what is none ends the connection."""
-        while (message := await self._next())["type"] == "websocket.receive":
-            self.socket.seen = time.monotonic()
-            await self._slow_down()
-            if message.get("bytes") is None:
-                return self._hang_up(NO_TEXT)
-            if len(message["bytes"]) > limits.MESSAGE_BYTES:
-                return self._hang_up(TOO_BIG)
-            try:
-                kind = message_type(message["bytes"])
-            except Exception:  # protobuf's own: this is no message of Streamlit's
-                return self._hang_up(MALFORMED)
-            if kind in PAGES_SEND:
-                break
-        return message
-
-    async def _next(self) -> Message:
-        """A message, or the end if the socket must give way to another."""
-        coming = asyncio.ensure_future(self.receive())
-        leaving = asyncio.ensure_future(self.socket.leave.wait())
-        try:
-            await asyncio.wait((coming, leaving), return_when=asyncio.FIRST_COMPLETED)
-            return coming.result() if coming.done() else self._hang_up(LATER)
-        finally:
-            coming.cancel()
-            leaving.cancel()
-
-    def _hang_up(self, code: int) -> Message:
-        self.closed_for = code
-        return {"type": "websocket.disconnect", "code": code}
-
-    async def _slow_down(self) -> None:
-        """A bucket that fills at the allowed rate; what finds it empty waits."""
-        now = time.monotonic()
-        self._allowance += (now - self._filled) * limits.MESSAGES_A_SECOND
-        self._allowance, self._filled = min(self._allowance, limits.MESSAGES_AT_ONCE) - 1, now
-        if self._allowance < 0:
-            await asyncio.sleep(-self._allowance / limits.MESSAGES_A_SECOND)
 
 
 async def _refuse(receive: Receive, send: Send, code: int) -> None:
@@ -256,6 +208,16 @@ def writing(scope: Scope, headers: Headers) -> Response | None:
     if UPLOAD not in path:
         return PlainTextResponse("Nothing is sent here.", 405)
     return PlainTextResponse("From another site.", 403) if foreign(scope, headers) else None
+
+
+def anothers(scope: Scope, headers: Headers) -> Response | None:
+    """Files are sent to one's own session; a browser that keeps no cookies has none that it could name."""
+    if scope["method"] in ("GET", "HEAD"):
+        return None
+    mark = mark_of_session(session_of(scope["path"]))
+    if mark is None or hmac.compare_digest(mark, owner.mark_of(headers)):
+        return None
+    return PlainTextResponse("That is not your session.", 403)
 
 
 def allowed(headers: Headers) -> bool:

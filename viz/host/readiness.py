@@ -20,12 +20,13 @@ from viz import limits
 from viz.frame import compute
 from viz.frame.waiting import memory, pages
 from viz.host.errors import keep_visitors_out_of_the_log
+from viz.host.owner import HEADER
 from viz.host.sockets import Sockets
 from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.host.warmup import warm
 from viz.scheduler.job import where
-from viz.streamlit_internals import Counts, Gauges, add_metrics, pages_are_no_scripts
+from viz.streamlit_internals import Counts, Gauges, add_metrics, own_sessions, pages_are_no_scripts
 
 PATHS = ("/healthz", "/readyz")
 REFUSALS = "Requests, connections and messages refused, by rule."
@@ -83,6 +84,7 @@ class Readiness:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/first_visit.py).
         pages_are_no_scripts()
+        own_sessions(HEADER)
         add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
         add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling), strict=True))))
         keep_visitors_out_of_the_log()

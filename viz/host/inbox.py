@@ -1,0 +1,64 @@
+"""What a browser sends to a page, before the page reads it: how much, how fast, and whether it is a message at all."""
+
+import asyncio
+import time
+
+from starlette.types import Message, Receive
+
+from viz import limits
+from viz.host.sockets import Socket
+from viz.streamlit_internals import message_type
+
+PAGES_SEND = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request")
+"""What a page sends; of the rest, clear_cache would empty everybody's caches."""
+MALFORMED, NO_TEXT, NOT_ALLOWED, TOO_BIG, LATER = 1002, 1003, 1008, 1009, 1013
+"""Why a socket is closed, as RFC 6455 and its registry number it."""
+
+
+class Inbox:
+    """What a browser sends, no faster and no larger than allowed; the rest of the server sees it hang up."""
+
+    def __init__(self, socket: Socket, receive: Receive) -> None:
+        self.socket, self.receive = socket, receive
+        self.closed_for: int | None = None
+        self._allowance, self._filled = float(limits.MESSAGES_AT_ONCE), time.monotonic()
+
+    async def __call__(self) -> Message:
+        """The next message that a page may send; others are dropped, and what is none ends the connection."""
+        while (message := await self._next())["type"] == "websocket.receive":
+            self.socket.seen = time.monotonic()
+            await self._slow_down()
+            if message.get("bytes") is None:
+                return self._hang_up(NO_TEXT)
+            if len(message["bytes"]) > limits.MESSAGE_BYTES:
+                return self._hang_up(TOO_BIG)
+            try:
+                kind = message_type(message["bytes"])
+            except Exception:  # protobuf's own: this is no message of Streamlit's
+                return self._hang_up(MALFORMED)
+            if kind in PAGES_SEND:
+                break
+        return message
+
+    async def _next(self) -> Message:
+        """A message, or the end if the socket must give way to another."""
+        coming = asyncio.ensure_future(self.receive())
+        leaving = asyncio.ensure_future(self.socket.leave.wait())
+        try:
+            await asyncio.wait((coming, leaving), return_when=asyncio.FIRST_COMPLETED)
+            return coming.result() if coming.done() else self._hang_up(LATER)
+        finally:
+            coming.cancel()
+            leaving.cancel()
+
+    def _hang_up(self, code: int) -> Message:
+        self.closed_for = code
+        return {"type": "websocket.disconnect", "code": code}
+
+    async def _slow_down(self) -> None:
+        """A bucket that fills at the allowed rate; what finds it empty waits."""
+        now = time.monotonic()
+        self._allowance += (now - self._filled) * limits.MESSAGES_A_SECOND
+        self._allowance, self._filled = min(self._allowance, limits.MESSAGES_AT_ONCE) - 1, now
+        if self._allowance < 0:
+            await asyncio.sleep(-self._allowance / limits.MESSAGES_A_SECOND)
