@@ -20,6 +20,7 @@ from uuid import uuid4
 import pytest
 from starlette.datastructures import Headers
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
@@ -231,6 +232,39 @@ def test_values_of_the_wrong_kind_end_at_most_their_own_run(server):
         await still_well(server)
 
     visiting(send_all)
+
+
+VALUES: dict[str, Any] = {
+    "trigger_value": True, "bool_value": True, "double_value": 1e308, "int_value": -(2**40), "string_value": MARK,
+    "json_value": "{no json", "bytes_value": b"\xff\xfe", "json_trigger_value": "[1",
+    "double_array_value": {"data": [math.nan]}, "int_array_value": {"data": [-5]}, "arrow_value": {"data": b"rubbish"},
+    "string_array_value": {"data": [MARK]}, "string_trigger_value": {"data": MARK}, "chat_input_value": {"data": MARK},
+    "file_uploader_state_value": {"uploaded_file_info": [{"file_id": "none", "name": MARK}]},
+}  # fmt: skip
+"""One of every kind that a control's value may have in a message."""
+
+
+def test_what_no_such_control_sends_counts_for_nothing_and_the_page_is_there(server):
+    """Every kind of value for every control at once; a fragment, a page and a control that do not exist."""
+    begun = len(server.written())
+
+    async def send_all() -> None:
+        for path in ("masks", ""):
+            async with Tab(server.url) as tab:
+                await tab.open(path, **SMALL)
+                for kind, value in VALUES.items():
+                    state = ClientState(query_string=tab.query, page_script_hash=tab.pages[path])
+                    for control in tab.controls.values():
+                        state.widget_states.widgets.add(id=control.id, **{kind: value})
+                    answer = await tab.ask(state)
+                    assert not wrong(answer), (path, kind, answer)
+                foreign = ClientState(page_script_hash="0" * 32, fragment_id="1" * 32)
+                await tab.say(BackMsg(rerun_script=foreign).SerializeToString())  # there is none: nothing is run
+                assert not wrong(await tab.ask(ClientState(query_string=tab.query, page_script_hash="0" * 32)))
+                assert not wrong(await tab.open(path, **SMALL)), "and it goes on"
+
+    visiting(send_all)
+    assert not re.search("Traceback|Uncaught|Error", server.written(begun))
 
 
 def frame_that_says_it_is_long(size: int) -> bytes:

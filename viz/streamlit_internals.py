@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -11,11 +12,13 @@ from streamlit import config
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
+from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.stats import CounterStat, GaugeStat
 
 
@@ -79,14 +82,51 @@ def serve_component(package: str, name: str, folder: Path) -> None:
         manager.register_from_manifest(manifest, folder.parent)
 
 
-def message_type(sent: bytes) -> str | None:
-    """What kind of message a browser sent.
+_NAME = re.compile(r"[\w:.-]{0,64}", re.ASCII)
+_WIDGET = re.compile(r"\$\$ID-[0-9a-f]+-[ -~]{1,200}")
+
+
+def message_type(sent: bytes, most_files: int = 4) -> str | None:
+    """What kind of message a browser sent; of what it asks Streamlit itself to do, what that is.
 
     Raises:
         google.protobuf.message.DecodeError: if it is none.
+        ValueError: if what it calls pages, fragments, requests and controls are no names (Streamlit logs some), or if
+            it asks for places for more files than that.
     """
-    kind: str | None = BackMsg.FromString(sent).WhichOneof("type")
-    return kind
+    message = BackMsg.FromString(sent)
+    kind: str | None = message.WhichOneof("type")
+    rerun, files, operation = message.rerun_script, message.file_urls_request, message.backend_operation_request
+    names = rerun.fragment_id, rerun.page_script_hash, files.request_id, operation.request_id, operation.session_id
+    controls = (control.id for control in rerun.widget_states.widgets)
+    if not (all(map(_NAME.fullmatch, names)) and all(map(_WIDGET.fullmatch, controls))):
+        raise ValueError("what it names has no such name")
+    if len(files.file_names) > most_files:
+        raise ValueError("too many files")
+    return operation.WhichOneof("payload") if kind == "backend_operation_request" else kind
+
+
+def forget_what_cannot_be_read() -> None:
+    """Have Streamlit take a value that no such control sends for none at all: the control stands at its default.
+
+    Otherwise that would fail in every later run of the session, also where the page asks for the language to say so in.
+    """
+    read = WStates.__getitem__
+
+    def read_or_forget(states: WStates, widget: str) -> Any:
+        sent, about = states.states.get(widget), states.widget_metadata.get(widget)
+        if not isinstance(sent, Serialized) or about is None:
+            return read(states, widget)
+        if sent.value.WhichOneof("value") in (None, about.value_type):
+            with suppress(Exception):  # whatever a control makes of it
+                return read(states, widget)
+        states.states[widget] = Serialized(WidgetState(id=widget))  # in its place: others may be going through all
+        try:
+            return read(states, widget)
+        finally:
+            states.set_widget_metadata(about)
+
+    WStates.__getitem__ = read_or_forget  # type: ignore[method-assign]
 
 
 _MARK = "mark"

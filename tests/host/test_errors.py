@@ -4,7 +4,9 @@ import logging
 
 import pytest
 
+from viz.host import errors
 from viz.host.errors import keep_visitors_out_of_the_log
+from viz.text import translator
 
 SESSION = "9972244e-270a-4eab-b5e9-ddfea1f13b7e"
 
@@ -36,3 +38,12 @@ def test_other_records_stay_as_they_are(log):
     logging.getLogger("somebody").warning("%d examples computed in %.1f s", 7, 1.25)
     assert log.records[-1].args == (7, 1.25)
     assert "7 examples computed in 1.2 s" in log.text
+
+
+def test_who_says_a_language_that_is_none_is_told_in_english(monkeypatch):
+    """The browser says which it is, and what goes wrong may go wrong before the page has looked at that."""
+    told = []
+    monkeypatch.setattr(errors.st, "session_state", {"lang": "../../okapi"})
+    monkeypatch.setattr(errors.st, "error", told.append)
+    assert errors.say(ValueError())
+    assert told == [translator("en")("error.failed", kind="ValueError")]

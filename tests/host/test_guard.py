@@ -272,8 +272,33 @@ def test_what_is_no_message_ends_the_connection(door):
     assert door.open(messages=(said(b"\xff\xff"),))[-1] == {"type": "websocket.close", "code": 1002}
 
 
+def test_what_names_something_that_has_no_such_name_ends_the_connection(door):
+    """Streamlit writes some of these into its log."""
+    widget, long = f"$$ID-{'0' * 32}-text", "x" * 5_000
+    fine = ClientState(page_script_hash="0" * 32, fragment_id="1" * 32)
+    fine.widget_states.widgets.add(id=widget, string_value="any text, \x00 too")
+    wrong = [ClientState(page_script_hash=long), ClientState(fragment_id="a text\n"), ClientState(fragment_id=long)]
+    for name in ("", "text", "$$ID", f"$$ID-{long}-a", f"{widget}\n"):
+        wrong.append(ClientState())
+        wrong[-1].widget_states.widgets.add(id=name, string_value="a")
+    files = [f"{n}.png" for n in range(limits.UPLOADS_EACH + 1)]
+    messages = [
+        *(BackMsg(rerun_script=state) for state in wrong),
+        BackMsg(file_urls_request={"request_id": "a", "file_names": files}),
+        BackMsg(backend_operation_request={"request_id": "a\nb", "deferred_file": {}}),
+    ]
+    for message in messages:
+        assert door.open(messages=(said(message.SerializeToString()),))[-1]["code"] == 1002, message
+    door.reached.clear()
+    also = BackMsg(file_urls_request={"request_id": "a-1", "file_names": files[1:]})
+    door.open(messages=(said(BackMsg(rerun_script=fine).SerializeToString()), said(also.SerializeToString()), END))
+    assert len(door.reached) == 3
+    assert door.readiness.refusals == {"message 1002": len(messages)}
+
+
 def test_nobody_empties_everybodys_caches(door):
     orders = [BackMsg(clear_cache=True), BackMsg(set_run_on_save=True), BackMsg(debug_shutdown_runtime=True), BackMsg()]
+    orders.append(BackMsg(backend_operation_request={"request_id": "a", "install_skills": {}}))
     door.open(messages=(*(said(one.SerializeToString()) for one in orders), said(rerun()), END))
     assert door.reached == ["/_stcore/stream", rerun()]
 

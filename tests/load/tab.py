@@ -120,7 +120,7 @@ class Tab:
     async def open(self, path: str = "heads", **link: object) -> Answer:
         """Follow a link, to Heads if no page is named: the first message of a tab."""
         self.page, self.query = path, urlencode(link)
-        return await self._ask(ClientState(query_string=self.query, page_name=path))
+        return await self.ask(ClientState(query_string=self.query, page_name=path))
 
     async def change(self, **values: Value) -> Answer:
         """Set some controls, by their keys; a component is given its state."""
@@ -128,12 +128,12 @@ class Tab:
             self._values[self.controls[key].id] = value
         fragments = {self.controls[key].fragment for key in values}
         fragment = fragments.pop() if len(fragments) == 1 else ""
-        return await self._ask(self._state(self.pages.get(self.page, ""), fragment))
+        return await self.ask(self._state(self.pages.get(self.page, ""), fragment))
 
     async def go(self, path: str) -> Answer:
         """Choose another page in the sidebar; what stands on the present page only is forgotten."""
         self.page = path
-        return await self._ask(self._state(self.pages[path]))
+        return await self.ask(self._state(self.pages[path]))
 
     def value(self, key: str) -> Value:
         """What a control stands at."""
@@ -148,7 +148,8 @@ class Tab:
         state.cached_message_hashes.extend(self._kept)
         return state
 
-    async def _ask(self, state: ClientState) -> Answer:
+    async def ask(self, state: ClientState) -> Answer:
+        """Ask for a run."""
         state.context_info.url = f"{self.url}/{self.page}"
         state.context_info.locale, state.context_info.timezone = "en-US", "UTC"
         began, answer = time.perf_counter(), Answer()

@@ -109,8 +109,8 @@ def choose(t: Translate, shown: Controls) -> Asked:
 
 def _take_example() -> None:
     chosen = st.session_state["_example"]
-    if chosen is not None:
-        example = next(example for example in examples() if example.code == chosen)
+    example = next((example for example in examples() if example.code == chosen), None)  # a browser may say anything
+    if example is not None:
         state.put("text", example.text)
         if st.session_state["source"] == "model" and example.model in models_here():
             take_head(example)

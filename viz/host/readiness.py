@@ -26,7 +26,14 @@ from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.host.warmup import warm
 from viz.scheduler.job import where
-from viz.streamlit_internals import Counts, Gauges, add_metrics, own_sessions, pages_are_no_scripts
+from viz.streamlit_internals import (
+    Counts,
+    Gauges,
+    add_metrics,
+    forget_what_cannot_be_read,
+    own_sessions,
+    pages_are_no_scripts,
+)
 
 PATHS = ("/healthz", "/readyz")
 REFUSALS = "Requests, connections and messages refused, by rule."
@@ -85,6 +92,7 @@ class Readiness:
         # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/first_visit.py).
         pages_are_no_scripts()
         own_sessions(HEADER)
+        forget_what_cannot_be_read()
         add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
         add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling), strict=True))))
         keep_visitors_out_of_the_log()
