@@ -1,5 +1,6 @@
 """Pictures: the ones drawn for this project, and a visitor's own, which are decoded with suspicion."""
 
+import re
 import struct
 import tomllib
 from functools import cache
@@ -62,7 +63,7 @@ def decode(raw: bytes, *, side: int, most_bytes: int, most_pixels: int) -> Float
         most_pixels: of the file; 16 million are 48 MB when unpacked.
 
     Raises:
-        ImageError: if the file is too large, of another kind, moving, or broken.
+        ImageError: if the file is too large, of another kind, moving, stuffed with what is no picture, or broken.
     """
     if len(raw) > most_bytes:
         raise ImageError("bytes", mb=round(most_bytes / 1e6))
@@ -79,8 +80,12 @@ def decode(raw: bytes, *, side: int, most_bytes: int, most_pixels: int) -> Float
         raise ImageError("bomb", most=most_pixels // 10**6) from error
     except UnidentifiedImageError as error:
         raise ImageError("kind") from error
-    except (OSError, SyntaxError, EOFError, struct.error, OverflowError, MemoryError) as error:
-        raise ImageError("broken") from error
+    except ImageError:
+        raise
+    except (OSError, SyntaxError, EOFError, struct.error, OverflowError, MemoryError, ValueError) as error:
+        # Pillow unpacks a megabyte of a note or a colour profile, and 64 of all of them, before it says so.
+        stuffed = re.search("too large|too much memory", str(error), re.IGNORECASE)
+        raise ImageError("stuffed" if stuffed else "broken") from error
 
 
 def _reduced(image: Image.Image, side: int) -> Image.Image:

@@ -103,6 +103,22 @@ def test_a_file_that_is_too_long_is_not_even_opened(monkeypatch: pytest.MonkeyPa
     assert code_of(b"\0" * (2_000_001)) == "bytes"
 
 
+@pytest.mark.parametrize("chunk", [b"zTXt", b"iCCP", b"iTXt"])
+@pytest.mark.parametrize("copies", [1, 100])
+def test_a_file_stuffed_with_what_is_no_picture_is_refused_as_such(chunk: bytes, copies: int):
+    """One note of 90 MB, or a hundred of 0.9: packed, that is 0.1 MB."""
+    packed = zlib.compress(bytes(90_000_000 // copies), 1)
+    body = b"a\0" + (b"\1\0\0\0" if chunk == b"iTXt" else b"\0") + packed
+    part = struct.pack(">I", len(body)) + chunk + body + struct.pack(">I", zlib.crc32(chunk + body))
+    plain = saved(Image.new("RGB", (9, 9)))
+    raw = plain[:33] + part * copies + plain[33:]
+    assert len(raw) < 2_000_000
+    if chunk == b"iCCP" and copies > 1:  # of several profiles the last one counts, and each is small enough
+        assert decode(raw).shape == (3, 9, 9)
+    else:
+        assert code_of(raw) == "stuffed"
+
+
 def test_moving_pictures_are_refused():
     frames = [Image.new("RGB", (9, 9), (shade, 0, 0)) for shade in (0, 90, 180)]
     assert code_of(saved(frames[0], save_all=True, append_images=frames[1:])) == "moving"
