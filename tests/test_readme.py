@@ -14,6 +14,7 @@ from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 from viz.models import registry
 from viz.models.capture import capture
+from viz.models.layout import families
 from viz.models.load import load
 from viz.text import sentences
 
@@ -113,6 +114,11 @@ def test_every_folder_of_the_house_is_there_and_named():
     assert all((ROOT / name).exists() for name in named)
     parts = {f"viz/{path.name}/" for path in (ROOT / "viz").iterdir() if (path / "__init__.py").exists()}
     assert parts <= set(named)
+
+
+def test_the_families_of_a_folders_model_are_those_that_can_be_opened():
+    said = re.search(r"<!-- families -->\n([^!]+)\n<!-- end of families -->", README)
+    assert said and re.findall(r"`([^`]+)`", said[1].partition(":")[2]) == list(families())
 
 
 def test_every_setting_of_the_server_is_told_with_its_usual_value():

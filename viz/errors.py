@@ -20,6 +20,13 @@ class ModelError(ValueError):
         "corrupt": "{model}: the files cannot be read ({reason}); install or download the model again.",
         "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "
         "it knows {known}.",
+        "family_relative": "{model}: the scores of {family!r} are sums of three products, not q · k alone.",
+        "family_recurrent": "{model}: {family!r} has no attention; it carries a state from token to token.",
+        "family_hybrid": "{model}: only some layers of {family!r} attend; the others carry a state.",
+        "family_latent": "{model}: {family!r} makes the keys and values of all heads out of one short vector a token.",
+        "family_pattern": "{model}: in {family!r} a word looks at a pattern of blocks, so there is no whole map.",
+        "family_unseen": "{model}: {family!r} computes attention with code of its own, which cannot be watched.",
+        "family_sinks": "{model}: in {family!r} every row also goes to a sink, so its weights do not sum to 1.",
         "pictures": "{model} reads pictures, not text: look at the page on convolution.",
         "patches": "{model} cuts a picture into {n} patches; at most {most} are shown here.",
         "attention": "{model}: this model's attention takes {option!r}, which Headlight cannot reproduce exactly.",

@@ -10,6 +10,7 @@ from viz.frame import state
 from viz.frame.models_here import models_here
 from viz.frame.page import Page, say_refused
 from viz.frame.terms.links import SHARED
+from viz.models.layout import families
 from viz.text import Translate, translator
 
 CITATION = """\
@@ -55,6 +56,8 @@ def _licences(t: Translate) -> None:
         },
         hide_index=True,
     )
+    known = families()
+    st.caption(t("about.families", n=len(known), families=", ".join(f"`{family}`" for family in known)))
 
 
 def _cite(_: Translate) -> None:

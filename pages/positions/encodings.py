@@ -177,7 +177,8 @@ def _same_as_the_model(context: PositionsContext) -> list[Check]:
 
     if context.rows is not None:
         return [check("positions.check_own", off("learned"), 1e-5)]
-    if scene.capture.calls[0].rotary and off("none") > SAME:  # else no map could be told from another
+    call = scene.capture.calls[0]
+    if call.turned == "whole" and off("none") > SAME:  # else no map could be told from another
         turned = [code for code in ("rope_adjacent", "rope_halves") if context.fits(code)]
         _which_turns(context, {code: off(code) for code in turned})
     return []

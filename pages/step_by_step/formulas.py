@@ -70,6 +70,7 @@ def projected(context: StepByStepContext) -> str:
         if bias is not None:
             right += " + " + weight(f"b_{letter}", index)
         if context.rotary and letter != "V":
+            right = rf"\operatorname{{norm}}\bigl({right}\bigr)" if context.call.turned == "normed" else right
             right = rf"\operatorname{{RoPE}}\bigl({right}\bigr)"
         lines.append(f"{shaped(letter, len(rows), matrix.shape[1])} = {right}")
     return _lines(lines)

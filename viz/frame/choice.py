@@ -95,7 +95,7 @@ def choose(t: Translate, shown: Controls) -> Asked:
             _model_control(t, lang)
         loaded = _loaded(t, model) if model else None
         if kind != "model":
-            sizes = _seeded(t, loaded.model.config.hidden_size if loaded else None, shown.n_kv_heads)
+            sizes = _seeded(t, loaded.width if loaded else None, shown.n_kv_heads)
     if kind == "model" and loaded:
         layer = _layer(t, chips, loaded.n_layers, shown.layer)
     mask = chosen_mask()

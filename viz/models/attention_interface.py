@@ -57,6 +57,18 @@ def silence(heads: list[int]) -> Edit:
     return lambda output: output.index_fill(2, torch.tensor(heads), 0.0)
 
 
+def unbatched(options: dict[str, Any]) -> dict[str, Any]:
+    """Drop the batch axis; an (H, Q, K) mask that is the same for every head becomes (Q, K)."""
+
+    def first(value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        value = value[0]
+        return value[0] if value.shape[0] == 1 else value
+
+    return {name: first(value) for name, value in options.items()}
+
+
 _HARMLESS = frozenset(
     (
         "dropout",
@@ -68,6 +80,7 @@ _HARMLESS = frozenset(
         "output_attentions",
         "output_hidden_states",
         "return_dict",
+        "output_router_logits",
     )
 )
 """What else transformers may hand to attention without changing its weights."""

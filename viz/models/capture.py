@@ -17,7 +17,7 @@ from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
-from viz.models.attention_interface import Recorder, recording, silence
+from viz.models.attention_interface import Recorder, recording, silence, unbatched
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layout import Layer, LoadedModel, linear
 from viz.models.tokens import Tokens, labels, read_text
@@ -31,7 +31,8 @@ class Call:
     """One attention layer at work on one text: what went in, and everything needed to do it again.
 
     ``q`` (H, Q, d_k), ``k`` (G, K, d_k) and ``v`` (G, K, d_v) as attention sees them: turned by position where
-    ``rotary``, not yet repeated. ``x`` (Q, d_model) and ``memory`` (K, d_mem) are what W_Q and W_K are applied to.
+    ``turned``, not yet repeated. ``x`` (Q, d_model) and ``memory`` (K, d_mem) are what W_Q and W_K are applied to.
+    ``turned``: "" (they are not), "whole", "part" of each head's width, or "normed" before it.
     ``options`` are those of :func:`~viz.core.attention.attend`.
     """
 
@@ -42,7 +43,12 @@ class Call:
     x: Tensor
     memory: Tensor
     projections: HeadWeights
-    rotary: bool = False
+    turned: str = ""
+
+    @property
+    def rotary(self) -> bool:
+        """Whether q and k are turned by their position (RoPE) after the projection."""
+        return bool(self.turned)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,26 +154,17 @@ def _read_weights(layer: Layer, q: Tensor, k: Tensor, v: Tensor, x: Tensor, memo
     return HeadWeights(spec=spec, w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o, b_q=b_q, b_k=b_k, b_v=b_v, b_o=b_o)
 
 
-def _unbatch(options: dict[str, Any]) -> dict[str, Any]:
-    """Drop the batch axis; an (H, Q, K) mask that is the same for every head becomes (Q, K)."""
-
-    def first(value: Any) -> Any:
-        if not isinstance(value, Tensor):
-            return value
-        value = value[0]
-        return value[0] if value.shape[0] == 1 else value
-
-    return {name: first(value) for name, value in options.items()}
-
-
 def _call(layer: Layer, recorder: Recorder) -> Call:
     seen = recorder.seen[id(layer.attention)]
     x = recorder.inputs[id(layer.projections[0])]
     memory = recorder.inputs[id(layer.projections[min(1, len(layer.projections) - 1)])]
     q, k, v = seen["q"], seen["k"], seen["v"]
-    options, projections = _unbatch(seen["options"]), _read_weights(layer, q, k, v, x, memory)
-    rotary = layer.layout.rotary
-    return Call(q=q, k=k, v=v, x=x, memory=memory, options=options, rotary=rotary, projections=projections)
+    options, projections = unbatched(seen["options"]), _read_weights(layer, q, k, v, x, memory)
+    layout, scale = layer.layout, getattr(layer.attention, "scaling", None)
+    if layout.scaled and isinstance(scale, float):  # OPT scales its queries, and no scores
+        q, options = q / scale, options | {"scale": options["scale"] * scale}
+    turned = layout.turned if getattr(layer.attention, "use_rope", True) else ""  # SmolLM3: not in every layer
+    return Call(q=q, k=k, v=v, x=x, memory=memory, options=options, turned=turned, projections=projections)
 
 
 def calls_of(layers: Sequence[Layer], recorder: Recorder) -> dict[str, tuple[Call, ...]]:

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
@@ -28,9 +29,17 @@ class Layout:
     projections: tuple[str, ...]
     output: str
     rotary: bool = False
+    partial: bool = False
+    normed: bool = False
+    scaled: bool = False
     interleaved: bool = False
     positions: str = ""
     when: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def turned(self) -> str:
+        """What becomes of q and k between the projection and the scores: ``Call.turned``."""
+        return ("normed" if self.normed else "part" if self.partial else "whole") if self.rotary else ""
 
     def fits(self, config: Any) -> bool:
         """Whether it describes models with this configuration."""
@@ -40,9 +49,23 @@ class Layout:
 @cache
 def layouts() -> tuple[Layout, ...]:
     """Every stack of every family known."""
+    found: list[Layout] = []
+    for table in _tables()["layout"]:
+        stack = dict(table) | {"projections": tuple(table["projections"])}
+        names = stack.pop("families", None) or [stack.pop("family")]
+        found += (Layout(family=family, **stack) for family in names)
+    return tuple(found)
+
+
+@cache
+def _tables() -> Any:
     with (Path(__file__).parent / "layouts.toml").open("rb") as file:
-        stacks = tomllib.load(file)["layout"]
-    return tuple(Layout(**stack | {"projections": tuple(stack["projections"])}) for stack in stacks)
+        return tomllib.load(file)
+
+
+def families() -> tuple[str, ...]:
+    """The families of models that can be opened from a folder, in the order of the alphabet."""
+    return tuple(sorted({layout.family for layout in layouts()}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +96,8 @@ class LoadedModel:
     def max_tokens(self) -> int:
         """The longest text the model has positions for, in tokens."""
         limit = getattr(self.model.config, "max_position_embeddings", None) or self.tokenizer.model_max_length
-        return int(min(limit, self.tokenizer.model_max_length))
+        rows = self.positions()
+        return int(min(limit, self.tokenizer.model_max_length, limit if rows is None else len(rows)))
 
     @property
     def n_layers(self) -> int:
@@ -86,6 +110,11 @@ class LoadedModel:
         backend = getattr(self.tokenizer, "backend_tokenizer", None)
         unigram = backend is not None and type(backend.model).__name__ == "Unigram"
         return len(self.tokenizer) * PIECE_BYTES if unigram else 0
+
+    @property
+    def width(self) -> int:
+        """Of the vectors in the embedding table; ALBERT and some ELECTRAs widen them before the first layer."""
+        return int(self.model.get_input_embeddings().embedding_dim)
 
     def embeddings(self, ids: list[int]) -> Tensor:
         """The rows of the model's own embedding table for these tokens, (T, d_model), without positions."""
@@ -100,7 +129,10 @@ class LoadedModel:
         if not (path := self.layers[0].layout.positions):
             return None
         table = self.model.base_model.get_submodule(path)
-        return table.weight.detach().float()[getattr(table, "offset", 0) :]  # BART's first rows belong to no place
+        # BART's first rows belong to no place, nor do RoBERTa's, whose places are counted on from its padding.
+        padding = getattr(table, "padding_idx", None)
+        before = getattr(table, "offset", 0) if padding is None else padding + 1
+        return table.weight.detach().float()[before:]
 
 
 def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
@@ -117,11 +149,34 @@ def check_family(entry: Entry, family: str) -> None:
     """Refuse a family of models whose layout is not known.
 
     Raises:
-        ModelError: "family", which names the families that are.
+        ModelError: "family_" and what is different about it, or "family", which names the families that are known.
     """
-    known = sorted({layout.family for layout in layouts()})
-    if family not in known:
-        raise ModelError("family", model=entry.id, family=family, known=", ".join(known))
+    for kind, different in _tables()["different"].items():
+        if family in different:
+            raise ModelError(f"family_{kind}", model=entry.id, family=family)
+    if family not in families():
+        raise ModelError("family", model=entry.id, family=family, known=", ".join(families()))
+
+
+def own_layers(model: Any) -> None:
+    """Give each layer of ALBERT a module of its own, with the weights that all layers share: what a layer sees is noted
+    by its module.
+
+    Raises:
+        ModelError: "attention", if a group has several layers.
+    """
+    config = model.config
+    if config.model_type == "albert" and config.inner_group_num != 1:
+        raise ModelError("attention", model="ALBERT", option="inner_group_num")
+    if config.model_type == "albert" and config.num_hidden_groups < config.num_hidden_layers:
+        groups = model.base_model.encoder.albert_layer_groups
+        size = config.num_hidden_layers / config.num_hidden_groups
+        of_layer = [groups[int(i / size)] for i in range(config.num_hidden_layers)]
+        shared = {id(tensor): tensor for group in groups for tensor in group.parameters()}
+        model.base_model.encoder.albert_layer_groups = nn.ModuleList(
+            deepcopy(group, dict(shared)) for group in of_layer
+        )
+        config.num_hidden_groups = config.num_hidden_layers
 
 
 def find_layers(model: Any) -> Iterator[Layer]:

@@ -13,7 +13,7 @@ from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.checks import not_numbers, refused, unusable
-from viz.models.layout import LoadedModel, check_family, find_layers
+from viz.models.layout import LoadedModel, check_family, find_layers, own_layers
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -210,7 +210,7 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
 
     Raises:
         ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "missing", "pickle",
-            "sha", "family", "pictures" or "corrupt".
+            "sha", "family" (alone, or with what is different), "pictures" or "corrupt".
     """
     import transformers
 
@@ -222,6 +222,7 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
         model, tokenizer = _from_package(entry, file)
     else:
         model, tokenizer = _from_folder(entry, entry.local_folder() or _download(entry))
+    own_layers(model)
     model.eval().requires_grad_(False)
     layers = tuple(find_layers(model))
     watch(layers)

@@ -8,6 +8,7 @@ import yaml
 from pages.about.page import CITATION
 from viz import ROOT
 from viz.frame.models_here import models_here
+from viz.models.layout import families
 from viz.text import LANGUAGES, translator
 
 
@@ -19,6 +20,7 @@ def test_what_it_is_whose_it_is_and_what_it_keeps(open_app, lang):
         t(f"about.{p}") for p in ("what", "privacy", "licence", "cite", "runs")
     ]
     assert list(app.dataframe[0].value[t("about.model")]) == list(models_here())
+    assert any(all(f"`{family}`" in caption.value for family in families()) for caption in app.caption)
     assert not app.exception and not app.text_area
     assert app.query_params["text"] == "zebra", "the text is kept"
 

@@ -1,0 +1,127 @@
+"""Every further family that a folder may hold: its heads are transformers' own, whatever it does around them."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from tests.checkpoints import MORE, TEXT, eager, open_folder, save
+from viz.errors import ModelError
+from viz.models import Capture, capture
+from viz.models.blocks import block_layouts, model_blocks
+from viz.models.layout import check_family, families
+from viz.models.registry import Entry
+from viz.text import LANGUAGES, sentences, translator
+
+TARGET = "Paris is old and Paris is big."
+
+
+def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, list[Tensor]]]:
+    """What a model says, and what W_O makes of each layer; ALBERT's one W_O is called by all."""
+    modules, found = dict(model.named_modules()), dict[str, list[Tensor]]()
+    for stack, pattern in MORE[name].outputs.items():
+        places = dict.fromkeys(pattern.format(i=i) for i in range(3))
+        for module in filter(None, map(modules.get, places)):
+            seen = found.setdefault(stack, [])
+            module.register_forward_hook(lambda _, __, out, seen=seen: seen.append(out[0]))
+    with torch.inference_mode():
+        return model(**inputs, output_attentions=True, output_hidden_states=True), found
+
+
+def check_projections(captured: Capture) -> None:
+    """V is x W_V; so are Q and K where the layer says that nothing is done to them, and only there."""
+    for call in (call for calls in captured.stacks.values() for call in calls):
+        p = call.projections
+        parts = (
+            (call.x, p.w_q, p.b_q, call.q),
+            (call.memory, p.w_k, p.b_k, call.k),
+            (call.memory, p.w_v, p.b_v, call.v),
+        )
+        errors = [
+            float(((x @ w + (0 if b is None else b)).unflatten(-1, (len(made), -1)).transpose(0, 1) - made).abs().max())
+            for x, w, b, made in parts
+        ]
+        scale = 1e-5 * max(1.0, float(call.q.abs().max()))
+        assert errors[2] < 1e-5 * max(1.0, float(call.v.abs().max()))
+        assert [error < scale for error in errors[:2]] == [not call.turned] * 2
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_a_family_is_shown_as_transformers_runs_it(name, tmp_path):
+    folder = save(name, tmp_path / name)
+    ours, theirs = open_folder(folder), eager(name, folder)
+    inputs = {"input_ids": ours.tokenizer(TEXT, return_tensors="pt").input_ids}
+    pair = theirs.config.is_encoder_decoder
+    if pair:
+        written = ours.tokenizer(TARGET).input_ids[:-1]
+        inputs["decoder_input_ids"] = torch.tensor([[theirs.config.decoder_start_token_id, *written]])
+    result, outputs = outputs_of(theirs, name, inputs)
+    captured = capture(ours, TEXT, target=TARGET if pair else None)
+    stacks = (
+        {stack: result[f"{stack}_attentions"] for stack in outputs}
+        if pair
+        else {next(iter(outputs)): result.attentions}
+    )
+    family = MORE[name]
+    assert (captured.n_heads, captured.n_kv_heads) == (family.n_heads, family.n_kv_heads)
+    for stack, layers in stacks.items():
+        assert len(captured.stacks[stack]) == len(layers)
+        for i, (weights, output) in enumerate(zip(layers, outputs[stack], strict=True)):
+            trace = captured.multi_head(i, stack=stack)
+            assert_close(trace.weights, weights[0], atol=1e-5, rtol=0)
+            assert weights.amax(-1).mean() > 2 / weights.shape[-1], "otherwise a replay without scores would pass"
+            assert_close(trace.output, output, atol=1e-5 * float(output.abs().max()), rtol=0)
+    final = result.encoder_hidden_states[-1] if pair else result.hidden_states[-1]
+    assert_close(captured.final, final[0], atol=1e-5 * float(final.abs().max()), rtol=0)
+    check_projections(captured)
+    if any(layout.fits(theirs.config) for layout in block_layouts()):
+        blocks = model_blocks(ours, captured)
+        assert blocks.state_error(blocks.run()) < 5e-5
+    assert ours.max_tokens <= 61 and len(capture(ours, "e " * 200).tokens.ids) == ours.max_tokens
+    assert ours.embeddings([5, 7]).shape == (2, ours.width)
+
+
+def test_each_layer_of_albert_is_a_layer_of_its_own_with_the_weights_of_all(tmp_path):
+    model = open_folder(save("albert", tmp_path / "albert", num_hidden_layers=3, num_hidden_groups=1))
+    first, *others = model.layers
+    assert len(others) == 2
+    for other in others:
+        assert other.attention is not first.attention
+        assert other.projections[0].weight is first.projections[0].weight
+    without = capture(model, TEXT, heads_off=frozenset({(1, 2)}))
+    before = capture(model, TEXT)
+    assert_close(without.calls[1].x, before.calls[1].x, atol=0, rtol=0)
+    assert (without.calls[2].x - before.calls[2].x).abs().max() > 1e-2
+    with pytest.raises(ModelError, match="inner_group_num"):
+        open_folder(save("albert", tmp_path / "deep", inner_group_num=2))
+
+
+def test_there_are_twenty_families_and_more_and_each_has_a_test():
+    from tests.checkpoints import FAMILIES
+
+    tested = {name.removesuffix("_mha") for name in FAMILIES} | set(MORE)
+    assert tested | {"vit", "deit"} == set(families())
+    assert len(families()) >= 20
+
+
+@pytest.mark.parametrize(("family", "kind"), [
+    ("deberta-v2", "relative"), ("mamba", "recurrent"), ("jamba", "hybrid"), ("deepseek_v3", "latent"),
+    ("longformer", "pattern"), ("bloom", "unseen"), ("gpt_oss", "sinks"),
+])  # fmt: skip
+def test_a_family_that_cannot_be_shown_is_told_what_is_different_about_it(family, kind):
+    entry = Entry(id="theirs")
+    with pytest.raises(ModelError) as refused:
+        check_family(entry, family)
+    assert refused.value.code == f"family_{kind}"
+    for lang in LANGUAGES:
+        said = translator(lang)(f"error.{refused.value.code}", **refused.value.values)
+        assert family in said and "theirs" in said
+        assert f"error.family_{kind}" in sentences(lang)
+
+
+def test_a_family_that_nobody_knows_is_told_which_are_known():
+    with pytest.raises(ModelError) as refused:
+        check_family(Entry(id="theirs"), "quokka")
+    assert refused.value.code == "family" and refused.value.values["known"] == ", ".join(families())
