@@ -12,8 +12,10 @@ from streamlit import config
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -127,6 +129,27 @@ def forget_what_cannot_be_read() -> None:
             states.set_widget_metadata(about)
 
     WStates.__getitem__ = read_or_forget  # type: ignore[method-assign]
+
+
+def say_little() -> None:
+    """Have Streamlit's first message to a browser leave out what only its statistics need: the machine, its paths.
+
+    Streamlit's version stays: a page that was open while it changed is loaded again.
+    """
+    create = AppSession._create_new_session_message
+
+    def create_less(session: AppSession, *args: Any, **options: Any) -> ForwardMsg:
+        message = create(session, *args, **options)
+        message.new_session.main_script_path = Path(message.new_session.main_script_path).name
+        first = message.new_session.initialize
+        for part, name in ((first.user_info, ""), (first.environment_info, "streamlit_version")):
+            for told, _ in part.ListFields():
+                if told.name != name:
+                    part.ClearField(told.name)
+            part.SetInParent()  # the page expects the part itself
+        return message
+
+    AppSession._create_new_session_message = create_less  # type: ignore[assignment, method-assign]
 
 
 _MARK = "mark"

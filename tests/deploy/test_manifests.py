@@ -11,7 +11,7 @@ import check_jsonschema
 import kubernetes_validate
 import pytest
 
-from tests.deploy.files import DEPLOY, DOCKERFILE, kinds
+from tests.deploy.files import DEPLOY, DOCKERFILE, kinds, read
 
 OLDEST, NEWEST = "1.30", "1.37"
 """Kubernetes: the first with a preStop that sleeps switched on, and the newest the checker knows."""
@@ -89,6 +89,12 @@ def test_a_replica_is_what_checkers_of_manifests_ask_for():
     assert security["capabilities"] == {"drop": ["ALL"]}
     assert pod["securityContext"]["runAsNonRoot"] and pod["automountServiceAccountToken"] is False
     assert {"startupProbe", "livenessProbe", "readinessProbe"} <= container.keys()
+
+
+def test_images_of_others_are_named_by_their_content():
+    services = read("compose.yaml")["services"]
+    images = {service["image"] for service in services.values() if "build" not in service}
+    assert images and all(re.fullmatch(r"[\w./-]+:[\d.]+[\w.-]*@sha256:[0-9a-f]{64}", image) for image in images)
 
 
 def test_what_the_image_is_built_on_is_named_by_its_content():

@@ -17,7 +17,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from tests.browser.drive import Server, serve
+from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
 from tests.load.tab import Answer, Tab
 from viz.text import translator
@@ -87,13 +87,18 @@ def test_alive_and_ready_and_nothing_for_strangers(server):
 
 
 def test_a_first_visitor_by_a_deep_link_is_served(server):
-    async def visit() -> Answer:
-        async with Tab(server.url) as tab:
-            return await tab.open("positions", text="The cat sat.", lang="en")
+    async def visit() -> tuple[Answer, list[ForwardMsg]]:
+        async with Listener(server.url) as tab:
+            return await tab.open("positions", text="The cat sat.", lang="en"), tab.heard
 
-    answer = finish(visit())
+    answer, heard = finish(visit())
     assert answer.titles == [translator("en")("positions.title")]
     assert answer.exceptions == answer.boxes == []
+    first = next(message.new_session for message in heard if message.WhichOneof("type") == "new_session")
+    assert first.main_script_path == "app.py", "where the program lies is nobody's business"
+    assert first.initialize.HasField("user_info") and not first.initialize.user_info.ListFields()
+    assert [told.name for told, _ in first.initialize.environment_info.ListFields()] == ["streamlit_version"]
+    assert not any(str(ROOT).encode() in message.SerializeToString() for message in heard)
 
 
 def test_a_pass_that_raises_is_a_sentence_and_no_text_is_told_to_others_or_to_the_log(server):

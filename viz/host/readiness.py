@@ -33,6 +33,7 @@ from viz.streamlit_internals import (
     forget_what_cannot_be_read,
     own_sessions,
     pages_are_no_scripts,
+    say_little,
 )
 
 PATHS = ("/healthz", "/readyz")
@@ -93,6 +94,7 @@ class Readiness:
         pages_are_no_scripts()
         own_sessions(HEADER)
         forget_what_cannot_be_read()
+        say_little()
         add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
         add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling), strict=True))))
         keep_visitors_out_of_the_log()
