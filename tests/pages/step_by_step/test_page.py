@@ -381,6 +381,18 @@ def said(app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_norm_on_queries_and_keys_is_told_of(visit, monkeypatch, tmp_path, lang):
+    entry = checkpoints.offered("qwen3", tmp_path / "small")
+    for module in (specs, compute):
+        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+    app, t = with_formula(visit(model=entry.id, step=3, lang=lang)), translator(lang)
+    starts = {name: t(f"step_by_step.{name}").partition("{")[0] for name in ("normed", "rotary")}
+    assert [any(one.startswith(start) for one in said(app)) for start in starts.values()] == [True, False]
+    assert any(r"\operatorname{RoPE}\bigl(\operatorname{norm}" in one.value for one in app.latex)
+    assert not app.exception and not app.error
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("link", [{"text": "hello"}, {"mask": "padding", "pad": 32}, {"mask": "padding", "pad": 3}, {}])
 def test_the_wrong_axis_is_told_of_where_it_changes_a_weight(visit, link, lang):
     app, t = visit(source="words", wrong_axis=1, lang=lang, **link), translator(lang)
