@@ -85,16 +85,16 @@ def of_memory(mb: dict[str, Any]) -> Iterator[str]:
 def of_classes(courses: Sequence[dict[str, Any]]) -> Iterator[str]:
     """What the load test found."""
     heads = [
-        "visitors", "minutes", "changes a second", "p50", "p95", "p99", "errors", "memory at most",
-        "its growth after a third", "cores", "load before",
+        "visitors", "minutes", "models chosen", "long texts", "changes a second", "p50", "p95", "p99", "errors",
+        "memory at most", "its growth after a third", "cores", "load before",
     ]  # fmt: skip
     rows = []
     for one in courses:
         times = [f"{one[f'p{share}_ms']} ms" for share in (50, 95, 99)]
         changes, memory = f"{one['changes'] / one['seconds']:.1f}", (f"{one['most_mb']} MB", f"{one['growth_mb']} MB")
         rows.append([
-            one["users"], f"{one['seconds'] / 60:.1f}", changes, *times, one["errors"], *memory, one["cores"],
-            one["load"],
+            one["users"], f"{one['seconds'] / 60:.1f}", one["models"], f"{one['long']:.0%}", changes, *times,
+            one["errors"], *memory, one["cores"], one["load"],
         ])  # fmt: skip
     yield from table(heads, rows)
 
@@ -117,8 +117,8 @@ def lines(measured: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from of_memory(measured["memory"])
     yield ""
-    yield "One replica under `python -m tests.load` (a change by each visitor every 2 to 6 s, half type own"
-    yield "sentences; `--long 0`: nobody a text of 512 tokens):"
+    yield "One replica under `python -m tests.load` (a change by each visitor every 2 to 6 s, half type own sentences;"
+    yield "of the texts typed so many have 512 tokens, `--long`; so many models are chosen among, `--models`):"
     yield ""
     yield from of_classes(measured["class"])
     each = work(measured["class"][-1])
