@@ -74,13 +74,13 @@ def test_a_model_whose_files_are_gone_is_a_sentence_if_it_was_not(open_app, monk
     assert app.text_area(key="text").value == "the cat saw"
 
 
-def test_a_full_line_is_told_and_what_was_typed_is_kept(open_app, monkeypatch):
-    monkeypatch.setattr(compute.turns, "places", 0)
-    monkeypatch.setattr(compute.turns, "line", 0)
-    app = open_app(text="There is no room for this.")
+def test_a_full_line_is_told_and_what_was_typed_is_kept(open_app):
+    with pytest.MonkeyPatch.context() as crowded:
+        crowded.setattr(compute.turns, "places", 0)
+        crowded.setattr(compute.turns, "line", 0)
+        app = open_app(text="There is no room for this.")
     assert boxes(app) == [T("error.crowded", n=0)]
     assert app.text_area(key="text").value == "There is no room for this."
-    monkeypatch.undo()
     app.run()
     assert boxes(app) == []
     views = [one.proto.component_name for one in everything(app) if getattr(one, "type", "") == "bidi_component"]
