@@ -47,7 +47,7 @@ UNIT = (
 )
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),
-    **dict.fromkeys(("viz/models", "tests/models", "tests/pages/start/test_sentences.py"), "models"),
+    **dict.fromkeys(("viz/models", "tests/models", "tests/notebook", "tests/pages/start/test_sentences.py"), "models"),
     **dict.fromkeys(("tests/host", "tests/load", "tests/hostile", "tests/deploy"), "server"),
     **dict.fromkeys(("tests/test_hostile.py", "tests/test_load.py", "tests/browser/test_hosted.py"), "server"),
 }

@@ -16,6 +16,8 @@ from viz.text import LANGUAGES, sentences
 
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
+    "__init__": {"notebook"},  # viz.show, when it is first asked for
+    "notebook": {"notebook", "components", "models", "text", "core"},
     "serve": {"pages", "host"},  # the hosted entry: puts the room of what stands before the pages together
     "host": {
         "host",
@@ -54,6 +56,8 @@ LIBRARIES = {
     "transformers": {"models"},
     "huggingface_hub": {"models"},
     "tokenizers": {"models"},
+    "anywidget": {"notebook"},
+    "traitlets": {"notebook"},
 }
 CORE_KNOWS = {"torch", "jaxtyping", "scipy"}
 NOT_OURS = {"__pycache__", "build", "shots"}
@@ -381,6 +385,17 @@ TAKEN_BY_STREAMLIT = {"uvloop"}
 """What it uses without being told, where it is installed."""
 
 
+BROUGHT_BY_ANYWIDGET = {"traitlets"}
+
+
+def extra(name: str) -> list[str]:
+    """The packages that an extra of ours asks for."""
+    lines = (ROOT / f"requirements-{name}.txt").read_text("utf-8").splitlines()
+    found = [re.fullmatch(r"([a-z-]+)>=[0-9.]+,<[0-9.]+ +# .+", line) for line in lines if not line.startswith("#")]
+    assert None not in found
+    return [match[1] for match in found if match]
+
+
 def outside(paths: list[Path]) -> set[str]:
     """The installed packages that files import, as package indexes call them (``PIL`` is pillow)."""
     tops = {module.partition(".")[0] for path in paths for module in imports(path)}
@@ -396,7 +411,10 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     carried = {package for package in run if package.replace("-", "_") in data} | TAKEN_BY_STREAMLIT
     drawn = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
     trained_with = outside([path for path in SOURCES if path.parent.name == "trained"]) & set(develop)
-    assert set(run) - carried == (outside(SOURCES) | drawn) - trained_with
+    notebook = outside([path for path in SOURCES if house_of(path) == "notebook"]) - set(run)
+    assert set(run) - carried == (outside(SOURCES) | drawn) - trained_with - notebook
+    assert notebook == set(extra("notebook")) | BROUGHT_BY_ANYWIDGET
+    assert set(extra("notebook")) <= set(develop)
     settings = (ROOT / "pyproject.toml").read_text("utf-8")
     tools = {tool for tool in develop if f"[tool.{tool}" in settings or f"{tool}.{tool}" in settings}
     recipes = (ROOT / "Justfile").read_text("utf-8")
@@ -409,11 +427,11 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
         for tool, program in programs.items()
         if tool in develop and any(f'"{program}"' in one.read_text("utf-8") for one in tests)
     }
-    assert outside(tests) <= set(run) | set(develop)
-    assert set(develop) - tools <= outside(tests)
+    assert outside(tests) <= set(run) | set(develop) | BROUGHT_BY_ANYWIDGET
+    assert set(develop) - tools <= outside(tests) | notebook
 
 
-MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host")
+MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host", "notebook")
 NO_MODULE = {"minilm", "every_page", "client", "toy_page", "server", "faults"}
 """What is tested as a whole: a model, the app, a new page, a running server."""
 

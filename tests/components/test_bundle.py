@@ -71,6 +71,26 @@ def test_joined_modules_keep_their_names_apart_and_the_style_is_put_on(client, t
     )
 
 
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests run the views themselves")
+def test_a_view_inside_another_brings_its_style(client, tmp_path):
+    (client / "outer").mkdir()
+    (client / "outer/outer.css").write_text(".outer {}\n", "utf8")
+    (client / "outer/outer.js").write_text(
+        'import { default as toy } from "../toy/toy.js";\n\nexport default (sent) => ["outer", ...toy(sent)];\n', "utf8"
+    )
+    (tmp_path / "alone.mjs").write_text(bundle.dressed("outer/outer") + "export { $dressed };\n", "utf8")
+    run = """
+        globalThis.CSSStyleSheet = class { replaceSync(css) { this.css = css; } };
+        const { $dressed } = await import("./alone.mjs"), root = {};
+        const said = $dressed({ data: 11, parentElement: { getRootNode: () => root } });
+        console.log(JSON.stringify([...said, root.adoptedStyleSheets[0].css.split("\\n").length]));
+    """
+    done = subprocess.run(
+        [str(NODE), "--input-type=module", "--eval", run], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.stdout.strip() == '["outer",38,33,7,1,5]', done.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [

@@ -18,10 +18,11 @@ _IMPORT = re.compile(r'^import \{([^{}]+)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 _OTHER_IMPORT = re.compile(r"^import\b.*|^[^/*\n]*\bimport(?:\(|\.meta).*", re.MULTILINE)
 _OTHER_EXPORT = re.compile(r"^export\b.*", re.MULTILINE)
+_DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _DRESSED = """
 const $sheet = new CSSStyleSheet();
 $sheet.replaceSync({style});
-export default (sent) => {{
+const $dressed = (sent) => {{
   sent.parentElement.getRootNode().adoptedStyleSheets = [$sheet];
   return $view(Array.isArray(sent.data) ? {{ ...sent, data: sent.data[0] }} : sent);
 }};
@@ -40,10 +41,16 @@ def joined(entry: Path) -> str:
     Raises:
         ValueError: if a module imports or exports in another way than all do here, or modules import in a circle.
     """
+    order, wanted = _in_order(entry)
+    return "\n".join(_scope(module, sorted(wanted[module])) for module in order[:-1]) + _body(order[-1])
+
+
+def _in_order(entry: Path) -> tuple[list[Path], dict[Path, set[str]]]:
+    """A module and all it imports, each behind what it imports itself; and the names that are imported from each."""
     order: list[Path] = []
     wanted: dict[Path, set[str]] = {}
     _collect(entry.resolve(), order, wanted, ())
-    return "\n".join(_scope(module, sorted(wanted[module])) for module in order[:-1]) + _body(order[-1])
+    return order, wanted
 
 
 def _collect(module: Path, order: list[Path], wanted: dict[Path, set[str]], above: tuple[Path, ...]) -> None:
@@ -80,19 +87,33 @@ def _refuse(other: re.Pattern[str], module: Path, body: str) -> None:
 
 def _scope(module: Path, names: list[str]) -> str:
     body = _EXPORT.sub("", _body(module))
+    if "default" in names:  # as in ``import { default as grid } from``
+        body = _DEFAULT.sub("const $default = ", body)
     _refuse(_OTHER_EXPORT, module, body)
-    return f"const {_name(module)} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
+    handed = ", ".join("default: $default" if name == "default" else name for name in names)
+    return f"const {_name(module)} = (() => {{\n{body}return {{ {handed} }};\n}})();\n"
+
+
+def _style(entry: Path) -> str:
+    """The style of a view, behind those of the views it is made of."""
+    styles = [module.with_suffix(".css") for module in _in_order(entry)[0]]
+    return "".join(style.read_text("utf8") for style in styles if style.is_file())
+
+
+def dressed(view: str) -> str:
+    """A view's code, which makes of it the function ``$dressed``: it puts the style on, then shows the view."""
+    entry = CLIENT / f"{view}.js"
+    code, found = _DEFAULT.subn("const $view = ", joined(entry))
+    if found != 1:
+        raise ValueError(f"{entry.name} exports {found} views, not one")
+    return code + _DRESSED.format(style=json.dumps(_style(entry)))
 
 
 @cache
 def bundle(view: str) -> tuple[str, bytes]:
-    """A view's file: its name, and what is in it."""
-    entry = CLIENT / f"{view}.js"
-    code, found = re.subn(r"^export default ", "const $view = ", joined(entry), flags=re.MULTILINE)
-    if found != 1:
-        raise ValueError(f"{entry.name} exports {found} views, not one")
-    content = (code + _DRESSED.format(style=json.dumps(entry.with_suffix(".css").read_text("utf8")))).encode()
-    return f"{entry.stem}-{hashlib.blake2b(content, digest_size=8).hexdigest()}.js", content
+    """A view's file, as Streamlit is handed it: its name, and what is in it."""
+    content = (dressed(view) + "export default $dressed;\n").encode()
+    return f"{Path(view).name}-{hashlib.blake2b(content, digest_size=8).hexdigest()}.js", content
 
 
 @cache

@@ -39,6 +39,17 @@ def sources(lang: str) -> tuple[Path, ...]:
     return ROOT / "viz" / "text" / f"{lang}.toml", *sorted((ROOT / "pages").glob(f"*/{lang}.toml"))
 
 
+@cache
+def _of_frame(lang: str) -> Mapping[str, str]:
+    """What stands here, without the pages."""
+    return MappingProxyType(_flatten(tomllib.loads(sources(lang)[0].read_text("utf8")), ""))
+
+
+def words_of(lang: str, part: str) -> dict[str, str]:
+    """The frame's own texts below a name, by the rest of theirs: all that a view in the browser is to say."""
+    return {key.removeprefix(f"{part}."): text for key, text in _of_frame(lang).items() if key.startswith(f"{part}.")}
+
+
 def _flatten(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
     flat: dict[str, str] = {}
     for key, value in table.items():

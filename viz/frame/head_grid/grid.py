@@ -16,7 +16,7 @@ from viz.frame.examples import examples, pairs
 from viz.frame.scene import Scene
 from viz.models.capture import Head
 from viz.models.tokens import Tokens, word_labels
-from viz.text import sentences
+from viz.text import words_of
 
 VIEW = "head_grid"
 SORTS = ("model", "entropy", "distance", "previous", "next", "same", "first", "link")
@@ -131,12 +131,6 @@ def _how_maps_are_read(scene: Scene, view: specs.View) -> dict[str, bool]:
     return {"same": not scene.capture.is_cross, "renormalise": view.hide, "plain": not merged_or_hidden}
 
 
-def _words(lang: str) -> dict[str, str]:
-    """The grid's own words, to be filled in by the browser."""
-    texts = sentences(lang)
-    return {name.removeprefix(f"{VIEW}."): texts[name] for name in texts if name.startswith(f"{VIEW}.")}
-
-
 def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
     """Show every head of the capture at once, and say what the visitor chose there.
 
@@ -177,7 +171,7 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
                 "off": sorted(heads_off),
                 "axes": {"queries": queries, "keys": keys, **_how_maps_are_read(scene, view)},
                 "colours": {"positive": BLUE, "negative": ORANGE, "heads": HEADS},
-                "words": _words(scene.choice.lang),
+                "words": words_of(scene.choice.lang, VIEW),
             },
         )
     return GridChoice(

@@ -58,7 +58,8 @@ export class Current {
     if (!head) return null;
     if (this.buffer.length !== this.scores.length) this.buffer = new Float32Array(this.scores.length);
     const weights = softmax(this.scores, head.rows, head.columns, temperature, this.buffer);
-    return { ...sizes, values: plain ? weights : regroup(weights, queries, keys, renormalise), masked };
+    const exact = !head.coarse; // made of rounded weights, away from the app
+    return { ...sizes, exact, values: plain ? weights : regroup(weights, queries, keys, renormalise), masked };
   }
 }
 

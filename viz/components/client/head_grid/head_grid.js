@@ -24,7 +24,12 @@ const NOTHING = Object.freeze({ query: null, key: null });
 
 const show = mount((parent, data) => new Grid(parent, data.channel));
 
-export default (sent) => (sent.data instanceof Uint8Array ? keep(unpack(sent.data)) : show(sent));
+/** Numbers come as bytes, or taken apart already (take_away.js); words and choices as an object of their own. */
+export default (sent) => {
+  const { data } = sent;
+  if (data instanceof Uint8Array) return keep(unpack(data));
+  return data.kind ? keep(data) : show(sent);
+};
 
 function channel(name) {
   if (!kept.has(name)) kept.set(name, {});

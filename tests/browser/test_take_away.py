@@ -1,0 +1,156 @@
+"""Heads outside the app, in a real browser: a file that asks for nothing, and two widgets in one notebook."""
+
+import pytest
+import torch
+from torch.nn.functional import softmax
+from torch.testing import assert_close
+
+import viz
+from tests.browser.drive import PATIENCE, PHONE, Watch, frame
+from viz.components import bundle
+from viz.components.head_grid import weight_codes
+from viz.components.one_file import VIEW
+from viz.notebook.widget import CHOICE, RENDER
+
+HOSTILE = ["</script>", "<!--", "\u2028", "<img/src=x/onerror=alert(1)>", "{q}", "猫", "ا"]
+READY = "() => document.querySelector('.head-grid')?.headGrid?.map"
+
+
+def maps(n=2, heads=3, tokens=7, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return tuple((3 * torch.randn(1, heads, tokens, tokens, generator=generator)).softmax(-1) for _ in range(n))
+
+
+@pytest.fixture(scope="module")
+def blank(browser):
+    """Pages that are watched: what they ask for, what they complain of."""
+    contexts, watch = [], Watch()
+
+    def opened(viewport=(1280, 800), scheme="light", watched=True):
+        size = {"width": viewport[0], "height": viewport[1]}
+        context = browser.new_context(viewport=size, color_scheme=scheme)
+        context.set_default_timeout(PATIENCE)
+        if watched:
+            watch.follow(context)
+        contexts.append(context)
+        page = context.new_page()
+        page.asked = []
+        page.on("request", lambda request: page.asked.append(request.url))
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert watch.errors == []
+
+
+def numbers(page, what):
+    return torch.tensor(page.evaluate(f"() => Array.from(document.querySelector('.head-grid').headGrid.{what})"))
+
+
+def test_a_file_stands_alone(blank, tmp_path):
+    """From the disk: no request but for itself, the app's own values, every token as it is spelled; also on a phone."""
+    given = maps()
+    grid = viz.show(given, HOSTILE, layer=1, head=2, query=3, title="</title><b>x")
+    file = grid.save_html(tmp_path / "heads.html", link="https://example.org/?lang=zh")
+    page = blank(PHONE, "dark")
+    page.goto(file.as_uri())
+    page.wait_for_function(READY)
+    assert page.asked == [file.as_uri()]
+    sent = numbers(page, "wall.values").view(2, 3, 7, 7)
+    assert torch.equal(sent, weight_codes(torch.cat(given)).long()), "the codes that the app sends"
+    assert_close(numbers(page, "map.values").view(7, 7), given[1][0, 2], atol=7.7e-6, rtol=0)
+    assert page.locator(".token").all_inner_texts() == ["</script>", "<!--", "⟨2028⟩", *HOSTILE[3:]]
+    assert page.locator("h1").inner_text() == page.title() == "</title><b>x"
+    assert page.locator(".chip").inner_text().startswith(f"locked: query “{HOSTILE[3]}”")
+    assert page.locator(".facts a").get_attribute("href") == "https://example.org/?lang=zh"
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+    page.locator(".thumb").nth(1).click()
+    page.wait_for_function("() => document.querySelector('.head-grid').headGrid.head?.head === 1")
+    page.locator(".temperature input").fill("6")  # T = 10^(6/20), to two decimals
+    frame(page)
+    scores = given[0][0, 1].double().log()
+    assert_close(numbers(page, "map.values").view(7, 7).double(), softmax(scores / 2, -1), atol=1e-3, rtol=0)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert (
+        page.locator(".take-away").evaluate("(root) => getComputedStyle(root).backgroundColor") == "rgb(255, 255, 255)"
+    )
+    assert not page.locator(".temperature").is_visible()
+
+
+def test_nothing_can_leave_a_file(blank, tmp_path):
+    """Its policy stops a request even of a script that is let in by a flaw."""
+    page, stopped = blank(watched=False), []
+    page.on("requestfailed", lambda request: stopped.append((request.url, request.failure)))
+    file = viz.show(maps(), HOSTILE).save_html(tmp_path / "heads.html")
+    flaw = "<img src='http://127.0.0.1:9/seen'><script>document.title = 'run'</script><main"
+    file.write_text(file.read_text("utf8").replace("<main", flaw), "utf8")
+    page.goto(file.as_uri())
+    page.wait_for_function(READY)
+    assert page.title() != "run"
+    assert stopped == [("http://127.0.0.1:9/seen", "csp")]
+    assert page.asked == [file.as_uri(), "http://127.0.0.1:9/seen"]
+
+
+WIDGETS = """async ({ code, models }) => {
+  const { default: widget } = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+  document.body.style.background = "rgb(20, 24, 30)";
+  document.body.style.color = "rgb(240, 240, 240)";
+  window.models = models.map((state) => {
+    const heard = {}, bytes = Uint8Array.from(state.data);
+    state.data = new DataView(bytes.buffer);
+    state.saved = 0;
+    const model = {
+      state,
+      get: (name) => state[name],
+      set: (name, value) => { state[name] = value; (heard[`change:${name}`] ?? []).forEach((f) => f()); },
+      save_changes: () => state.saved++,
+      on: (event, f) => (heard[event] ??= []).push(f),
+      off: (event, f) => (heard[event] = (heard[event] ?? []).filter((other) => other !== f)),
+    };
+    const el = document.body.appendChild(document.createElement("div"));
+    model.close = widget.render({ model, el });
+    model.grid = () => el.firstChild.shadowRoot.querySelector(".head-grid")?.headGrid;
+    return model;
+  });
+}"""
+
+
+def test_two_widgets_in_one_notebook(blank):
+    """As anywidget runs them: each has its own heads and words, says what is chosen, and does what Python says."""
+    source, target = list("abcdefg"), list("vwxyz")
+    cross = tuple(torch.softmax(torch.arange(2 * 35.0).view(1, 2, 5, 7) % 11, -1) for _ in range(2))
+    grids = [
+        viz.show(maps(), HOSTILE, layer=1),
+        viz.show((maps(), maps(tokens=5, heads=2), cross), (source, target), stack="cross", lang="zh"),
+    ]
+    states = [grid.get_state(("words", *CHOICE)) | {"data": list(grid.data)} for grid in grids]
+    page = blank()
+    page.goto("about:blank")
+    page.evaluate(WIDGETS, {"code": bundle.dressed(VIEW) + RENDER, "models": states})
+    page.wait_for_function("() => models.every((model) => model.grid()?.map)")
+
+    def of(which, what):
+        return page.evaluate(f"() => {{ const model = models[{which}], grid = model.grid(); return {what}; }}")
+
+    values = torch.tensor(of(1, "Array.from(grid.map.values)")).view(5, 7)
+    assert_close(values, cross[0][0, 0], atol=7.7e-6, rtol=0)
+    assert of(0, "grid.labels.rows") == ["</script>", "<!--", "⟨2028⟩", *HOSTILE[3:]]
+    assert "层" in of(1, "grid.panel.name.textContent") and "layer 1" in of(0, "grid.panel.name.textContent")
+    # what is around is dark, and so are they
+    assert of(0, "grid.palette.theme.background") == "rgb(20, 24, 30)"
+    # a click in the first is known to Python, and nothing to the second
+    of(0, "grid.thumbs.buttons[2].click()")
+    of(0, "grid.lock({ query: 4, key: null })")
+    page.wait_for_function("() => models[0].state.saved > 0 && models[0].state.query === 4")
+    assert of(0, "[model.state.layer, model.state.head, model.state.query, model.state.key]") == [0, 2, 4, None]
+    assert of(1, "[model.state.layer, model.state.head, model.state.query, model.state.saved]") == [0, 0, None, 0]
+    # Python chooses another head in the second, then another stack
+    of(1, "(model.set('layer', 1), model.set('head', 1), model.set('key', 6))")
+    page.wait_for_function("() => models[1].grid().head?.layer === 1 && models[1].grid().locked.key === 6")
+    of(1, "model.set('stack', 'decoder')")
+    page.wait_for_function("() => models[1].grid()?.map?.columns === 5")
+    assert of(1, "grid.labels.rows") == target
+    assert of(1, "model.close() ?? model.grid() ?? null") is None
+    assert of(0, "grid.map.columns") == 7

@@ -1,0 +1,104 @@
+"""What people have in hand becomes maps, or a sentence that says what is wrong with it."""
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from viz.notebook.maps import blocked, labels, layers, stack_of
+
+WORDS = ["[CLS]", "the", "cat", "sat", "[SEP]"]
+
+
+def maps(heads=3, queries=5, keys=5, n=2):
+    generator = torch.Generator().manual_seed(0)
+    return tuple(torch.randn(1, heads, queries, keys, generator=generator).softmax(-1) for _ in range(n))
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "numpy", "numpy16", "no batch", "list"])
+def test_every_way_to_have_them(kind):
+    given = maps()
+    made = {
+        "float32": lambda: given,
+        "float16": lambda: tuple(layer.half() for layer in given),
+        "bfloat16": lambda: tuple(layer.bfloat16() for layer in given),
+        "numpy": lambda: tuple(layer.numpy().astype(np.float64) for layer in given),
+        "numpy16": lambda: tuple(layer.numpy().astype(np.float16) for layer in given),
+        "no batch": lambda: torch.cat(given),
+        "list": lambda: [layer.clone().requires_grad_() for layer in given],
+    }[kind]()
+    found = layers(made, "self")
+    assert [layer.dtype for layer in found] == [torch.float32] * 2
+    near = {"float16": 5e-4, "numpy16": 5e-4, "bfloat16": 4e-3}.get(kind, 1e-7)
+    assert_close(torch.stack(found), torch.cat(given), atol=near, rtol=0)
+
+
+def nothing(layer):
+    return None
+
+
+WRONG = {
+    "None, as a model without eager gives it": (lambda: (None, None), 'attn_implementation="eager"'),
+    "generate": (lambda: (maps(), maps()), "generate.. gives one tuple for each token"),
+    "several texts": (lambda: tuple(layer.expand(7, -1, -1, -1) for layer in maps()), "holds 7 texts"),
+    "one matrix": (lambda: (torch.eye(5),), r"is 5 × 5, and not \(1, heads"),
+    "dropout": (lambda: tuple(layer * 1.25 for layer in maps()), "sums to 1.250 and not to 1. Dropout"),
+    "scores": (lambda: (torch.randn(1, 3, 5, 5),), "negative or no numbers"),
+    "not a number": (lambda: (torch.full((1, 3, 5, 5), torch.nan),), "negative or no numbers"),
+    "two sizes": (lambda: (*maps(), *maps(queries=7, keys=7)), "Layer 2 .* 7 × 7 tokens, layer 0"),
+    "no layer": (tuple, "There is no layer"),
+    "a number": (lambda: 3, "no tuple with a tensor for each layer, but int"),
+    "far too much": (lambda: (torch.ones(1, 1, 1, 1).expand(1, 3, 7_000, 7_000) / 7_000,), "at most 96 MB"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_said(what):
+    make, sentence = WRONG[what]
+    with pytest.raises(ValueError, match=sentence):
+        layers(make(), "self")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "sentence"),
+    [(WORDS[:4], "have 5 tokens, and the tokens handed over are 4"), ("the cat", "one text, not a list")],
+)
+def test_tokens_that_do_not_fit_are_said(tokens, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        labels(tokens, 5, "self")
+
+
+def test_marks_for_a_space_are_spaces_and_nothing_is_invisible():
+    assert labels(["▁the", "Ġcat", "Ċ", "", "\u202e"], 5, "self") == ("␣the", "␣cat", "↵", "·", "⟨202E⟩")
+    assert labels(["Ċ", "a"], 2, "self") == ("Ċ", "a")
+
+
+def test_a_row_of_nothing_is_a_row():
+    given = maps()[0].clone()
+    given[0, 1, 3] = 0
+    assert layers((given,), "self")[0][1, 3].sum() == 0
+
+
+def test_a_mask_is_where_no_head_of_any_layer_looks():
+    causal = [layer[0].tril() / layer[0].tril().sum(-1, keepdim=True) for layer in maps()]
+    assert torch.equal(blocked(causal), torch.ones(5, 5).triu(1).bool())
+    causal[1][2, 0, 4] = 1e-9  # one head does: 0 elsewhere was only small
+    assert not blocked(causal)[0, 4]
+    assert blocked([layer[0] for layer in maps()]) is None
+
+
+def test_a_stack_knows_special_tokens_and_repeated_ones():
+    words = ["<s>", "cat", "and", "cat", "</s>"]
+    stack, found = stack_of("self", maps(), words, words)
+    heads = list(stack.layers)
+    weights = found[0].double()
+    same = (weights[:, 1, 3] + weights[:, 3, 1]) / 2
+    assert_close(heads[0].measures["same"].double(), same, atol=1e-6, rtol=0)
+    assert_close(heads[0].measures["separators"].double(), weights[:, :4, 4].mean(-1), atol=1e-6, rtol=0)
+
+
+def test_two_texts_need_a_stack_between_them():
+    with pytest.raises(ValueError, match="5 × 7: a text that looks at itself has square ones"):
+        stack_of("self", maps(keys=7), WORDS, [*WORDS, "x", "y"])
+    stack, _ = stack_of("cross", maps(keys=7), WORDS, [*WORDS, "x", "y"])
+    assert set(next(iter(stack.layers)).measures) == {"entropy", "same", "first", "separators"}

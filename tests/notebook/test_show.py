@@ -1,0 +1,124 @@
+"""`viz.show`: of a model, of what it gave, or of attentions and tokens; and what of it Python can read and set."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from torch.testing import assert_close
+from traitlets import TraitError
+
+import viz
+from tests import checkpoints
+from viz.models import load
+from viz.notebook.run import name_of
+
+TEXT = checkpoints.TEXT
+
+
+def maps(heads=3, queries=5, keys=5, n=2, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return tuple(torch.randn(1, heads, queries, keys, generator=generator).softmax(-1) for _ in range(n))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Makes small checkpoints, and opens them as anyone would: with transformers, and with its usual attention."""
+
+    def made(name):
+        where = checkpoints.save(name, tmp_path_factory.mktemp(name))
+        model = getattr(transformers, checkpoints.FAMILIES[name].model).from_pretrained(where)
+        return model, transformers.AutoTokenizer.from_pretrained(where)
+
+    return made
+
+
+def test_a_model_and_a_text(folder):
+    model, tokenizer = folder("bert")
+    model.train()
+    assert model.config._attn_implementation == "sdpa"
+    grid = viz.show(model, tokenizer, TEXT, layer=1, head=4)
+    assert (model.config._attn_implementation, model.training) == ("sdpa", True), "the model is left as it was"
+    model.eval()
+    model.set_attn_implementation("eager")
+    inputs = tokenizer(TEXT, return_tensors="pt")
+    with torch.inference_mode():
+        want = model(**inputs, output_attentions=True).attentions
+    assert_close(torch.from_numpy(grid.weights), want[1][0, 4], atol=1e-6, rtol=0)
+    assert grid.tokens[0][0] == "[CLS]" and len(grid.tokens[0]) == inputs["input_ids"].shape[1]
+    again = viz.show(model(**inputs, output_attentions=True), grid.tokens[0], layer=1, head=4)
+    assert np.allclose(again.weights, grid.weights, atol=1e-6)
+
+
+def test_the_packaged_model_is_opened_by_name():
+    model = load("all-MiniLM-L6-v2")
+    grid = viz.show(model.model, model.tokenizer, TEXT, layer=3, head=1)
+    row, column = grid.tokens[0].index("it"), grid.tokens[1].index("animal")
+    assert round(float(grid.weights[row, column]), 2) == 0.68
+
+
+def test_an_encoder_and_a_decoder(folder):
+    model, tokenizer = folder("bart")
+    grid = viz.show(model, tokenizer, TEXT, target="Paris is old.")
+    rows, columns = len(grid.tokens[0]), None
+    assert grid.stack == "encoder"
+    grid.stack = "cross"
+    rows, columns = map(len, grid.tokens)
+    assert grid.weights.shape == (rows, columns) and rows != columns
+    inputs = tokenizer(TEXT, return_tensors="pt")
+    labels = tokenizer(text_target="Paris is old.", return_tensors="pt")["input_ids"]
+    model.set_attn_implementation("eager")
+    with torch.inference_mode():
+        read = model.eval().prepare_decoder_input_ids_from_labels(labels)
+        want = model(**inputs, decoder_input_ids=read, output_attentions=True).cross_attentions
+    assert_close(torch.from_numpy(grid.weights), want[0][0, 0], atol=1e-6, rtol=0)
+    written = viz.show(model, tokenizer, TEXT)
+    written.stack = "decoder"
+    assert written.weights.shape[0] == len(written.tokens[0]) > 1
+
+
+def test_a_triple_of_attentions_and_two_lists_of_tokens():
+    source, target = list("abcdefg"), list("vwxyz")
+    triple = (maps(queries=7, keys=7, n=1), maps(n=2), maps(keys=7, n=2))
+    grid = viz.show(triple, (source, target), stack="cross", layer=1, head=2)
+    assert np.allclose(grid.weights, triple[2][1][0, 2].numpy())
+    assert tuple(map(tuple, grid.tokens)) == (tuple(target), tuple(source))
+    assert viz.show((None, None, triple[2]), (source, target)).stack == "cross"
+    with pytest.raises(ValueError, match="two lists of tokens"):
+        viz.show(triple, source)
+
+
+def test_what_is_wrong_is_a_sentence(folder):
+    model, tokenizer = folder("gpt2")
+    with pytest.raises(ValueError, match="no decoder beside its encoder"):
+        viz.show(model, tokenizer, TEXT, target="x")
+    with pytest.raises(ValueError, match="output_attentions=True"):
+        viz.show(SimpleNamespace(attentions=None), list("abc"))
+    with pytest.raises(ValueError, match="lang='fr' is none of en, zh"):
+        viz.show(maps(), list("abcde"), lang="fr")
+
+
+def test_a_choice_is_read_set_and_refused():
+    grid = viz.show(maps(), list("abcde"), layer=1, query=4)
+    seen = []
+    grid.observe(lambda change: seen.append((change["name"], change["new"])), ["layer", "query"])
+    grid.layer, grid.query = 0, None
+    assert seen == [("layer", 0), ("query", None)]
+    wrong = {"layer": 2, "head": 3, "query": 5, "key": -1, "temperature": 11, "stack": "cross", "look": "graph"}
+    for name, value in wrong.items():
+        with pytest.raises(TraitError):
+            setattr(grid, name, value)
+    assert (grid.layer, grid.head, grid.temperature, grid.look) == (0, 0, 1.0, "map")
+
+
+def test_a_saved_file_names_no_folder_of_this_machine(folder, tmp_path):
+    model, tokenizer = folder("gpt2")
+    model.config.name_or_path = str(tmp_path / "secret" / "mine")
+    assert name_of(model) == "mine"
+    file = viz.show(model, tokenizer, TEXT, lang="zh").save_html(
+        tmp_path / "heads.html", link="https://example.org/?a=1&b"
+    )
+    text = file.read_text("utf8")
+    assert str(tmp_path) not in text and "mine 的所有头" in text and TEXT.replace("'", "&#x27;") in text
+    assert 'href="https://example.org/?a=1&amp;b"' in text

@@ -1,0 +1,214 @@
+// The head grid away from the app: in a notebook's cell, or in a file. Every head is here, compressed; what Python does
+// for the grid in the app (the scores of the chosen head, several heads of a large wall together) is done here.
+//
+// `data` is the model of a widget, as anywidget has it: get, set, save_changes, on and off. A file brings one that keeps.
+
+import { element, segments } from "../lib/dom.js";
+import { regroup } from "../lib/numbers.js";
+import { default as showGrid } from "../head_grid/head_grid.js";
+import { codes, inflate, logarithms, open, wallOf } from "./decode.js";
+import { dress, watchTheme } from "./theme.js";
+
+const NUMBERS = ["layer", "head", "query", "key", "temperature"];
+const NAMES = [...NUMBERS, "sort", "show", "look", "combine", "several"];
+const TOP = 65535;
+let views = 0; // two in one notebook have nothing in common
+
+export default (sent) => {
+  const away = new Away(sent.parentElement, sent.data);
+  return () => away.close();
+};
+
+class Away {
+  constructor(parent, model) {
+    this.model = model;
+    this.channel = `away-${++views}`;
+    this.root = element("div", "take-away");
+    this.root.away = this; // for the browser's tests
+    this.bar = element("div", "stacks");
+    this.place = element("div");
+    this.root.append(this.bar, this.place);
+    parent.append(this.root);
+    const bytes = model.get("data"); // a DataView in a notebook
+    const { header, body } = open(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    Object.assign(this, { header, body });
+    this.follow = () => this.#follow();
+    for (const name of [...NAMES, "stack"]) model.on(`change:${name}`, this.follow);
+    dress(this.root, parent);
+    this.unwatch = watchTheme((paper) => {
+      dress(this.root, parent, paper === true);
+      this.#show();
+    });
+    // Keys are the grid's: in a notebook 0 0 would start the kernel again.
+    this.root.addEventListener("keydown", (event) => event.stopPropagation());
+    if (header.stacks.length > 1) this.#bar();
+    this.ready = this.#open(this.#asked());
+  }
+
+  close() {
+    for (const name of [...NAMES, "stack"]) this.model.off(`change:${name}`, this.follow);
+    this.unwatch();
+    this.closeGrid?.();
+    this.root.remove();
+  }
+
+  #bar() {
+    const { around } = this.model.get("words");
+    const named = this.header.stacks.map(({ name }) => [name, around[`stack_${name}`]]);
+    this.stacks = segments(around.stacks, named, (name) => {
+      this.#tell({ stack: name, query: null, key: null, several: [] });
+      this.#open(this.#stack(name));
+    });
+    this.bar.append(this.stacks.element);
+  }
+
+  #stack(name) {
+    return this.header.stacks.find((stack) => stack.name === name) ?? this.header.stacks[0];
+  }
+
+  #asked() {
+    return this.#stack(this.model.get("stack"));
+  }
+
+  // --- what is chosen: -1 to the grid, nothing to Python --------------------------------------------------------
+
+  /** What the model says is chosen, as far as this stack has it. */
+  #choice() {
+    const { n_layers, n_heads, axes } = this.stack, read = (name) => this.model.get(name);
+    const within = (name, count) => ((read(name) ?? -1) < count ? read(name) ?? -1 : -1);
+    return {
+      ...Object.fromEntries(NAMES.map((name) => [name, read(name)])),
+      layer: Math.min(read("layer"), n_layers - 1), head: Math.min(read("head"), n_heads - 1),
+      query: within("query", axes.queries.of.length), key: within("key", axes.keys.of.length),
+      several: read("several").filter((index) => index < n_layers * n_heads),
+    };
+  }
+
+  #tell(values) {
+    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
+    this.model.save_changes();
+  }
+
+  /** Python has chosen, or another view of the same widget. */
+  #follow() {
+    clearTimeout(this.soon); // several at once are one change
+    this.soon = setTimeout(() => {
+      if (this.#asked() !== this.stack) return this.#open(this.#asked());
+      const choice = this.#choice();
+      if (NAMES.some((name) => JSON.stringify(choice[name]) !== JSON.stringify(this.choice[name]))) this.#answer(choice);
+    });
+  }
+
+  // --- from bytes to what the grid is shown ---------------------------------------------------------------------
+
+  async #open(stack) {
+    this.stack = stack;
+    this.stacks?.show(stack.name);
+    const wall = await this.#wall(stack);
+    if (this.stack !== stack) return; // another was chosen meanwhile
+    this.closeGrid?.();
+    this.n = 0; // a new grid has told nothing yet
+    this.#keep(wall);
+    this.wall = wall;
+    [this.head, this.links] = [null, null];
+    this.choice = this.#choice();
+    this.#show();
+    await this.#answer(this.choice);
+  }
+
+  #part([at, length]) {
+    return inflate(this.body.subarray(at, at + length));
+  }
+
+  async #wall(stack) {
+    const { n_layers, n_heads, rows, columns } = stack, size = rows * columns, n = n_layers * n_heads, id = stack.name;
+    if (stack.wall) return wallOf(stack, codes(await this.#part(stack.wall), n * size), id);
+    const values = new Uint16Array(n * size);
+    const heads = stack.heads.map(async (head, i) => values.set(codes(await this.#part(head), size), i * size));
+    await Promise.all(heads);
+    return wallOf(stack, values, id);
+  }
+
+  #keep(packed) {
+    showGrid({ data: Object.assign(packed, { channel: this.channel }) });
+    return packed;
+  }
+
+  #sizes() {
+    const { queries, keys } = this.stack.axes;
+    return { rows: queries.of.length, columns: keys.of.length };
+  }
+
+  async #weights(index) {
+    const { rows, columns } = this.#sizes(), { queries, keys, renormalise, plain } = this.stack.axes;
+    const weights = Float32Array.from(codes(await this.#part(this.stack.heads[index]), rows * columns), (code) => code / TOP);
+    return plain ? weights : regroup(weights, queries, keys, renormalise);
+  }
+
+  async #scores(layer, head) {
+    const { rows, columns } = this.#sizes(), place = this.stack.heads[layer * this.stack.n_heads + head];
+    const [at, length, low, high] = place;
+    const scores = logarithms(await this.#part([at, length]), rows * columns, low, high);
+    const id = `${this.stack.name} ${layer} ${head}`;
+    return { kind: "head", id, codec: "float32", coarse: true, layer, head, rows, columns, scores };
+  }
+
+  /** Several heads of a wall that is too coarse for it. */
+  async #together(how, heads) {
+    const { queries, keys } = this.stack.axes, { n_heads } = this.stack, { length } = heads;
+    const values = new Float32Array(queries.count * keys.count);
+    for (const index of heads) {
+      const weights = await this.#weights(index);
+      for (let at = 0; at < values.length; at++) {
+        values[at] = how === "mean" ? values[at] + weights[at] / length : Math.max(values[at], weights[at]);
+      }
+    }
+    const pairs = [...heads].sort((a, b) => a - b).map((i) => [Math.floor(i / n_heads), i % n_heads]);
+    const packed = Uint16Array.from(values, (value) => Math.round(value * TOP)), id = JSON.stringify([how, pairs]);
+    return { kind: "head", id, codec: "weights", combined: how, heads: pairs, codes: packed };
+  }
+
+  async #headOf(choice) {
+    if (!this.stack.heads.length) return null; // scores: the wall has them all
+    if (choice.combine === "one" || this.wall.pool === 1) return this.#scores(choice.layer, choice.head);
+    const { n_heads } = this.stack, layer = Array.from({ length: n_heads }, (_, head) => choice.layer * n_heads + head);
+    return this.#together(choice.combine, choice.several.length ? choice.several : layer);
+  }
+
+  /** What every head gives to the locked pair, where the wall cannot tell. */
+  async #linksOf({ sort, query, key }) {
+    if (sort !== "link" || this.wall.pool === 1 || query < 0 || key < 0) return null;
+    const { queries, keys } = this.stack.axes, at = queries.of[query] * keys.count + keys.of[key];
+    const values = [];
+    for (let i = 0; i < this.stack.heads.length; i++) values.push((await this.#weights(i))[at]);
+    return values;
+  }
+
+  async #answer(choice) {
+    this.choice = choice;
+    this.n = choice.n ?? this.n;
+    const [head, links] = [await this.#headOf(choice), await this.#linksOf(choice)];
+    if (this.choice !== choice) return; // a later one is on its way
+    this.head = head && this.#keep(head);
+    this.links = links;
+    this.#show();
+  }
+
+  #show() {
+    if (!this.choice) return;
+    const { channel, wall, head, links, n, choice, stack, header } = this;
+    this.closeGrid = showGrid({
+      parentElement: this.place,
+      data: {
+        channel, n, choice, links, wall: wall.id, head: head?.id, off: [], axes: stack.axes, colours: header.colours,
+        words: this.model.get("words").grid,
+      },
+      setStateValue: (_, told) => {
+        const { n: _told, ...values } = told, open = (token) => (token < 0 ? null : token);
+        this.choice = told;
+        this.#tell({ ...values, query: open(told.query), key: open(told.key) });
+        this.#answer(told);
+      },
+    });
+  }
+}

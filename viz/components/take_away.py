@@ -1,0 +1,157 @@
+"""What the head grid is given where no app stands behind it, in a notebook or a file: every head, exact, compressed.
+
+Weights are the codes that the app sends for its wall, 16 bits each (:func:`viz.components.head_grid.weight_codes`): two
+bytes say the same here and there. For another temperature a small weight's code is too coarse, so its logarithm is sent
+as well, in one byte: then two decimals are right. ``client/take_away/decode.js`` takes it apart again.
+"""
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from viz.components.head_grid import largest_of_blocks, pool_of, score_codes, weight_codes
+from viz.figures.palette import BLUE, HEADS, ORANGE
+
+SMALL = 16
+"""Codes below this one have a byte of their own: a temperature of 10 makes much of them."""
+
+FARTHEST = -80.0
+"""Where their scale ends at most: at T = 10 what is below gets 3e-4 of what the largest weight gets."""
+
+LEVELS, ZERO, MASKED = 253, 254, 255
+"""That byte: 0 to 253 between the ends of the head's scale, or a weight of 0, or a cell that may not be looked at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heads:
+    """The heads of one layer, (H, Q, K), rows = queries.
+
+    ``logarithms`` are those of the weights where they are known better than from the weights; ``masked`` (Q, K) is True
+    where a query may not look; ``shown`` are the maps as they are shown, if that is not the weights of every token;
+    ``measures`` are numbers by which heads can be ordered.
+    """
+
+    weights: Tensor
+    measures: Mapping[str, Tensor]
+    masked: Tensor | None = None
+    logarithms: Tensor | None = None
+    shown: Tensor | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """The tokens along one side: the row or column that each is part of (-1: hidden), and what is written there."""
+
+    of: Sequence[int]
+    labels: Sequence[str]
+
+    def sent(self) -> dict[str, Any]:
+        """As the browser has it."""
+        return {"of": list(self.of), "count": len(self.labels), "labels": list(self.labels)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """The heads of an encoder, a decoder or what is between them, and the tokens they look from and at.
+
+    ``name`` is "self", "encoder", "decoder" or "cross", ``what`` is "weights" or "scores"; where tokens are hidden
+    rows of weights sum to 1 again if ``renormalise``.
+    """
+
+    name: str
+    layers: Iterable[Heads]
+    n_layers: int
+    queries: Axis
+    keys: Axis
+    same: bool = True
+    what: str = "weights"
+    renormalise: bool = False
+
+
+def planes(codes: Tensor) -> bytes:
+    """Numbers of 16 bits as all their high bytes, then all low ones: the high ones repeat, and compress well."""
+    numbers = codes.flatten().int()
+    return bytes((numbers >> 8).to(torch.uint8).numpy()) + bytes((numbers & 255).to(torch.uint8).numpy())
+
+
+def small_weights(codes: Tensor, logarithms: Tensor, masked: Tensor | None) -> tuple[bytes, float, float]:
+    """A byte for each weight with a small code, and the ends of their scale of logarithms."""
+    small = codes.int() < SMALL
+    logs = logarithms[small].double()
+    logs = logs.clamp(min=FARTHEST).where(~logs.isneginf(), -torch.inf)
+    zero, seen = logs.isneginf(), logs.isfinite()
+    low = float(logs[seen].min()) if seen.any() else 0.0
+    high = max(float(logs[seen].max()), low) if seen.any() else 0.0
+    share = (logs.where(seen, low) - low) / max(high - low, 1e-30)
+    levels = (share * LEVELS).round().where(~zero, ZERO)
+    if masked is not None:
+        levels = levels.where(~masked[small], MASKED)
+    return bytes(levels.to(torch.uint8).numpy()), low, high
+
+
+def payload(stacks: Sequence[Stack]) -> bytes:
+    """Everything the grid needs to show these heads but words and choices: a header (JSON), then compressed parts."""
+    body = bytearray()
+
+    def put(raw: bytes) -> list[int]:
+        packed = zlib.compress(raw, 9)
+        body.extend(packed)
+        return [len(body) - len(packed), len(packed)]
+
+    listed = [_stack(stack, put) for stack in stacks]
+    colours = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
+    header = json.dumps({"stacks": listed, "colours": colours}, allow_nan=False).encode()
+    return len(header).to_bytes(4, "little") + header + bytes(body)
+
+
+def _stack(stack: Stack, put: Any) -> dict[str, Any]:
+    """Put the parts of a stack behind what is there already; gives its part of the header."""
+    walls, ranges, heads, names, measures = [], [], [], [], []
+    for layer in stack.layers:
+        maps = layer.weights if layer.shown is None else layer.shown
+        H, n_queries, n_keys = maps.shape
+        pool = pool_of(stack.n_layers * H, n_queries, n_keys)
+        names, numbers = list(layer.measures), torch.stack([values.float() for values in layer.measures.values()])
+        measures.append(numbers)
+        if stack.what == "scores":
+            code, low_high = score_codes(largest_of_blocks(maps.float(), pool))
+            ranges.append(low_high)
+            walls.append(code)
+            continue
+        if pool > 1 or layer.shown is not None:
+            walls.append(weight_codes(largest_of_blocks(maps.float(), pool)))
+        heads += [_head(layer, i, put) for i in range(H)]
+    rows, columns = math.ceil(n_queries / pool), math.ceil(n_keys / pool)
+    plain = len(stack.queries.of) == n_queries and len(stack.keys.of) == n_keys
+    return {
+        "name": stack.name, "n_layers": stack.n_layers, "n_heads": H, "n_queries": n_queries, "n_keys": n_keys,
+        "rows": rows, "columns": columns, "pool": pool, "what": stack.what,
+        "order": names, "measures": _or_none(torch.cat(measures, 1)),
+        "ranges": torch.cat(ranges).flatten().tolist() if ranges else [],
+        "wall": put(planes(torch.stack(walls))) if walls else None,
+        "heads": heads,
+        "axes": {
+            "queries": stack.queries.sent(), "keys": stack.keys.sent(), "same": stack.same,
+            "renormalise": stack.renormalise, "plain": plain,
+        },
+    }  # fmt: skip
+
+
+def _or_none(numbers: Tensor) -> list[float | None]:
+    """JSON has no NaN."""
+    return [None if math.isnan(number) else number for number in numbers.flatten().tolist()]
+
+
+def _head(layer: Heads, i: int, put: Any) -> list[float]:
+    """One head's part, and the ends of its scale."""
+    weights = layer.weights[i].float()
+    codes = weight_codes(weights)
+    logs = weights.log() if layer.logarithms is None else layer.logarithms[i]
+    tails, low, high = small_weights(codes, logs, layer.masked)
+    return [*put(planes(codes) + tails), low, high]
