@@ -12,6 +12,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from pages.heads import page_file
 from viz import ASSETS, ROOT
 from viz.core.heads import MultiHeadTrace
 from viz.frame import compute, specs, state
@@ -155,6 +156,7 @@ def downloads(scene: Scene, head: int, view: specs.View) -> None:
         on_click="ignore",
         width="stretch",
     )
+    page_file.offer(scene, view)
     st.caption(t("export.code"))
     if choice.source.model and _name(choice.source.model).startswith("assets/"):
         st.caption(t("export.code_folder"))

@@ -8,9 +8,10 @@ from viz.core.analysis.checks import rounding, torchs_weights
 from viz.figures.bars import bars
 from viz.frame import locks, state
 from viz.frame.checks import Check, asked_of, check
+from viz.frame.compute import head_grid
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part
-from viz.frame.head_grid.grid import axis, opening_query
+from viz.frame.head_grid.grid import opening_query
 from viz.frame.show import show
 
 
@@ -61,4 +62,4 @@ def _chosen_row(context: HeadsContext) -> int:
         width=260,
         format_func=[f"{i} · {label}" for i, label in enumerate(labels)].__getitem__,
     )
-    return max(0, axis(queries, context.view)["of"][st.session_state["query"]])
+    return max(0, head_grid.axis(queries, context.view).of[st.session_state["query"]])

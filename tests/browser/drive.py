@@ -182,7 +182,7 @@ class Watch:
 
     def _seen(self, url: str) -> None:
         parts = urlparse(url)
-        if parts.scheme not in ("data", "blob") and parts.hostname not in ("127.0.0.1", "localhost"):
+        if parts.scheme not in ("data", "blob", "file") and parts.hostname not in ("127.0.0.1", "localhost"):
             self.elsewhere.append(url)
 
     def _said(self, message: ConsoleMessage) -> None:

@@ -13,7 +13,7 @@ from viz.core.analysis.head_statistics import portrait
 from viz.frame import choice, compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
-from viz.frame.head_grid.grid import _take, axis, read_choice
+from viz.frame.head_grid.grid import _take, read_choice
 from viz.text import LANGUAGES, sentences
 
 TEXT = examples()[0].text
@@ -93,10 +93,10 @@ def test_the_axis_says_where_each_token_went(merge, hide):
     """Grouping by the axis, as the browser does it, is what viz.core.analysis.map_statistics does."""
     source, view = specs.Source(kind="model", text=PIECES, model=REAL.model), specs.View(merge=merge, hide=hide)
     seen = compute.read(source)
-    place, shown = axis(seen.tokens, view), head_grid.shown(source, 2, OWN, view)
-    assert tuple(place["labels"]) == shown.labels
-    assert place["count"] == len(shown.labels)
-    of = torch.tensor(place["of"])
+    place, shown = head_grid.axis(seen.tokens, view), head_grid.shown(source, 2, OWN, view)
+    assert tuple(place.labels) == shown.labels
+    assert place.sent()["count"] == len(shown.labels)
+    of = torch.tensor(place.of)
     kept = of >= 0
     weights = map_statistics.merge_words(seen.layer(2).weights[:, kept][..., kept], of[kept], of[kept])
     weights = weights / weights.sum(-1, keepdim=True) if hide else weights

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 
 from tests.browser.drive import PHONE, frame, open_chip, wait_run
 from viz.frame import compute, specs
+from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.format import part
 from viz.models.registry import entries
@@ -86,8 +87,10 @@ def test_a_slider_shows_its_layer_before_python_hears_of_it(visit):
     assert "layer=4" in page.url
 
 
-def test_the_csv_is_the_trace(visit):
-    page = visit(layer=2, head=9)
+def test_what_is_downloaded_is_the_trace(visit, new_page, tmp_path):
+    """The map as CSV; and the page as a file, which opens as it is here, with the app's own values."""
+    page = visit(layer=2, head=9, query=4, lang="zh", merge=1)
+    T = translator("zh")
     page.get_by_text(T("footer.downloads")).click()
     wait_run(page)
     button = page.get_by_role("button", name=T("export.csv"))
@@ -96,7 +99,26 @@ def test_the_csv_is_the_trace(visit):
         button.click()
     rows = list(csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
     saved = torch.tensor([[float(cell) for cell in row[1:]] for row in rows[1:]])
-    torch.testing.assert_close(saved, compute.read(REAL).layer(2).weights[9], atol=1e-6, rtol=1e-5)
+    view = specs.View(merge=True)
+    shown = head_grid.shown(REAL, 2, specs.Mask(), view)
+    torch.testing.assert_close(saved, shown.values[9], atol=1e-6, rtol=1e-5)
+    with page.expect_download() as download:
+        page.get_by_role("button", name=T("export.page")).click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    alone, asked = new_page(), []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(file.as_uri())
+    grids = [where.locator(".head-grid") for where in (page, alone)]
+    says = [grid.locator(".says") for grid in grids]
+    expect(says[1]).to_have_text(says[0].inner_text())
+    here, there = (grid.evaluate("(root) => Array.from(root.headGrid.wall.values)") for grid in grids)
+    assert here == there
+    expect(alone.locator("blockquote")).to_have_text(examples()[0].text)
+    expect(alone.locator("h1")).to_contain_text(REAL.model)
+    link = alone.locator(".facts a").get_attribute("href")
+    assert {"layer=2", "head=9", "query=4", "merge=1"} <= set(link.partition("?")[2].split("&"))
+    assert asked == [file.as_uri()]
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])

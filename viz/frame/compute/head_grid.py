@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from viz.components.head_grid import Packed, pack_combined, pack_head, pack_wall
+from viz.components.take_away import Axis, Heads, Stack, payload
 from viz.core.analysis import map_statistics
 from viz.core.attention import AttentionTrace
 from viz.frame.compute import kept, read, trace
@@ -25,7 +26,7 @@ class Shown:
     columns: tuple[str, ...]
 
 
-def _axis(tokens: Tokens, view: View) -> tuple[tuple[str, ...], Tensor]:
+def _side(tokens: Tokens, view: View) -> tuple[tuple[str, ...], Tensor]:
     """The labels of an axis before anything is hidden, and which of them are not."""
     labels, special = tokens.labels, torch.tensor(tokens.special)
     if view.merge:
@@ -34,11 +35,23 @@ def _axis(tokens: Tokens, view: View) -> tuple[tuple[str, ...], Tensor]:
     return labels, ~special if view.hide else torch.ones(len(labels), dtype=torch.bool)
 
 
+def axis(tokens: Tokens, view: View) -> Axis:
+    """For each token the row (or column) of the view it is part of, -1 where it is hidden; and the view's labels."""
+    of, labels = list(range(len(tokens.ids))), tokens.labels
+    if view.merge:
+        of, labels = list(tokens.words), word_labels(tokens)
+    if view.hide:
+        hidden = {row for row, special in zip(of, tokens.special, strict=True) if special}
+        places = {row: place for place, row in enumerate(row for row in range(len(labels)) if row not in hidden)}
+        of, labels = [places.get(row, -1) for row in of], tuple(labels[row] for row in places)
+    return Axis(of=of, labels=labels)
+
+
 def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> Shown:
     """The maps of a layer as a view shows them."""
     weights = view.what == "weights"
     values = steps.weights if weights else steps.masked
-    (rows, seen), (columns, kept) = _axis(queries, view), _axis(keys, view)
+    (rows, seen), (columns, kept) = _side(queries, view), _side(keys, view)
     if view.merge:
         merge = map_statistics.merge_words if weights else map_statistics.mean_words
         values = merge(values, torch.tensor(queries.words), torch.tensor(keys.words))
@@ -123,3 +136,33 @@ def links(
     layers = (_steps(source, i, mask, heads_off) for i in range(seen.n_layers))
     maps = (look(steps, seen.queries, seen.tokens, view).values for steps in layers)
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())
+
+
+@kept
+def away(source: Source, mask: Mask, view: View) -> bytes:
+    """Every head as :func:`wall` and :func:`head_scores` have it, for a page that leaves the app."""
+    seen = read(source)
+    queries, keys = axis(seen.queries, view), axis(seen.tokens, view)
+    plain = view == View()
+
+    def heads(layer: int) -> Heads:
+        steps = _steps(source, layer, mask, frozenset())
+        return Heads(
+            weights=steps.weights,
+            measures=describe(seen, steps.weights),
+            masked=steps.masked.isneginf().all(0),
+            logarithms=steps.masked.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf),
+            shown=None if plain else look(steps, seen.queries, seen.tokens, view).values,
+        )
+
+    stack = Stack(
+        name="cross" if seen.is_cross else "self",
+        layers=map(heads, range(seen.n_layers)),
+        n_layers=seen.n_layers,
+        queries=queries,
+        keys=keys,
+        same=not seen.is_cross,
+        what=view.what,
+        renormalise=view.hide,
+    )
+    return payload([stack])

@@ -15,7 +15,6 @@ from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
 from viz.frame.scene import Scene
 from viz.models.capture import Head
-from viz.models.tokens import Tokens, word_labels
 from viz.text import words_of
 
 VIEW = "head_grid"
@@ -36,18 +35,6 @@ class GridChoice:
     query: int | None
     key: int | None
     temperature: float
-
-
-def axis(tokens: Tokens, view: specs.View) -> dict[str, Any]:
-    """For each token the row (or column) of the view it is part of, -1 where it is hidden; and the view's labels."""
-    of, labels = list(range(len(tokens.ids))), tokens.labels
-    if view.merge:
-        of, labels = list(tokens.words), word_labels(tokens)
-    if view.hide:
-        hidden = {row for row, special in zip(of, tokens.special, strict=True) if special}
-        kept = {row: place for place, row in enumerate(row for row in range(len(labels)) if row not in hidden)}
-        of, labels = [kept.get(row, -1) for row in of], tuple(labels[row] for row in kept)
-    return {"of": of, "count": len(labels), "labels": labels}
 
 
 def _parameter(channel: str, name: str) -> str:
@@ -146,7 +133,7 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     chosen = _parameters(scene, channel)
     wall = head_grid.wall(source, mask, view, heads_off)
     head = _head(scene, view, wall, chosen, heads_off)
-    queries, keys = axis(scene.capture.queries, view), axis(scene.capture.tokens, view)
+    queries, keys = (head_grid.axis(side, view).sent() for side in (scene.capture.queries, scene.capture.tokens))
     query, key = (
         along["of"][chosen[name]] if chosen[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
     )

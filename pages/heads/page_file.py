@@ -1,0 +1,72 @@
+"""The picture of every head as a file of its own: what is chosen now, on this text, with every number in it."""
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz.components import one_file
+from viz.components.head_grid import EXACT_BYTES, pool_of
+from viz.frame import specs, state
+from viz.frame.compute import head_grid
+from viz.frame.scene import Scene, blocks_more
+
+CHOSEN = ("layer", "head", "query", "key", "temperature", "sort", "show", "look", "combine", "several")
+
+
+def _page(
+    source: specs.Source,
+    mask: specs.Mask,
+    view: specs.View,
+    choice: dict[str, Any],
+    caption: one_file.Caption,
+    lang: str,
+) -> bytes:
+    return one_file.page(head_grid.away(source, mask, view), choice, caption, lang).encode()
+
+
+def _chosen(layer: int) -> dict[str, Any]:
+    """What is chosen in the grid, as :class:`viz.notebook.widget.HeadGrid` has it: None where nothing is locked."""
+    chosen = {name: st.session_state[name] for name in CHOSEN} | {"layer": layer}
+    return chosen | {name: None if chosen[name] < 0 else chosen[name] for name in ("query", "key")}
+
+
+def _caption(scene: Scene) -> one_file.Caption:
+    t, choice, capture = scene.t, scene.choice, scene.capture
+    source = choice.source
+    sizes = {"layers": capture.n_layers, "heads": capture.n_heads, "n": len(scene.labels)}
+    kind = "model" if source.kind == "model" else "seeded"
+    masked = [t(f"note.mask_{kind}", mask=t(f"mask.{choice.mask.kind}"))] if blocks_more(scene) else []
+    today = t("take_away.saved", date=datetime.now(UTC).date().isoformat())
+    return one_file.Caption(
+        title=t("take_away.title", model=source.model) if source.model else t("take_away.heads"),
+        text=source.text,
+        facts=(t(f"source.{source.kind}"), t("take_away.layers", **sizes), *masked, today),
+        link=f"{(st.context.url or '').partition('?')[0]}?{urlencode(state.link())}",
+    )
+
+
+def longest(n_heads: int) -> int:
+    """The most tokens of which so many heads go into a file exactly."""
+    return int((EXACT_BYTES / 2 / n_heads) ** 0.5)
+
+
+def offer(scene: Scene, view: specs.View) -> None:
+    """A button that saves the page; the file is built when it is asked for."""
+    t, choice, capture = scene.t, scene.choice, scene.capture
+    n, n_heads = len(scene.labels), capture.n_layers * capture.n_heads
+    if pool_of(n_heads, n, n) > 1:
+        st.caption(t("export.page_too_long", n=n, most=longest(n_heads), heads=n_heads))
+        return
+    asked = choice.source, choice.mask, view, _chosen(choice.layer), _caption(scene), choice.lang
+    st.download_button(
+        t("export.page"),
+        partial(_page, *asked),
+        "headlight-heads.html",
+        "text/html",
+        on_click="ignore",
+        width="stretch",
+    )
+    st.caption(t("export.page_says"))
