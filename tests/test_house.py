@@ -378,8 +378,13 @@ def test_what_carries_a_model_as_a_file_is_pinned_with_its_hash():
     assert all(installed in sentences(lang)["choice.packaged"] for lang in LANGUAGES)
 
 
-PROGRAMS = {"uv": "uv", "cyclonedx-bom": "cyclonedx-py"}
-"""Packages of which a program is started."""
+PROGRAMS = {
+    "uv": "uv",
+    "cyclonedx-bom": "cyclonedx-py",
+    "nbclient": "jupyter-execute",
+    "ipykernel": "--kernel_name=python3",
+}
+"""Packages of which a program is started, or what asks for it."""
 
 TAKEN_BY_STREAMLIT = {"uvloop"}
 """What it uses without being told, where it is installed."""

@@ -1,5 +1,7 @@
 """`pip install .`: what is in the package, and that it stands without the project around it."""
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +16,10 @@ from viz import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
 DATA = {".toml", ".js", ".css"}
-FORGOTTEN = ("streamlit", "plotly", "torch", "numpy", "transformers", "anywidget")
+NOTEBOOK = ROOT / "examples" / "heads.ipynb"
+WIDGET = "application/vnd.jupyter.widget-view+json"
+APP = ("streamlit", "plotly", "starlette")
+HEAVY = (*APP, "torch", "numpy", "transformers", "anywidget")
 """What ``import viz`` alone must not wait for."""
 
 
@@ -41,36 +46,56 @@ def test_the_package_has_all_that_stands_beside_its_modules(wheel):
     assert names == {path.relative_to(ROOT).as_posix() for path in ours}
 
 
-RUN = """
-import sys
-sys.path.insert(0, {folder!r})
-import viz
-print(viz.__file__)
-print([name for name in {forgotten} if name in sys.modules])
-import torch
-sys.modules["anywidget"] = None
-try: viz.show((torch.eye(2)[None, None],), ["a", "b"])
-except ImportError as error: print(error)
-del sys.modules["anywidget"]
-grid = viz.show((torch.eye(2)[None, None],), ["a", "b"], lang="zh")
-print(grid.save_html({folder!r} + "/heads.html").stat().st_size > 50_000)
-print([name for name in ("streamlit", "plotly", "transformers", "scipy") if name in sys.modules])
-"""
-
-
-def test_it_stands_without_the_project(wheel, tmp_path):
-    """Unpacked elsewhere, alone on the path: ``import viz`` is cheap, ``viz.show`` brings neither app nor models."""
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """The package, unpacked in a folder of its own."""
+    folder = tmp_path_factory.mktemp("installed")
     with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(tmp_path)
-    run = RUN.format(folder=str(tmp_path), forgotten=FORGOTTEN)
-    done = subprocess.run([sys.executable, "-I", "-c", run], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == [
-        str(tmp_path / "viz" / "__init__.py"),
-        "[]",
-        'A notebook shows the grid through anywidget: pip install "headlight-viz[notebook]".',
-        "True",
-        "[]",
-    ], done.stderr
+        packed.extractall(folder)
+    return folder
+
+
+def test_importing_it_is_cheap(installed):
+    run = f"import viz; print(viz.__file__); print([name for name in {HEAVY} if name in sys.modules])"
+    command = f"import sys; sys.path.insert(0, {str(installed)!r}); {run}"
+    done = subprocess.run([sys.executable, "-I", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [str(installed / "viz" / "__init__.py"), "[]"]
+
+
+def outputs(notebook):
+    return [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+
+
+ASKED = f"import sys\n[viz.__file__, *(name for name in {APP} if name in sys.modules)]"
+
+
+def test_the_notebook_runs_with_the_package_alone(installed, tmp_path):
+    """As it stands in examples/, without the project around it; what it prints is true, and it brings no Streamlit."""
+    notebook = json.loads(NOTEBOOK.read_text("utf8"))
+    assert outputs(notebook) == [], "it is kept without what it showed"
+    notebook["cells"].append(
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": ASKED}
+    )
+    (tmp_path / "heads.ipynb").write_text(json.dumps(notebook), "utf8")
+    homes = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
+    program = str(Path(sys.executable).with_name("jupyter-execute"))
+    done = subprocess.run(
+        [program, "--kernel_name=python3", "--timeout=300", "--inplace", str(tmp_path / "heads.ipynb")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | homes | {"PYTHONPATH": str(installed), "IPYTHONDIR": str(tmp_path / "ipython")},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    run = json.loads((tmp_path / "heads.ipynb").read_text("utf8"))
+    shown = [output["data"] for output in outputs(run) if "data" in output]
+    assert [WIDGET in data for data in shown] == [True, False, False, True, False, False]
+    said = ["".join(data["text/plain"]) for data in shown]
+    assert said[1] == "('self', 3, 1, 10)"
+    assert said[2].startswith("('it', {'animal': 0.68, '[CLS]': 0.1,")
+    assert said[5] == repr([str(installed / "viz" / "__init__.py")])
+    assert 50_000 < (tmp_path / "heads.html").stat().st_size < 300_000
 
 
 def test_its_version_is_the_citations():

@@ -1,5 +1,6 @@
 """`viz.show`: of a model, of what it gave, or of attentions and tokens; and what of it Python can read and set."""
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -122,3 +123,10 @@ def test_a_saved_file_names_no_folder_of_this_machine(folder, tmp_path):
     text = file.read_text("utf8")
     assert str(tmp_path) not in text and "mine 的所有头" in text and TEXT.replace("'", "&#x27;") in text
     assert 'href="https://example.org/?a=1&amp;b"' in text
+
+
+def test_without_anywidget_it_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(sys.modules, "viz.notebook.widget", raising=False)
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    with pytest.raises(ImportError, match=r'pip install "headlight-viz\[notebook\]"'):
+        viz.show(maps(), list("abcde"))

@@ -21,8 +21,8 @@ from viz.figures.palette import BLUE, HEADS, ORANGE
 SMALL = 16
 """Codes below this one have a byte of their own: a temperature of 10 makes much of them."""
 
-FARTHEST = -80.0
-"""Where their scale ends at most: at T = 10 what is below gets 3e-4 of what the largest weight gets."""
+FARTHEST = -120.0
+"""Where their scale ends at most: at T = 10 what is below gets 6e-6 of what the largest weight gets."""
 
 LEVELS, ZERO, MASKED = 253, 254, 255
 """That byte: 0 to 253 between the ends of the head's scale, or a weight of 0, or a cell that may not be looked at."""
@@ -100,7 +100,7 @@ def payload(stacks: Sequence[Stack]) -> bytes:
     body = bytearray()
 
     def put(raw: bytes) -> list[int]:
-        packed = zlib.compress(raw, 9)
+        packed = zlib.compress(raw)
         body.extend(packed)
         return [len(body) - len(packed), len(packed)]
 

@@ -1,5 +1,6 @@
 """What a model's attentions are, as people have them in hand: checked, and made one tensor a layer."""
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -31,6 +32,12 @@ def layers(attentions: Any, name: str) -> list[Tensor]:
     """
     if not isinstance(attentions, Sequence) and not hasattr(attentions, "shape"):
         raise ValueError(f"The {name} attentions are no tuple with a tensor for each layer, but {_kind(attentions)}.")
+    if (size := 2 * sum(math.prod(getattr(layer, "shape", ())) for layer in attentions)) > MOST_BYTES:
+        raise ValueError(
+            f"These {len(attentions)} layers of the {name} attentions are {size / 1e6:.0f} MB, and at most "
+            f"{MOST_BYTES / 1e6:.0f} MB can be shown at once. "
+            "Hand over some of the layers, attentions[:4], or a shorter text."
+        )
     found = [_layer(layer, f"layer {i} of the {name} attentions") for i, layer in enumerate(attentions)]
     if not found:
         raise ValueError(f"There is no layer in the {name} attentions.")
@@ -40,11 +47,6 @@ def layers(attentions: Any, name: str) -> list[Tensor]:
                 f"Layer {i} of the {name} attentions has maps of {_size(layer)}, layer 0 of {_size(found[0])}: "
                 "all layers of a stack have the same heads and tokens."
             )
-    if (size := 2 * len(found) * found[0].numel()) > MOST_BYTES:
-        raise ValueError(
-            f"{len(found)} layers of {_size(found[0])} are {size / 1e6:.0f} MB, and at most {MOST_BYTES / 1e6:.0f} MB "
-            "can be shown at once. Hand over some of the layers, attentions[:4], or a shorter text."
-        )
     return found
 
 
