@@ -109,8 +109,9 @@ WIDGETS = """async ({ code, models }) => {
       on: (event, f) => (heard[event] ??= []).push(f),
       off: (event, f) => (heard[event] = (heard[event] ?? []).filter((other) => other !== f)),
     };
-    const el = document.body.appendChild(document.createElement("div"));
+    const el = document.createElement("div");
     model.close = widget.render({ model, el });
+    document.body.append(el); // JupyterLab finds a place for it afterwards
     model.grid = () => el.firstChild.shadowRoot.querySelector(".head-grid")?.headGrid;
     return model;
   });

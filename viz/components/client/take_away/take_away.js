@@ -34,11 +34,18 @@ class Away {
     Object.assign(this, { header, body });
     this.follow = () => this.#follow();
     for (const name of [...NAMES, "stack"]) model.on(`change:${name}`, this.follow);
-    dress(this.root, parent);
-    this.unwatch = watchTheme((paper) => {
+    const dressed = (paper) => {
       dress(this.root, parent, paper === true);
       this.#show();
+    };
+    dressed();
+    this.unwatch = watchTheme(dressed);
+    // A notebook makes a view before it has a place for it: only there are colours around.
+    this.seen = new ResizeObserver(([{ contentRect: { width } }]) => {
+      if (width > 0 && !this.width) dressed();
+      this.width = width;
     });
+    this.seen.observe(this.root);
     // Keys are the grid's: in a notebook 0 0 would start the kernel again.
     this.root.addEventListener("keydown", (event) => event.stopPropagation());
     if (header.stacks.length > 1) this.#bar();
@@ -48,6 +55,7 @@ class Away {
   close() {
     for (const name of [...NAMES, "stack"]) this.model.off(`change:${name}`, this.follow);
     this.unwatch();
+    this.seen.disconnect();
     this.closeGrid?.();
     this.root.remove();
   }

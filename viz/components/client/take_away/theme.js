@@ -4,9 +4,10 @@
 const PRIMARY = { light: "#1a5cc8", dark: "#5a97f7" }; // as in .streamlit/config.toml
 const WHITE = [255, 255, 255, 255], BLACK = [17, 20, 26, 255];
 
-/** Any colour that CSS can write, as red, green, blue and alpha. */
+/** Any colour that CSS can write, as red, green, blue and alpha; of what is not on the page yet there is none. */
 function read(colour, context) {
   context.clearRect(0, 0, 1, 1);
+  context.fillStyle = "transparent";
   context.fillStyle = colour;
   context.fillRect(0, 0, 1, 1);
   return [...context.getImageData(0, 0, 1, 1).data];
