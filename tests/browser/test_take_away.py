@@ -7,12 +7,13 @@ from torch.testing import assert_close
 
 import viz
 from tests.browser.drive import PATIENCE, PHONE, Watch, frame
-from viz.components import bundle
+from viz.components import bundle, head_grid
 from viz.components.head_grid import weight_codes
 from viz.components.one_file import VIEW
 from viz.notebook.widget import CHOICE, RENDER
 
 HOSTILE = ["</script>", "<!--", "\u2028", "<img/src=x/onerror=alert(1)>", "{q}", "猫", "ا"]
+SAID = {"one": "undefined", "mean": "'mean'", "max": "'max'"}
 READY = "() => document.querySelector('.head-grid')?.headGrid?.map"
 
 
@@ -77,6 +78,27 @@ def test_a_file_stands_alone(blank, tmp_path):
         page.locator(".take-away").evaluate("(root) => getComputedStyle(root).backgroundColor") == "rgb(255, 255, 255)"
     )
     assert not page.locator(".temperature").is_visible()
+
+
+def test_of_many_tokens_every_head_is_whole_also_together(blank, tmp_path, monkeypatch):
+    """Where the small maps are pooled, the page does itself what Python does for the app."""
+    monkeypatch.setattr(head_grid, "EXACT_BYTES", 500)
+    monkeypatch.setattr(head_grid, "POOLED_BYTES", 300)
+    given = torch.cat(maps())
+    page = blank()
+    page.goto(viz.show(maps(), HOSTILE, layer=1, combine="mean").save_html(tmp_path / "heads.html").as_uri())
+    page.wait_for_function(READY)
+    assert numbers(page, "wall.values").numel() == 6 * 4 * 4
+    for how, want in (("mean", given[1].mean(0)), ("max", given[1].amax(0)), ("one", given[1, 0])):
+        page.locator(f"[data-code={how}]").click()
+        page.wait_for_function(f"() => document.querySelector('.head-grid').headGrid.map.combined === {SAID[how]}")
+        assert_close(numbers(page, "map.values").view(7, 7), want, atol=1.6e-5, rtol=0)
+    grid = page.locator(".head-grid")
+    grid.evaluate("(root) => root.headGrid.lock({ query: 5, key: 2 })")
+    page.locator(".dropdown select").select_option("link")
+    page.wait_for_function("() => document.querySelector('.heads.sorted')")
+    order = page.locator(".thumb").evaluate_all("(all) => all.map((thumb) => thumb.index)")
+    assert order == given.flatten(0, 1)[:, 5, 2].argsort(descending=True).tolist()
 
 
 def test_nothing_can_leave_a_file(blank, tmp_path):
