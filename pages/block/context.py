@@ -15,7 +15,7 @@ from viz.frame.compute import blocks
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import pairs
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, blocks_more, model_own
+from viz.frame.scene import Scene, blocks_more, chosen_head, model_own
 from viz.frame.specs import Mask, Source
 from viz.text import Translate, paragraph
 
@@ -125,11 +125,10 @@ def open_block(scene: Scene) -> BlockContext:
     Raises:
         ModelError: "block", if it is not known how this model's blocks are put together.
     """
-    t, last = scene.t, scene.trace.projections.spec.H - 1
+    t = scene.t
     built = blocks.own_norm(scene.choice.source)
     plan, kind = _plan(scene, built), state.choice("block", "encoder", KINDS)
-    head = state.whole("head", 1, 0, last)
-    context = BlockContext(scene=scene, kind=kind, plan=plan, target="", head=head)
+    context = BlockContext(scene=scene, kind=kind, plan=plan, target="", head=0)
 
     names = {code: t(f"block.which_{code}") for code in KINDS}
     if context.is_decoder_only:
@@ -138,9 +137,7 @@ def open_block(scene: Scene) -> BlockContext:
         controls.choice(t("block.which"), "block", KINDS, names.__getitem__)
     with scene.chips.add("design", design_name(t, plan, built)):
         _design_controls(scene, built)
-    if last:
-        with scene.chips.add("head", t("chips.head", head=head)):
-            controls.slider(t("block.head"), "head", 1, 0, last)
+    context = replace(context, head=chosen_head(scene, t("block.head"), scene.trace.projections.spec.H))
     if kind == "encoder":
         return context
     return replace(context, target=target_control(t) or " ")  # "" would mean that no decoder is shown

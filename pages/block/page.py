@@ -30,10 +30,31 @@ PAGE = Page(
             code=(encoder_block, decoder_block, attention_sublayer, feed_forward_sublayer, feed_forward),
             formula=diagram.formula,
         ),
-        Section("points", with_target(points.draw), code=(layer_norm, rms_norm, moments), formula=MOMENTS),
-        Section("switched_off", with_target(switched_off.draw), code=(sublayer,), formula=SWITCHED),
-        Section("norm_place", with_target(norm_place.draw), code=(post_norm, pre_norm), formula=PLACES),
+        Section(
+            "points",
+            with_target(points.draw),
+            code=(layer_norm, rms_norm, moments),
+            formula=MOMENTS,
+            reads_head=False,
+        ),
+        Section(
+            "switched_off",
+            with_target(switched_off.draw),
+            code=(sublayer,),
+            formula=SWITCHED,
+            reads_layer=False,
+            reads_head=False,
+        ),
+        Section(
+            "norm_place", with_target(norm_place.draw), code=(post_norm, pre_norm), formula=PLACES, reads_head=False
+        ),
         Section("encoder_decoder", with_target(encoder_decoder.draw), code=(decoder_block,), formula=CROSS),
-        Section("against_torch", with_target(against_torch.draw), code=(torch_layer, torch_layer_error)),
+        Section(
+            "against_torch",
+            with_target(against_torch.draw),
+            code=(torch_layer, torch_layer_error),
+            reads_layer=False,
+            reads_head=False,
+        ),
     ),
 )

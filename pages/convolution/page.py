@@ -11,7 +11,7 @@ from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.mistakes.relative import narrow_heads, query_minus_key, shift_for_centre
 from viz.core.variants.learn_convolution import effective_kernel, learn
 from viz.core.variants.relative import axial_layer, heads_from_kernel, position_vectors, quadratic_scores, value_heads
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, standalone
 from viz.models.trained.digits import train
 
 WINDOW = (
@@ -48,30 +48,23 @@ PAGE = Page(
     context=open_convolution,
     sections=(
         Section("windows", windows.draw, (quadratic_scores, position_vectors), WINDOW, parameters=WINDOWS),
-        Section(
-            "filters", filters.draw, (heads_from_kernel, value_heads), FILTER, parameters=FILTERS, reads_mask=False
-        ),
-        Section("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE, parameters=PICTURE, reads_mask=False),
-        Section("difference", difference.draw, (heads_from_kernel, axial_layer), reads_mask=False),
-        Section("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED, reads_mask=False),
-        Section(
+        standalone("filters", filters.draw, (heads_from_kernel, value_heads), FILTER, parameters=FILTERS),
+        standalone("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE, parameters=PICTURE),
+        standalone("difference", difference.draw, (heads_from_kernel, axial_layer)),
+        standalone("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED),
+        standalone(
             "slips",
             slips.draw,
             (shift_for_centre, query_minus_key, narrow_heads),
             slips.formula,
             parameters=slips.PARAMETERS,
-            reads_mask=False,
         ),
-        Section(
-            "sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA, parameters=SHARPNESS, reads_mask=False
-        ),
-        Section("training", training.draw, (learn, effective_kernel), LOSS, parameters=TRAINING, reads_mask=False),
-        Section("reach", reach.draw, parameters=("k_stack",)),
-        Section("comparison", comparison.draw, (heads_from_kernel,), parameters=("compare_k",), reads_mask=False),
+        standalone("sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA, parameters=SHARPNESS),
+        standalone("training", training.draw, (learn, effective_kernel), LOSS, parameters=TRAINING),
+        standalone("reach", reach.draw, parameters=("k_stack",)),
+        standalone("comparison", comparison.draw, (heads_from_kernel,), parameters=("compare_k",)),
         Section("likeness", likeness.draw, (fit_windows, window_weights), EXPLAINED, parameters=("head",)),
-        Section(
-            "vision", vision_heads.draw, (fit_planes, plane_weights), EXPLAINED, parameters=VISION, reads_mask=False
-        ),
-        Section("vision_training", vision_training.draw, (train,), reads_mask=False),
+        standalone("vision", vision_heads.draw, (fit_planes, plane_weights), EXPLAINED, parameters=VISION),
+        standalone("vision_training", vision_training.draw, (train,)),
     ),
 )

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from viz.frame import controls, specs, state
+from viz.frame import specs, state
 from viz.frame.compute import head_grid
 from viz.frame.format import number
 from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene
+from viz.frame.scene import Scene, chosen_head
 from viz.text import Translate
 
 
@@ -35,11 +35,7 @@ class HeadsContext:
 
 def open_heads(scene: Scene) -> HeadsContext:
     """Draw the chips of the head and of the view, and say what was chosen."""
-    t, last = scene.t, scene.trace.projections.spec.H - 1
-    head = state.whole("head", 1, 0, last)
-    if last:
-        with scene.chips.add("head", t("chips.head", head=head)):
-            controls.slider(t("heads.head"), "head", 1, 0, last)
+    head = chosen_head(scene, scene.t("heads.head"), scene.trace.projections.spec.H)
     return HeadsContext(scene=scene, view=view_controls(scene), head=head)
 
 

@@ -24,6 +24,7 @@ PAGE = Page(
             code=(offset_scores, row_softmax, neighbours, lost),
             formula=r"\text{lost} = \min_W \frac{\lVert Y - R\,W \rVert_F^2}{\lVert Y \rVert_F^2}",
             reads_mask=False,
+            reads_layer=False,
         ),
         Section(
             "differ",
@@ -46,6 +47,7 @@ PAGE = Page(
             experts.draw,
             code=(pattern_share,),
             formula=r"\frac{1}{|R|} \sum_{i \in R} \sum_{j \in T_i} A_{ij}, \qquad R = \{i : T_i \ne \emptyset\}",
+            reads_layer=False,
         ),
     ),
 )

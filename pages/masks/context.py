@@ -18,7 +18,7 @@ from viz.frame.choice import mask_details
 from viz.frame.first_pair import first_query
 from viz.frame.lazy import lazy
 from viz.frame.mask_code import to_code
-from viz.frame.scene import Scene
+from viz.frame.scene import Scene, chosen_head
 from viz.models.capture import Call
 from viz.text import Translate, sentences
 
@@ -118,10 +118,7 @@ def _first(call: Call, n: int, head: int) -> dict[str, Any]:
 def open_masks(scene: Scene) -> MasksContext:
     """Draw the controls all sections share, and say what was chosen."""
     t, n, H = scene.t, min(len(scene.labels), limits.PAINTED_TOKENS), scene.trace.projections.spec.H
-    head = state.whole("head", 1, 0, H - 1)
-    if H > 1:
-        with scene.chips.add("head", t("chips.head", head=head)):
-            controls.slider(t("masks.head"), "head", 1, 0, H - 1)
+    head = chosen_head(scene, t("masks.head"), H)
     mask = scene.choice.mask
     controls.choice(
         t("choice.mask"),

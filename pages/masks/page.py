@@ -22,6 +22,6 @@ PAGE = Page(
         Section("decoding", decoding.draw, code=(decode, decode_step, newcomers_share)),
         Section("empty_row", pitfalls.empty_row, code=(bare_softmax, filled_softmax)),
         Section("too_late", pitfalls.too_late, code=(masked_after,), parameters=("mask_late",)),
-        Section("polarity", pitfalls.polarity, code=(through_mha,)),
+        Section("polarity", pitfalls.polarity, code=(through_mha,), reads_head=False),
     ),
 )

@@ -177,7 +177,7 @@ def open_positions(scene: Scene) -> PositionsContext:
     """Draw the chip of the head, and say what was chosen for all sections."""
     t, last = scene.t, scene.trace.projections.spec.H - 1
     head = state.whole("place_head", 2, 0, last)
-    if last > 0:
+    if last > 0 and scene.reads_head:
         with scene.chips.add("head", t("chips.head", head=head)):
             controls.slider(t("positions.head"), "place_head", 2, 0, last)
             st.caption(t("positions.first_layer"))

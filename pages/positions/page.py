@@ -7,7 +7,7 @@ from viz.core.analysis.map_statistics import on_offset
 from viz.core.variants.encodings import encode, offset_profile, put_back
 from viz.core.variants.relative import quadratic_scores
 from viz.frame.choice import Controls
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, standalone
 
 SINUSOIDS = (
     r"\begin{aligned} p_{i,2j} &= \sin\big(i / b^{2j/D}\big) \\ p_{i,2j+1} &= \cos\big(i / b^{2j/D}\big) \end{aligned}"
@@ -22,23 +22,21 @@ PAGE = Page(
     about=about,
     sections=(
         Section("shuffle", shuffle.draw, code=(encode, put_back), reads_mask=False),
-        Section("real_head", real_head.draw, code=(on_offset,), reads_mask=False),
-        Section(
+        standalone("real_head", real_head.draw, code=(on_offset,)),
+        standalone(
             "sinusoids",
             sinusoids.draw,
             code=(positions.frequencies, positions.sinusoidal),
             formula=SINUSOIDS,
             parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
-            reads_mask=False,
         ),
-        Section("added", added.draw, code=(positions.sinusoidal,), parameters=("added",), reads_mask=False),
-        Section(
+        standalone("added", added.draw, code=(positions.sinusoidal,), parameters=("added",)),
+        standalone(
             "step",
             step.draw,
             code=(positions.rotation, offset_profile),
             formula=step.formula,
             parameters=("pe_k", "pe_pair"),
-            reads_mask=False,
         ),
         Section(
             "encodings",

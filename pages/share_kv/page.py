@@ -10,7 +10,7 @@ from viz.core.heads import share_kv as share_out
 from viz.core.variants.decoding import decode
 from viz.core.variants.kv_sharing import attend_shared, decode_step, induction, pool_heads, repeat_kv
 from viz.frame.choice import Controls
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, standalone
 from viz.frame.scene import provenance_pooled
 from viz.models.trained.twins import predictable, repeated
 
@@ -45,20 +45,19 @@ PAGE = Page(
         ),
         Section("in_code", in_code.draw, formula=COPIED, code=(GroupedQueryAttention,), parameters=("gqa_code",)),
         Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
-        Section("savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes), reads_mask=False),
-        Section(
+        standalone("savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes)),
+        standalone(
             "published",
             published.draw,
             formula=published.formula,
             code=(kv_cache_bytes,),
             parameters=("preset", "n", "batch", "layers", "number"),
-            reads_mask=False,
         ),
-        Section("speed", speed.draw, code=(decode_step, decode_seconds), reads_mask=False),
+        standalone("speed", speed.draw, code=(decode_step, decode_seconds)),
         Section(
             "converted", converted.draw, formula=POOLED, code=(pool_heads, HeadWeights.from_mha), parameters=("head",)
         ),
-        Section("trained", trained.draw, code=(repeated, predictable), reads_mask=False),
-        Section("copying", copying.draw, code=(induction,), parameters=("words", "twin", "twin_off"), reads_mask=False),
+        standalone("trained", trained.draw, code=(repeated, predictable)),
+        standalone("copying", copying.draw, code=(induction,), parameters=("words", "twin", "twin_off")),
     ),
 )

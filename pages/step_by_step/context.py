@@ -10,11 +10,11 @@ from torch import Tensor
 from viz.core.analysis.one_head import Cell, alone, by_hand, group_of
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
-from viz.frame import controls, locks, state
+from viz.frame import locks, state
 from viz.frame.controls import KEEP
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene
+from viz.frame.scene import Scene, chosen_head
 from viz.models.capture import Call
 from viz.text import Translate
 
@@ -92,17 +92,15 @@ class StepByStepContext:
 
 def open_step_by_step(scene: Scene) -> StepByStepContext:
     """Draw the chip of the head and the row of the pair, and say what was chosen."""
-    t, last = scene.t, scene.trace.projections.spec.H - 1
-    head = state.whole("head", 1, 0, last)
-    if last:
-        with scene.chips.add("head", t("chips.head", head=head)):
-            controls.slider(t("step_by_step.head"), "head", 1, 0, last)
+    t = scene.t
+    head = chosen_head(scene, t("step_by_step.head"), scene.trace.projections.spec.H)
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[head], range(len(scene.labels))
     locks.follow("query", scene.labels)
     locks.follow("key", scene.labels)
     query = state.pick("query", first_query(scene.labels, special, weights), places)
     key = state.pick("key", first_key(scene.labels, special, weights, query), places)
-    _pair(t, scene.labels)
+    if scene.reads_head:  # without a head there is nobody who looks
+        _pair(t, scene.labels)
     return StepByStepContext(scene=scene, head=head, query=query, key=key)
 
 

@@ -49,6 +49,7 @@ PAGE = HandFirst(
             split.draw,
             code=(split_heads, concat_heads, split_without_transpose, MultiHeadAttention),
             formula=SPLIT,
+            reads_head=False,
         ),
         Section("saturation", saturation.draw, code=(random_scores, jacobian_norm), formula=VARIANCE),
         Section(

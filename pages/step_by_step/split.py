@@ -54,7 +54,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     elif wrong and h > 1:
         st.error(t("step_by_step.split.wrong", change=share(apart)))
     else:
-        say(t("step_by_step.split.right"))
+        say(t("step_by_step.split.right", change=share(apart)))
     say(t("step_by_step.split.shapes", n=len(tokens), d=spec.H * spec.d_k, H=spec.H, d_k=spec.d_k))
     return [_check_loop(tokens, weights), *_batch(context)]
 

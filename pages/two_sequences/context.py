@@ -6,11 +6,11 @@ import streamlit as st
 
 from viz import limits
 from viz.figures.palette import BLUE, ORANGE
-from viz.frame import compute, controls, specs, state
+from viz.frame import compute, specs, state
 from viz.frame.controls import KEEP
 from viz.frame.examples import pairs
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, unknown_tokens
+from viz.frame.scene import Scene, chosen_head, unknown_tokens
 from viz.text import Translate
 
 HUES = {"positive": BLUE, "negative": ORANGE}
@@ -71,11 +71,7 @@ def open_two_sequences(scene: Scene) -> TwoSequencesContext:
     if dropped := cross.capture.queries.dropped:
         st.warning(t("two_sequences.dropped", n=dropped, kept=len(cross.capture.queries.ids)))
     unknown_tokens(t, scene.choice.source.model, cross.capture.queries)
-    last = min(cross.capture.n_heads, scene.capture.n_heads) - 1
-    head = state.whole("head", 1, 0, last)
-    if last:
-        with scene.chips.add("head", t("chips.head", head=head)):
-            controls.slider(t("two_sequences.head"), "head", 1, 0, last)
+    head = chosen_head(scene, t("two_sequences.head"), min(cross.capture.n_heads, scene.capture.n_heads))
     return TwoSequencesContext(source=scene, cross=cross, target_text=target, head=head)
 
 

@@ -5,7 +5,7 @@ from pages.two_sequences.context import open_two_sequences
 from viz.core.heads import multi_head
 from viz.core.variants.general_heads import general_heads
 from viz.core.variants.scoring import additive, dot, scaled_dot
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, standalone
 from viz.frame.scene import provenance_pooled
 from viz.models.cross import pair, self_error, trained_cross
 from viz.models.generation import write
@@ -20,7 +20,13 @@ PAGE = Page(
         ),
         Section("differences", differences.draw, code=(self_error,)),
         Section(
-            "translation", translation.draw, code=(write,), parameters=("write=1", "write_stack"), reads_mask=False
+            "translation",
+            translation.draw,
+            code=(write,),
+            parameters=("write=1", "write_stack"),
+            reads_mask=False,
+            reads_layer=translation.reads_heads,
+            reads_head=translation.reads_heads,
         ),
         Section(
             "scoring",
@@ -30,20 +36,18 @@ PAGE = Page(
             parameters=("hidden", "score_seed"),
             reads_mask=False,
         ),
-        Section(
+        standalone(
             "kinds",
             kinds.draw,
             code=(general_heads, additive, scaled_dot),
             formula=kinds.FORMULA,
             parameters=(*kinds.USUAL, "kinds_mask", "same_p_k"),
-            reads_mask=False,
         ),
-        Section(
+        standalone(
             "widths",
             widths.draw,
             code=(multi_head,),
             parameters=("two_d_model", "two_d_memory", "two_d_head", "two_d_value", "two_d_output", "two_heads"),
-            reads_mask=False,
         ),
     ),
 )

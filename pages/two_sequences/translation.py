@@ -16,6 +16,7 @@ from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
+from viz.models.layout import LoadedModel
 
 OUR_TRANSLATOR, LARGER = "animals-en-zh", "t5-small"
 """The encoder-decoders of the registry that are proposed: this project's, and one from the hub."""
@@ -24,6 +25,11 @@ FAMOUS_LAYER, FAMOUS_HEAD = 1, 0
 """The head of this project's translator that finds the word to be translated next."""
 
 STACKS = ("cross", "decoder")
+
+
+def reads_heads(model: LoadedModel | None) -> bool:
+    """Whether the layer and the head are read: by a model that writes itself, not by an example in its place."""
+    return model is not None and any(layer.layout.stack == "cross" for layer in model.layers)
 
 
 def draw(context: TwoSequencesContext) -> list[Check]:
@@ -49,7 +55,7 @@ def _draw_example(context: TwoSequencesContext) -> list[Check]:
 def _say_what_to_do(context: TwoSequencesContext) -> None:
     """How to see other encoder-decoders."""
     t, model = context.t, context.source.choice.source.model
-    if model and any(layer.layout.stack == "cross" for layer in compute.model(model).layers):
+    if model and reads_heads(compute.model(model)):
         st.info(t("two_sequences.own_heads", model=model))
         return
     st.caption(t("two_sequences.no_model", model=LARGER))

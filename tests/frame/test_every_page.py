@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
 from pages.step_by_step.stepper import WITHOUT_TEXT
-from tests.links.shown import missing, shown
+from tests.links.shown import Digest, missing, shown
 from tests.running import checked, everything, sentences_of
 from tests.sections import SECTIONS, page_named
 from viz import limits
@@ -257,6 +257,40 @@ def test_a_mask_that_would_change_nothing_is_not_asked_for_and_stays_chosen(open
     assert all(one.key != "mask" for one in masked.selectbox)
     assert link(masked)["mask"] == "causal"
     assert missing(shown(masked), shown(bare)) == missing(shown(bare), shown(masked)) == []
+
+
+READ_BY = {"steps": {"step": 4}, "joined": {"after": "concat"}}
+"""What some sections have to show for their head to matter."""
+
+
+def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:
+    """Its numbers, and what is said of them or marks some of them; of a table that is its first column."""
+    said = [sentence for sentence in sentences_of(app) if not sentence.startswith("|")]
+    marks = [json.loads(chart.proto.spec)["layout"].get("shapes") for chart in app.get("plotly_chart")]
+    return shown(app), [*said, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
+
+
+@pytest.mark.parametrize(("page", "section"), SECTIONS)
+def test_the_chips_of_layer_and_head_are_there_where_they_change_what_is_shown_and_only_there(open_app, page, section):
+    opened = [
+        open_app(page, section=section, layer=layer, head=head, place_head=head, **READ_BY.get(section, {}))
+        for layer, head in ((0, 0), (5, 0), (5, 7))
+    ]
+    offered = {control.key for control in opened[0].slider}
+    views = list(map(what_it_shows, opened))
+    for chips, (numbers, words), (after, said) in zip(
+        ({"layer"}, {"head", "place_head"}), views[:2], views[1:], strict=True
+    ):
+        changes = bool(missing(numbers, after) + missing(after, numbers)) or words != said
+        assert bool(offered & chips) is changes, chips
+    if page_named(page).controls.layer and section not in WITHOUT_TEXT:
+        assert link(opened[2])["layer"] == "5", "what is not asked for stays chosen"
+
+
+@pytest.mark.parametrize(("source", "reads"), [("model", True), ("words", False)])
+def test_a_translator_that_writes_has_the_chips_of_its_layer_and_head(open_app, source, reads):
+    app = open_app("two_sequences", section="translation", model="animals-en-zh", source=source)
+    assert {"layer", "head"} & {control.key for control in app.slider} == ({"layer", "head"} if reads else set())
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 A chip names what is chosen; it opens the controls. Together they make the :class:`Choice` of a run.
 """
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,15 @@ from viz.text import Translate
 SOURCES = ("model", "embeddings", "words")
 
 
+Shown = Callable[[LoadedModel | None], bool]
+"""Whether a chip is there, with this model's own heads, or with seeded ones (None)."""
+
+
+def always(_: LoadedModel | None) -> bool:
+    """With every model, and with none."""
+    return True
+
+
 @dataclass(frozen=True, kw_only=True)
 class Controls:
     """Which of the shared controls a page shows; the others keep what was chosen elsewhere.
@@ -30,11 +40,15 @@ class Controls:
         layer: False for a page about the first layer, all of them, or none: a choice would do nothing there.
         mask: False for a page that has the control beside its picture, or nothing to mask.
         n_kv_heads: False for a page that has the control for G beside its picture; there G is at first less than H.
+        layer_chip: whether the open section reads the layer; where it does not, the choice stays as it is.
+        head_chip: whether it reads the head.
     """
 
     layer: bool = True
     mask: bool = True
     n_kv_heads: bool = True
+    layer_chip: Shown = always
+    head_chip: Shown = always
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,11 +75,15 @@ class Chips:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was chosen, the row of chips, and the source's chip, for what else there is to say of the numbers."""
+    """What was chosen, the row of chips, and the source's chip, for what else there is to say of the numbers.
+
+    ``reads_head``: whether the open section reads the head, so that its chip is to be added.
+    """
 
     choice: Choice
     chips: Chips
     source_chip: DeltaGenerator
+    reads_head: bool
 
 
 def choose(t: Translate, shown: Controls) -> Asked:
@@ -96,15 +114,16 @@ def choose(t: Translate, shown: Controls) -> Asked:
         loaded = _loaded(t, model) if model else None
         if kind != "model":
             sizes = _seeded(t, loaded.width if loaded else None, shown.n_kv_heads)
-    if kind == "model" and loaded:
-        layer = _layer(t, chips, loaded.n_layers, shown.layer)
+    trained = loaded if kind == "model" else None
+    if trained:
+        layer = _layer(t, chips, trained, shown)
     mask = chosen_mask()
     if shown.mask:
         with chips.add("mask", t(f"chips.mask_{mask.kind}")):
             _mask_controls(t, mask.kind)
     source = specs.Source(kind=kind, text=text, model=model, **sizes)
     choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=dropped, source=source)
-    return Asked(choice=choice, chips=chips, source_chip=chip)
+    return Asked(choice=choice, chips=chips, source_chip=chip, reads_head=shown.head_chip(trained))
 
 
 def _take_example() -> None:
@@ -180,13 +199,14 @@ def _loaded(t: Translate, model: str) -> LoadedModel:
         return compute.model(model)
 
 
-def _layer(t: Translate, chips: Chips, n_layers: int, shown: bool) -> int:
-    layer = state.whole("layer", 3, 0, n_layers - 1)
-    if not shown:
+def _layer(t: Translate, chips: Chips, model: LoadedModel, shown: Controls) -> int:
+    last = model.n_layers - 1
+    layer = state.whole("layer", 3, 0, last)
+    if not shown.layer:
         return 0
-    if n_layers > 1:
+    if last > 0 and shown.layer_chip(model):
         with chips.add("layer", t("chips.layer", layer=layer)):
-            controls.slider(t("choice.layer"), "layer", 3, 0, n_layers - 1, help=t("choice.layer_help"))
+            controls.slider(t("choice.layer"), "layer", 3, 0, last, help=t("choice.layer_help"))
     return layer
 
 

@@ -23,6 +23,7 @@ from viz.frame.format import number
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.terms.letters import translate_letters
 from viz.frame.terms.marks import say
+from viz.models.layout import LoadedModel
 from viz.text import Translate, has_text, translator
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ ALL = "all"
 
 
 EVERY_CONTROL = Controls()
+
+Reads = bool | Callable[[LoadedModel | None], bool]
+"""Whether a section reads a choice; or whether it does so with a model's own heads (None: with seeded ones)."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Section:
         downloads: draws what can be taken away.
         parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
         reads_mask: False where the page's mask would change nothing: then its chip is not there.
+        reads_layer: the same of the layer.
+        reads_head: the same of the head.
         subject: of a section with numbers of its own, what a lesson may ask of them; else it is the page's text.
     """
 
@@ -60,7 +66,17 @@ class Section:
     downloads: Callable[[Any], None] | None = None
     parameters: tuple[str, ...] = ()
     reads_mask: bool = True
+    reads_layer: Reads = True
+    reads_head: Reads = True
     subject: Callable[[Any], "Subject"] | None = None
+
+
+standalone = partial(Section, reads_mask=False, reads_layer=False, reads_head=False)
+"""A section with numbers of its own, which no mask, no layer and no head changes."""
+
+
+def _any_reads(reads: Iterable[Reads], model: LoadedModel | None) -> bool:
+    return any(answer if isinstance(answer, bool) else answer(model) for answer in reads)
 
 
 def the_scene(scene: Scene) -> Scene:
@@ -92,8 +108,7 @@ class Page:
         opened = self._opened()
         note = self.head(t)
         try:
-            reads_mask = any(section.reads_mask for section in opened)
-            asked = choose(t, replace(self.controls, mask=self.controls.mask and reads_mask))
+            asked = choose(t, self._controls(opened))
             scene = open_scene(t, asked)
         except ValueError as error:
             say_error(t, error)
@@ -106,6 +121,15 @@ class Page:
             except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
                 say_error(t, error)
         say_refused(t, note)
+
+    def _controls(self, opened: tuple[Section, ...]) -> Controls:
+        """The page's controls, less those that the open section does not read."""
+        return replace(
+            self.controls,
+            mask=self.controls.mask and any(section.reads_mask for section in opened),
+            layer_chip=partial(_any_reads, tuple(section.reads_layer for section in opened)),
+            head_chip=partial(_any_reads, tuple(section.reads_head for section in opened)),
+        )
 
     def head(self, t: Translate) -> DeltaGenerator:
         """The title and what the page is about; below them, the place for what has to be said of the link."""

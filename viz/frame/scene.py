@@ -8,7 +8,7 @@ import streamlit as st
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import OddWidthError
 from viz.errors import ModelError
-from viz.frame import compute, specs
+from viz.frame import compute, controls, specs, state
 from viz.frame.choice import Asked, Chips, Choice
 from viz.models.capture import Capture
 from viz.models.tokens import Tokens, spells_bytes
@@ -19,7 +19,8 @@ from viz.text import Translate, paragraph
 class Scene:
     """What a page shows: a text as seen by one layer of heads, wherever they come from.
 
-    ``chips`` is the row above the picture, for a page that adds its own.
+    ``chips`` is the row above the picture, for a page that adds its own; ``reads_head`` says whether the open section
+    reads the chosen head.
 
     No callback, label or download may hold on to a scene: Streamlit keeps those as long as the visitor stays.
     """
@@ -29,6 +30,7 @@ class Scene:
     capture: Capture
     trace: MultiHeadTrace
     chips: Chips
+    reads_head: bool = True
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -45,7 +47,16 @@ def open_scene(t: Translate, asked: Asked) -> Scene:
     choice = asked.choice
     capture = compute.read(choice.source)
     trace = compute.trace(choice.source, choice.layer, choice.mask)
-    return Scene(t=t, choice=choice, capture=capture, trace=trace, chips=asked.chips)
+    return Scene(t=t, choice=choice, capture=capture, trace=trace, chips=asked.chips, reads_head=asked.reads_head)
+
+
+def chosen_head(scene: Scene, label: str, n_heads: int) -> int:
+    """The head of the link, with its chip where there are several and the open section reads it."""
+    head, last = state.whole("head", 1, 0, n_heads - 1), n_heads - 1
+    if last and scene.reads_head:
+        with scene.chips.add("head", scene.t("chips.head", head=head)):
+            controls.slider(label, "head", 1, 0, last)
+    return head
 
 
 def say_error(t: Translate, error: ValueError) -> None:
