@@ -130,13 +130,18 @@ def listen(page: Page) -> Page:
     return page
 
 
-def wait_run(page: Page) -> None:
-    """Wait until the app has answered: connected, every run asked for finished, nothing left to draw."""
+def answered(page: Page) -> None:
+    """Wait until every run asked for is finished, whatever the page has made of it."""
     page.wait_for_function(DELAY)
     deadline = time.monotonic() + PATIENCE / 1000
     while _UNANSWERED[page]:
         assert time.monotonic() < deadline, "the app did not answer"
         page.wait_for_timeout(10)
+
+
+def wait_run(page: Page) -> None:
+    """Wait until the app has answered: connected, every run asked for finished, nothing left to draw."""
+    answered(page)
     page.locator(
         "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
     ).wait_for(state="attached", timeout=PATIENCE)

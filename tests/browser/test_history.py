@@ -5,10 +5,21 @@ from urllib.parse import urlparse
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.drive import open_chip, wait_run
+from tests.browser.drive import address, answered, open_chip, wait_run
 from viz.text import translator
 
 T = translator("en")
+HOLDING = """window.held = null; window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+        super(...given);
+        this.addEventListener("message", (came) => {
+            if (!held) return;
+            came.stopImmediatePropagation();
+            held.push(() => this.dispatchEvent(new MessageEvent("message", { data: came.data })));
+        });
+    }
+};"""
+"""A page that can hold back what the server says, as a slow network would."""
 
 
 def at(page: Page) -> str:
@@ -103,3 +114,28 @@ def test_sliders_texts_and_what_changes_nothing(visit):
     slider.press("ArrowLeft")  # two that undo each other, the second before the answer to the first
     assert at(page) == "/heads?layer=4"
     expect(chip).to_have_text(re.compile("layer 4"))
+
+
+def test_a_back_while_a_click_is_being_answered_leads_where_it_says(new_page, app_url):
+    page = new_page()
+    page.add_init_script(HOLDING)
+    page.goto(address(app_url))
+    wait_run(page)
+    to_section(page, "heads.row")
+    to_section(page, "heads.arrivals")
+    before = entries(page)
+    page.evaluate("() => { held = []; }")
+    page.locator(".st-key-section").get_by_text(T("heads.joined.title"), exact=True).click()
+    answered(page)
+    page.evaluate("""() => new Promise(done => { onpopstate = done; history.back(); }).then(() => {
+        const late = held;
+        held = null;
+        for (const arrive of late) arrive();
+    })""")
+    for places, section in ((0, "row"), (1, "arrivals"), (-1, "row"), (-1, None)):
+        where = go(page, places) if places else at(page)
+        assert where == (f"/?section={section}" if section else "/")
+        expect(page.locator(".st-key-section [aria-checked=true]")).to_have_text(
+            T(f"heads.{section or 'all_heads'}.title")
+        )
+    assert entries(page) == before

@@ -275,14 +275,17 @@ def end() -> None:
     """Finish a run: write the state into the address bar."""
     state, wanted = st.session_state, link()
     in_address = {name: st.query_params[name] for name in st.query_params}
-    back, before = is_back_or_forward(), state.get(_WRITTEN, wanted)
-    if _is_moved() and not back:
+    before = state.get(_WRITTEN, wanted)
+    if is_back_or_forward():
+        # The answer to a click of just before may have come after it, and have put its own link into this entry.
+        address.replace(wanted)
+    elif _is_moved():
         # Streamlit made an entry of the page's address alone: the link belongs to that one.
         if in_address != wanted:
             address.replace(wanted)
     # Of two quick changes that undo each other the second is sent with the address from before the first: what the
-    # browser says is where it was, what was last written is where it will be. After Back it is where it says.
-    elif in_address != wanted or (before != wanted and not back):
+    # browser says is where it was, what was last written is where it will be.
+    elif in_address != wanted or before != wanted:
         st.query_params.from_dict(wanted)
     # A page not opened yet may still want its part of the link the session came with.
     state[_WRITTEN], state[_PAGE], state[_BELIEVED] = wanted, page_hash(), None
