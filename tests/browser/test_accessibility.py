@@ -159,3 +159,31 @@ def test_a_title_for_each_section_and_each_step(visit):
     unseen = page.get_by_role("heading", level=2)
     expect(unseen).to_have_text(translator("en")("step_by_step.three_words.title"))
     expect(page.get_by_test_id("stLayoutWrapper").filter(has=unseen).last).to_have_css("clip-path", "inset(50%)")
+
+
+LIVE = """() => [...document.querySelectorAll('.stMain [aria-live]')].map((node) => ({
+    text: node.innerText, politeness: node.ariaLive, whole: node.ariaAtomic,
+    inAnother: !!node.parentElement.closest('[aria-live], [role=status], [role=alert]'),
+}))"""
+
+
+def test_a_sentence_that_a_choice_changes_is_read_out_once_where_it_stands(visit):
+    """It was a polite live region before it changed, in no other one; what is opened in the footer is none."""
+    page = visit("many-heads", section="inputs")
+    found = page.locator(".st-key-section_inputs [aria-live]", has_text="Without number")
+    page.evaluate("""() => {
+        window.heard = [];
+        for (const node of document.querySelectorAll('.st-key-section_inputs [aria-live]'))
+            new MutationObserver(() => node.innerText && heard.push(node.innerText))
+                .observe(node, { childList: true, characterData: true, subtree: true });
+    }""")
+    page.locator(".st-key-input_off input[type=range]").press("ArrowRight")
+    expect(found).to_contain_text("Without number 1 ")
+    wait_run(page)
+    assert set(page.evaluate("heard")) == {found.inner_text()}, "of the sentences only the one that changed"
+    page.locator(".st-key-_footer_inputs").get_by_text(translator("en")("footer.why")).click()
+    expect(page.locator(".st-key-section_inputs .stMarkdown").last).to_contain_text("one product")
+    wait_run(page)
+    for region in page.evaluate(LIVE):
+        assert (region["politeness"], region["whole"], region["inAnother"]) == ("polite", "true", False), region
+        assert "one product" not in region["text"]

@@ -1,10 +1,12 @@
 // What Streamlit's page does not say of itself to those who hear it, or have no mouse: its language, which of its pages
-// belong together, and that what is wider than its frame can be moved.
+// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences.
 
 import { mount } from "../lib/mount.js";
 
 const GROUPS = '[data-testid="stSidebarNavItems"]';
 const FRAMES = ".stMain :is(.stCode pre, .stMarkdown:has(table), .katex-display)";
+const SENTENCES = '.stMain [class*="st-key-section_"] :is(.stMarkdown, .stText, .stHtml:has(> .says))';
+const FOOTER = '[class*="st-key-_footer_"]'; // what is opened there is read by whoever opens it
 
 export default mount(() => new PageItself());
 
@@ -35,6 +37,7 @@ class PageItself {
       this.frame = null;
       groups();
       frames();
+      sentences();
     });
   }
 }
@@ -54,5 +57,16 @@ function frames() {
   for (const frame of document.querySelectorAll(FRAMES)) {
     if (frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1) frame.tabIndex = 0;
     else frame.removeAttribute("tabindex");
+  }
+}
+
+/** A sentence that a choice changes is read out where it stands, politely and whole; those of a view say so themselves. */
+function sentences() {
+  for (const sentence of document.querySelectorAll(SENTENCES)) {
+    const footer = sentence.closest('[class*="st-key-section_"]').querySelector(FOOTER);
+    const isBelow = footer && footer.compareDocumentPosition(sentence) & Node.DOCUMENT_POSITION_FOLLOWING;
+    if (isBelow || sentence.closest('[role="alert"]')) continue;
+    sentence.setAttribute("aria-live", "polite");
+    sentence.setAttribute("aria-atomic", "true");
   }
 }
