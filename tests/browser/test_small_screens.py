@@ -6,6 +6,9 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.drive import PHONE, eventually, frame
 from tests.browser.test_frame import is_wider_than_the_window
+from viz.text import translator
+
+T = translator("en")
 
 ZOOMED = (853, 480)
 """CSS pixels of a projector with 1280 x 720, at 150 %."""
@@ -74,3 +77,13 @@ def test_numbers_too_small_to_read_are_not_printed(visit):
     assert min(numbers.evaluate_all(size), default=99) >= 7
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(page.locator(".heatmap-label text:visible").first).to_be_visible()
+
+
+def test_a_long_row_of_pills_goes_on_below_on_a_phone(visit):
+    page = visit("convolution", section="vision", viewport=PHONE)
+    for section, row, n in (("vision", "digit", 11), ("picture", "kernel", 9)):
+        page.locator(".st-key-section").get_by_text(T(f"convolution.{section}.title"), exact=True).click()
+        pills = page.locator(f".st-key-{row} button")
+        expect(pills).to_have_count(n)
+        assert page.locator(f".st-key-{row} [role=radiogroup]").evaluate("row => row.scrollWidth <= row.clientWidth")
+        assert pills.last.bounding_box()["x"] + pills.last.bounding_box()["width"] <= PHONE[0]
