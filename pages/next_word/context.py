@@ -11,12 +11,13 @@ from pages.next_word.presets import TWINS, preset_of, presets_for
 from viz import limits
 from viz.frame import locks, state
 from viz.frame.checks import Check
-from viz.frame.compute import model
+from viz.frame.choice import first_text, own_model
+from viz.frame.compute import model, read
 from viz.frame.controls import KEEP
-from viz.frame.examples import examples
+from viz.frame.examples import examples, lay_aside
 from viz.frame.format import number
 from viz.frame.models_here import models_here
-from viz.frame.scene import Scene, provenance
+from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.specs import Source
 from viz.models.stream import has_words, logit_cap
 from viz.models.tokens import Tokens, labels, word_token
@@ -40,7 +41,7 @@ class Word:
 class NextWordContext:
     """A decoder's text; ``at`` is the token after which it is asked, ``word`` is followed, ``against`` another or None.
 
-    ``source`` is the page's, or that of an example where the page shows no decoder. ``example`` says so.
+    ``source`` is the page's, or an example's that reads the same text where no decoder is chosen. ``example`` says so.
     """
 
     scene: Scene
@@ -98,20 +99,38 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
     context = None if source is None else _choose(scene, source, example)
     if example or context is None:
         _say_silent(scene, source)
-    elif len(context.labels) < len(scene.labels):
+    if context is None:
+        return None
+    if example:
+        say_unknown(scene.t, context.source.model, model(context.source.model).tokenizer, context.tokens)
+    if len(context.labels) < len(read(context.source).tokens.labels):
         st.caption(scene.t("next_word.first", n=len(context.labels)))
-    if context and not example and (preset := preset_of(context.source.model, context.source.text)):
+    if not example and (preset := preset_of(context.source.model, context.source.text)):
         st.caption(preset.why[scene.choice.lang])
     return context
 
 
 def _decoders_source(scene: Scene) -> tuple[Source | None, bool]:
-    """The text as a decoder reads it: the page's own, or an example's where nothing chosen has a vocabulary head."""
+    """The page's text for a decoder: the chosen one, or an example where nothing chosen has a vocabulary head."""
     source = scene.choice.source
     if source.kind == "model" and has_words(model(source.model)):
         return Source(kind="model", text=source.text, model=source.model), False
-    twins = [name for name in decoders() if name in TWINS]
-    return (Source(kind="model", text=_usual_text(twins[0]), model=twins[0]) if twins else None), bool(twins)
+    name = _example()
+    return (Source(kind="model", text=source.text, model=name) if name else None), bool(name)
+
+
+def _example() -> str:
+    """The decoder that reads the text where nothing chosen can say what comes next; "" if none is here."""
+    return next((name for name in decoders() if name in TWINS), "")
+
+
+def usual_text() -> str:
+    """The text of whoever has typed none; where an example reads it, one of the words that it knows."""
+    chosen, name = models_here().get(own_model()), _example()
+    if not name or (chosen and (chosen.writes or (chosen.path is not None and has_words(model(chosen.id))))):
+        return first_text()
+    lay_aside()
+    return _usual_text(name)
 
 
 def _choose(scene: Scene, source: Source, example: bool) -> NextWordContext:

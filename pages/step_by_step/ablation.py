@@ -1,6 +1,7 @@
 """Break it: the same head with a part of the formula missing, beside the correct one."""
 
 import math
+from dataclasses import replace
 
 import streamlit as st
 import torch
@@ -10,7 +11,7 @@ from pages.step_by_step import matrices, reference
 from pages.step_by_step.context import StepByStepContext
 from viz.core.attention import AttentionTrace
 from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, measure_rows
-from viz.frame import controls
+from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show_matrix
@@ -22,16 +23,21 @@ MEASURES = ("entropy", "largest", "jacobian", "total")
 
 
 def draw(context: StepByStepContext) -> list[Check]:
-    """The correct map and the broken one, under one scale, with what has become of the rows."""
+    """The correct map and the broken one, under one scale, with what has become of the rows.
+
+    Before anything is chosen, the division by the root is what is missing: two equal maps would show nothing.
+    """
     faults = _switches(context)
+    if faults.none:
+        st.caption(context.t("step_by_step.break_none"))
+        faults = replace(faults, no_scale=True)
     correct, broken = context.trace.weights[context.head], attend_with(context, faults).weights
     for column, (name, weights) in zip(st.columns(2), (("correct", correct), ("broken", broken)), strict=True):
         with column:
             say(context.t(f"step_by_step.shows_{name}", what=_named(context, faults)))
             _map(context, name, weights)
     _say(context, faults, correct, broken)
-    if not faults.none:
-        _table(context, measure_rows(correct), measure_rows(broken))
+    _table(context, measure_rows(correct), measure_rows(broken))
     return _checks(context, faults, broken)
 
 
@@ -43,6 +49,7 @@ def _switches(context: StepByStepContext) -> Faults:
             name: controls.toggle(t(f"step_by_step.{name}"), name, help=t(f"step_by_step.{name}_help"))
             for name in SWITCHES
         }
+        state.keep_apart("mistake", "temperature")
         label, help_text = t("step_by_step.temperature"), t("step_by_step.temperature_help")
         temperature = controls.real_slider(
             label, "temperature", 1.0, *TEMPERATURES, step=0.1, help=help_text, width=260
@@ -62,7 +69,7 @@ def _named(context: StepByStepContext, faults: Faults) -> str:
     named = [context.t(f"step_by_step.{name}") for name in SWITCHES if getattr(faults, name)]
     if faults.temperature != 1:
         named.append(f"t = {number(faults.temperature, 3)}")
-    return ", ".join(named) or context.t("step_by_step.nothing_yet")
+    return ", ".join(named)
 
 
 def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:
@@ -72,8 +79,6 @@ def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:
 
 
 def _say(context: StepByStepContext, faults: Faults, correct: Tensor, broken: Tensor) -> None:
-    if faults.none:
-        return
     if torch.equal(correct, broken):
         st.info(context.t("step_by_step.break_same"))
     elif faults.wrong_axis:

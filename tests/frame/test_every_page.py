@@ -425,6 +425,10 @@ REFUSALS = [
 ]
 
 
+A_DECODERS = ("next_word",)
+"""Pages whose text a decoder reads whatever the source is."""
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page, lang):
@@ -445,8 +449,9 @@ def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page
             if told[-1] is REFUSALS[-1]:
                 break
             app.run()
-        app.radio(key="source").set_value("words").run()
-        assert not app.error, "the other source still works"
+        if page not in A_DECODERS:
+            app.radio(key="source").set_value("words").run()
+            assert not app.error, "the other source still works"
     app.radio(key="source").set_value("model").run()
     assert not app.error, "and the model, once it can be used again"
     assert app.text_area(key="text").value == "giraffe"

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz import limits
 from viz.frame import compute, controls, specs, state
 from viz.frame.controls import KEEP
-from viz.frame.examples import examples, take_head
+from viz.frame.examples import examples, take_head, take_up
 from viz.frame.mask_code import from_code
 from viz.frame.models_here import models_here, offered
 from viz.models.layout import LoadedModel
@@ -32,6 +32,12 @@ def always(_: LoadedModel | None) -> bool:
     return True
 
 
+def first_text() -> str:
+    """The text of whoever has typed none."""
+    take_up()
+    return examples()[0].text
+
+
 @dataclass(frozen=True, kw_only=True)
 class Controls:
     """Which of the shared controls a page shows; the others keep what was chosen elsewhere.
@@ -42,6 +48,7 @@ class Controls:
         n_kv_heads: False for a page that has the control for G beside its picture; there G is at first less than H.
         layer_chip: whether the open section reads the layer; where it does not, the choice stays as it is.
         head_chip: whether it reads the head.
+        usual_text: the text of whoever has typed none.
     """
 
     layer: bool = True
@@ -49,6 +56,7 @@ class Controls:
     n_kv_heads: bool = True
     layer_chip: Shown = always
     head_chip: Shown = always
+    usual_text: Callable[[], str] = first_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +101,7 @@ def choose(t: Translate, shown: Controls) -> Asked:
         ModelError: if the chosen model cannot be used.
     """
     lang = st.session_state["lang"]
-    text, dropped = _text(t, lang)
+    text, dropped = _text(t, lang, shown.usual_text())
     chips = Chips()
     kind = state.choice("source", SOURCES[0], SOURCES)
     model = "" if kind == "words" else _model_id()
@@ -136,8 +144,8 @@ def _take_example() -> None:
         st.session_state["_example"] = None
 
 
-def _text(t: Translate, lang: str) -> tuple[str, int]:
-    text = state.text("text", examples()[0].text, limits.CHARACTERS)
+def _text(t: Translate, lang: str, usual: str) -> tuple[str, int]:
+    text = state.text("text", usual, limits.CHARACTERS)
     with st.container(key="text_row", horizontal=True, gap="small"):
         st.text_area(
             t("choice.text"),
@@ -166,6 +174,11 @@ def _model_id() -> str:
     available = models_here()
     default = specs.local_entries()[0].id if specs.local_entries() else compute.DEFAULT_MODEL
     return state.choice("model", default if default in available else next(iter(available), default), list(available))
+
+
+def own_model() -> str:
+    """The model whose own heads are chosen; "" for seeded ones."""
+    return _model_id() if state.choice("source", SOURCES[0], SOURCES) == "model" else ""
 
 
 def _model_control(t: Translate, lang: str) -> None:

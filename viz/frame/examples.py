@@ -4,10 +4,14 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 
+import streamlit as st
+
 from viz import ASSETS
 from viz.frame import specs, state
 from viz.frame.models_here import models_here
 from viz.models import registry
+
+_ASIDE = "_text_aside"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +53,22 @@ def take_head(example: Example) -> None:
     """Choose the model in which there is something to see in an example, and where."""
     for name in ("model", "layer", "head"):
         state.choose(name, getattr(example, name))
+
+
+def lay_aside() -> None:
+    """Where no word of it is known: have a sentence that came along, and nobody typed, wait until the page is left."""
+    held = st.session_state
+    came_along = state.is_moved() and state.is_chosen("text") and not state.is_of_before("text")
+    if came_along and held["text"] in {example.text for example in examples()}:
+        held[_ASIDE] = held["text"]
+        state.forget("text")
+
+
+def take_up() -> None:
+    """Choose again the sentence that was laid aside, unless another was chosen meanwhile."""
+    text = st.session_state.pop(_ASIDE, None)
+    if text is not None and not state.is_chosen("text") and not state.is_of_before("text"):
+        state.choose("text", text)
 
 
 def open_on_what_is_read(lang: str) -> None:

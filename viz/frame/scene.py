@@ -138,8 +138,13 @@ def cuts(scene: Scene) -> None:
 
 def unknown_tokens(t: Translate, model: str, tokens: Tokens) -> None:
     """Say so where a model reads one token for all the words it does not know."""
-    tokenizer = compute.model(model).tokenizer if model else None
-    if tokenizer is None or tokenizer.unk_token_id is None or spells_bytes(tokenizer):
+    if model:
+        say_unknown(t, model, compute.model(model).tokenizer, tokens)
+
+
+def say_unknown(t: Translate, model: str, tokenizer: Any, tokens: Tokens) -> None:
+    """The same of a model by its name and its tokenizer."""
+    if tokenizer.unk_token_id is None or spells_bytes(tokenizer):
         return  # what is called unknown by a tokenizer that knows every byte is another mark's token
     read = zip(tokens.ids, tokens.special, strict=True)
     if n := sum(token == tokenizer.unk_token_id and not special for token, special in read):

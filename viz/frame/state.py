@@ -71,7 +71,7 @@ def is_chosen(name: str) -> bool:
     return name in state and not (name in state[_USUAL] and state[name] == state[_USUAL][name])
 
 
-def _is_moved() -> bool:
+def is_moved() -> bool:
     """Whether this is the first run of a page, or none before it came to its end."""
     return bool(st.session_state.get(_PAGE) != page_hash())
 
@@ -92,7 +92,7 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
         state[name] = _believe(name, default, parse, ok)
     elif not ok(state[name]) or (name not in declared and not is_chosen(name)):
         state[name] = default
-    elif name not in declared and _is_moved():
+    elif name not in declared and is_moved():
         # Another page's widget of this name is another one to Streamlit, and begins empty unless it is given a value.
         state[name] = state[name]
     if state[name] == default:
@@ -145,6 +145,20 @@ def belong_to(of: Any, *names: str) -> None:
         for name in names:
             forget(name)
     state[owner] = of
+
+
+def keep_apart(of: str, name: str) -> None:
+    """Have a name mean something else here than in other places: each finds there again what was chosen in it."""
+    state = st.session_state
+    before, elsewhere = state.setdefault(f"_{name}_of", of), state.setdefault(f"_{name}_elsewhere", {})
+    if before == of:
+        return
+    if is_chosen(name):
+        elsewhere[before] = state[name]
+    forget(name)
+    state[f"_{name}_of"], mine = of, elsewhere.pop(of, None)
+    if mine is not None and not is_of_before(name):  # after Back the link says what was chosen here
+        choose(name, mine)
 
 
 def whole(name: str, default: int, low: int, high: int) -> int:
@@ -279,7 +293,7 @@ def end() -> None:
     if is_back_or_forward():
         # The answer to a click of just before may have come after it, and have put its own link into this entry.
         address.replace(wanted)
-    elif _is_moved():
+    elif is_moved():
         # Streamlit made an entry of the page's address alone: the link belongs to that one.
         if in_address != wanted:
             address.replace(wanted)

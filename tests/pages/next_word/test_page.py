@@ -18,6 +18,7 @@ from viz import limits
 from viz.core.analysis.lens import surprise
 from viz.frame import compute, models_here, specs
 from viz.frame.examples import examples
+from viz.frame.sidebar import file_of
 from viz.models import registry
 from viz.models.interventions import without
 from viz.models.stream import logits_of
@@ -68,6 +69,29 @@ def test_a_sentence_nobody_typed_gives_way(open_app):
     app = open_app("next_word", lang="zh", text=text)
     app.button(key="take_twin-g8").click().run()
     assert app.session_state["text"] == COPY.text
+
+
+@pytest.mark.parametrize("link", [{}, {"source": "words"}, {"text": "the dog saw a cat"}, {"model": "animals-en-zh"}])
+def test_what_the_box_shows_is_what_an_example_reads(open_app, link):
+    app = open_app("next_word", **link)
+    text = app.text_area(key="text").value
+    assert text == link.get("text", COPY.text)
+    assert app.selectbox(key="next_at").options == [f"{i} · {word}" for i, word in enumerate(text.split())]
+
+
+def test_words_an_example_does_not_know_are_said_to_be_unknown(open_app):
+    app = open_app("next_word", text="the zebra saw a cat")
+    warned = T("note.unknown", model="twin\\-g8", n=1, all=5, token="[UNK]")
+    assert [box.value for box in app.warning] == [warned]
+
+
+def test_a_sentence_that_came_along_and_nobody_typed_is_there_again_elsewhere(open_app):
+    text = next(example.text for example in examples() if example.lang == "zh")
+    app = open_app("heads", lang="zh", text=text)
+    app.switch_page(file_of("next_word")).run()
+    assert app.text_area(key="text").value == COPY.text and link(app) == {"lang": "zh"}
+    app.switch_page(file_of("masks")).run()
+    assert app.text_area(key="text").value == text and link(app) == {"lang": "zh", "text": text}
 
 
 def test_what_was_typed_stays_when_a_decoder_is_opened(open_app):

@@ -353,14 +353,30 @@ def test_what_is_broken_is_beside_what_is_correct(visit, faults, wrong):
         assert float(row[2]) == pytest.approx(float((p.diag() - p.outer(p)).norm()), abs=1e-4)
 
 
-def test_nothing_broken_is_the_same_map_and_a_fault_without_effect_says_so(visit):
+def test_before_anything_is_broken_the_root_is_missing_and_a_fault_without_effect_says_so(visit):
+    t = translator("en")
     assert "break_broken" not in matrices(visit())
-    whole = visit(section="ablation")
-    assert torch.equal(values(whole, "break_correct"), values(whole, "break_broken"))
-    assert not whole.table and not whole.info
-    assert any(translator("en")("step_by_step.nothing_yet") in one for one in said(whole))
-    app = visit(no_mask=1)
-    assert translator("en")("step_by_step.break_same") in [one.value for one in app.info]
+    opened, unscaled = visit(section="ablation"), visit(no_scale=1)
+    correct, broken = (values(opened, f"break_{name}") for name in ("correct", "broken"))
+    assert float((correct - broken).abs().max()) > 0.3
+    torch.testing.assert_close(broken, values(unscaled, "break_broken"))
+    assert not opened.info and "no_scale" not in opened.query_params, "nobody has chosen it"
+    assert not opened.toggle(key="no_scale").value
+    told = [t("step_by_step.break_none") in [line.value for line in app.caption] for app in (opened, unscaled)]
+    assert told == [True, False]
+    assert t("step_by_step.break_same") in [box.value for box in visit(no_mask=1).info]
+
+
+def test_a_temperature_of_the_heads_is_no_mistake_here_and_each_page_finds_its_own_again(open_app):
+    app = open_app("heads", temperature=2.5)
+    for heads, mistake in ((2.5, 1.0), (2.5, 0.5)):
+        assert app.session_state["temperature"] == heads and app.query_params["temperature"] == str(heads)
+        app.switch_page(file_of("step_by_step")).run()
+        app.button_group(key="section").set_value("ablation").run()
+        assert app.slider(key="temperature").value == mistake
+        assert ("temperature" in app.query_params) is (mistake != 1)
+        app.slider(key="temperature").set_value(0.5).run()
+        app.switch_page(file_of("heads")).run()
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

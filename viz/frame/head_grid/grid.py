@@ -66,13 +66,19 @@ def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
         "head": state.whole("head", 1, 0, n_heads - 1),
         "query": state.whole(name("query"), opening, -1, len(rows) - 1),
         "key": state.whole(name("key"), -1, -1, len(columns) - 1),
-        "temperature": state.real(name("temperature"), 1.0, 0.1, 10.0),
+        "temperature": temperature(name("temperature")),
         "sort": state.choice(name("sort"), "model", SORTS),
         "show": state.choice(name("show"), "all", SHOWS),
         "look": state.choice(name("look"), "map", LOOKS),
         "combine": state.choice(name("combine"), "one", COMBINES),
         "several": state.numbers(name("several"), 0, n_layers * n_heads - 1),
     }
+
+
+def temperature(name: str = "temperature") -> float:
+    """What divides the scores of the large map; on another page the name means a mistake in the formula."""
+    state.keep_apart("grid", name)
+    return state.real(name, 1.0, 0.1, 10.0)
 
 
 def _take(channel: str) -> None:
