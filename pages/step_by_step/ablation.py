@@ -11,7 +11,7 @@ from pages.step_by_step import matrices, reference
 from pages.step_by_step.context import StepByStepContext
 from viz.core.attention import AttentionTrace
 from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, measure_rows
-from viz.frame import controls, state
+from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show_matrix
@@ -49,7 +49,7 @@ def _switches(context: StepByStepContext) -> Faults:
             name: controls.toggle(t(f"step_by_step.{name}"), name, help=t(f"step_by_step.{name}_help"))
             for name in SWITCHES
         }
-        state.keep_apart("mistake", "temperature")
+        controls.keep_apart("mistake", "temperature")
         label, help_text = t("step_by_step.temperature"), t("step_by_step.temperature_help")
         temperature = controls.real_slider(
             label, "temperature", 1.0, *TEMPERATURES, step=0.1, help=help_text, width=260

@@ -14,6 +14,20 @@ from viz.frame import state
 KEEP: Final = "session"  # persist_state: a control keeps its value when the visitor changes pages
 
 
+def keep_apart(of: str, name: str) -> None:
+    """Have a name mean something else here than in other places: each finds there again what was chosen in it."""
+    held = st.session_state
+    before, elsewhere = held.setdefault(f"_{name}_of", of), held.setdefault(f"_{name}_elsewhere", {})
+    if before == of:
+        return
+    if state.is_chosen(name):
+        elsewhere[before] = held[name]
+    state.forget(name)
+    held[f"_{name}_of"], chosen = of, elsewhere.pop(of, None)
+    if chosen is not None and not state.is_of_before(name):  # after Back the link says what was chosen here
+        state.choose(name, chosen)
+
+
 def slider(label: str, name: str, default: int, low: int, high: int, **options: Any) -> int:
     """A whole number from ``low`` to ``high``."""
     value = state.whole(name, default, low, high)

@@ -147,20 +147,6 @@ def belong_to(of: Any, *names: str) -> None:
     state[owner] = of
 
 
-def keep_apart(of: str, name: str) -> None:
-    """Have a name mean something else here than in other places: each finds there again what was chosen in it."""
-    state = st.session_state
-    before, elsewhere = state.setdefault(f"_{name}_of", of), state.setdefault(f"_{name}_elsewhere", {})
-    if before == of:
-        return
-    if is_chosen(name):
-        elsewhere[before] = state[name]
-    forget(name)
-    state[f"_{name}_of"], mine = of, elsewhere.pop(of, None)
-    if mine is not None and not is_of_before(name):  # after Back the link says what was chosen here
-        choose(name, mine)
-
-
 def whole(name: str, default: int, low: int, high: int) -> int:
     """A whole number from ``low`` to ``high``; out of range after a change elsewhere, it goes to the nearest end."""
     value = st.session_state.get(name)

@@ -10,7 +10,7 @@ import streamlit as st
 from viz.components.head_grid import Packed
 from viz.components.mount import mount
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.frame import locks, specs, state
+from viz.frame import controls, locks, specs, state
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
 from viz.frame.scene import Scene
@@ -77,7 +77,7 @@ def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
 
 def temperature(name: str = "temperature") -> float:
     """What divides the scores of the large map; on another page the name means a mistake in the formula."""
-    state.keep_apart("grid", name)
+    controls.keep_apart("grid", name)
     return state.real(name, 1.0, 0.1, 10.0)
 
 
