@@ -119,7 +119,7 @@ def test_sliders_texts_and_what_changes_nothing(visit):
 def test_a_back_while_a_click_is_being_answered_leads_where_it_says(new_page, app_url):
     page = new_page()
     page.add_init_script(HOLDING)
-    page.goto(address(app_url))
+    page.goto(address(app_url, "heads"))
     wait_run(page)
     to_section(page, "heads.row")
     to_section(page, "heads.arrivals")
@@ -134,7 +134,7 @@ def test_a_back_while_a_click_is_being_answered_leads_where_it_says(new_page, ap
     })""")
     for places, section in ((0, "row"), (1, "arrivals"), (-1, "row"), (-1, None)):
         where = go(page, places) if places else at(page)
-        assert where == (f"/?section={section}" if section else "/")
+        assert where == (f"/heads?section={section}" if section else "/heads")
         expect(page.locator(".st-key-section [aria-checked=true]")).to_have_text(
             T(f"heads.{section or 'all_heads'}.title")
         )
