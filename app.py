@@ -5,7 +5,7 @@ import streamlit as st
 from pages import EVERY, FIRST, HEADS, NAVIGATION, PAGES
 from viz import ASSETS
 from viz.errors import ModelError
-from viz.frame import lesson, sidebar, state, waiting
+from viz.frame import lesson, sidebar, state, view, waiting
 from viz.frame.connection import arrival, loading, old_links
 from viz.frame.connection.first_visit import use_own_pages
 from viz.frame.connection.reconnect import come_back
@@ -13,12 +13,12 @@ from viz.frame.terms import links, marks
 
 use_own_pages([sidebar.path_of(name) for name in EVERY])
 st.set_page_config(page_icon=str(ASSETS / "favicon.png"), layout="wide")
-embedded = bool(st.context.is_embedded)
 st.html(ASSETS / "style.css")
-if embedded:
-    st.html(ASSETS / "embedded.css")
 arrival.begin()
 state.begin()
+embedded = view.read_view().embed
+if embedded:
+    st.html(ASSETS / "embedded.css")
 marks.begin()
 t = sidebar.language()
 try:

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.errors import ModelError
-from viz.frame import lesson, state
+from viz.frame import lesson, state, view
 from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
 from viz.frame.format import number
@@ -133,7 +133,7 @@ class Page:
 
     def head(self, t: Translate) -> DeltaGenerator:
         """The title and what the page is about; below them, the place for what has to be said of the link."""
-        is_embedded = st.context.is_embedded
+        is_embedded = view.current().embed
         if not is_embedded:  # there the page around it says what it is
             st.title(t(f"{self.name}.title"), anchor=False)
         if not lesson.keep_place() and not is_embedded:  # a step says itself what to look at

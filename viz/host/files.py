@@ -142,7 +142,7 @@ class Outbox:
         self.files, self.scope, self.gzipped, self.send = files, scope, gzipped, send
         self.path, self.asked = scope["path"], Headers(scope=scope)
         asked_for = parse_qs(scope.get("query_string", b"").decode("latin-1"))  # of bytes it takes ASCII alone
-        self.embedded = asked_for.get("embed", [""])[-1] == "true"
+        self.embedded = asked_for.get("embed", [""])[-1] in ("true", "1")
         self.start: Message | None = None
         self.body = b""
 

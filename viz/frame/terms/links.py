@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.components.mount import mount
+from viz.frame import view
 from viz.frame.sidebar import path_of
 from viz.text import Translate
 from viz.text.glossary import Term
@@ -37,5 +38,5 @@ def link_to(lang: str, place: tuple[str, str, str], title: str) -> str:
     link = escape(
         f"{path_of(page)}?{urlencode({'lang': lang, 'section': section})}{'&' * bool(parameters)}{parameters}"
     )
-    beyond = ' target="_blank"' if st.context.is_embedded else ""
+    beyond = ' target="_blank"' if view.current().embed else ""
     return f'<a class="see" href="{link}"{beyond}>{escape(title)}</a>'

@@ -1,0 +1,64 @@
+"""How a page is looked at is read from its link, strictly; nobody has to say anything."""
+
+import pytest
+
+from viz.frame.view import MOST_HIDDEN, View
+
+LINKS = {
+    (): View(),
+    (("present", "1"),): View(present=True),
+    (("present", "1"), ("embed", "1")): View(embed=True),
+    (("embed", "yes"),): View(),
+    (("print", "1"),): View(print="worksheet"),
+    (("print", "answers"), ("theme", "dark")): View(print="answers", theme="dark"),
+    (("without", "text-chips-n_heads-text"),): View(hide=frozenset({"text", "chips", "n_heads"})),
+    (("present", "2"), ("print", "<b>"), ("theme", "red"), ("without", "a b")): View(),
+    (("without", "-".join(f"a{number}" for number in range(MOST_HIDDEN + 1))),): View(),
+}
+
+
+@pytest.fixture(scope="module")
+def looked_at():
+    """The view of a link, read in a run of its own, without the app around it."""
+    from streamlit.testing.v1 import AppTest
+
+    def run() -> None:
+        from viz.frame import state, view
+
+        state.begin()
+        view.read_view()
+        state.end()
+
+    def read(link: dict[str, str]) -> AppTest:
+        app = AppTest.from_function(run)
+        for name, value in link.items():
+            app.query_params[name] = value
+        return app.run()
+
+    return read
+
+
+@pytest.mark.parametrize(("link", "expected"), LINKS.items(), ids=map(str, range(len(LINKS))))
+def test_the_view_is_what_the_link_says(looked_at, link, expected):
+    app = looked_at(dict(link))
+    assert not app.exception
+    assert app.session_state["_view"] == expected
+    assert app.run().session_state["_view"] == expected, "in the next run too"
+
+
+def test_what_a_link_cannot_mean_is_told_and_not_written_again(looked_at):
+    app = looked_at({"present": "yes", "print": "<b>", "theme": "dark"})
+    assert sorted(app.session_state["_refused"]) == ["present", "print"]
+    assert {name: app.query_params[name] for name in app.query_params} == {"theme": "dark"}
+
+
+def test_a_control_is_shown_unless_it_is_hidden():
+    view = View(hide=frozenset({"layer"}))
+    assert view.shows("head")
+    assert not view.shows("layer")
+
+
+def test_streamlits_own_word_for_somebody_elses_page_counts(open_app):
+    app = open_app("masks", embed="1")
+    assert not app.title
+    assert not app.sidebar.children

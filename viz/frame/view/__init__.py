@@ -1,0 +1,89 @@
+"""How a page is looked at, as its link says: presented, in somebody else's page, printed, without some controls.
+
+None of it changes a number. It is asked for once, before the page is drawn, and read by whoever draws a part of it.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+import streamlit as st
+
+from viz.frame import state
+from viz.streamlit_internals import asked_of_streamlit
+
+Print = Literal["none", "worksheet", "answers"]
+Theme = Literal["", "light", "dark"]
+
+PRINTS: Final[tuple[Print, ...]] = ("none", "worksheet", "answers")
+THEMES: Final[tuple[Theme, ...]] = ("", "light", "dark")
+MOST_HIDDEN = 32
+"""Controls that a link may hide."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_VIEW = "_view"
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """How a page is looked at.
+
+    Args:
+        present: in front of a class: ``present=1``.
+        embed: in somebody else's page: ``embed=1``, or Streamlit's own ``embed=true``.
+        print: on paper, with room to write (``print=worksheet``, or ``print=1``) or with answers (``print=answers``).
+        hide: names of controls that are not shown; their values count: ``without=text-chips-layer``. (In a link
+            ``hide`` has always been the special tokens of the head grid.)
+        theme: "light" or "dark"; "" is the visitor's own: ``theme=dark``.
+    """
+
+    present: bool = False
+    embed: bool = False
+    print: Print = "none"
+    hide: frozenset[str] = frozenset()
+    theme: Theme = ""
+
+    def shows(self, name: str) -> bool:
+        """Whether a control is shown, which has this name in the link, or is called so below."""
+        return name not in self.hide
+
+
+PARAMETERS: Final = ("present", "print", "without", "theme")
+"""Those of the link that are about the view; ``embed`` is Streamlit's, which keeps it there itself."""
+
+
+def read_view() -> View:
+    """The view of the link, for this run; what it cannot mean is left aside."""
+    embed = bool(st.context.is_embedded) or asked_of_streamlit("embed") == "1"
+    view = View(
+        present=state.param("present", False, _on, lambda _: True) and not embed,
+        embed=embed,
+        print=cast(Print, state.param("print", PRINTS[0], _print, lambda value: value in PRINTS)),
+        hide=frozenset(state.param("without", [], _names, lambda names: len(names) <= MOST_HIDDEN)),
+        theme=cast(Theme, state.choice("theme", THEMES[0], THEMES)),
+    )
+    st.session_state[_VIEW] = view
+    return view
+
+
+def current() -> View:
+    """The view of this run."""
+    view: View = st.session_state.get(_VIEW, View())
+    return view
+
+
+def _on(raw: str) -> bool:
+    if raw not in ("0", "1"):
+        raise ValueError(raw)
+    return raw == "1"
+
+
+def _print(raw: str) -> str:
+    return PRINTS[1] if raw == "1" else raw
+
+
+def _names(raw: str) -> list[str]:
+    names = [name for name in raw.split("-") if name]
+    if not all(map(_NAME.fullmatch, names)):
+        raise ValueError(raw)
+    return [*dict.fromkeys(names)]
