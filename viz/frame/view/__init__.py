@@ -20,6 +20,8 @@ THEMES: Final[tuple[Theme, ...]] = ("", "light", "dark")
 MOST_HIDDEN = 32
 """Controls that a link may hide."""
 
+NOTHING: list[str] = []
+
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _VIEW = "_view"
 
@@ -58,8 +60,8 @@ def read_view() -> View:
     view = View(
         present=state.param("present", False, _on, lambda _: True) and not embed,
         embed=embed,
-        print=cast(Print, state.param("print", PRINTS[0], _print, lambda value: value in PRINTS)),
-        hide=frozenset(state.param("without", [], _names, lambda names: len(names) <= MOST_HIDDEN)),
+        print=state.param("print", PRINTS[0], _print, lambda value: value in PRINTS),
+        hide=frozenset(state.param("without", NOTHING, _names, lambda names: len([*names]) <= MOST_HIDDEN)),
         theme=cast(Theme, state.choice("theme", THEMES[0], THEMES)),
     )
     st.session_state[_VIEW] = view
@@ -78,8 +80,8 @@ def _on(raw: str) -> bool:
     return raw == "1"
 
 
-def _print(raw: str) -> str:
-    return PRINTS[1] if raw == "1" else raw
+def _print(raw: str) -> Print:
+    return PRINTS[1] if raw == "1" else cast(Print, raw)
 
 
 def _names(raw: str) -> list[str]:
