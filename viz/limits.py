@@ -225,6 +225,9 @@ for another name is refused, so that no other site's name can be pointed at this
 FRAMES = names("FRAMES", "'self'")
 """Sites that may show the page in a frame, as a content policy names them: https://huggingface.co"""
 
+EMBEDS = names("EMBEDS") or FRAMES
+"""Sites that may show a section (``embed=1``) in a frame: "*" is any. Nobody else's page shows more than that."""
+
 TLS = bool(whole("TLS", 0, 0, 1))
 """Whether all visitors come by TLS, which ends here or in a proxy before: then browsers are told so for a year."""
 

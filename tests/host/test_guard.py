@@ -399,6 +399,16 @@ def test_the_policy_allows_the_installed_page_and_no_other_script():
     assert strict.items() <= rules.items()
 
 
+@pytest.mark.parametrize(
+    ("query", "sites"), [(b"embed=1", "*"), (b"embed=1&embed=0", "'self'"), (b"a=embed=1", "'self'")]
+)
+def test_where_it_is_allowed_other_sites_show_one_section_and_no_more(monkeypatch, query, sites):
+    monkeypatch.setattr(limits, "EMBEDS", ("*",))
+    answer = finish(Door().knock("http", "/", HOST, method="GET", query_string=query))[0]
+    policy = dict(answer["headers"])[b"content-security-policy"].decode()
+    assert policy.endswith(f"frame-ancestors {sites}")
+
+
 def test_ready_means_warm_with_room_and_not_about_to_end(monkeypatch):
     readiness = Readiness(Sockets(most=1))
     assert readiness.reasons() == ["warm"]

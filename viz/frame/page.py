@@ -133,10 +133,10 @@ class Page:
 
     def head(self, t: Translate) -> DeltaGenerator:
         """The title and what the page is about; below them, the place for what has to be said of the link."""
-        is_embedded = view.current().embed
-        if not is_embedded:  # there the page around it says what it is
+        is_bare = view.current().is_bare
+        if not is_bare:  # there the page around it says what it is, or its section
             st.title(t(f"{self.name}.title"), anchor=False)
-        if not lesson.keep_place() and not is_embedded:  # a step says itself what to look at
+        if not lesson.keep_place() and not is_bare:  # a step says itself what to look at
             say(t(f"{self.name}.lead"))
         return st.container(key="note")
 
@@ -148,17 +148,20 @@ class Page:
             carried = (section.name for section in self.sections if any(map(state.asked, section.parameters)))
             state.put("section", next(carried, names[0]))
         chosen = state.choice("section", names[0], [*names, ALL])
-        return self.sections if chosen == ALL else tuple(section for section in self.sections if section.name == chosen)
+        if chosen == ALL:
+            return self.sections[:1] if view.current().is_bare else self.sections
+        return tuple(section for section in self.sections if section.name == chosen)
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
         if len(self.sections) > 1:
-            self._bar(scene.t, whole=opened == self.sections)
+            self._bar(scene.t, whole=st.session_state["section"] == ALL)
         is_covered = lesson.ask(scene, opened, context)
         for section in opened:
             with st.container(key=f"section_{section.name}"):
                 # Of one section the name is in the bar already, but there it is no title to go to.
-                with st.container(key="title_unseen") if len(opened) == 1 else nullcontext():
+                is_said = len(opened) == 1 and not view.current().present
+                with st.container(key="title_unseen") if is_said else nullcontext():
                     st.header(scene.t(f"{self.name}.{section.name}.title"), anchor=False)
                 if is_covered:
                     lesson.cover()
@@ -202,7 +205,7 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
     labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
     labels["checks"] = t("footer.checks", passed=passed, n=len(checks))
     opened = None
-    if offered:
+    if offered and not view.current().present:
         opened = st.pills(
             t("footer.label"),
             offered,

@@ -8,8 +8,9 @@ import streamlit as st
 
 from viz.components.matrix import Matrix, pack_matrix
 from viz.components.mount import mount
+from viz.figures.layout import larger
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.frame import state
+from viz.frame import state, view
 from viz.text import Translate
 
 IMAGES = ("png", "svg")
@@ -23,7 +24,8 @@ def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
     kind = _image()
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     config = {"displaylogo": False, "toImageButtonOptions": save}
-    st.plotly_chart(unchecked(fig), key=key, alt=alt, config=config)
+    sized = larger(fig) if view.current().present else fig
+    st.plotly_chart(unchecked(sized), key=key, alt=alt, config=config)
 
 
 def show_matrix(

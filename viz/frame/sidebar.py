@@ -1,17 +1,17 @@
 """The sidebar: the pages in their groups, and the interface's language. And the way from each page to others.
 
-In somebody else's page (``?embed=true``) there is no sidebar, and one way: to this page as it is here.
+In somebody else's page (``?embed=1``) there is no sidebar, and one way: to this page as it is here.
 """
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from viz import ROOT
 from viz.components.mount import mount
-from viz.frame import state
+from viz.frame import state, view
 from viz.frame.controls import KEEP
+from viz.frame.share.address import address
 from viz.text import LANGUAGES, Translate, has_text, translator
 
 
@@ -23,7 +23,7 @@ def language() -> Translate:
 
 def describe_page() -> None:
     """Tell the browser what Streamlit does not: the page's language, and what a screen reader and the keyboard need."""
-    mount("frame/document", key="document", data={"lang": st.session_state["lang"]})
+    mount("frame/document", key="document", data={"lang": st.session_state["lang"], "theme": view.current().theme})
 
 
 def language_control(t: Translate) -> None:
@@ -54,8 +54,8 @@ def tab_title(t: Translate, page: str) -> str:
     return t(f"{page}.tab") if has_text(f"{page}.tab") else f"{t(f'{page}.title')} · Headlight"
 
 
-def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *, embedded: bool) -> str:
-    """Draw the pages in their groups, unless in somebody else's page, and give the name of the one that is open."""
+def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *, hidden: bool) -> str:
+    """Draw the pages in their groups, unless they are hidden, and give the name of the one that is open."""
     named = {
         t(f"page.group_{group}"): [
             st.Page(
@@ -71,7 +71,7 @@ def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *,
     # At its own path, too, the first page is found: Streamlit knows it at "/" alone.
     alias = st.Page(ROOT / file_of(first), title=t(f"{first}.title"), url_path=path_of(first), visibility="hidden")
     next(iter(named.values())).append(alias)
-    chosen = st.navigation(named, position="hidden" if embedded else "sidebar", expanded=True)
+    chosen = st.navigation(named, position="hidden" if hidden else "sidebar", expanded=True)
     pages = [name for names in groups.values() for name in names]
     opened = next((name for name in pages if path_of(name) == chosen.url_path), first)
     st.set_page_config(page_title=tab_title(t, opened))
@@ -88,6 +88,5 @@ def neighbours(t: Translate, pages: Sequence[str], open_page: str) -> None:
 
 def way_out(t: Translate) -> None:
     """From somebody else's page to this one, with all that was chosen."""
-    page = (st.context.url or "").partition("?")[0]
     with st.container(key="way_out"):
-        st.link_button(t("page.open_here"), f"{page}?{urlencode(state.link())}", type="tertiary")
+        st.link_button(t("page.open_here"), address(), type="tertiary")

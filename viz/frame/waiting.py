@@ -1,5 +1,6 @@
 """One page is written at a time; while a visitor waits, which place in the line is theirs is said below the page."""
 
+import math
 import sys
 import threading
 import time
@@ -41,6 +42,14 @@ def writing() -> Iterator[None]:
             yield
         finally:
             _give()
+
+
+@contextmanager
+def beside() -> Iterator[None]:
+    """Draw a page that nobody sees: it stands in no line of pages, and what waits for memory lets it wait."""
+    with memory.visit(math.inf):
+        st.session_state[_PLACE] = st.empty()
+        yield
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from viz.frame.connection.old_links import is_old
 from viz.frame.sidebar import path_of
 from viz.host.first_paint import style
 from viz.host.page_head import language_of, site_of, with_head
+from viz.host.policy import is_embedded
 from viz.streamlit_internals import element_modules, index_page, static_files
 
 YEAR = "max-age=31536000, immutable"
@@ -141,8 +142,7 @@ class Outbox:
     def __init__(self, files: Files, scope: Scope, gzipped: bool, send: Send) -> None:
         self.files, self.scope, self.gzipped, self.send = files, scope, gzipped, send
         self.path, self.asked = scope["path"], Headers(scope=scope)
-        asked_for = parse_qs(scope.get("query_string", b"").decode("latin-1"))  # of bytes it takes ASCII alone
-        self.embedded = asked_for.get("embed", [""])[-1] in ("true", "1")
+        self.embedded = is_embedded(scope)
         self.start: Message | None = None
         self.body = b""
 

@@ -64,7 +64,7 @@ class Guard:
         )
         self.uploads = readiness.uploads
         self.proxies, self.hosts = proxies, hosts
-        self.headers = policy.headers()
+        self.headers, self.embedded = policy.headers(), policy.headers(limits.EMBEDS)
         self.refusals = readiness.refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,11 +77,12 @@ class Guard:
             await self.app(scope, receive, send)
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
+        added = self.embedded if policy.is_embedded(scope) else self.headers
         known = owner.cookie_of(Headers(scope=scope))
 
         async def send_more(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *self.headers]
+                message["headers"] = [*message.get("headers", []), *added]
                 if not known:
                     owner.give(message, scope["path"])
             await send(message)

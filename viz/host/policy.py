@@ -4,8 +4,10 @@ import base64
 import hashlib
 import re
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import streamlit as st
+from starlette.types import Scope
 
 from viz import limits
 
@@ -15,6 +17,12 @@ def inline_scripts() -> list[str]:
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
     found = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
     return [f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in found]
+
+
+def is_embedded(scope: Scope) -> bool:
+    """Whether a request is for a section that stands in somebody else's page."""
+    asked_for = parse_qs(scope.get("query_string", b"").decode("latin-1"))  # of bytes it takes ASCII alone
+    return asked_for.get("embed", [""])[-1] in ("true", "1")
 
 
 def headers(frames: tuple[str, ...] = limits.FRAMES, *, tls: bool = limits.TLS) -> list[tuple[bytes, bytes]]:

@@ -1,5 +1,6 @@
 """Who computes when: a fair line before a few places. Nothing here knows of pages or of what is computed."""
 
+import math
 import threading
 import time
 from bisect import insort
@@ -21,6 +22,11 @@ def come() -> float:
     now = time.monotonic()
     _came.set(now)
     return now
+
+
+def come_last() -> None:
+    """What this thread asks for from now on is for nobody who waits: all who come stand before it."""
+    _came.set(math.inf)
 
 
 def _nothing() -> None: ...

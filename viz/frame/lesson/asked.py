@@ -69,6 +69,7 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
         progress.done = "right"
         if running.step.before[running.read]:
             st.rerun()
+    running.asks = not progress.done
     draw(running, _shown(running, key, subject, verdict))
     return True
 

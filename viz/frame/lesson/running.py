@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz import ASSETS
-from viz.frame import state
+from viz.frame import state, view
 from viz.frame.models_here import models_here
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
@@ -36,7 +36,7 @@ class Progress:
 
 @dataclass(kw_only=True)
 class Running:
-    """A lesson at one of its steps. ``page`` is the page that is open."""
+    """A lesson at one of its steps. ``page`` is the page that is open; ``asks`` while its question is open on it."""
 
     lesson: Lesson
     number: int
@@ -44,6 +44,7 @@ class Running:
     lang: str
     read: str
     is_drawn: bool = False
+    asks: bool = False
     place: DeltaGenerator | None = field(default=None, repr=False)
 
     @property
@@ -82,13 +83,18 @@ class Running:
         is_same = step.shows[self.read].get("text") == self.step.shows[self.read].get("text")
         if number != self.number and is_same and text and state.is_chosen("text"):
             link["text"] = str(text)
-        return f"{path_of(step.page)}?{urlencode({**link, 'lang': self.lang})}"
+        return f"{path_of(step.page)}?{urlencode({**link, 'lang': self.lang, **view.carried()})}"
 
 
 def progress(lesson: str, number: int) -> Progress:
     """What was done at a step of a lesson."""
     kept: dict[tuple[str, int], Progress] = st.session_state.setdefault(_PROGRESS, {})
     return kept.setdefault((lesson, number), Progress())
+
+
+def mark_done(lesson: str, number: int) -> None:
+    """Count a step as over."""
+    progress(lesson, number).done = "revealed"
 
 
 def n_done(lesson: Lesson) -> int:

@@ -20,7 +20,7 @@ SHARED = (
 
 def open_links() -> None:
     """Have the links of the terms take along what was chosen; to be called when the page is there."""
-    mount("frame/see", key="see", data=list(SHARED))
+    mount("frame/see", key="see", data=[*SHARED, *view.PARAMETERS])
 
 
 def see(t: Translate, lang: str, term: Term) -> str:

@@ -10,7 +10,7 @@ from typing import Final, Literal, cast
 import streamlit as st
 
 from viz.frame import state
-from viz.streamlit_internals import asked_of_streamlit
+from viz.streamlit_internals.link import asked_of_streamlit
 
 Print = Literal["none", "worksheet", "answers"]
 Theme = Literal["", "light", "dark"]
@@ -32,6 +32,7 @@ class View:
 
     Args:
         present: in front of a class: ``present=1``.
+        notes: the window with the notes of such a presentation, and nothing else: ``notes=1``.
         embed: in somebody else's page: ``embed=1``, or Streamlit's own ``embed=true``.
         print: on paper, with room to write (``print=worksheet``, or ``print=1``) or with answers (``print=answers``).
         hide: names of controls that are not shown; their values count: ``without=text-chips-layer``. (In a link
@@ -40,17 +41,23 @@ class View:
     """
 
     present: bool = False
+    notes: bool = False
     embed: bool = False
     print: Print = "none"
     hide: frozenset[str] = frozenset()
     theme: Theme = ""
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the page stands without the navigation."""
+        return self.present or self.notes or self.embed
 
     def shows(self, name: str) -> bool:
         """Whether a control is shown, which has this name in the link, or is called so below."""
         return name not in self.hide
 
 
-PARAMETERS: Final = ("present", "print", "without", "theme")
+PARAMETERS: Final = ("present", "notes", "print", "without", "theme")
 """Those of the link that are about the view; ``embed`` is Streamlit's, which keeps it there itself."""
 
 
@@ -59,6 +66,7 @@ def read_view() -> View:
     embed = bool(st.context.is_embedded) or asked_of_streamlit("embed") == "1"
     view = View(
         present=state.param("present", False, _on, lambda _: True) and not embed,
+        notes=state.param("notes", False, _on, lambda _: True),
         embed=embed,
         print=state.param("print", PRINTS[0], _print, lambda value: value in PRINTS),
         hide=frozenset(state.param("without", NOTHING, _names, lambda names: len([*names]) <= MOST_HIDDEN)),
@@ -72,6 +80,14 @@ def current() -> View:
     """The view of this run."""
     view: View = st.session_state.get(_VIEW, View())
     return view
+
+
+def carried() -> dict[str, str]:
+    """What a link to another step or page says of the view, so that it stays."""
+    link = state.link()
+    found = {name: link[name] for name in PARAMETERS if name in link}
+    embed = {name: value for name in ("embed", "embed_options") if (value := asked_of_streamlit(name))}
+    return found | embed
 
 
 def _on(raw: str) -> bool:

@@ -4,6 +4,7 @@
 import { css } from "../lib/colour.js";
 import { element } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
+import { zoomOf } from "../lib/place.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -103,16 +104,20 @@ class BlockDiagram {
   /** Draw the line from the encoder's last box to the decoder's memory, if both are there. */
   #route() {
     this.#around();
-    const boxes = this.#boxes(), to = this.#box("dec_memory"), home = this.root.getBoundingClientRect();
+    const boxes = this.#boxes(), to = this.#box("dec_memory");
     const from = boxes.filter((box) => box.dataset.code.startsWith("enc_")).at(-1);
     this.wire.replaceChildren();
-    if (!from || !to || !home.width) return;
-    const [a, b] = [from.getBoundingClientRect(), to.getBoundingClientRect()];
-    const middle = leftOfSide(to) - home.left - 10, path = document.createElementNS(SVG, "path");
+    if (!from || !to || !this.root.clientWidth) return;
+    const zoom = zoomOf(this.root), [a, b, home] = [from, to, this.root].map((box) => inOwnPixels(box.getBoundingClientRect(), zoom));
+    const middle = leftOfSide(to) / zoom - home.left - 10, path = document.createElementNS(SVG, "path");
     const [y0, y1] = [a.top + a.height / 2 - home.top, b.top + b.height / 2 - home.top];
     path.setAttribute("d", `M ${a.right - home.left} ${y0} H ${middle} V ${y1} H ${b.left - home.left - 2} m -6 -4 l 6 4 l -6 4`);
     this.wire.append(path);
   }
+}
+
+function inOwnPixels({ left, right, top, height }, zoom) {
+  return { left: left / zoom, right: right / zoom, top: top / zoom, height: height / zoom };
 }
 
 function leftOfSide(box) {

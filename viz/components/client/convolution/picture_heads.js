@@ -7,6 +7,7 @@ import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { inks } from "../lib/ink.js";
 import { LiveView } from "../lib/live_view.js";
+import { place } from "../lib/place.js";
 import { convolve, windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
@@ -144,8 +145,7 @@ export class PictureHeads extends LiveView {
   }
 
   #inside(event, canvas) {
-    const box = canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    return place(canvas, event);
   }
 
   #place([row, column]) {

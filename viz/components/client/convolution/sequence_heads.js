@@ -6,6 +6,7 @@ import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, segments } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
+import { place } from "../lib/place.js";
 import { windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
@@ -61,8 +62,7 @@ export class SequenceHeads extends LiveView {
     );
     this.root.replaceChildren(bar, body);
     this.map.addEventListener("click", (event) => {
-      const box = this.map.getBoundingClientRect(), { n } = this.data;
-      this.#ask(Math.min(n - 1, Math.floor((event.clientY - box.top - GUTTER) / this.cell)));
+      this.#ask(Math.min(this.data.n - 1, Math.floor((place(this.map, event)[1] - GUTTER) / this.cell)));
     });
     this.map.addEventListener("keydown", (event) => {
       const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];

@@ -6,6 +6,7 @@ import { mount } from "../lib/mount.js";
 import { line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { dropdown, element, fill } from "../lib/dom.js";
+import { place } from "../lib/place.js";
 import { shorten } from "../lib/shorten.js";
 
 const CELL = 3, LEFT = 12, RIGHT = 40, EDGE = 12, LAYER = 36, TALLEST = 170, WORDS = 62, WORD = 16, LONGEST_WORD = 64;
@@ -94,7 +95,7 @@ class Paths {
   }
 
   at(event) {
-    return Math.max(0, Math.min(this.data.tokens.length - 1, Math.floor((event.offsetX - LEFT) / this.cell())));
+    return Math.max(0, Math.min(this.data.tokens.length - 1, Math.floor((place(event.currentTarget, event)[0] - LEFT) / this.cell())));
   }
 
   draw() {

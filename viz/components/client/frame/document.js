@@ -26,8 +26,9 @@ class PageItself {
     cancelAnimationFrame(this.frame);
   }
 
-  receive({ lang }) {
+  receive({ lang, theme }) {
     document.documentElement.lang = lang;
+    if (theme) begin(theme);
     this.later();
   }
 
@@ -40,6 +41,16 @@ class PageItself {
       sentences();
     });
   }
+}
+
+/** Streamlit takes its theme from the address a page is opened with, under a name of its own: open it with that. */
+function begin(theme) {
+  const address = new URL(location.href), name = "embed_options", wanted = `${theme}_theme`;
+  const others = address.searchParams.getAll(name).filter((option) => !["light_theme", "dark_theme"].includes(option));
+  if (address.searchParams.getAll(name).includes(wanted)) return;
+  address.searchParams.delete(name);
+  for (const option of [...others, wanted]) address.searchParams.append(name, option);
+  location.replace(address);
 }
 
 /** Streamlit puts a group's pages into a box between them and their list: that box is the list. */

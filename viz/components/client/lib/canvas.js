@@ -1,9 +1,11 @@
 // What every picture on a canvas begins with.
 
+import { zoomOf } from "./place.js";
+
 /** Make a canvas as many pixels large as it is shown, and start afresh. With `colours.epoch`, what was measured holds
  * for as long as that number does: measuring anew for every frame would lay the page out as often. */
 export function start(canvas, colours) {
-  const scale = window.devicePixelRatio || 1, context = canvas.getContext("2d");
+  const scale = (window.devicePixelRatio || 1) * zoomOf(canvas), context = canvas.getContext("2d");
   if (colours.epoch === undefined || canvas.epoch !== colours.epoch) {
     const width = canvas.clientWidth, height = canvas.clientHeight;
     Object.assign(canvas, { epoch: colours.epoch, size: { width, height } });

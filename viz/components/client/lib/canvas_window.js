@@ -2,6 +2,7 @@
 // browser scrolls, and any size of the whole costs the same to draw.
 
 import { element } from "./dom.js";
+import { place, zoomOf } from "./place.js";
 
 const SCROLLBAR = 16;
 
@@ -19,23 +20,23 @@ export class CanvasWindow {
   /** Make the window [width, height] and what it shows a part of `whole`, in pixels. */
   resize(size, whole) {
     this.size = size;
+    this.scale = devicePixelRatio * zoomOf(this.canvas);
     this.element.style.height = `${size[1] + SCROLLBAR}px`;
     [this.space.style.width, this.space.style.height] = whole.map((side) => `${side}px`);
-    [this.canvas.width, this.canvas.height] = size.map((side) => Math.round(side * devicePixelRatio));
+    [this.canvas.width, this.canvas.height] = size.map((side) => Math.round(side * this.scale));
     [this.canvas.style.width, this.canvas.style.height] = size.map((side) => `${side}px`);
   }
 
   /** Begin the picture anew. */
   fresh() {
     const context = this.canvas.getContext("2d");
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    context.setTransform(this.scale, 0, 0, this.scale, 0, 0);
     context.clearRect(0, 0, ...this.size);
     return context;
   }
 
   /** A pointer's place on the canvas. */
   place(event) {
-    const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    return place(this.canvas, event);
   }
 }

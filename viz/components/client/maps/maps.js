@@ -7,6 +7,7 @@ import { image, line, start } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
+import { place } from "../lib/place.js";
 
 const GUTTER = 64;
 
@@ -129,9 +130,8 @@ class Maps {
   }
 
   look(event, canvas) {
-    const { n, rows } = this.data, box = canvas.getBoundingClientRect();
-    const place = (at) => Math.floor((at - canvas.left) / canvas.cell);
-    const query = place(event.clientY - box.top), key = place(event.clientX - box.left);
+    const { n, rows } = this.data;
+    const [key, query] = place(canvas, event).map((at) => Math.floor((at - canvas.left) / canvas.cell));
     const inside = query >= 0 && key >= 0 && query < rows && key < n;
     this.light(inside ? { query, key } : null);
   }

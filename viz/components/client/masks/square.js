@@ -2,6 +2,7 @@
 
 import { start } from "../lib/canvas.js";
 import { everyColumn, LEAN, overhang } from "../lib/names.js";
+import { place } from "../lib/place.js";
 import { shorten } from "../lib/shorten.js";
 
 const STRIPES = 5, LARGEST = 64, AWAY = 5; // pixels
@@ -18,12 +19,11 @@ export function begin(canvas, labels, colours, right = 0) {
 
 /** The cell under the pointer: {query, key}, of which one is null on a label, or null outside. */
 export function cellAt(square, canvas, event) {
-  const box = canvas.getBoundingClientRect(), { n, room, cell, side } = square;
-  const place = (at) => (at < room ? null : Math.min(n - 1, Math.floor((at - room) / cell)));
-  const y = event.clientY - box.top, lean = Math.max(0, room - AWAY - y) / Math.tan(LEAN); // down a name to its column
-  const x = event.clientX - box.left - lean;
+  const { n, room, cell, side } = square, [pointed, y] = place(canvas, event);
+  const at = (where) => (where < room ? null : Math.min(n - 1, Math.floor((where - room) / cell)));
+  const x = pointed - Math.max(0, room - AWAY - y) / Math.tan(LEAN); // down a name to its column
   if (Math.min(x, y) < 0 || Math.max(x, y) > room + side) return null;
-  const [query, key] = [place(y), place(x)];
+  const [query, key] = [at(y), at(x)];
   return query === null && key === null ? null : { query, key };
 }
 

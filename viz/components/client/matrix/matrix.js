@@ -8,6 +8,7 @@ import { element, fill, walkCells } from "../lib/dom.js";
 import { inks, ofPixel } from "../lib/ink.js";
 import { mount } from "../lib/mount.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
+import { place, zoomOf } from "../lib/place.js";
 import { fitsSvg, saveCsv, savePng, saveSvg } from "../lib/save.js";
 
 const TEXT = 12, SMALLEST = 7, AWAY = 5, TITLE = 20, NAMES = 110; // pixels: of letters, and of what stands around cells
@@ -164,7 +165,7 @@ class Matrix {
     const texts = Array.from(this.data.values, (value) => (Number.isFinite(value) ? shown(value, 2) : ""));
     const longest = texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 1);
     const size = Math.min(TEXT, ((w - 4) / longest) * TEXT, h - 4);
-    if (size < SMALLEST) return;
+    if (size < (zoomOf(this.canvas) > 1 ? TEXT : SMALLEST)) return; // in front of a class no letter is small
     context.font = `${size}px ${colours.font}`;
     [context.textAlign, context.textBaseline] = ["center", "middle"];
     texts.forEach((text, at) => {
@@ -251,8 +252,8 @@ class Matrix {
   /** The cell under the pointer, [row, column]; null beside the cells. */
   #under(event) {
     if (!this.place) return null;
-    const { left, top, w, h } = this.place, box = this.canvas.getBoundingClientRect(), [rows, columns] = this.data.shape;
-    const row = Math.floor((event.clientY - box.top - top) / h), column = Math.floor((event.clientX - box.left - left) / w);
+    const { left, top, w, h } = this.place, [x, y] = place(this.canvas, event), [rows, columns] = this.data.shape;
+    const row = Math.floor((y - top) / h), column = Math.floor((x - left) / w);
     return row >= 0 && column >= 0 && row < rows && column < columns ? [row, column] : null;
   }
 

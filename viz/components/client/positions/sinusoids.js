@@ -4,6 +4,7 @@ import { mount } from "../lib/mount.js";
 import { scoreTable, theme } from "../lib/colour.js";
 import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
+import { place } from "../lib/place.js";
 import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
 import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
 
@@ -224,11 +225,11 @@ class Sinusoids extends LiveView {
   }
 
   #cell(event) {
-    const { n, width } = this.numbers, frame = this.map.getBoundingClientRect();
+    const { n, width } = this.numbers, [x, y] = place(this.map, event);
     const inside = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)));
     return {
-      row: inside((event.clientY - frame.top - this.box.y) / this.box.h, n),
-      column: inside((event.clientX - frame.left - this.box.x) / this.box.w, width),
+      row: inside((y - this.box.y) / this.box.h, n),
+      column: inside((x - this.box.x) / this.box.w, width),
     };
   }
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
 import streamlit
 from streamlit import config
@@ -51,12 +51,6 @@ def is_back_or_forward() -> bool:
     """Whether this run was asked for by the browser's Back or Forward; the frontend then replaces what is written."""
     context = get_script_run_ctx()
     return bool(context and context.is_history_navigation)
-
-
-def asked_of_streamlit(name: str) -> str:
-    """A parameter of the link that Streamlit keeps to itself: embed, embed_options; "" if it is not there."""
-    context = get_script_run_ctx()
-    return parse_qs(context.query_string).get(name, [""])[-1] if context else ""
 
 
 def note_address(link: Mapping[str, str]) -> None:

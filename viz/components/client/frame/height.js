@@ -1,0 +1,27 @@
+// In somebody else's page: tell the page that holds this one how high it is, and nothing else.
+
+import { mount } from "../lib/mount.js";
+
+export default mount(() => new Height());
+
+class Height {
+  constructor() {
+    this.watch = new ResizeObserver(() => this.#tell());
+  }
+
+  close() {
+    this.watch.disconnect();
+  }
+
+  receive() {
+    const block = document.querySelector(".stMainBlockContainer");
+    if (block && block !== this.block) this.watch.observe((this.block = block));
+  }
+
+  #tell() {
+    const height = Math.ceil(this.block.getBoundingClientRect().height);
+    if (window.parent === window || height === this.told) return;
+    this.told = height;
+    window.parent.postMessage({ headlightHeight: height }, "*"); // to whoever it is: it is a number of pixels
+  }
+}

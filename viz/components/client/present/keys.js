@@ -1,0 +1,35 @@
+// Which key belongs to whom while a page is presented, and by what name its two windows know each other.
+
+export const CHANNEL = "headlight-presenter";
+const STORED = "headlight-presenter", WINDOW = "headlight-notes-";
+const WRITES = 'input:not([type="radio"], [type="checkbox"], [type="range"], [type="button"]), textarea, select, [contenteditable=""], [contenteditable="true"]';
+const PRESSED = 'button, a, summary, input, [role="button"], [role="switch"], [role="checkbox"]';
+const PLAIN = 'html, body, main, section, [tabindex="-1"], button, a';
+const WALKS = '[role="radio"], [role="slider"], [role="tab"], [role="option"], [role="menuitem"], [role="combobox"], [role="grid"] *, [role="listbox"] *';
+
+/** Whether what has the keyboard wants this key itself: while somebody types, all of them are letters. */
+export function belongsToPage(event) {
+  const at = event.composedPath().find((node) => node instanceof Element);
+  if (!at) return false;
+  if (at.matches(WRITES)) return true;
+  if (event.key === "PageDown" || event.key === "PageUp" || event.key === "Escape") return false;
+  if (event.key === " ") return at.matches(PRESSED) || at.matches(WALKS);
+  if (event.key.startsWith("Arrow")) return !at.matches(PLAIN) || at.matches(WALKS);
+  return false;
+}
+
+/** By which the windows of one presentation know each other; a page that is opened again keeps it. */
+export function idOf() {
+  if (!sessionStorage.getItem(STORED)) sessionStorage.setItem(STORED, Math.random().toString(36).slice(2));
+  return sessionStorage.getItem(STORED);
+}
+
+/** The name of the window with the notes. */
+export function windowOf() {
+  return WINDOW + idOf();
+}
+
+/** Of the window with the notes: whose notes they are; "" if it was not opened by a page that is presented. */
+export function followed() {
+  return window.name.startsWith(WINDOW) ? window.name.slice(WINDOW.length) : "";
+}

@@ -1,0 +1,89 @@
+// The presenter's own window: what to say at this step, how long it takes, what comes next, and a clock. It asks no server;
+// the page that is presented tells it, in the same browser, and is told which key was pressed here.
+
+import { element, fill } from "../lib/dom.js";
+import { mount } from "../lib/mount.js";
+import { belongsToPage, CHANNEL, followed } from "./keys.js";
+
+const KEYS = { ArrowRight: "next", PageDown: "next", " ": "next", ArrowLeft: "previous", PageUp: "previous", ".": "blank", b: "blank" };
+
+export default mount((parent) => new Notes(parent));
+
+class Notes {
+  constructor(parent) {
+    this.root = element("main", "notes");
+    this.root.notes = this; // for the browser's tests
+    parent.append(this.root);
+    this.id = followed();
+    this.began = Date.now();
+    this.channel = new BroadcastChannel(CHANNEL);
+    this.channel.addEventListener("message", ({ data }) => {
+      if (data?.from !== "page" || (this.id && data.id !== this.id)) return;
+      this.id = data.id;
+      this.told = data;
+      this.draw();
+    });
+    this.ticks = setInterval(() => this.#clock(), 1000);
+    this.pressed = (event) => {
+      const does = KEYS[event.key];
+      if (!does || event.ctrlKey || event.metaKey || event.altKey || belongsToPage(event)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      this.send(does);
+    };
+    window.addEventListener("keydown", this.pressed, true);
+  }
+
+  close() {
+    clearInterval(this.ticks);
+    window.removeEventListener("keydown", this.pressed, true);
+    this.channel.close();
+  }
+
+  receive({ words }) {
+    this.words = words;
+    this.draw();
+    this.send("hello");
+  }
+
+  send(does) {
+    this.channel.postMessage({ id: this.id, from: "notes", does });
+  }
+
+  draw() {
+    const { words, told } = this;
+    this.time = element("p", "time", { role: "timer" });
+    const again = element("button", "", { type: "button" }, words.restart);
+    again.addEventListener("click", () => {
+      this.began = Date.now();
+      this.#clock();
+    });
+    const clock = element("div", "clock");
+    clock.append(this.time, again);
+    if (!told) {
+      this.root.replaceChildren(clock, element("p", "", { role: "status" }, words.alone));
+      return this.#clock();
+    }
+    const way = element("div", "way"), minutes = told.minutes ? ` · ${fill(words.minutes, { minutes: told.minutes })}` : "";
+    for (const [does, sign] of [["previous", "‹"], ["next", "›"], ["blank", "■"]]) {
+      const button = element("button", "", { type: "button", "aria-label": words[does], title: words[does] }, sign);
+      button.addEventListener("click", () => this.send(does));
+      way.append(button);
+    }
+    const lines = [
+      element("p", "at", {}, `${told.at} / ${told.of}${minutes}`), element("h1", "", {}, told.title), element("p", "note", {}, told.note),
+      ...(told.asks ? [element("p", "asks", {}, words.asks)] : []), ...(told.blank ? [element("p", "asks", {}, words.is_blank)] : []),
+      element("p", "following", {}, told.following ? fill(words.following, { title: told.following }) : words.last),
+    ];
+    const text = element("div", "text", { role: "status" });
+    text.append(...lines);
+    this.root.replaceChildren(clock, text, way);
+    this.#clock();
+  }
+
+  #clock() {
+    const seconds = Math.floor((Date.now() - this.began) / 1000), two = (n) => String(n).padStart(2, "0");
+    const now = new Date();
+    this.time.textContent = `${two(now.getHours())}:${two(now.getMinutes())} · ${Math.floor(seconds / 60)}:${two(seconds % 60)}`;
+  }
+}

@@ -1,0 +1,103 @@
+// Passing on what is shown: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML that
+// show the open section in somebody else's page, without the controls that are named.
+
+import { element } from "../lib/dom.js";
+import { mount } from "../lib/mount.js";
+import { drawCode } from "../lib/qr.js";
+import { snippet } from "./snippet.js";
+
+export default mount((parent) => new Share(parent));
+
+class Share {
+  constructor(parent) {
+    this.root = element("div", "share");
+    this.root.share = this; // for the browser's tests
+    this.said = element("p", "said", { role: "status" });
+    parent.append(this.root);
+    this.theme = "";
+    this.without = new Set();
+    // To pages an arrow means another step, to Streamlit a letter another run.
+    this.root.addEventListener("keydown", (event) => event.key !== "Escape" && event.stopPropagation());
+  }
+
+  close() {}
+
+  receive(data, setStateValue) {
+    const before = this.data;
+    [this.data, this.setStateValue] = [data, setStateValue];
+    if (before?.address !== data.address || before?.words !== data.words || before?.code !== data.code) this.#draw();
+  }
+
+  #draw() {
+    const { words, address, code, local } = this.data;
+    this.said.textContent = "";
+    const parts = [this.#given("link", words.link, address, local && words.local)];
+    const camera = element("details");
+    camera.append(element("summary", "", {}, words.code));
+    if (code) {
+      camera.open = true;
+      camera.append(code.length ? drawCode(code, words.code_alt) : element("p", "note", {}, words.too_long));
+    }
+    camera.addEventListener("toggle", () => camera.open && !code && this.setStateValue("did", { n: Date.now(), action: "code", address }));
+    parts.push(camera, this.#embed(), this.said);
+    this.root.replaceChildren(...parts);
+  }
+
+  /** Something to take along: a name, a field that holds it, a button that copies it. */
+  #given(name, label, text, note = "") {
+    const made = element("div", `given ${name}`), told = element("label", "", {}, label), row = element("div", "row");
+    const field = element(name === "link" ? "input" : "textarea", "", { readonly: "", rows: "4", spellcheck: "false" });
+    field.value = text;
+    field.addEventListener("focus", () => field.select());
+    told.append(field);
+    const copy = element("button", "", { type: "button" }, this.data.words.copy);
+    copy.addEventListener("click", () => this.#copy(field));
+    row.append(told, copy);
+    made.append(row, ...(note ? [element("p", "note", {}, note)] : []));
+    return made;
+  }
+
+  async #copy(field) {
+    const { words } = this.data;
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch { // no clipboard outside TLS: what is selected can be copied by hand, if the browser does not do it
+      field.select();
+      if (!document.execCommand("copy")) return (this.said.textContent = words.by_hand);
+    }
+    this.said.textContent = words.copied;
+  }
+
+  #embed() {
+    const { words, controls } = this.data, made = element("details", "embed"), choices = element("div", "choices");
+    made.append(element("summary", "", {}, words.embed), element("p", "note", {}, words.embed_note), choices);
+    const theme = element("select", "", { "aria-label": words.theme });
+    for (const code of ["", "light", "dark"]) theme.append(element("option", "", { value: code }, words[`theme_${code || "own"}`]));
+    theme.value = this.theme;
+    theme.addEventListener("change", () => {
+      this.theme = theme.value;
+      write();
+    });
+    const look = element("label", "", {}, `${words.theme} `);
+    look.append(theme);
+    choices.append(look, element("span", "", {}, words.without));
+    for (const [code, label] of controls) {
+      const option = element("label"), box = element("input", "", { type: "checkbox", value: code });
+      box.checked = this.without.has(code);
+      box.addEventListener("change", () => {
+        if (box.checked) this.without.add(code);
+        else this.without.delete(code);
+        write();
+      });
+      option.append(box, element("span", "", {}, label));
+      choices.append(option);
+    }
+    const given = this.#given("html", words.html, "");
+    made.append(given);
+    const write = () => {
+      given.querySelector("textarea").value = snippet(this.data.embed, { theme: this.theme, without: [...this.without], title: this.data.title });
+    };
+    write();
+    return made;
+  }
+}

@@ -1,0 +1,48 @@
+"""A page in front of a class: large, one section at a time, driven by keys, with the notes in a window of their own.
+
+Without ``present=1`` or ``notes=1`` in the link nothing of it is imported, computed or sent.
+"""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from viz import ASSETS
+from viz.frame import view
+from viz.text import Translate
+
+
+def begin() -> None:
+    """Make the page large."""
+    if view.current().present:
+        st.html(ASSETS / "present.css")
+
+
+def end(
+    t: Translate,
+    page: str,
+    pages: Sequence[str],
+    sections_of: Callable[[str], Sequence[str]],
+    draw: Callable[[str], None],
+) -> None:
+    """The keys and the buttons; below what is shown, because they need its link.
+
+    Args:
+        t: the texts.
+        page: the page that is open.
+        pages: all of them, in their order.
+        sections_of: the names of a page's sections.
+        draw: draws a page; called for the next step, where nobody sees it.
+    """
+    if view.current().present:
+        from viz.frame.present.presenter import draw as draw_keys
+
+        draw_keys(t, page, pages, sections_of, draw)
+
+
+def notes(t: Translate) -> None:
+    """The presenter's own window: it is told what to show by the page that is presented, in the same browser."""
+    from viz.frame.present.presenter import draw_notes
+
+    st.html(ASSETS / "notes.css")
+    draw_notes(t)

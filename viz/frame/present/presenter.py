@@ -1,0 +1,85 @@
+"""What the browser is told of a presentation: the step, those beside it, the notes, and a code if it is asked for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz.components.mount import mount
+from viz.frame import lesson, state
+from viz.frame.format import number
+from viz.frame.lesson.bar import do
+from viz.frame.present.ahead import Draw, Step, prepare
+from viz.frame.present.ways import Place, Sections, leave, place
+from viz.frame.share.address import address, code_rows, is_local
+from viz.frame.sidebar import path_of
+from viz.text import Translate, sentences
+
+KEY, NOTES = "presenter", "notes"
+_CODE = "_present_code"
+
+
+def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections, draw_page: Draw) -> None:
+    """The keys and the buttons of a presentation; what may come next is computed meanwhile."""
+    found, lang = place(t, page, pages, sections_of), st.session_state["lang"]
+    step = f"{page}/{found.at}/{found.title}"
+    shown = asdict(found) | {
+        "words": _words(lang),
+        "step": step,
+        "minutes": number(found.minutes) if found.minutes else "",
+        "leave": leave(page),
+        "notes": f"{path_of(page)}?notes=1&lang={lang}",
+        "code": _code(t) if st.session_state.get(_CODE) == step else None,
+    }
+    mount("present/presenter", key=KEY, data=shown, on_did_change=partial(_take, step))
+    prepare(list(_coming(page, found)), draw_page)
+
+
+def _coming(page: str, found: Place) -> Iterator[Step]:
+    """What the next two keys may show: the answer, and the step after."""
+    running = lesson.current()
+    if found.asks and running is not None:
+        query = urlencode(state.link() | {"lang": st.session_state["lang"]})
+        yield Step(page=page, query=query, done=(running.lesson.name, running.number))
+    if found.next:
+        yield Step(page=found.next_page, query=found.next.partition("?")[2])
+
+
+def draw_notes(t: Translate) -> None:
+    """The notes, in a window of their own."""
+    del t
+    mount("present/notes", key=NOTES, data={"words": _words(st.session_state["lang"])})
+
+
+def _words(lang: str) -> dict[str, str]:
+    prefix = "present.bar_"
+    return {name.removeprefix(prefix): text for name, text in sentences(lang).items() if name.startswith(prefix)}
+
+
+def _take(step: str) -> None:
+    """Do what was asked for in the browser at this step."""
+    sent: Any = st.session_state[KEY].get("did")
+    if not isinstance(sent, Mapping) or sent.get("step") != step:
+        return
+    running = lesson.current()
+    match sent.get("action"):
+        case "reveal" if running is not None and running.asks:
+            do(running.progress, "reveal", None)
+        case "code":
+            st.session_state[_CODE] = step
+        case "close":
+            st.session_state[_CODE] = None
+
+
+def _code(t: Translate) -> dict[str, Any]:
+    """What is shown, as a code; and what has to be said of it."""
+    found = address(lang=st.session_state["lang"])
+    rows, note = code_rows(found), ""
+    if not rows:
+        note = t("share.too_long")
+    elif is_local(found):
+        note = t("share.local")
+    return {"rows": list(rows), "address": found, "note": note}

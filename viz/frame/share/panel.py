@@ -1,0 +1,72 @@
+"""One folded button on every page: its address to copy, a code for phones, a frame for somebody else's page.
+
+Until it is opened nothing of it is computed or sent but the button.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz.components.mount import mount
+from viz.frame.share.address import address, code_rows, is_local
+from viz.text import Translate, sentences
+
+KEY = "_share"
+_CODE = "_share_code"
+CONTROLS = ("text", "chips", "layer", "mask")
+"""Controls that the panel offers to hide, by their names in the link; a link may name any other."""
+
+
+def offer(t: Translate, page: str) -> None:
+    """Draw the button, and if it is open what it opens."""
+    with st.container(key="share_view"):
+        panel = st.popover(t("share.title"), key=KEY, on_change="rerun", type="tertiary")
+        if panel.open:
+            with panel:
+                _draw(t, page)
+
+
+def _draw(t: Translate, page: str) -> None:
+    lang = st.session_state["lang"]
+    found = address(lang=lang)
+    section = st.session_state.get("section") if st.session_state.get("_section_of") == page else None
+    title = t(f"{page}.{section}.title") if section and section != "all" else t(f"{page}.title")
+    data = {
+        "words": {
+            name.removeprefix("share.bar_"): text for name, text in sentences(lang).items() if "share.bar_" in name
+        },
+        "address": found,
+        "local": is_local(found),
+        "embed": f"{found}{'&' if '?' in found else '?'}{urlencode({'embed': 1})}",
+        "title": f"{title} · Headlight",
+        "controls": [(name, t(f"share.control_{name}")) for name in CONTROLS],
+        "code": list(code_rows(found)) if st.session_state.get(_CODE) == found else None,
+    }
+    mount("share/share", key="share_panel", data=data, on_did_change=partial(_take, found))
+
+
+def _take(found: str) -> None:
+    """Make a code of the address that is shown, when it is asked for."""
+    sent: Any = st.session_state["share_panel"].get("did")
+    if isinstance(sent, Mapping) and sent.get("action") == "code" and sent.get("address") == found:
+        st.session_state[_CODE] = found
+
+
+def tell_height() -> None:
+    """In somebody else's page: how high this one is."""
+    mount("frame/height", key="height", data={})
+
+
+def hide(names: frozenset[str]) -> None:
+    """Have controls not shown; they are there, and count."""
+    if names:
+        wanted = sorted(HIDDEN_AS.get(name, name) for name in names)
+        rules = ", ".join(f".st-key-{name}, .st-key-chip_{name}" for name in wanted)
+        st.html(f"<style>.stApp :is({rules}) {{ display: none !important; }}</style>")
+
+
+HIDDEN_AS = {"text": "text_row", "examples": "_example"}
+"""Where a control's name in the link is not the name of its place on the page."""
