@@ -27,6 +27,8 @@ def test_a_view_is_passed_on(visit, new_page, server):
     wait_run(page)
     link = page.locator(".share .link input")
     expect(link).to_have_value(f"{server.url}/step-by-step?hand_causal=1&lang=en")
+    show = page.get_by_role("link", name=T("share.bar_present"))
+    expect(show).to_have_attribute("href", f"{server.url}/step-by-step?hand_causal=1&lang=en&present=1")
     expect(page.locator(".share svg")).to_have_count(0)
     page.get_by_text(T("share.bar_code"), exact=True).click()
     wait_run(page)

@@ -41,6 +41,7 @@ def _draw(t: Translate, page: str) -> None:
         "address": found,
         "local": is_local(found),
         "embed": f"{found}{'&' if '?' in found else '?'}{urlencode({'embed': 1})}",
+        "present": f"{found}{'&' if '?' in found else '?'}{urlencode({'present': 1})}",
         "title": f"{title} · Headlight",
         "controls": [(name, t(f"share.control_{name}")) for name in CONTROLS],
         "code": list(code_rows(found)) if st.session_state.get(_CODE) == found else None,

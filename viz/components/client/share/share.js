@@ -1,5 +1,5 @@
 // Passing on what is shown: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML that
-// show the open section in somebody else's page, without the controls that are named.
+// show the open section in somebody else's page, without the controls that are named; and showing it to a class.
 
 import { element } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
@@ -39,7 +39,8 @@ class Share {
       camera.append(code.length ? drawCode(code, words.code_alt) : element("p", "note", {}, words.too_long));
     }
     camera.addEventListener("toggle", () => camera.open && !code && this.setStateValue("did", { n: Date.now(), action: "code", address }));
-    parts.push(camera, this.#embed(), this.said);
+    const show = element("a", "present", { href: this.data.present, target: "_self" }, words.present);
+    parts.push(camera, this.#embed(), show, this.said);
     this.root.replaceChildren(...parts);
   }
 
