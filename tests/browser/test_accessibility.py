@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from pages import PAGES
 from tests.browser.drive import PHONE, address, eventually, frame, open_chip, wait_run
-from tests.browser.test_sections import LINKS
+from tests.browser.sections import LINKS, is_low_and_begins_on_the_first_screen
 from tests.browser.test_small_screens import ZOOMED, is_readable
 from tests.sections import page_named
 from viz.frame.sidebar import path_of
@@ -19,11 +19,8 @@ AXE = {"resultTypes": ["violations"], "selectors": False, "preload": False, "rul
 
 HOSTILE = "<img src=x onerror=alert(1)> {query} $x$ **b** :red[w] #000001 猫 word"
 
-WITH_FIGURES = "masks"
-"""Plotly's figures have the same markup on every page, and drawing all of them anew for each theme and width takes most
-of the time: on this page they are drawn, on the others they stay empty."""
 EMPTY = "export default () => null;"
-"""The module of Streamlit's that draws figures, without them."""
+"""The module of Streamlit's that draws figures, without them: they take most of the time, and look alike to axe."""
 
 SMALL = """() => {
     const found = [], roots = [document];
@@ -60,12 +57,13 @@ def look(page: Page, rules: Sequence[str] = ()) -> None:
 def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url, name):
     """Two of the eight ways to see a page, in which nothing is the same; the second on strange words, and readable."""
     page = new_page(viewport=SCREEN)
-    if name != WITH_FIGURES:
-        page.route("**/PlotlyChart.*.js", lambda route: route.fulfill(body=EMPTY, content_type="text/javascript"))
-    page.goto(address(app_url, path_of(name), section="all"))
+    page.goto(address(app_url, path_of(name), section="all", **LINKS.get(name, {})))
     wait_run(page)
     expect(page.locator("html")).to_have_attribute("lang", "en")
     look(page)
+    for section in page_named(name).sections:
+        eventually(lambda section=section: is_low_and_begins_on_the_first_screen(page, section.name))
+    page.route("**/PlotlyChart.*.js", lambda route: route.fulfill(body=EMPTY, content_type="text/javascript"))
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     strange = {"source": "words", "text": HOSTILE, "target": HOSTILE, "lang": "zh", "section": "all"}

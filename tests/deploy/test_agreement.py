@@ -38,6 +38,8 @@ LEFT_OUT = {
     "CONTRIBUTING.md",
     "Justfile",
     "README.md",
+    "examples",
+    "requirements-notebook.txt",
     "SECURITY.md",
     "THIRD_PARTY.md",
     "deploy",

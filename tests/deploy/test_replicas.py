@@ -118,7 +118,7 @@ def test_files_come_compressed_and_are_kept_by_browsers(fleet):
     assert (status, said["content-encoding"], said["cache-control"]) == (200, "gzip", "private, no-cache")
     assert ask(f"{fleet.url}/", if_none_match=said["etag"])[0] == 304
     names = re.findall(r'href="\./((?:static|_stcore)/[^"]+\.js)"', gzip.decompress(page).decode())
-    for part in ("protobuf", "BidiComponent", "head_grid"):
+    for part in ("protobuf", "BidiComponent", "arcs"):
         status, said, body = ask(f"{fleet.url}/{next(name for name in names if part in name)}")
         assert (status, said["content-encoding"]) == (200, "gzip")
         assert said["cache-control"] == "public, max-age=31536000, immutable"

@@ -22,7 +22,7 @@ VALUES = (
     "true", "en", "zh", "model", "words", "embeddings", "own", "causal", "window", "prefix", "painted", "scores",
     "gpt2", "all-MiniLM-L6-v2", "0-1-2", "-", "--", "1-", "0.5-0.25", "a" * 10_000, "9" * 5_000, "[]", "{}", "../..",
 )  # fmt: skip
-QUICK = ("step-by-step", "")
+QUICK = ("step-by-step", "heads")
 """Pages drawn in 30 ms: most of the thousand links go there, 15 to each of the others."""
 
 

@@ -28,7 +28,10 @@ def test_every_page_shows_it(open_app, page, link):
     packaged_file(link["model"])
     app = open_app(page, **link)
     assert not app.exception and not app.error
-    assert not any("[UNK]" in warning.value or "<unk>" in warning.value for warning in app.warning)
+    # Where a decoder is needed, a small one reads the text in e5's stead.
+    reads = page != "next_word" or link["model"] != "multilingual-e5-small"
+    unknown = any("[UNK]" in warning.value or "<unk>" in warning.value for warning in app.warning)
+    assert unknown is not reads
     held = [checked(app, section.name) for section in page_named(page).sections]
     assert all(passed == n for passed, n in held) and any(n for _, n in held)
     assert app.session_state["model"] == link["model"]

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from pages.step_by_step import hand_example
 from pages.step_by_step.hand_pictures import printed
 from tests.browser.drive import PHONE, eventually, open_chip, wait_run
+from tests.browser.sections import begins_on_the_first_screen
 from tests.browser.test_frame import is_wider_than_the_window
-from tests.browser.test_sections import begins_on_the_first_screen
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 

@@ -1,0 +1,40 @@
+"""How high a section is, and where its picture begins: asked where every section of a page is open anyway."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_frame import is_wider_than_the_window
+
+SCREEN = (1280, 720)
+TALLEST = 2_000
+"""Pixels a section may be high, with what stands above it."""
+
+PICTURE = (
+    ":is(canvas, .js-plotly-plot, table, .stDataFrame, .block, .sharing, .kv-cache, .shapes, .paths, .st-key-measure)"
+)
+LINKS = {"block": {"block": "both"}, "convolution": {"learned": 40}}
+"""What makes a page's sections as long as they get."""
+
+
+def begins_on_the_first_screen(page: Page, section: str) -> None:
+    picture = page.locator(f".st-key-section_{section} {PICTURE} >> visible=true").first
+    expect(picture).to_be_visible()
+    box, whole = picture.bounding_box(), page.locator(".stMainBlockContainer").evaluate("main => main.scrollHeight")
+    assert box
+    assert box["y"] < SCREEN[1], section
+    assert whole < TALLEST, section
+    assert is_wider_than_the_window(page) == [], section
+
+
+def is_low_and_begins_on_the_first_screen(page: Page, section: str) -> None:
+    """Of a page with all its sections: as high as this one would be alone, with what stands above all of them."""
+    above = page.locator("[class*='st-key-section_']").first.evaluate(
+        "first => first.getBoundingClientRect().top + first.closest('[data-testid=stMain]').scrollTop"
+    )
+    assert above > 100, "title, text and chips"
+    shown = page.locator(f".st-key-section_{section}")
+    picture = shown.locator(f"{PICTURE} >> visible=true").first
+    expect(picture).to_be_visible()
+    place, drawn = shown.bounding_box(), picture.bounding_box()
+    assert place and drawn
+    assert above + drawn["y"] - place["y"] < SCREEN[1], section
+    assert above + place["height"] < TALLEST, section
