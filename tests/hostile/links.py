@@ -23,7 +23,7 @@ VALUES = (
     "gpt2", "all-MiniLM-L6-v2", "0-1-2", "-", "--", "1-", "0.5-0.25", "a" * 10_000, "9" * 5_000, "[]", "{}", "../..",
 )  # fmt: skip
 QUICK = ("step-by-step", "heads")
-"""Pages drawn in 30 ms: most of the thousand links go there, 15 to each of the others."""
+"""Pages drawn in 30 ms: most of the random links go there, 4 to each of the others."""
 
 
 def a_link(chance: random.Random) -> dict[str, str]:
