@@ -15,7 +15,7 @@ SHARED: ViewportSize = {"width": 1200, "height": 630}
 
 
 def main() -> None:
-    """Open the first page in light and dark, and save what a visitor sees."""
+    """Open the page of heads in light and dark, and save what a visitor sees."""
     FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -23,15 +23,20 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        first = listen(browser.new_page())  # a server's first visitor by a link sees the page opened twice
+        first.goto(server.url)
+        wait_run(first)
         for scheme in ("light", "dark"):
             page = listen(browser.new_page(viewport=SIZE, color_scheme=scheme, locale="en-US"))
             page.goto(address(server.url, "heads"))
             wait_run(page)
+            page.locator(".head-grid .thumb").first.wait_for()
             frame(page)
             page.screenshot(path=FOLDER / f"heads-{scheme}.png")
         page = listen(browser.new_page(viewport=SHARED, color_scheme="light", locale="en-US"))
         page.goto(address(server.url, "heads", embed="true"))  # the picture alone, as large as it can be
         wait_run(page)
+        page.locator(".head-grid .thumb").first.wait_for()
         frame(page)
         page.screenshot(path=FOLDER / PREVIEW)
         browser.close()
