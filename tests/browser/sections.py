@@ -25,11 +25,17 @@ def begins_on_the_first_screen(page: Page, section: str) -> None:
     assert is_wider_than_the_window(page) == [], section
 
 
+AROUND = """() => {
+    const main = document.querySelector('[data-testid=stMain]'), block = main.querySelector('.stMainBlockContainer');
+    const all = [...document.querySelectorAll('[class*="st-key-section_"]')].map((one) => one.getBoundingClientRect());
+    return [all[0].top + main.scrollTop, block.getBoundingClientRect().bottom - all.at(-1).bottom];
+}"""
+"""What stands above all sections of a page, and below them."""
+
+
 def is_low_and_begins_on_the_first_screen(page: Page, section: str) -> None:
-    """Of a page with all its sections: as high as this one would be alone, with what stands above all of them."""
-    above = page.locator("[class*='st-key-section_']").first.evaluate(
-        "first => first.getBoundingClientRect().top + first.closest('[data-testid=stMain]').scrollTop"
-    )
+    """Of a page with all its sections: as high as this one would be alone, with what stands around all of them."""
+    above, below = page.evaluate(AROUND)
     assert above > 100, "title, text and chips"
     shown = page.locator(f".st-key-section_{section}")
     picture = shown.locator(f"{PICTURE} >> visible=true").first
@@ -37,4 +43,5 @@ def is_low_and_begins_on_the_first_screen(page: Page, section: str) -> None:
     place, drawn = shown.bounding_box(), picture.bounding_box()
     assert place and drawn
     assert above + drawn["y"] - place["y"] < SCREEN[1], section
-    assert above + place["height"] < TALLEST, section
+    assert above + place["height"] + below < TALLEST, section
+    assert is_wider_than_the_window(page) == [], section
