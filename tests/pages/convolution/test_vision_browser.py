@@ -98,4 +98,5 @@ def test_another_patch_looks(visit, how):
         picture.press("ArrowUp")
         row, column = 3, 4
     expect(view).to_have_attribute("data-drawn", f"{row}-{column}")
+    wait_run(page)  # drawn in the browser first; the link follows the answer
     assert link(page)["patch"] == str(8 * row + column)
