@@ -105,6 +105,7 @@ def report(course: Course) -> Iterator[str]:
         yield from table((one for one in course.taken if one.model), lambda one: one.model)
     for one in course.errors[:10]:
         yield f"  {one.kind} on {one.page}: {one.error[:300]}"
+        yield f"    ?{one.link}"
     if watch := course.watch:
         yield "memory of the server: " + ", ".join(f"{size:.0f} MB at {at:.0f} s" for at, size in watch.curve())
         yield f"  at most {watch.most:.0f} MB; {watch.growth():+.1f} MB over the last two thirds"

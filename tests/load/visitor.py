@@ -40,8 +40,8 @@ THINK = 2.0, 6.0
 """Seconds between reading an answer and the next change."""
 LONG, LONG_WORDS = 0.1, 505
 """Of the texts that are typed, how many are as long as any model here reads, and how long that is: 512 tokens."""
-LEFT_ALONE = {"_example", "model", "text"}
-"""Chosen by actions of their own."""
+LEFT_ALONE = {"_example", "model", "text", "mistake"}
+"""Chosen by actions of their own; the last has the core compute something wrong, for a check to find."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,8 @@ class Taken:
     """On a text of 512 tokens."""
     model: str = ""
     """Whose numbers the page shows; "" where it has no model to choose."""
+    link: str = ""
+    """The parameters of what was shown, to open it again."""
 
 
 @dataclass
@@ -130,7 +132,7 @@ class Visitor:
             self._say(kind, tab.page, began, error=said)
             raise
         model = str(tab.value("model")) if "model" in tab.controls else ""
-        self.report(replace(judged(kind, tab.page, answer), long=self.reads_long, model=model))
+        self.report(replace(judged(kind, tab.page, answer), long=self.reads_long, model=model, link=tab.query))
 
     def _say(self, kind: str, page: str, began: float, error: str) -> None:
         now = time.monotonic()

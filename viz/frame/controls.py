@@ -28,10 +28,23 @@ def keep_apart(of: str, name: str) -> None:
         state.choose(name, chosen)
 
 
+def _say_anew(name: str, span: tuple[float, ...]) -> None:
+    """Have a slider told its value where its range is another one than in the run before.
+
+    To Streamlit that is another slider. It shows its lowest value in that run, or one that was kept from a page before
+    and may lie above its end, though the session's own value is right.
+    """
+    held = st.session_state
+    if held.setdefault(f"_{name}_span", span) != span:
+        held[f"_{name}_span"] = span
+        state.put(name, held[name])
+
+
 def slider(label: str, name: str, default: int, low: int, high: int, **options: Any) -> int:
     """A whole number from ``low`` to ``high``."""
     value = state.whole(name, default, low, high)
     if low < high:
+        _say_anew(name, (low, high))
         st.slider(label, low, high, key=name, persist_state=KEEP, **options)
     return value
 
@@ -41,6 +54,7 @@ def real_slider(
 ) -> float:
     """A number from ``low`` to ``high``."""
     value = state.real(name, default, low, high)
+    _say_anew(name, (low, high, step))
     st.slider(label, low, high, step=step, key=name, persist_state=KEEP, **options)
     return value
 

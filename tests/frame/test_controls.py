@@ -1,0 +1,49 @@
+"""Controls: what one shows is what the page was told, whatever became of its range meanwhile."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+def page() -> None:
+    """A slider whose end the visitor sets, and which another page has not."""
+    import streamlit as st
+
+    from viz.frame import controls, state
+
+    state.begin()
+    last = controls.number_input("Last", "last", 10, 2, 30)
+    if controls.toggle("There", "there", True):
+        st.text(controls.slider("Layer", "layer", 3, 0, last))
+    else:
+        state.hold("layer")
+    state.end()
+
+
+def sent(app: AppTest) -> float:
+    """What the browser is told the slider stands at: what it knows nothing else of is at its default."""
+    told = app.slider("layer").proto
+    return told.value[0] if told.set_value else told.default[0]
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"), [([30], 7), ([5], 5), ([5, 30], 5), ([30, 5, 10], 5), ([12, 30, 9], 7)], ids=str
+)
+@pytest.mark.parametrize("before", ["a link", "a drag", "another page"])
+def test_a_slider_whose_range_changes_shows_what_the_page_was_told(ends, expected, before):
+    app = AppTest.from_function(page)
+    if before == "a link":
+        app.query_params["layer"] = "7"
+    app.run()
+    if before == "another page":  # Streamlit keeps what a control of another page showed last
+        app.slider("layer").set_value(9).run()
+        app.toggle("there").set_value(False).run()
+        app.toggle("there").set_value(True).run()
+    if before != "a link":
+        app.slider("layer").set_value(7).run()
+    for last in ends:
+        app.number_input("last").set_value(last).run()
+        assert not app.exception
+        assert sent(app) == int(app.text[0].value)
+    assert sent(app) == expected
+    assert app.query_params["layer"] == str(expected)
+    assert app.run().slider("layer").value == expected
