@@ -26,7 +26,8 @@ class Ceiling:
 
     Args:
         most: bytes, asked whenever it matters.
-        spare: bytes that what is under way may still take: computations begin while at least this much is left.
+        spare: bytes that a computation may take beside its result. One begins while this much is left for it, and for
+            each that is at work: how far those have come nobody knows.
         in_use: how many bytes there are now.
     """
 
@@ -45,9 +46,9 @@ class Ceiling:
         most = self.most()
         return self.in_use() + self.spare - most if most < float("inf") else -most
 
-    def has_room(self) -> bool:
-        """Whether anybody may begin something."""
-        return self.missing <= 0
+    def has_room(self, at_work: int = 0) -> bool:
+        """Whether anybody may begin something beside so many computations at work."""
+        return self.missing + at_work * self.spare <= 0
 
     def is_first(self, came: float) -> bool:
         """Whether nobody under way came before."""

@@ -153,18 +153,19 @@ class Turns:
 
     def _call(self) -> list[Ticket]:
         """Let in, in the order of the line, everyone there is a place for."""
-        busy, called, room = Counter(ticket.kind for ticket in self._working), [], self.ceiling.has_room()
+        busy, called = Counter(ticket.kind for ticket in self._working), []
         for ticket in self._waiting:
             if len(self._working) == self.places:
                 break
-            if not room and not self.ceiling.is_first(ticket.came):
-                continue
-            if busy[ticket.kind] < self._at_once.get(ticket.kind, self.places):
+            if busy[ticket.kind] < self._at_once.get(ticket.kind, self.places) and self._may_begin(ticket):
                 busy[ticket.kind] += 1
                 self._working.add(ticket)
                 called.append(ticket)
         self._waiting = [ticket for ticket in self._waiting if ticket not in self._working]
         return called
+
+    def _may_begin(self, ticket: Ticket) -> bool:
+        return self.ceiling.has_room(len(self._working)) or self.ceiling.is_first(ticket.came)
 
 
 Wait = Callable[[threading.Event, Ticket, Turns], None]
