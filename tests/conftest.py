@@ -53,6 +53,8 @@ LAYERS = {
 }
 """The layer of the tests in a folder; what drives a browser is ``browser``, and all the rest ``app``."""
 
+LONGEST_FIRST = "browser", "server", "app", "models", "unit"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test with its layer: ``pytest -m unit``."""
@@ -60,7 +62,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         path = item.path.relative_to(ROOT).as_posix()
         layer = next((layer for place, layer in LAYERS.items() if path.startswith(place)), "app")
         item.add_marker("browser" if layer == "app" and "browser" in getattr(item, "fixturenames", ()) else layer)
-    items.sort(key=lambda item: item.get_closest_marker("browser") is None)  # files that take long are not begun last
+    # Files that take long are not begun last: one worker would finish them alone.
+    items.sort(key=lambda item: next(i for i, layer in enumerate(LONGEST_FIRST) if item.get_closest_marker(layer)))
 
 
 @pytest.fixture
