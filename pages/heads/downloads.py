@@ -25,6 +25,8 @@ from viz.models import registry
 from viz.models.tokens import Tokens
 
 SNIPPETS = ASSETS / "snippets"
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+"""What a spreadsheet takes for the beginning of a formula: the same as in ``client/figure/tables.js``."""
 
 
 def to_csv(values: Tensor, rows: Sequence[str], columns: Sequence[str]) -> bytes:
@@ -41,7 +43,7 @@ def to_csv(values: Tensor, rows: Sequence[str], columns: Sequence[str]) -> bytes
 
 
 def _cell(label: str) -> str:
-    return f"'{label}" if label.startswith(("=", "+", "-", "@", "\t", "\r")) else label
+    return f"'{label}" if label.startswith(FORMULA) else label
 
 
 def to_npz(trace: MultiHeadTrace, labels: Sequence[str]) -> bytes:

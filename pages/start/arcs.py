@@ -9,6 +9,7 @@ from viz import limits
 from viz.components.mount import mount
 from viz.frame import state
 from viz.frame.connection import arrival, loading
+from viz.frame.share import figure_menu
 from viz.frame.sidebar import file_of
 from viz.frame.terms.links import SHARED
 from viz.text import sentences
@@ -35,6 +36,8 @@ def draw(lang: str) -> None:
         "longest": limits.CHARACTERS,
         "asks": loading.is_wanted(),
     }
+    place = sentences(lang)["head_grid.layer_head"].format(layer=data["layer"], head=data["head"])
+    figure_menu.note([f"{data['model']} · {place}"], [])
     mount("start/arcs", key=_KEY, data=data, on_typed_change=_take_text, on_painted_change=_load)
 
 

@@ -1,7 +1,4 @@
-"""A matrix as it is drawn: read off by pointer and keyboard, chosen from, saved; its numbers where they have room."""
-
-import csv
-from pathlib import Path
+"""A matrix as it is drawn: read off by pointer and keyboard, chosen from; its numbers where they have room."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -57,24 +54,6 @@ def test_the_same_cell_can_be_chosen_again_after_another_was_chosen_elsewhere(op
         page.get_by_role("option", name="0 · a").click()
         wait_run(page)
         expect(page.locator(".st-key-query input")).to_have_value("0 · a")
-
-
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_it_is_saved_as_a_picture_and_as_numbers(opened, kind):
-    page = opened(image=kind)
-    drawn, files = page.locator(PICTURE), {}
-    for name in (kind, "csv"):
-        with page.expect_download() as download:
-            drawn.get_by_role("button", name=T("matrix.save", type=name.upper())).click()
-        files[name] = Path(download.value.path()).read_bytes()
-    if kind == "png":
-        width = drawn.evaluate("view => view.clientWidth")
-        assert files[kind].startswith(b"\x89PNG") and int.from_bytes(files[kind][16:20]) == 2 * width
-    else:
-        assert files[kind].startswith(b"<svg") and b">&lt;<" in files[kind]
-    head, *rows = csv.reader(files["csv"].decode("utf-8-sig").splitlines())
-    assert head[1:] == [row[0] for row in rows] == drawn.evaluate("view => view.matrix.data.rows.labels")
-    assert [float(cell) for row in rows for cell in row[1:]] == drawn.evaluate("view => [...view.matrix.data.values]")
 
 
 def test_numbers_are_written_where_they_have_room(visit):

@@ -99,6 +99,7 @@ def test_a_view_inside_another_brings_its_style(client, tmp_path):
         ("lib/base.js", 'export { twice } from "./upon.js";\n', "export { twice }"),
         ("toy/toy.js", 'import * as base from "../lib/base.js";\nexport default () => base;\n', "import \\* as base"),
         ("toy/toy.js", 'export default () => import("../lib/base.js");\n', "import\\("),
+        ("toy/toy.js", "export default () => import( `../lib/${1}.js`);\n", "import\\("),
         ("toy/toy.js", "export const view = 1;\n", "exports 0 views"),
     ],
 )

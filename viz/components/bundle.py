@@ -16,7 +16,8 @@ from tempfile import mkdtemp
 CLIENT = Path(__file__).with_name("client")
 _IMPORT = re.compile(r'^import \{([^{}]+)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
-_OTHER_IMPORT = re.compile(r"^import\b.*|^[^/*\n]*\bimport(?:\(|\.meta).*", re.MULTILINE)
+_OTHER_IMPORT = re.compile(r"^import\b.*|^[^/*\n]*\bimport(?:\(\s*[\"'`]|\.meta).*", re.MULTILINE)
+"""What is loaded later comes from an address that Python sends: a file of several modules has no paths to others."""
 _OTHER_EXPORT = re.compile(r"^export\b.*", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _DRESSED = """

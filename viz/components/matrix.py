@@ -105,7 +105,7 @@ def pack_matrix(drawn: Matrix, *, head_hues: Sequence[Sequence[int]], **header: 
     Args:
         drawn: the matrix.
         head_hues: the colours of the heads' blocks.
-        header: ``words``, ``hues``, ``chooses``, ``file`` and ``name``, and what else the browser should know.
+        header: ``words``, ``hues`` and ``chooses``, and what else the browser should know.
     """
     told = {
         "shape": list(drawn.values.shape),

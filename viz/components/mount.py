@@ -23,6 +23,13 @@ def _component(name: str, file: str) -> Callable[..., Any]:
     return st.components.v2.component(f"{PACKAGE}.{name}", js=file)
 
 
+def address(view: str) -> str:
+    """Where a browser finds the code of a view that is not mounted yet, seen from any page of the app."""
+    name, file = Path(view).name, bundle.served(view)
+    serve_component(PACKAGE, name, bundle.folder())
+    return f"_stcore/bidi-components/{PACKAGE}.{name}/{file}"
+
+
 def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
     """Show the view ``client/<view>.js`` (with ``<view>.css``), or give it new data.
 

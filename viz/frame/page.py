@@ -21,6 +21,7 @@ from viz.frame.checks import Check
 from viz.frame.choice import Controls, choose
 from viz.frame.format import number
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
+from viz.frame.share import figure_menu
 from viz.frame.terms.letters import translate_letters
 from viz.frame.terms.marks import say
 from viz.models.layout import LoadedModel
@@ -75,6 +76,10 @@ standalone = partial(Section, reads_mask=False, reads_layer=False, reads_head=Fa
 """A section with numbers of its own, which no mask, no layer and no head changes."""
 
 
+def _has_own_numbers(section: Section) -> bool:
+    return not (section.reads_mask or section.reads_layer)
+
+
 def _any_reads(reads: Iterable[Reads], model: LoadedModel | None) -> bool:
     return any(answer if isinstance(answer, bool) else answer(model) for answer in reads)
 
@@ -116,6 +121,7 @@ class Page:
             with asked.source_chip:
                 self.about(scene)
             cuts(scene)
+            self._note_figures(scene, opened)
             try:
                 self._draw_sections(scene, opened)
             except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
@@ -170,6 +176,13 @@ class Page:
                     say(scene.t(f"{self.name}.{section.name}.lead"))
                 checks = list(section.draw(context) or ())
                 footer(scene.t, self.name, section, context, checks)
+
+    def _note_figures(self, scene: Scene, opened: tuple[Section, ...]) -> None:
+        """What stands below a picture that is taken away: the model and the text, if it has to do with them."""
+        source = scene.choice.source
+        whose = " · ".join(part for part in (source.model, scene.t(f"source.{source.kind}")) if part)
+        apart = [section.name for section in opened if _has_own_numbers(section)]
+        figure_menu.note([whose, *(f"“{text}”" for text in (source.text, source.target) if text)], apart)
 
     def _bar(self, t: Translate, *, whole: bool) -> None:
         names = [section.name for section in self.sections] + [ALL] * whole

@@ -1,4 +1,4 @@
-"""Pictures on the page: matrices, figures, and what the button at them saves."""
+"""Pictures on the page: matrices and figures."""
 
 from collections.abc import Callable
 from functools import partial
@@ -32,14 +32,13 @@ def show_matrix(
     t: Translate, drawn: Matrix, *, key: str, alt: str, on_choose: Callable[[int, int], None] | None = None
 ) -> None:
     """Show a matrix. A click on a cell, or Enter, calls ``on_choose`` with its row and column."""
+    _image()  # it stands in the link of every page with a picture
     packed = pack_matrix(
         drawn,
         head_hues=HEADS,
         hues={"positive": BLUE, "negative": ORANGE},
         chooses=on_choose is not None,
-        file=_image(),
-        name=f"headlight-{key}",
-        words={"alt": alt, "save": t("matrix.save")},
+        words={"alt": alt},
     )
     if on_choose is None:
         mount("matrix/matrix", key=key, data=packed)

@@ -11,6 +11,7 @@ from viz import ROOT
 from viz.components.mount import mount
 from viz.frame import state, view
 from viz.frame.controls import KEEP
+from viz.frame.share import figure_menu
 from viz.frame.share.address import address
 from viz.text import LANGUAGES, Translate, has_text, translator
 
@@ -22,8 +23,10 @@ def language() -> Translate:
 
 
 def describe_page() -> None:
-    """Tell the browser what Streamlit does not: the page's language, and what a screen reader and the keyboard need."""
-    mount("frame/document", key="document", data={"lang": st.session_state["lang"], "theme": view.current().theme})
+    """Tell the browser what Streamlit does not: the page's language, what the keyboard needs, and of its pictures."""
+    lang = st.session_state["lang"]
+    data = {"lang": lang, "theme": view.current().theme, "figures": figure_menu.tell(lang)}
+    mount("frame/document", key="document", data=data)
 
 
 def language_control(t: Translate) -> None:

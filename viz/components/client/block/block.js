@@ -68,6 +68,13 @@ class BlockDiagram {
     return made;
   }
 
+  /** For the menu of the picture: every box with the shape that is found there. */
+  asTables() {
+    const boxes = ({ inputs, parts }) => [...inputs, ...parts.flatMap(({ boxes, tail }) => [...boxes, ...tail])];
+    const rows = this.data.sides.flatMap((side) => boxes(side).map(({ name, detail }) => [side.name, name, detail]));
+    return [{ columns: ["", "", ""], rows }];
+  }
+
   #choose(code) {
     for (const box of this.#boxes()) box.setAttribute("aria-pressed", String(box.dataset.code === code));
     this.setStateValue("chosen", code);

@@ -132,6 +132,16 @@ class DigitPad extends LiveView {
     return levelsOf(this.code === null ? "" : toCode(this.base, this.ink));
   }
 
+  /** For the menu of the picture: the ink, and how much of it each pixel has. */
+  asPictures() {
+    return [this.canvas];
+  }
+
+  asTables() {
+    const levels = Array.from(this.levels()), columns = Array.from({ length: SIDE }, (_, i) => i);
+    return [{ columns: ["", ...columns], rows: columns.map((row) => [row, ...levels.slice(row * SIDE, (row + 1) * SIDE)]) }];
+  }
+
   #done() {
     this.code = toCode(this.base, this.ink);
     this.later();

@@ -73,6 +73,17 @@ class PatchHeads extends LiveView {
     this.tell({ patch: query[0] * this.data.columns + query[1] });
   }
 
+  /** For the menu of the picture: where every head looks from the patch, and its window. */
+  asTables() {
+    const { rows, columns, seen, windows, heads } = this.data, n = rows * columns, places = Array.from({ length: columns }, (_, i) => i);
+    const table = (title, cells) => ({
+      title, columns: ["", ...places], rows: Array.from({ length: rows }, (_, i) => [i, ...cells.subarray(i * columns, (i + 1) * columns)]),
+    });
+    return heads.flatMap(({ layer, name, share }, i) => [
+      table(`${fill(this.data.words.layer, { layer })} · ${name}`, seen.subarray(i * n, (i + 1) * n)), table(share, windows.subarray(i * n, (i + 1) * n)),
+    ]);
+  }
+
   draw() {
     const { rows, columns, seen, windows, heads, words, choice: shown } = this.data, [row, column] = this.choice.query, colours = theme(this.root);
     this.#whole(colours);

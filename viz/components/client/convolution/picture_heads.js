@@ -178,6 +178,19 @@ export class PictureHeads extends LiveView {
     this.frames++;
   }
 
+  /** For the menu of the picture: where the heads look, the picture's pixels, and what the layer makes of them. */
+  asTables() {
+    const { rows, columns, image: pixels, kernel, words } = this.data, { offsets, alphas } = this.choice, places = Array.from({ length: columns }, (_, i) => i);
+    const cells = (title, values) => ({
+      title, columns: ["", ...places], rows: Array.from({ length: rows }, (_, i) => [i, ...Array.from(values).slice(i * columns, (i + 1) * columns)]),
+    });
+    const heads = offsets.map(([row, column], head) => [head, row, column, alphas[head], kernel[head]]);
+    return [
+      { title: words.plane_title, columns: ["", "Δ ↓", "Δ →", "α", "w"], rows: heads },
+      cells(words.seen_title, pixels), cells(words.made_title, this.output),
+    ];
+  }
+
   hue(head, opacity = 1) {
     const { heads } = this.data.hues;
     return css(heads[head % heads.length], opacity);

@@ -93,6 +93,14 @@ export class SequenceHeads extends LiveView {
     this.frames++;
   }
 
+  /** For the menu of the picture: the weights of every head. */
+  asTables() {
+    const { n, labels, heads } = this.data;
+    return heads.map((title, h) => ({
+      title, columns: ["", ...labels], rows: labels.map((label, i) => [label, ...this.weights[h].subarray(i * n, (i + 1) * n)]),
+    }));
+  }
+
   hue(head) {
     return css(this.data.hues.heads[head]);
   }

@@ -85,6 +85,13 @@ class Paths {
     this.root.replaceChildren(ends, this.says, scroll);
   }
 
+  /** For the menu of the picture: how many steps it is from one word to the other. */
+  asTables() {
+    const { tokens, words } = this.data, distance = Math.abs(this.to - this.from);
+    const rows = this.panels.map(({ label, steps }) => [label, tokens[this.from], tokens[this.to], steps[distance]]);
+    return [{ columns: ["", words.path_from, words.path_to, fill(words.path_steps, { steps: "n" })], rows }];
+  }
+
   choose(ends) {
     Object.assign(this, ends);
     this.draw();

@@ -1,7 +1,9 @@
 // What Streamlit's page does not say of itself to those who hear it, or have no mouse: its language, which of its pages
-// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences.
+// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. And the button of every
+// picture's menu.
 
 import { mount } from "../lib/mount.js";
+import { Figures } from "./figures.js";
 
 const GROUPS = '[data-testid="stSidebarNavItems"]';
 const FRAMES = ".stMain :is(.stCode pre, .stMarkdown:has(table), .katex-display)";
@@ -18,15 +20,20 @@ class PageItself {
     this.watch.observe(document.body, { childList: true, subtree: true });
     this.resized = () => this.later();
     window.addEventListener("resize", this.resized);
+    this.figures = new Figures();
+    document.addEventListener("headlight-view", this.resized); // the code of a view may come after its place
   }
 
   close() {
+    document.removeEventListener("headlight-view", this.resized);
+    this.figures.close();
     this.watch.disconnect();
     window.removeEventListener("resize", this.resized);
     cancelAnimationFrame(this.frame);
   }
 
-  receive({ lang, theme }) {
+  receive({ lang, theme, figures }) {
+    this.figures.said = figures;
     document.documentElement.lang = lang;
     if (theme) begin(theme);
     this.later();
@@ -39,6 +46,7 @@ class PageItself {
       groups();
       frames();
       sentences();
+      this.figures.place();
     });
   }
 }

@@ -243,6 +243,23 @@ class Grid {
     showLegend(panel, words, palette, map.limit, map.masked, hues);
   }
 
+  /** For the menu of the picture: every head, and the large map with its name and what is said of it. */
+  asPictures() {
+    const { wall, legend, name, says, large } = this.panel;
+    return [wall, legend, name, says, large];
+  }
+
+  draw() {
+    this.light();
+  }
+
+  /** The numbers of the large map. */
+  asTables() {
+    const { values, columns } = this.map, { rows, columns: keys } = this.labels;
+    const row = (name, i) => [name, ...values.subarray(i * columns, (i + 1) * columns)];
+    return [{ title: this.name(), columns: ["", ...keys], rows: rows.map(row) }];
+  }
+
   save(kind) {
     const { layer, head } = this.choice, name = `headlight-layer${layer}-head${head}`;
     if (kind === "svg") saveSvg(this.map, this.labels, this.data.colours, name);

@@ -11,7 +11,11 @@ export function mount(make, read = (sent) => sent) {
   const views = new WeakMap();
   return (/** @type {{data: any, parentElement: HTMLElement, setStateValue: Function}} */ { data, parentElement, setStateValue }) => {
     const received = read(data), view = views.get(parentElement) ?? make(parentElement, received);
-    views.set(parentElement, view);
+    if (!views.has(parentElement)) {
+      views.set(parentElement, view);
+      Object.assign(parentElement, { view }); // where the menu of pictures finds it (frame/figures.js)
+      parentElement.dispatchEvent(new Event("headlight-view", { bubbles: true, composed: true }));
+    }
     view.receive(received, setStateValue);
     return () => {
       view.close();

@@ -1,4 +1,4 @@
-// A map as a file: what is seen as PNG, its cells as SVG, in which words and cells stay words and cells, or as CSV.
+// A map as a file: what is seen as PNG, or its cells as SVG, in which words and cells stay words and cells.
 
 import { css } from "./colour.js";
 
@@ -6,7 +6,7 @@ const CELL = 22, ROOM = 110, TEXT = 12, MOST = 128;
 const INK = "#767676"; // the one grey that has 4.5 : 1 on white and on black paper: a file is laid on either
 
 /** Offer a file to the visitor. */
-function offer(blob, name) {
+export function offer(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;
@@ -64,15 +64,4 @@ function drawSvg({ rows, columns, values, limit }, labels, colours) {
     add(root, "text", { transform: turned, fill: INK }, label);
   });
   return root;
-}
-
-/** All numbers, with the names of their rows and columns; empty where nothing may be looked at. */
-export function saveCsv({ columns, values }, labels, name) {
-  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
-  const lines = labels.rows.map((label, row) => {
-    const cells = Array.from(values.subarray(row * columns, (row + 1) * columns), (value) => (Number.isFinite(value) ? String(value) : ""));
-    return [quoted(label), ...cells].join(",");
-  });
-  const head = ['""', ...labels.columns.map(quoted)].join(",");
-  offer(new Blob(["\ufeff", [head, ...lines].join("\r\n")], { type: "text/csv" }), `${name}.csv`);
 }

@@ -105,6 +105,15 @@ class Maps {
     return [labels, columns.length ? columns : labels];
   }
 
+  /** For the menu of the picture: a table for each map. */
+  asTables() {
+    const { maps, rows, n, values } = this.data;
+    return maps.map(({ title }, index) => {
+      const [queries, keys] = this.#labels(index), from = index * rows * n;
+      return { title, columns: ["", ...keys], rows: queries.map((query, i) => [query, ...values.subarray(from + i * n, from + (i + 1) * n)]) };
+    });
+  }
+
   #cross(context, { left, cell }) {
     const { query, key } = this.pair, { n, rows } = this.data, thick = Math.max(1, cell);
     context.globalAlpha = 0.22;

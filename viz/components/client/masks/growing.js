@@ -106,6 +106,14 @@ class Growing {
     }
   }
 
+  /** For the menu of the picture: the weights with the mask and without it. */
+  asTables() {
+    const { n, words } = this.data, names = this.labels.slice(0, this.player.at);
+    return this.panels.map(({ kind }) => ({
+      title: words[kind], columns: ["", ...names], rows: names.map((name, i) => [name, ...this.found[kind].weights.subarray(i * n, i * n + names.length)]),
+    }));
+  }
+
   /** How far each row has just moved: beside it, and as long as the margin is wide for a row that is all new. */
   #bars({ context, room, cell, side }, change) {
     context.fillStyle = css(this.data.hues.negative);

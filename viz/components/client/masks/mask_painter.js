@@ -218,6 +218,14 @@ class Painter extends LiveView {
     this.root.dataset.drawn = toCode(this.cells, n);
   }
 
+  /** For the menu of the picture: who may look at whom, and the weights that it leaves. */
+  asTables() {
+    const { n, labels, words } = this.data, open = Array.from(this.cells, (_, at) => Number(this.sees(at)));
+    return [["mask", open], ["weights", this.weights]].map(([name, cells]) => ({
+      title: words[name], columns: ["", ...labels], rows: labels.map((label, i) => [label, ...cells.slice(i * n, (i + 1) * n)]),
+    }));
+  }
+
   #maskPicture() {
     const { n, labels, own, hues, words } = this.data;
     this.square = begin(this.maskCanvas, labels, this.colours);

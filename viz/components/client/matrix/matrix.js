@@ -1,5 +1,5 @@
 // One matrix as a map of its cells, with its numbers where they fit. Pointing at a cell, or going to it by the arrow keys,
-// reads it off; where cells can be chosen, a click or Enter does.
+// reads it off; where cells can be chosen, a click or Enter does. What is taken away of it, its menu says (figure/menu.js).
 
 import { unpack } from "../lib/bytes.js";
 import { image, start } from "../lib/canvas.js";
@@ -9,7 +9,6 @@ import { inks, ofPixel } from "../lib/ink.js";
 import { mount } from "../lib/mount.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place, zoomOf } from "../lib/place.js";
-import { fitsSvg, saveCsv, savePng, saveSvg } from "../lib/save.js";
 
 const TEXT = 12, SMALLEST = 7, AWAY = 5, TITLE = 20, NAMES = 110; // pixels: of letters, and of what stands around cells
 const ROW = 26, LOW_ROW = 14, WIDEST = 110; // pixels: of cells
@@ -26,9 +25,8 @@ class Matrix {
     this.canvas = element("canvas");
     this.tip = element("div", "tip", { hidden: "" });
     this.live = element("p", "live", { "aria-live": "polite" });
-    this.files = element("div", "files");
     this.picture.append(this.canvas);
-    this.root.append(this.picture, this.tip, this.files, this.live);
+    this.root.append(this.picture, this.tip, this.live);
     parent.append(this.root);
     this.picture.addEventListener("pointermove", (event) => this.look(this.#under(event)));
     this.picture.addEventListener("pointerleave", () => this.look(null));
@@ -61,27 +59,14 @@ class Matrix {
     this.bitmap = image(...shape, (at) => this.pixels[at]);
     this.picture.setAttribute("aria-label", words.alt);
     this.picture.classList.toggle("chooses", data.chooses);
-    this.#offerFiles();
     this.look(null);
   }
 
-  #offerFiles() {
-    const { shape: [rows, columns], values, limit, kind, file, name, hues, words } = this.data;
-    const map = { rows, columns, values, limit: kind === "weights" ? 0 : limit };
-    const labels = { rows: this.#names("rows"), columns: this.#names("columns") };
-    const picture = file === "svg" && fitsSvg(map) ? "svg" : "png";
-    const savers = {
-      png: () => savePng(this.#twice(), theme(this.root).background, name),
-      svg: () => saveSvg(map, labels, hues, name),
-      csv: () => saveCsv(map, labels, name),
-    };
-    this.files.replaceChildren(...[picture, "csv"].map((type) => {
-      const button = element("button", "", { type: "button", title: fill(words.save, { type: type.toUpperCase() }) });
-      button.textContent = type.toUpperCase();
-      button.setAttribute("aria-label", button.title);
-      button.addEventListener("click", savers[type]);
-      return button;
-    }));
+  /** For the menu of the picture: every number that is drawn. */
+  asTables() {
+    const { shape: [rows, columns], values } = this.data, names = this.#names("rows");
+    const row = (i) => [names[i], ...values.subarray(i * columns, (i + 1) * columns)];
+    return [{ columns: ["", ...this.#names("columns")], rows: Array.from({ length: rows }, (_, i) => row(i)) }];
   }
 
   /** The names of the rows or columns: those sent, or their numbers. */
@@ -119,17 +104,6 @@ class Matrix {
     context.lineWidth = 2;
     context.strokeStyle = colours.text;
     context.strokeRect(left + column * w, top + row * h, w, h);
-  }
-
-  /** The picture as a file has it: twice as many pixels, and nothing of what the pointer does. */
-  #twice() {
-    const copy = document.createElement("canvas"), context = copy.getContext("2d"), colours = theme(this.root);
-    [copy.width, copy.height] = [2 * this.root.clientWidth, Math.ceil(2 * this.place.height)];
-    context.scale(2, 2);
-    context.font = `${TEXT}px ${colours.font}`;
-    context.fillStyle = context.strokeStyle = colours.text;
-    this.#paint(context, colours);
-    return copy;
   }
 
   #paint(context, colours) {

@@ -40,6 +40,11 @@ class WordGrid {
     this.at = data.at;
   }
 
+  /** For the menu of the picture, which reads the table. */
+  asTables() {
+    return [...this.frame.querySelectorAll("table")];
+  }
+
   /** The head of a row or column; a button where it can be chosen. */
   #head(name, scope, place, chooses) {
     const cell = element("th", this.#isChosen(place) ? "chosen" : "", { scope });

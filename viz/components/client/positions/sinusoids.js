@@ -155,6 +155,12 @@ class Sinusoids extends LiveView {
     this.root.dataset.drawn = key;
   }
 
+  /** For the menu of the picture: every number of the map. */
+  asTables() {
+    const { rows, n, width } = this.numbers, places = Array.from({ length: width }, (_, i) => i);
+    return [{ columns: ["", ...places], rows: Array.from({ length: n }, (_, i) => [i, ...rows.subarray(i * width, (i + 1) * width)]) }];
+  }
+
   #showControls() {
     const { choice, sliders } = this;
     const set = (name, value, words) => {

@@ -86,6 +86,16 @@ class Cache {
     this.counted = mine;
   }
 
+  /** For the menu of the picture: the vectors that are in the cache, and what has been written and read. */
+  asTables() {
+    const { n, labels } = this.data, names = labels.slice(0, this.at);
+    const vectors = this.canvases.map(({ kind, width, group }) => {
+      const of = (dimension) => names.map((_, token) => this.data[kind][group * n * width + token * width + dimension]);
+      return { title: `${kind.toUpperCase()} ${group}`, columns: ["", ...names], rows: Array.from({ length: width }, (_, i) => [i, ...of(i)]) };
+    });
+    return [...vectors, this.table];
+  }
+
   /** Tokens are columns, and a column is the token's vector, one number above the other; the newest is framed. */
   #paint({ canvas, kind, width, limit, group }) {
     const { n } = this.data, values = this.data[kind], from = group * n * width;

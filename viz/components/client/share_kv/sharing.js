@@ -40,6 +40,15 @@ class Sharing {
     this.groups.replaceChildren(...Array.from({ length: data.n_kv_heads }, (_, group) => this.#group(group)));
   }
 
+  /** For the menu of the picture: the weights of every head. */
+  asTables() {
+    const { n, n_heads, labels, weights, words, reads } = this.data, names = labels.slice(0, n);
+    return Array.from({ length: n_heads }, (_, head) => ({
+      title: `Q ${head} → ${fill(words.k, { group: reads[head] })}`, columns: ["", ...names],
+      rows: names.map((name, i) => [name, ...Array.from(weights.subarray((head * n + i) * n, (head * n + i + 1) * n), (code) => code / 65535)]),
+    }));
+  }
+
   #group(group) {
     const { words, n, d_k, d_v, n_heads, n_kv_heads, reads, limits } = this.data, size = n_heads / n_kv_heads;
     const part = element("section", "group", { style: `--hue: ${this.#hue(group)}` });

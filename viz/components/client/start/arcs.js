@@ -160,6 +160,17 @@ class Arcs {
     return [fill(words.twin, { query: sentence.labels[query], key: sentence.labels[key], weight: weights[0], before: weights[1] })];
   }
 
+  /** For the menu of the picture: the sentence, and what is said of it. */
+  asPictures() {
+    return [this.sentence, this.said];
+  }
+
+  /** How much of its attention the word that is chosen gives to each of the sentence. */
+  asTables() {
+    const { labels, weights } = this.sentences[this.at];
+    return [{ columns: ["", ...labels], rows: [[labels[this.query], ...weights[this.query]]] }];
+  }
+
   #draw() {
     if (!this.words) return;
     const frame = this.sentence.getBoundingClientRect(), row = this.sentences[this.at].weights[this.query];

@@ -43,6 +43,11 @@ class ThreeWords {
     if (again && this.drafts.has(place)) again.setSelectionRange(from, to);
   }
 
+  /** For the menu of the picture, which reads the tables. */
+  asTables() {
+    return [...this.root.querySelectorAll("table")];
+  }
+
   #build() {
     const { left, pairs, blocks, groups, named } = this.data, picture = element("div", pairs ? "product" : groups ? "groups" : "list");
     [this.cells, this.parts, this.wrong] = [[], [], null]; // what can be chosen, and what that is made of

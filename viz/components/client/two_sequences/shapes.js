@@ -37,6 +37,12 @@ class Shapes {
     this.draw();
   }
 
+  /** For the menu of the picture: every matrix with its rows and columns, and how many stand side by side. */
+  asTables() {
+    const rows = this.data.products.flatMap(({ boxes }) => boxes.map((box) => [box.name, box.rows, box.columns, box.side_by_side]));
+    return [{ columns: ["", "↓", "→", "×"], rows }];
+  }
+
   #product({ boxes, softmax, n_heads }) {
     const { words } = this.data, joined = boxes.some((box) => box.side_by_side > 1);
     const made = element("div", "product"), row = element("div", "row");

@@ -1,0 +1,110 @@
+"""What the menu of a picture writes: numbers for a spreadsheet and for Markdown. And which views have one."""
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+import torch
+
+from pages.heads.downloads import FORMULA, to_csv
+from viz import ROOT
+from viz.components import bundle
+
+NODE = shutil.which("node")
+CLIENT = ROOT / "viz" / "components" / "client"
+HOSTILE = [
+    "=1+1",
+    "+2",
+    "-3",
+    "@SUM(A1)",
+    "\tx",
+    "\rx",
+    "＝1",
+    "－1",
+    'a"b',
+    "a,b",
+    "a\nb",
+    "'",
+    "",
+    "|x|",
+    "0.5",
+    "<b>",
+]
+NO_PICTURES = {"start/diagram", "share/share", "lesson/lesson_bar", "present/notes", "present/presenter", "figure/menu"}
+"""Views that are ways to somewhere, or controls, and show no numbers; nor do those of the frame."""
+
+
+def run(tmp_path, tables: list[dict[str, Any]], **said: object) -> dict[str, str]:
+    """What the module makes of some tables, as CSV and as Markdown."""
+    (tmp_path / "tables.mjs").write_bytes((CLIENT / "figure" / "tables.js").read_bytes())
+    code = """
+        const { csv, markdown } = await import("./tables.mjs"), { tables, said } = JSON.parse(process.argv[1]);
+        console.log(JSON.stringify({ csv: csv(tables), markdown: markdown(tables, said) }));
+    """
+    usual = {"caption": "A *map*", "facts": ["model_1"], "link": "http://x/?a=1", "name": "headlight-map"}
+    asked = json.dumps({"tables": tables, "said": usual | said})
+    command = [str(NODE), "--input-type=module", "--eval", code, "--", asked]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests save the same file")
+def test_csv_holds_every_number_exactly_and_no_name_is_a_formula(tmp_path):
+    values = torch.randn(len(HOSTILE), len(HOSTILE), generator=torch.Generator().manual_seed(0)) * 1e-3
+    rows = [[name, *line] for name, line in zip(HOSTILE, values.tolist(), strict=True)]
+    first, second = (
+        {"title": "=A", "columns": ["", *HOSTILE], "rows": rows},
+        {"title": "B", "columns": ["n"], "rows": [[3]]},
+    )
+    found = run(tmp_path, [first, second])["csv"]
+    assert found.startswith("\ufeff")
+    read = list(csv.reader(io.StringIO(found.removeprefix("\ufeff"), newline="")))
+    title, head, *lines = read[: len(HOSTILE) + 2]
+    assert title == ["'=A"] and read[len(HOSTILE) + 2 :] == [[], ["B"], ["n"], ["3"]]
+    names = [f"'{name}" if name.startswith(FORMULA) else name for name in HOSTILE]
+    assert head == ["", *names] and [line[0] for line in lines] == names
+    assert torch.equal(torch.tensor([[float(cell) for cell in line[1:]] for line in lines]), values)
+    python = list(csv.reader(io.StringIO(to_csv(values, HOSTILE, HOSTILE).decode("utf-8-sig"), newline="")))
+    assert [row[1:] for row in python[:1]] == [head[1:]], "the download of the page writes names alike"
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests copy the same text")
+def test_a_small_table_is_markdown_and_a_large_one_a_line_for_the_picture(tmp_path):
+    small = {"columns": ["", "a|b", "*c*"], "rows": [["<i>", 0.123456, None], ["www.x.org", 2, -1e-9]]}
+    written = run(tmp_path, [small])["markdown"].splitlines()
+    assert written[:4] == [
+        "|  | a\\|b | \\*c\\* |",
+        "| --- | ---: | ---: |",
+        "| \\<i\\> | 0.1235 |  |",
+        "| www\\.x\\.org | 2 | -0.0000 |",
+    ]
+    assert written[5] == "A \\*map\\* · model\\_1 · [Headlight](<http://x/?a=1>)"
+    large = {"columns": ["", *"x" * 17], "rows": [["a", *range(17)]]}
+    for tables in ([large], [small, small]):
+        assert run(tmp_path, tables)["markdown"].startswith("![A \\*map\\*](headlight-map.png)\n")
+
+
+def made_of(view: str) -> str:
+    """The code of a view with all it is made of."""
+    return bundle.bundle(view)[1].decode()
+
+
+@pytest.mark.parametrize("view", [view for view in bundle.views() if not view.startswith("frame/")])
+def test_every_picture_gives_its_numbers_to_the_menu(view):
+    assert ("  asTables() {" in made_of(view)) == (view not in NO_PICTURES)
+
+
+def test_what_the_menu_does_is_in_no_other_view():
+    marks = ("class Sketch", "class Menu", "toPng")
+    holding = {view for view in bundle.views() if any(mark in made_of(view) for mark in marks)}
+    assert holding == {"figure/menu"}
+
+
+def test_the_menu_asks_no_other_machine_for_anything():
+    hosts = set(re.findall(r"https?://[\w.]+", made_of("figure/menu")))
+    assert hosts == {"http://www.w3.org"}, "the name of SVG"

@@ -1,0 +1,153 @@
+// The menu of a picture: as PNG, SVG or CSV, its link, and what goes into a page of Markdown. It is loaded when a menu is
+// opened for the first time (frame/document.js), and works on any picture of the app as it stands there.
+
+import { element } from "../lib/dom.js";
+import { offer } from "../lib/save.js";
+import { toPng, toSvg, written } from "./file.js";
+import { tablesOf } from "./plot.js";
+import { csv, markdown } from "./tables.js";
+
+const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"]; // of a link, how a page is looked at
+const AWAY = 4; // pixels between the button and its menu
+
+/** A link to what the page shows, in the language it is shown in. */
+function linkOf() {
+  const link = new URL(location.href);
+  link.hash = "";
+  for (const name of LOOKS) link.searchParams.delete(name);
+  link.searchParams.set("lang", document.documentElement.lang);
+  return link.href;
+}
+
+/** The numbers of an HTML table, where what is written is a number. */
+function tableOf(table) {
+  const read = (cell) => {
+    const parts = Array.from(cell.childNodes, (part) => part.textContent.trim()).filter(Boolean);
+    const text = cell.querySelector("input")?.value ?? parts.join(" "), plain = text.replace("−", "-");
+    return /^-?\d+(\.\d+)?$/.test(plain) ? Number(plain) : text;
+  };
+  const [columns = [], ...rows] = Array.from(table.rows, (row) => Array.from(row.cells, read));
+  return { title: table.closest("figure")?.querySelector("figcaption")?.textContent ?? table.caption?.textContent ?? "", columns, rows };
+}
+
+/** A picture of the app, by the place it has on the page: what is seen of it, and its numbers. */
+function figureOf(place, { facts, apart }) {
+  const chart = place.querySelector(".stPlotlyChart"), view = place.querySelector("[data-testid=stBidiComponentIsolated]")?.shadowRoot?.view;
+  const section = place.closest('[class*="st-key-section_"]'), key = /st-key-(\S+)/.exec(place.className)?.[1] ?? "picture";
+  const title = (section?.querySelector("h2") ?? document.querySelector(".stMain h1"))?.textContent.trim() ?? document.title;
+  const alt = chart?.getAttribute("aria-label") ?? view?.data?.words?.alt ?? "";
+  const said = {
+    caption: [title, alt.replaceAll("**", "")].filter(Boolean).join(". "), name: `headlight-${key}`, link: linkOf(),
+    facts: apart.some((name) => section?.classList.contains(`st-key-section_${name}`)) ? [] : facts,
+  };
+  if (chart) return { ...said, elements: [chart.querySelector(".svg-container")], tables: () => tablesOf(chart.querySelector(".js-plotly-plot")) };
+  const tables = () => view.asTables().map((table) => (table instanceof Element ? tableOf(table) : table));
+  return { ...said, elements: view.asPictures?.() ?? [view.root], redraw: view.draw && (() => view.draw()), tables };
+}
+
+class Menu {
+  constructor(parent) {
+    this.root = element("div", "menu", { popover: "manual", role: "menu" });
+    this.said = element("p", "said", { role: "status" });
+    this.text = element("textarea", "", { readonly: "", rows: "4", spellcheck: "false", hidden: "" });
+    parent.append(this.root);
+    this.root.addEventListener("keydown", (event) => this.#key(event));
+    this.outside = (event) => event.composedPath().includes(this.root) || event.composedPath().includes(this.button) || this.close();
+  }
+
+  open({ button, place, ...about }) {
+    Object.assign(this, { button, words: about.words, figure: figureOf(place, about) });
+    const kinds = about.first === "svg" ? ["svg", "png", "csv"] : ["png", "svg", "csv"];
+    const items = [...kinds, "link", "markdown"].map((kind) => {
+      const item = element("button", "", { type: "button", role: "menuitem", tabindex: "-1", "data-kind": kind }, this.words[kind]);
+      item.addEventListener("click", () => this.#act(kind));
+      return item;
+    });
+    this.root.setAttribute("aria-label", button.getAttribute("aria-label"));
+    this.root.replaceChildren(...items, this.said, this.text);
+    this.said.textContent = "";
+    this.text.hidden = true;
+    this.#show();
+    items[0].focus();
+    document.addEventListener("pointerdown", this.outside);
+  }
+
+  /** At its button: below it if there is room, else above; the page's own colours. */
+  #show() {
+    const page = getComputedStyle(document.querySelector(".stApp")), { root, button } = this, at = button.getBoundingClientRect();
+    [root.style.color, root.style.background, root.style.fontFamily] = [page.color, page.backgroundColor, page.fontFamily];
+    if (!this.isOpen) root.showPopover();
+    const { offsetWidth: wide, offsetHeight: high } = root;
+    const top = at.bottom + AWAY + high <= innerHeight ? at.bottom + AWAY : Math.max(AWAY, at.top - AWAY - high);
+    root.style.top = `${top}px`;
+    root.style.left = `${Math.max(AWAY, Math.min(innerWidth - wide - AWAY, at.right - wide))}px`;
+    button.setAttribute("aria-expanded", "true");
+  }
+
+  close(back = false) {
+    document.removeEventListener("pointerdown", this.outside);
+    if (this.isOpen) this.root.hidePopover();
+    this.button.setAttribute("aria-expanded", "false");
+    if (back) this.button.focus();
+  }
+
+  get isOpen() {
+    return this.root.matches(":popover-open");
+  }
+
+  #key(event) {
+    event.stopPropagation(); // to Streamlit a letter is another run, to pages an arrow another step
+    const items = [...this.root.querySelectorAll("[role=menuitem]")], at = items.indexOf(this.root.getRootNode().activeElement), last = items.length - 1;
+    if (event.key === "Escape" || event.key === "Tab") {
+      event.preventDefault();
+      return this.close(true);
+    }
+    const to = { ArrowDown: at === last ? 0 : at + 1, ArrowUp: at <= 0 ? last : at - 1, Home: 0, End: last }[event.key];
+    if (to === undefined || event.target === this.text) return;
+    event.preventDefault();
+    items[to].focus();
+  }
+
+  async #act(kind) {
+    const { figure, words } = this;
+    try {
+      if (kind === "link") return await this.#copy(figure.link);
+      if (kind === "markdown") return await this.#copy(markdown(figure.tables(), figure));
+      const blob = kind === "csv" ? new Blob([csv(figure.tables())], { type: "text/csv" }) : await this.#picture(kind);
+      offer(blob, `${figure.name}.${kind}`);
+      this.close(true);
+    } catch {
+      this.said.textContent = words.failed;
+    }
+  }
+
+  async #picture(kind) {
+    const root = toSvg(this.figure, document.querySelector(".stApp"));
+    return kind === "png" ? toPng(root) : new Blob([written(root)], { type: "image/svg+xml" });
+  }
+
+  /** No clipboard outside TLS, nor in somebody else's page: there the text itself is shown, and can be copied by hand. */
+  async #copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.said.textContent = this.words.copied;
+    } catch {
+      this.said.textContent = this.words.by_hand;
+      [this.text.value, this.text.hidden] = [text, false];
+      this.text.setAttribute("aria-label", this.words.by_hand);
+      this.text.focus();
+      this.text.select();
+    }
+    this.#show();
+  }
+}
+
+const menus = new WeakMap();
+
+/** Open the menu of a picture at its button; where it is open, close it. */
+export default function ({ data, parentElement }) {
+  if (!menus.has(parentElement)) menus.set(parentElement, new Menu(parentElement));
+  const menu = menus.get(parentElement);
+  if (menu.isOpen && menu.button === data.button) menu.close(true);
+  else menu.open(data);
+}

@@ -1,0 +1,183 @@
+// What a picture on a canvas would be drawn with, noted down as SVG: words stay words, lines stay lines, at any size.
+
+const SVG = "http://www.w3.org/2000/svg";
+const KEPT = ["fillStyle", "strokeStyle", "globalAlpha", "lineWidth", "lineCap", "lineJoin", "font", "textAlign", "textBaseline",
+  "imageSmoothingEnabled", "dashes", "matrix", "clipped"];
+const ANCHORS = { left: "start", start: "start", right: "end", end: "end", center: "middle" };
+let count = 0; // of the names of clips and gradients, which are one document's
+
+export function drawn(tag, attributes = {}, text = "") {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(name, String(value));
+  if (text) made.textContent = text; // tokens are text, whatever they spell
+  return made;
+}
+
+/** A colour as SVG's old readers take it, and its opacity. */
+export function colourOf(context, colour) {
+  context.fillStyle = "#000";
+  context.fillStyle = colour;
+  const [, parts, opacity] = String(context.fillStyle).match(/^rgba\((.+), ([\d.]+)\)$/) ?? [];
+  return parts ? [`rgb(${parts})`, Number(opacity)] : [context.fillStyle, 1];
+}
+
+function number(value) {
+  return Number(value.toFixed(3));
+}
+
+/** A bitmap as an address that holds it all. */
+function bitmap(source, from) {
+  if (!from && source.toDataURL) return source.toDataURL();
+  const [x, y, wide, high] = from ?? [0, 0, source.width, source.height], copy = document.createElement("canvas");
+  [copy.width, copy.height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))];
+  copy.getContext("2d").drawImage(source, x, y, wide, high, 0, 0, copy.width, copy.height);
+  return copy.toDataURL();
+}
+
+class Gradient {
+  constructor(...ends) {
+    [this.ends, this.stops] = [ends, []];
+  }
+
+  addColorStop(at, colour) {
+    this.stops.push([at, colour]);
+  }
+}
+
+/** Takes what the views of this app ask of a canvas. `group` is what has been drawn, in the canvas's own pixels. */
+export class Sketch {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true }); // measures, and reads colours
+    this.group = drawn("g");
+    Object.assign(this, {
+      fillStyle: "#000", strokeStyle: "#000", globalAlpha: 1, lineWidth: 1, lineCap: "butt", lineJoin: "miter", font: "10px sans-serif",
+      textAlign: "start", textBaseline: "alphabetic", imageSmoothingEnabled: true, dashes: [], matrix: new DOMMatrix(), clipped: null,
+    });
+    [this.stack, this.path] = [[], ""];
+  }
+
+  save() {
+    this.stack.push(Object.fromEntries(KEPT.map((name) => [name, this[name]])));
+  }
+
+  restore() {
+    Object.assign(this, this.stack.pop());
+  }
+
+  translate(x, y) { this.matrix = this.matrix.translate(x, y); }
+  rotate(angle) { this.matrix = this.matrix.rotate((angle * 180) / Math.PI); }
+  scale(x, y) { this.matrix = this.matrix.scale(x, y); }
+  setTransform(...parts) { this.matrix = new DOMMatrix(parts); }
+  setLineDash(dashes) { this.dashes = dashes; }
+  getLineDash() { return this.dashes; }
+  beginPath() { this.path = ""; }
+  closePath() { this.path += "Z"; }
+  moveTo(x, y) { this.#to("M", x, y); }
+  lineTo(x, y) { this.#to(this.path ? "L" : "M", x, y); }
+  bezierCurveTo(...points) { this.#to("C", ...points); }
+  quadraticCurveTo(...points) { this.#to("Q", ...points); }
+  rect(x, y, wide, high) { this.path += rectangle(x, y, wide, high); }
+  clearRect() {}
+
+  #to(kind, ...points) {
+    this.path += kind + points.map(number).join(" ");
+  }
+
+  arc(x, y, radius, from, to, counter = false) {
+    const around = Math.min(2 * Math.PI - 1e-4, Math.abs(to - from)), end = from + (counter ? -around : around);
+    const at = (angle) => [x + radius * Math.cos(angle), y + radius * Math.sin(angle)];
+    this.#to(this.path && !this.path.endsWith("Z") ? "L" : "M", ...at(from));
+    this.path += `A${number(radius)} ${number(radius)} 0 ${Number(around > Math.PI)} ${Number(!counter)} ${at(end).map(number).join(" ")}`;
+  }
+
+  fill() { this.#add("path", { d: this.path, ...this.#inked("fill") }); }
+  stroke() { this.#add("path", { d: this.path, ...this.#lined() }); }
+  fillRect(x, y, wide, high) { this.#add("path", { d: rectangle(x, y, wide, high), ...this.#inked("fill") }); }
+  strokeRect(x, y, wide, high) { this.#add("path", { d: rectangle(x, y, wide, high), ...this.#lined() }); }
+
+  clip() {
+    const id = `clip${++count}`, made = drawn("clipPath", { id, "clip-path": this.clipped });
+    made.append(drawn("path", { d: this.path, transform: this.#transform() }));
+    this.group.append(made);
+    this.clipped = `url(#${id})`;
+  }
+
+  measureText(text) {
+    this.real.font = this.font;
+    return this.real.measureText(text);
+  }
+
+  fillText(text, x, y, most = Infinity) {
+    if (!String(text).trim()) return;
+    const { width, fontBoundingBoxAscent: above, fontBoundingBoxDescent: below } = this.measureText(text);
+    const down = { middle: (above - below) / 2, top: above, hanging: above, bottom: -below }[this.textBaseline] ?? 0;
+    const place = { x: number(x), y: number(y + down), "text-anchor": ANCHORS[this.textAlign], style: `font: ${this.font}; white-space: pre` };
+    const long = { textLength: number(Math.min(most, width)), lengthAdjust: "spacingAndGlyphs" };
+    this.#add("text", { ...place, ...long, ...this.#inked("fill") }, String(text));
+  }
+
+  createLinearGradient(...ends) {
+    return new Gradient(...ends);
+  }
+
+  createImageData(...size) {
+    return this.real.createImageData(...size);
+  }
+
+  drawImage(source, ...places) {
+    const [x, y, wide, high] = places.length > 4 ? places.slice(4) : [...places, source.width, source.height];
+    const smooth = this.imageSmoothingEnabled ? null : "image-rendering: pixelated";
+    const href = bitmap(source, places.length > 4 ? places.slice(0, 4) : null);
+    this.#add("image", { x, y, width: wide, height: high, preserveAspectRatio: "none", style: smooth, href, opacity: this.globalAlpha });
+  }
+
+  putImageData(data, x, y) {
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = [data.width, data.height];
+    copy.getContext("2d").putImageData(data, 0, 0);
+    const before = this.matrix;
+    this.matrix = new DOMMatrix();
+    this.drawImage(copy, x, y);
+    this.matrix = before;
+  }
+
+  #inked(kind) {
+    const style = this[`${kind}Style`];
+    if (style instanceof Gradient) return { [kind]: this.#shaded(style), opacity: this.globalAlpha };
+    const [colour, opacity] = colourOf(this.real, style);
+    return { [kind]: colour, [`${kind}-opacity`]: number(opacity * this.globalAlpha) };
+  }
+
+  #lined() {
+    const dashes = this.dashes.length ? this.dashes.join(" ") : null;
+    return { fill: "none", "stroke-width": this.lineWidth, "stroke-linecap": this.lineCap, "stroke-linejoin": this.lineJoin, "stroke-dasharray": dashes, ...this.#inked("stroke") };
+  }
+
+  #shaded({ ends: [x1, y1, x2, y2], stops }) {
+    const id = `shade${++count}`, made = drawn("linearGradient", { id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
+    for (const [offset, style] of stops) {
+      const [colour, opacity] = colourOf(this.real, style);
+      made.append(drawn("stop", { offset, "stop-color": colour, "stop-opacity": opacity }));
+    }
+    this.group.append(made);
+    return `url(#${id})`;
+  }
+
+  #transform() {
+    const { a, b, c, d, e, f } = this.matrix;
+    return this.matrix.isIdentity ? null : `matrix(${[a, b, c, d, e, f].map(number).join(" ")})`;
+  }
+
+  #add(tag, attributes, text = "") {
+    const made = drawn(tag, { ...attributes, transform: this.#transform() }, text);
+    if (!this.clipped) return this.group.append(made);
+    const cut = drawn("g", { "clip-path": this.clipped });
+    cut.append(made);
+    this.group.append(cut);
+  }
+}
+
+function rectangle(x, y, wide, high) {
+  return `M${number(x)} ${number(y)}h${number(wide)}v${number(high)}h${number(-wide)}Z`;
+}

@@ -1,0 +1,46 @@
+// A button at every picture, which opens its menu. What the menu does is loaded when one is opened for the first time.
+
+import { element } from "../lib/dom.js";
+
+const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentIsolated])", PLACE = "[data-testid=stElementContainer]";
+
+export class Figures {
+  constructor() {
+    this.host = element("div"); // the menu is shown from here, above everything
+    this.host.attachShadow({ mode: "open" });
+  }
+
+  close() {
+    this.host.remove();
+    for (const button of document.querySelectorAll(".take-away")) button.remove();
+  }
+
+  /** Give every picture that has come its button, and take away those whose picture has gone. */
+  place() {
+    const found = this.said ? [...document.querySelectorAll(FIGURES)].filter(isPicture) : [];
+    const places = new Set(found.map((figure) => figure.closest(PLACE)));
+    for (const button of document.querySelectorAll(".take-away")) if (!places.has(button.parentElement)) button.remove();
+    for (const place of places) {
+      const button = place.querySelector(":scope > .take-away") ?? this.#button(place), { open } = this.said.words;
+      if (button.title !== open) for (const name of ["title", "aria-label"]) button.setAttribute(name, open);
+    }
+  }
+
+  #button(place) {
+    const button = element("button", "take-away", { type: "button", "aria-haspopup": "menu", "aria-expanded": "false" }, "⋯");
+    button.addEventListener("click", () => this.#open(button, place));
+    place.append(button);
+    return button;
+  }
+
+  async #open(button, place) {
+    const { default: open } = await import(new URL(this.said.menu, location.href).href);
+    document.body.append(this.host);
+    open({ data: { ...this.said, button, place }, parentElement: this.host.shadowRoot });
+  }
+}
+
+/** A chart, or a view that says its numbers. */
+function isPicture(figure) {
+  return figure.matches(".stPlotlyChart") || Boolean(figure.shadowRoot?.view?.asTables);
+}

@@ -1,0 +1,50 @@
+"""What the menu of a picture says of it: whose numbers, on which text. Caption and link it reads off the page.
+
+Every picture has the same menu, put there by the browser (``client/frame/figures.js``), which loads what it does when
+it is opened for the first time.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from viz.components.mount import address
+from viz.frame import view
+from viz.text import words_of
+
+MENU = "figure/menu"
+LONGEST = 300
+"""Characters of a text that stand below a picture."""
+_FACTS = "_figure_facts"
+
+
+def note(facts: Sequence[str], apart: Iterable[str]) -> None:
+    """Have these lines stand below what this run shows.
+
+    Args:
+        facts: whose numbers the pictures show, and on which text.
+        apart: the sections that have numbers of their own, of which no such thing can be said.
+    """
+    st.session_state[_FACTS] = [_short(fact) for fact in facts if fact], sorted(apart)
+
+
+def _short(fact: str) -> str:
+    line = " ".join(fact.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def tell(lang: str) -> dict[str, Any] | None:
+    """What the browser is told of all pictures of this run; None where there is no menu: before a class, on paper."""
+    facts, apart = st.session_state.pop(_FACTS, ([], []))
+    looked_at = view.current()
+    if looked_at.present or looked_at.notes or looked_at.print != "none":
+        return None
+    first = st.session_state.get("image", "png")
+    return {
+        "words": words_of(lang, "figure_menu"),
+        "menu": address(MENU),
+        "facts": facts,
+        "apart": apart,
+        "first": first,
+    }
