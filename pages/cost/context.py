@@ -67,7 +67,7 @@ def open_cost(scene: Scene) -> CostContext:
     for name, value in (("n", n), ("d", d)):
         if value < 1:
             st.error(t("cost.too_small", name=name, value=value))
-    figure_menu.note([f"n = {n}, d = {d}, k = {k}, h = {h}"], [])  # these pictures are of no model's numbers
+    figure_menu.note([f"n = {n}, d = {d}, k = {k}, h = {h}"])  # these pictures are of no model's numbers
     return CostContext(scene=scene, sizes=Sizes(n=max(n, 1), d=max(d, 1), k=k, h=h))
 
 

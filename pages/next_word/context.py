@@ -18,6 +18,7 @@ from viz.frame.examples import examples, lay_aside
 from viz.frame.format import number
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, provenance, say_unknown
+from viz.frame.share.figure_menu import note_source
 from viz.frame.specs import Source
 from viz.models.stream import has_words, logit_cap
 from viz.models.tokens import Tokens, labels, word_token
@@ -101,6 +102,7 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
         _say_silent(scene, source)
     if context is None:
         return None
+    note_source(scene.t, context.source)
     if example:
         say_unknown(scene.t, context.source.model, model(context.source.model).tokenizer, context.tokens)
     if len(context.labels) < len(read(context.source).tokens.labels):

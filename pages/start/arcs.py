@@ -37,7 +37,7 @@ def draw(lang: str) -> None:
         "asks": loading.is_wanted(),
     }
     place = sentences(lang)["head_grid.layer_head"].format(layer=data["layer"], head=data["head"])
-    figure_menu.note([f"{data['model']} · {place}"], [])
+    figure_menu.note([f"{data['model']} · {place}"])
     mount("start/arcs", key=_KEY, data=data, on_typed_change=_take_text, on_painted_change=_load)
 
 

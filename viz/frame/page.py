@@ -179,10 +179,8 @@ class Page:
 
     def _note_figures(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         """What stands below a picture that is taken away: the model and the text, if it has to do with them."""
-        source = scene.choice.source
-        whose = " · ".join(part for part in (source.model, scene.t(f"source.{source.kind}")) if part)
         apart = [section.name for section in opened if _has_own_numbers(section)]
-        figure_menu.note([whose, *(f"“{text}”" for text in (source.text, source.target) if text)], apart)
+        figure_menu.note_source(scene.t, scene.choice.source, apart)
 
     def _bar(self, t: Translate, *, whole: bool) -> None:
         names = [section.name for section in self.sections] + [ALL] * whole

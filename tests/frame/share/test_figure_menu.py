@@ -31,6 +31,11 @@ def test_the_model_and_the_text_stand_below_a_picture(open_app, lang):
     assert figures["words"] == {name: sentences(lang)[f"figure_menu.{name}"] for name in WORDS}
 
 
+def test_the_decoder_that_stands_in_is_the_one_that_is_named(open_app):
+    whose, text = told(open_app("next_word", lang="en"))["facts"]
+    assert whose.startswith("twin-g8 · ") and text.startswith("“cake moon")
+
+
 def test_a_picture_of_no_model_names_none(open_app):
     assert told(open_app("cost", source="words"))["facts"] == ["n = 512, d = 512, k = 3, h = 8"]
     assert "two_places" in told(open_app("many_heads", source="words", section="two_places"))["apart"]

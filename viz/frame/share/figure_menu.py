@@ -5,13 +5,16 @@ it is opened for the first time.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from viz.components.mount import address
 from viz.frame import view
-from viz.text import words_of
+from viz.text import Translate, words_of
+
+if TYPE_CHECKING:  # the first page needs no torch
+    from viz.frame.specs import Source
 
 MENU = "figure/menu"
 LONGEST = 300
@@ -19,7 +22,7 @@ LONGEST = 300
 _FACTS = "_figure_facts"
 
 
-def note(facts: Sequence[str], apart: Iterable[str]) -> None:
+def note(facts: Sequence[str], apart: Iterable[str] = ()) -> None:
     """Have these lines stand below what this run shows.
 
     Args:
@@ -27,6 +30,12 @@ def note(facts: Sequence[str], apart: Iterable[str]) -> None:
         apart: the sections that have numbers of their own, of which no such thing can be said.
     """
     st.session_state[_FACTS] = [_short(fact) for fact in facts if fact], sorted(apart)
+
+
+def note_source(t: Translate, source: "Source", apart: Iterable[str] = ()) -> None:
+    """The same of a model and a text."""
+    whose = " · ".join(part for part in (source.model, t(f"source.{source.kind}")) if part)
+    note([whose, *(f"“{text}”" for text in (source.text, source.target) if text)], apart)
 
 
 def _short(fact: str) -> str:
