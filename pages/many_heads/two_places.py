@@ -6,16 +6,16 @@ import torch
 from torch import Tensor
 
 from pages.many_heads.context import ManyHeadsContext
+from viz.components.bars import BarChart
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.core.analysis.several_heads import lost, neighbours, offset_scores
 from viz.core.attention import row_softmax
-from viz.figures.bars import bars
 from viz.figures.palette import BLUE, GREY, ORANGE
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
@@ -62,10 +62,10 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         lost=share(float(losses[0])), rest=number(float(losses[n_heads - 1])), n=n_heads,
     )  # fmt: skip
     with right:
-        show(
-            bars(
-                [t("many_heads.two_places.count", n=count) for count in range(1, MOST + 1)],
-                {t("many_heads.two_places.lost"): losses},
+        show_bars(
+            BarChart(
+                labels=[t("many_heads.two_places.count", n=count) for count in range(1, MOST + 1)],
+                series={t("many_heads.two_places.lost"): losses},
                 title="",
                 value_title=t("many_heads.two_places.lost"),
                 top=1.0,

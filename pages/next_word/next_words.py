@@ -6,10 +6,10 @@ from pages.next_word import compute, writing
 from pages.next_word.compute_checks import expected_errors
 from pages.next_word.context import NextWordContext, for_decoders
 from pages.next_word.word_grid import show_grid
-from viz.figures.bars import bars
+from viz.components.bars import BarChart
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
-from viz.frame.show import show
+from viz.frame.show import show_bars
 
 HARD = 20.0
 """Bits at which a surprise has its full colour: one chance in a million."""
@@ -59,16 +59,16 @@ def _followed(context: NextWordContext) -> None:
     """The chance of the word that is followed, after each token."""
     t, word = context.t, context.word
     chances = compute.chances_of(context.source, word.token)
-    fig = bars(
-        context.labels,
-        {word.label: chances},
+    drawn = BarChart(
+        labels=context.labels,
+        series={word.label: chances},
         title=t("next_word.after_token"),
         value_title=t("next_word.chance"),
         top=1.0,
         height=230,
     )
     st.text(t("next_word.followed", word=word.label))
-    show(fig, key="next_chances", alt=t("next_word.followed_alt"))
+    show_bars(drawn, key="next_chances", alt=t("next_word.followed_alt"))
 
 
 def _checks(context: NextWordContext, expected: compute.Expected) -> list[Check]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from viz.components.bars import BarChart, pack_bars
 from viz.components.matrix import Matrix, pack_matrix
 from viz.components.mount import mount
 from viz.figures.layout import larger
@@ -26,6 +27,12 @@ def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
     config = {"displaylogo": False, "toImageButtonOptions": save}
     sized = larger(fig) if view.current().present else fig
     st.plotly_chart(unchecked(sized), key=key, alt=alt, config=config)
+
+
+def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:
+    """Show bars without plotly: of a page's first section."""
+    _image()
+    mount("bars/bars", key=key, data=pack_bars(drawn, hues=HEADS, words={"alt": alt}))
 
 
 def show_matrix(

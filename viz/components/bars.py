@@ -1,0 +1,60 @@
+"""What a bar chart in the browser is sent: a number for each name, of one series or several. It needs no plotly.
+
+A page whose first picture is such a chart is there sooner; further down plotly's are as good (viz/figures/bars.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from viz.components.head_grid import pack
+
+Hue = tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BarChart:
+    """Bars as they are drawn; -inf and NaN leave a gap.
+
+    Args:
+        labels: what stands under each bar, shown literally.
+        series: name in the legend -> one value for each label.
+        title: what a label is.
+        value_title: what the height is, with its unit.
+        top: where the axis ends; None fits the values.
+        colours: one for each bar of a single series; None colours by series.
+        height: in pixels.
+    """
+
+    labels: Sequence[str]
+    series: Mapping[str, Tensor]
+    title: str
+    value_title: str
+    top: float | None = None
+    colours: Sequence[Hue] | None = None
+    height: int = 260
+
+
+def pack_bars(drawn: BarChart, *, hues: Sequence[Hue], **header: Any) -> bytes:
+    """Pack a chart for ``client/bars/bars.js``.
+
+    Args:
+        drawn: the chart.
+        hues: the colours of its series.
+        header: ``words``, and what else the browser should know.
+    """
+    told = {
+        "labels": list(drawn.labels),
+        "series": list(drawn.series),
+        "title": drawn.title,
+        "value_title": drawn.value_title,
+        "top": drawn.top,
+        "colours": None if drawn.colours is None else [list(hue) for hue in drawn.colours],
+        "height": drawn.height,
+        "hues": [list(hue) for hue in hues],
+    }
+    values = torch.stack([series.detach().to("cpu", torch.float32) for series in drawn.series.values()])
+    return pack({**told, **header}, {"values": values.where(values.isfinite(), torch.nan)}).data
