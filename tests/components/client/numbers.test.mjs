@@ -9,7 +9,8 @@ import { unpack } from "../../../viz/components/client/lib/bytes.js";
 import { fill } from "../../../viz/components/client/lib/dom.js";
 import { decodeScores, maskedCells, poolMax, regroup, softmax } from "../../../viz/components/client/lib/numbers.js";
 import { partDigits, sayLarge } from "../../../viz/components/client/lib/say.js";
-import { between, places, toCode } from "../../../viz/components/client/masks/painted.js";
+import { between } from "../../../viz/components/client/lib/strokes.js";
+import { places, toCode } from "../../../viz/components/client/masks/painted.js";
 
 const cases = JSON.parse(readFileSync(process.env.CASES, "utf8"));
 const numbers = (values) => Float32Array.from(values, (value) => value ?? -Infinity);

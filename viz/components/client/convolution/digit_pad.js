@@ -6,10 +6,10 @@ import { start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
-import { between } from "../masks/painted.js";
+import { Rest, strokes } from "../lib/strokes.js";
 import { SIDE, dots, levelsOf, toCode } from "./ink_code.js";
 
-const BRUSH = 2.2, WIPE = 4, REST_MS = 500, FULL = 16; // dots; pixels have up to 16 of them
+const BRUSH = 2.2, WIPE = 4, FULL = 16; // dots; pixels have up to 16 of them
 
 export default mount((parent) => new DigitPad(parent));
 
@@ -18,11 +18,12 @@ class DigitPad extends LiveView {
     super(parent, "pad", "pad");
     this.focus = [0, 0];
     this.code = null;
+    this.rest = new Rest(() => this.#done());
   }
 
   close() {
     super.close();
-    clearTimeout(this.rest);
+    this.rest.stop();
   }
 
   /** An answer to an older stroke than the last one made here is out of date. */
@@ -59,30 +60,14 @@ class DigitPad extends LiveView {
 
   #listen() {
     const { canvas } = this;
-    canvas.addEventListener("pointerdown", (event) => {
-      if (event.button) return;
-      canvas.setPointerCapture(event.pointerId);
-      this.last = this.#dot(event);
-      this.#touch(this.last);
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (!this.last) return;
-      const at = this.#dot(event);
-      for (const dot of between(this.last, at)) this.#touch(dot);
-      this.last = at;
-    });
-    for (const end of ["pointerup", "pointercancel"]) {
-      canvas.addEventListener(end, () => {
-        if (this.last) this.#done();
-        this.last = null;
-      });
-    }
+    const touch = (dot) => this.#touch(dot);
+    strokes(canvas, { at: (event) => this.#dot(event), begin: touch, over: touch, end: () => this.#done() });
     canvas.addEventListener("keydown", (event) => this.#key(event));
-    canvas.addEventListener("blur", () => this.#rested());
+    canvas.addEventListener("blur", () => this.rest.now());
     canvas.addEventListener("focus", () => this.later());
   }
 
-  /** Which dot is under the pointer; `between` calls a row query and a column key. */
+  /** Which dot is under the pointer; its row is called query, and its column key. */
   #dot(event) {
     const box = this.canvas.getBoundingClientRect(), scale = (4 * SIDE) / box.width;
     return { query: Math.floor((event.clientY - box.top) * scale), key: Math.floor((event.clientX - box.left) * scale) };
@@ -117,15 +102,7 @@ class DigitPad extends LiveView {
     const inked = this.levels()[cell] > 0, n = 4 * SIDE;
     this.base[cell] = inked ? 0 : FULL;
     for (let dot = 0; dot < 16; dot++) this.ink[(4 * Math.floor(cell / SIDE) + (dot >> 2)) * n + 4 * (cell % SIDE) + (dot & 3)] = 0;
-    clearTimeout(this.rest);
-    this.rest = setTimeout(() => this.#rested(), REST_MS);
-  }
-
-  #rested() {
-    if (!this.rest) return;
-    clearTimeout(this.rest);
-    this.rest = null;
-    this.#done();
+    this.rest.later();
   }
 
   levels() {

@@ -8,24 +8,25 @@ import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
 import { softmax } from "../lib/numbers.js";
-import { between, places, toCode } from "./painted.js";
+import { Rest, strokes } from "../lib/strokes.js";
+import { places, toCode } from "./painted.js";
 import { digits } from "../lib/say.js";
 import { begin, cellAt, mark, names, rule, stripe } from "./square.js";
 
-const REST_MS = 500, STROKES = 50;
-const HOLD_MS = 350, STILL = 8; // a finger that stays this long, within so many pixels, means to paint and not to scroll
+const STROKES = 50; // of which the last can be taken back
 
 export default mount((parent) => new Painter(parent), unpack);
 
 class Painter extends LiveView {
   constructor(parent) {
     super(parent, "painter", "painter");
+    this.rest = new Rest(() => this.#tell());
   }
 
   close() {
     super.close();
-    clearTimeout(this.rest);
-    clearTimeout(this.hold);
+    this.rest.stop();
+    this.strokes?.stop();
   }
 
   /** An answer to an older stroke than the last one made here is out of date. */
@@ -77,66 +78,21 @@ class Painter extends LiveView {
 
   #listen() {
     const mask = this.maskCanvas, weights = this.weightsCanvas;
-    mask.addEventListener("pointerdown", (event) => this.#press(event));
-    mask.addEventListener("pointermove", (event) => this.#move(event));
-    mask.addEventListener("pointerup", (event) => this.#release(event));
-    mask.addEventListener("pointercancel", () => this.#release(null));
-    mask.addEventListener("touchmove", (event) => this.brush && event.preventDefault(), { passive: false }); // no scrolling
-    mask.addEventListener("contextmenu", (event) => this.brush && event.preventDefault());
+    this.strokes = strokes(mask, {
+      at: (event) => cellAt(this.square, mask, event), begin: (at) => this.#begin(at), end: () => this.#tell(), look: (at) => this.#look(at),
+      over: (cell) => this.#paint(places(cell, this.data.n), this.ink), scrolls: true,
+    });
     mask.addEventListener("keydown", (event) => this.#key(event));
-    mask.addEventListener("blur", () => this.#rested());
+    mask.addEventListener("blur", () => this.rest.now());
     weights.addEventListener("pointermove", (event) => this.#look(cellAt(this.square, weights, event)));
   }
 
-  /** The mouse and the pen paint at once; a finger may be about to scroll the page, and paints when it taps or holds. */
-  #press(event) {
-    const at = cellAt(this.square, this.maskCanvas, event);
-    if (!at || event.button) return;
-    if (event.pointerType !== "touch") {
-      this.maskCanvas.setPointerCapture(event.pointerId);
-      this.#begin(at);
-      return;
-    }
-    this.finger = { at, x: event.clientX, y: event.clientY };
-    clearTimeout(this.hold);
-    this.hold = setTimeout(() => this.finger && this.#begin(at), HOLD_MS);
-  }
-
   #begin(at) {
-    this.finger = null;
     this.#remember();
     const line = places(at, this.data.n);
-    this.brush = { at, value: line.every((place) => this.cells[place]) ? 0 : 1, labels: line.length > 1 };
-    this.#paint(line, this.brush.value);
+    this.ink = line.every((place) => this.cells[place]) ? 0 : 1;
+    this.#paint(line, this.ink);
     this.#look(at);
-  }
-
-  #move(event) {
-    const { brush, finger } = this;
-    if (finger && Math.hypot(event.clientX - finger.x, event.clientY - finger.y) > STILL) this.#lift();
-    const at = cellAt(this.square, this.maskCanvas, event);
-    if (!at) return;
-    if (brush && !brush.labels && at.query !== null && at.key !== null) {
-      for (const cell of between(brush.at, at)) this.#paint(places(cell, this.data.n), brush.value);
-      brush.at = at;
-    }
-    this.#look(at);
-  }
-
-  /** The finger has gone, or goes somewhere: it did not mean this cell. */
-  #lift() {
-    clearTimeout(this.hold);
-    this.finger = null;
-  }
-
-  /** The end of a stroke; a finger that came and went at one place has tapped. Null if the browser took it to scroll. */
-  #release(event) {
-    const { finger } = this;
-    this.#lift();
-    if (finger && event) this.#begin(finger.at);
-    if (!this.brush) return;
-    this.brush = null;
-    this.#tell();
   }
 
   #key(event) {
@@ -155,15 +111,7 @@ class Painter extends LiveView {
   #toggle(line) {
     this.#remember();
     this.#paint(line, line.every((place) => this.cells[place]) ? 0 : 1);
-    clearTimeout(this.rest);
-    this.rest = setTimeout(() => this.#rested(), REST_MS);
-  }
-
-  #rested() {
-    if (!this.rest) return;
-    clearTimeout(this.rest);
-    this.rest = null;
-    this.#tell();
+    this.rest.later();
   }
 
   #paint(line, value) {

@@ -11,17 +11,6 @@ export function toCode(cells, n) {
   return `${n}.${text.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "")}`;
 }
 
-/** @typedef {{query: number, key: number}} Cell */
-
-/** The cells on the line between two of them, both included: a fast finger skips none. @param {Cell} from @param {Cell} to */
-export function between(from, to) {
-  const steps = Math.max(Math.abs(to.query - from.query), Math.abs(to.key - from.key), 1);
-  return Array.from({ length: steps + 1 }, (_, i) => ({
-    query: Math.round(from.query + ((to.query - from.query) * i) / steps),
-    key: Math.round(from.key + ((to.key - from.key) * i) / steps),
-  }));
-}
-
 /** The cells of a row, a column or a pair, as places in the mask. @param {import("../lib/say.js").Pair} pair @param {number} n */
 export function places({ query, key }, n) {
   if (query !== null && key !== null) return [query * n + key];
