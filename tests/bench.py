@@ -19,7 +19,15 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from tests import bench_convolution, bench_grid, bench_positions, bench_reruns, bench_share_kv, bench_visit
+from tests import (
+    bench_controls,
+    bench_convolution,
+    bench_grid,
+    bench_positions,
+    bench_reruns,
+    bench_share_kv,
+    bench_visit,
+)
 from viz import limits
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
@@ -114,6 +122,7 @@ SECTIONS: tuple[Callable[[], Iterator[Row]], ...] = (
     captures,
     *bench_visit.SECTIONS,
     *bench_reruns.SECTIONS,
+    *bench_controls.SECTIONS,
     *bench_grid.SECTIONS,
     *bench_convolution.SECTIONS,
     *bench_positions.SECTIONS,

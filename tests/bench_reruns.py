@@ -36,7 +36,7 @@ WATCH = """() => {
 """Note when anything in the page's main part changes, what is drawn on a canvas too."""
 
 
-def _settled(page: Page, act: Callable[[], None]) -> float:
+def settled(page: Page, act: Callable[[], Any]) -> float:
     """Milliseconds from what is done to the last change."""
     act()
     wait_run(page)
@@ -45,15 +45,15 @@ def _settled(page: Page, act: Callable[[], None]) -> float:
     return float(change - begin)
 
 
-def _keys(page: Page, thumb: Locator, repeats: int = 5) -> float:
+def keys(page: Page, thumb: Locator, repeats: int = 5) -> float:
     """The arrow keys on a slider, to and fro, both ends warm."""
-    keys = ("ArrowRight", "ArrowLeft") * (repeats // 2 + 2)
-    taken = [_settled(page, partial(thumb.press, key)) for key in keys]
+    pressed = ("ArrowRight", "ArrowLeft") * (repeats // 2 + 2)
+    taken = [settled(page, partial(thumb.press, key)) for key in pressed]
     return median(taken[2:])
 
 
 @contextmanager
-def _open(script: str) -> Iterator[Page]:
+def opened(script: str) -> Iterator[Page]:
     with (
         browser_and_scripts() as (browser, scripts),
         tempfile.TemporaryDirectory() as folder,
@@ -71,19 +71,19 @@ def reruns() -> "Iterator[Row]":
     """Every page chosen in the navigation when it is warm, and the layer's slider on every page that has one."""
     from tests.bench import Row
 
-    with _open("bare") as page:
-        bare = _keys(page, page.locator("input[type=range]"))
+    with opened("bare") as page:
+        bare = keys(page, page.locator("input[type=range]"))
     chosen: dict[str, list[float]] = {name: [] for name in PAGES}
     layers, t = dict[str, float](), translator("en")
-    with _open("app") as page:
+    with opened("app") as page:
         navigation = page.get_by_test_id("stSidebarNav")
         for visit in range(4):
             for name, taken in chosen.items():
                 link = navigation.get_by_text(t(f"{name}.title"), exact=True)
-                taken.append(_settled(page, link.click))
+                taken.append(settled(page, link.click))
                 if visit == 3 and page.locator(".st-key-chip_layer").is_visible():
                     open_chip(page, "layer")
-                    layers[name] = _keys(page, page.locator(".st-key-layer input[type=range]"))
+                    layers[name] = keys(page, page.locator(".st-key-layer input[type=range]"))
                     page.keyboard.press("Escape")
                     wait_run(page)
     for name, taken in chosen.items():

@@ -70,12 +70,12 @@ def new_context(browser: Browser) -> BrowserContext:
     return browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
 
 
-def _drawn(script: str) -> str:
+def drawn(script: str) -> str:
     return f"const bare = {str(script == 'bare').lower()}; {DRAWN}"
 
 
 def _wait_until_drawn(page: Page, script: str) -> None:
-    page.wait_for_function(f"() => {{ {_drawn(script)} return drawn() !== '' }}", polling="raf", timeout=PATIENCE)
+    page.wait_for_function(f"() => {{ {drawn(script)} return drawn() !== '' }}", polling="raf", timeout=PATIENCE)
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
 
@@ -162,11 +162,11 @@ def slider() -> "Iterator[Row]":
                 page = listen(context.new_page())
                 page.goto(address(server.url, "heads" if script == "app" else ""))
                 wait_run(page)
-                taken[script] = _click_to_paint(page, script)
+                taken[script] = click_to_paint(page, script)
         yield Row(what="layer slider to changed picture / bare page", ours=taken["app"], theirs=taken["bare"], goal=2.5)
 
 
-def _click_to_paint(page: Page, script: str, repeats: int = 10) -> float:
+def click_to_paint(page: Page, script: str, repeats: int = 10) -> float:
     """Milliseconds from a key to the changed picture, median of visits to two layers, both warm."""
     thumb = page.locator(".st-key-layer input[type=range]")
     if not thumb.is_visible():
@@ -175,7 +175,7 @@ def _click_to_paint(page: Page, script: str, repeats: int = 10) -> float:
     for number in range(repeats + 2):
         wait_run(page)
         page.wait_for_timeout(1000)
-        page.evaluate(f"""() => {{ {_drawn(script)} const before = drawn();
+        page.evaluate(f"""() => {{ {drawn(script)} const before = drawn();
             window.painted = new Promise((done) => addEventListener('keydown', (event) => {{
                 const look = () => drawn() === before ? requestAnimationFrame(look)
                     : requestAnimationFrame(() => setTimeout(() => done(performance.now() - event.timeStamp)));

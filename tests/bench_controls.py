@@ -1,0 +1,139 @@
+"""From a hand on a control to what it changes, for ``python -m tests.bench``: each beside a bare page's one slider."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import cycle
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from playwright.sync_api import Locator, Page
+
+from tests.bench_reruns import WATCH, keys, opened, settled
+from tests.bench_visit import click_to_paint, drawn
+from tests.browser.drive import find_browser, open_chip, wait_run
+from tests.sections import SECTIONS as PLACES
+from viz.frame.sidebar import path_of
+
+if TYPE_CHECKING:
+    from tests.bench import Row
+
+REPEATS = 3
+LESSON = "ten_minutes"
+MAIN = (
+    "input[type=range]:not(:disabled)",
+    ".stButtonGroup:not([class*=_footer_]) [role=radio]",
+    "[role=radiogroup] [role=radio]",
+)
+"""What is a section's main control: the first there is of these."""
+
+
+def heads_controls() -> "Iterator[Row]":
+    """On Heads: another head, another mask, another text to try; to the changed picture."""
+    from tests.bench import Row
+
+    with opened("bare") as page:
+        bare = click_to_paint(page, "bare")
+    taken = {}
+    with opened("app") as page:
+        open_chip(page, "head")
+        taken["head"] = _painted(page, cycle((partial(_press, page, "ArrowRight"), partial(_press, page, "ArrowLeft"))))
+    with opened("app") as page:
+        open_chip(page, "mask")
+        taken["mask"] = _painted(page, cycle((partial(_choose, page, "mask", 1), partial(_choose, page, "mask", 0))))
+    with opened("app") as page:
+        taken["example"] = _painted(page, cycle(partial(_choose, page, "_example", n) for n in (1, 2)))
+    for name, milliseconds in taken.items():
+        yield Row(what=f"heads: {name}, to the changed picture / bare page", ours=milliseconds, theirs=bare, goal=2.5)
+
+
+def _press(page: Page, key: str) -> Callable[[], None]:
+    return partial(page.locator(".st-key-head input[type=range]").press, key)
+
+
+def _choose(page: Page, name: str, place: int) -> Callable[[], None]:
+    """Open a list; what is timed is the click on one of its options."""
+    page.locator(f".st-key-{name} input").click()
+    option = page.get_by_role("option").nth(place)
+    option.wait_for()
+    return option.click
+
+
+def _painted(page: Page, ready: Iterator[Callable[[], Callable[[], None]]]) -> float:
+    """Milliseconds from an event to the changed picture; the first two of each are not counted."""
+    taken = []
+    for number in range(REPEATS + 4):
+        act = next(ready)()
+        wait_run(page)
+        page.wait_for_timeout(800)
+        page.evaluate(f"""() => {{ {drawn("app")} const before = drawn();
+            window.painted = new Promise((done) => {{
+                const begin = (event) => {{
+                    const look = () => drawn() === before ? requestAnimationFrame(look)
+                        : requestAnimationFrame(() => setTimeout(() => done(performance.now() - event.timeStamp)));
+                    requestAnimationFrame(look);
+                }};
+                for (const kind of ['keydown', 'click']) addEventListener(kind, begin, {{ once: true, capture: true }});
+            }}) }}""")
+        act()
+        milliseconds = page.evaluate("() => window.painted")
+        if number >= 4:
+            taken.append(milliseconds)
+    return median(taken)
+
+
+def section_controls(places: list[tuple[str, str]] = PLACES) -> "Iterator[Row]":
+    """The main control of each section that has one, to the last change."""
+    from tests.bench import Row
+
+    with opened("bare") as page:
+        bare = keys(page, page.locator("input[type=range]"))
+    with opened("app") as page:
+        home = page.url.rpartition("/")[0]
+        for name, section in places:
+            page.goto(f"{home}/{path_of(name)}?{urlencode({'section': section})}")
+            wait_run(page)
+            page.evaluate(WATCH)
+            milliseconds = _main(page, page.locator(f".st-key-section_{section}"))
+            if not math.isnan(milliseconds):
+                what = f"{name}, {section}: main control, to the last change"
+                yield Row(what=what, ours=milliseconds, theirs=bare, goal=4.0)
+
+
+def _main(page: Page, section: Locator) -> float:
+    """Milliseconds from the main control of a section to the last change; NaN if it has none, or nothing changes."""
+    for kind in MAIN:
+        control = section.locator(f"{kind} >> visible=true")
+        if not control.count():
+            continue
+        if "range" in kind:
+            return keys(page, control.first, REPEATS)
+        taken = [settled(page, control.nth(number % 2).click) for number in (1, 2, 3, 4, 5)]
+        return median(taken[2:])
+    return math.nan
+
+
+def next_steps() -> "Iterator[Row]":
+    """The teacher's key in front of a class: to the last change, of twenty presses nineteen."""
+    from tests.bench import Row
+
+    with opened("bare") as page:
+        bare = keys(page, page.locator("input[type=range]"))
+    with opened("app") as page:
+        page.goto(page.url.partition("?")[0] + f"?{urlencode({'present': 1, 'lesson': LESSON})}")
+        taken = []
+        told = "bar => [bar.presenter.data.at, bar.presenter.data.of, bar.presenter.data.asks]"
+        while True:
+            wait_run(page)
+            page.evaluate(WATCH)
+            at, of, asks = page.locator(".presenter").evaluate(told)
+            if at == of and not asks:
+                break
+            page.wait_for_timeout(2000)  # somebody speaks meanwhile, and what comes next is computed
+            taken.append(settled(page, partial(page.keyboard.press, "PageDown")))
+        p95 = quantiles(taken, n=20, method="inclusive")[-1]
+        yield Row(what=f"presenting: next step of {LESSON}, p95 / bare slider", ours=p95, theirs=bare)
+
+
+SECTIONS: tuple[Callable[[], Any], ...] = (heads_controls, section_controls, next_steps) if find_browser() else ()
