@@ -6,7 +6,7 @@ from pages.heads import downloads
 from pages.heads.context import HeadsContext
 from viz.frame import state
 from viz.frame.checks import Check, scene_checks
-from viz.frame.examples import examples
+from viz.frame.examples import counterpart, examples
 from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
 from viz.frame.terms.marks import say
@@ -16,8 +16,16 @@ from viz.models.head_notes import note
 def draw(context: HeadsContext) -> list[Check]:
     """The head grid, and the note on the chosen head."""
     chosen = grid(context.scene, context.view)
+    compare_with(context.scene)
     head_note(context.scene, chosen.layer, chosen.head)
     return scene_checks(context.scene)
+
+
+def compare_with(scene: Scene) -> None:
+    """The way to the same sentence with one word changed, where there is one to compare with."""
+    if other := counterpart(scene.choice.source.text):
+        label = f"{scene.t('heads.compare_with')} {other}"
+        st.button(label, key="compare_with", on_click=state.put, args=("section", "compare"), type="tertiary")
 
 
 def save(context: HeadsContext) -> None:

@@ -1,10 +1,12 @@
 """Every head of the model at once, one of them large, what leaves them, and why not to believe a weight too soon."""
 
-from pages.heads import all_heads, arrivals, joined, numbers, row, switched_off
+from pages.heads import all_heads, arrivals, compare, joined, numbers, row, switched_off
 from pages.heads.context import open_heads
 from viz.core.analysis.head_statistics import portrait
 from viz.core.analysis.map_statistics import message_norms
 from viz.core.attention import attend, row_softmax
+from viz.core.comparison.alignment import align
+from viz.core.comparison.maps import row_change
 from viz.core.heads import merge_heads
 from viz.frame.page import Page, Section
 
@@ -13,6 +15,12 @@ PAGE = Page(
     context=open_heads,
     sections=(
         Section("all_heads", all_heads.draw, code=(attend, row_softmax), downloads=all_heads.save),
+        Section(
+            "compare",
+            compare.draw,
+            code=(row_change, align),
+            formula=r"\tfrac12 \sum_{j} \lvert A_{ij} - A'_{ij} \rvert",
+        ),
         Section("row", row.draw, code=(row_softmax,), parameters=("part=row",)),
         Section(
             "arrivals",

@@ -1,31 +1,19 @@
 """What the page keeps: the singular values of a head's form, and how much of a pattern is in every head."""
 
-import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
 
 import torch
 from torch import Tensor
 
 from pages.many_heads.context import q_and_k_of
 from pages.many_heads.patterns import Pattern, bare, words_of
-from viz import ASSETS
 from viz.core.analysis.checks import torchs_weights
 from viz.core.analysis.several_heads import pattern_share, score_form
 from viz.frame import compute
 from viz.frame.checks import with_mask, written_out
+from viz.frame.examples import minimal_pairs
 from viz.frame.specs import Mask, Source
 from viz.models.capture import Capture
-
-
-@dataclass(frozen=True, kw_only=True)
-class MinimalPair:
-    """A sentence with a gap, two words for it, and the two nouns that "it" means with one and with the other."""
-
-    text: str
-    words: tuple[str, ...]
-    nouns: tuple[str, ...]
 
 
 @compute.kept
@@ -81,16 +69,6 @@ def nearest_and_mean(source: Source, mask: Mask, layer: int, head: int) -> Tenso
     mean = sum(seen.layer(i, allowed=allowed).weights.mean(0) for i in range(seen.n_layers)) / seen.n_layers
     assert isinstance(mean, Tensor)
     return torch.stack([seen.layer(layer, allowed=allowed).weights[head], mean])
-
-
-@cache
-def minimal_pairs() -> tuple[MinimalPair, ...]:
-    """The pairs of ``assets/minimal_pairs.toml``."""
-    with (ASSETS / "minimal_pairs.toml").open("rb") as file:
-        return tuple(
-            MinimalPair(text=pair["text"], words=tuple(pair["words"]), nouns=tuple(pair["nouns"]))
-            for pair in tomllib.load(file)["pair"]
-        )
 
 
 @compute.kept

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import os
 import re
 import shutil
@@ -13,9 +14,12 @@ import torch
 from pages.convolution.vision.ink import to_code as ink_code
 from tests.contrast import ENOUGH, THEMES, contrast, over
 from viz import ROOT
+from viz.components.comparison import pack_differences, pack_two
 from viz.components.head_grid import pack_head
 from viz.core.analysis.map_statistics import hide, merge_words
 from viz.core.attention import row_softmax
+from viz.core.comparison.alignment import align
+from viz.core.comparison.maps import laid_out, row_change
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame.mask_code import to_code
 
@@ -65,6 +69,28 @@ def ink_case() -> dict[str, object]:
     return {"levels": levels.flatten().tolist(), "code": ink_code(levels), "row": 2, "column": 5}
 
 
+def comparison_case() -> dict[str, object]:
+    """Two heads on texts of 5 and 7 tokens; the second changes more."""
+    found = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
+    a, b = (torch.softmax(SCORES[:size, :size], -1) for size in (5, 7))
+    a, b = laid_out(a, found.a), laid_out(b, found.b)
+    heads, both = torch.stack([(b - a) / 9, b - a]), row_change(a, b)
+    wall = pack_differences([(heads, torch.tensor([0.1, 0.2]))], n_layers=1, order="change")
+    return {
+        "two": base64.b64encode(pack_two(a, b, what="weights").data).decode(),
+        "wall": base64.b64encode(wall.data).decode(),
+        "a": without_nan(a),
+        "b": without_nan(b),
+        "differences": without_nan(b - a),
+        "changes": without_nan(both),
+    }
+
+
+def without_nan(values: torch.Tensor) -> list[float | None]:
+    """Numbers as JSON holds them: NaN is null."""
+    return [None if math.isnan(value) else value for value in values.flatten().tolist()]
+
+
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests compare the same numbers")
 def test_the_browsers_numbers_are_torchs(tmp_path):
     cases = {
@@ -73,6 +99,7 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
         "head": head_case(),
         "masks": masks_case(),
         "ink": ink_case(),
+        "comparison": comparison_case(),
     }
     file = tmp_path / "cases.json"
     file.write_text(json.dumps(cases), "utf8")
@@ -81,7 +108,7 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
         command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"CASES": str(file)}
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    assert "# pass 8" in done.stdout
+    assert "# pass 10" in done.stdout
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests look at what is drawn")

@@ -17,6 +17,7 @@ from pages.step_by_step.own_numbers.numbers import to_code
 from tests.faults import Wrong, put_in
 from tests.running import checked
 from tests.sections import SECTIONS
+from viz.components import comparison as packed_comparison
 from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
 from viz.core.analysis import (
     attribution,
@@ -33,6 +34,8 @@ from viz.core.analysis import (
     torch_module,
     window_fit,
 )
+from viz.core.comparison import alignment
+from viz.core.comparison import maps as two_texts
 from viz.core.cost import attention as cost
 from viz.core.mistakes import kv_sharing as mistaken_sharing
 from viz.core.mistakes import relative as mistaken_windows
@@ -55,6 +58,8 @@ PLACES = {
     "all heads, a model": "heads/all_heads",
     "all heads, window": f"heads/all_heads?{SEEDED}&mask=window&width=1",
     "all heads, both": f"heads/all_heads?{SEEDED}&mask=both&pad=2",
+    "compared": f"heads/compare?{SEEDED}&n_kv_heads=2&mask=causal&text_b=one+two+and+six+four+five+two",
+    "compared, what arrives": f"heads/compare?{SEEDED}&n_kv_heads=2&compared=arrives&text_b=one+six+three",
     "row": f"heads/row?{SEEDED}&mask=causal",
     "arrivals": "heads/arrivals",
     "joined": f"heads/joined?{SEEDED}",
@@ -203,6 +208,7 @@ def _unblocked(right, q, k, v, **options):
 
 MASKED = (
     "all heads",
+    "compared",
     "three words",
     "own numbers",
     "own Q, K, V",
@@ -559,7 +565,35 @@ FAULTS = {
     "messages without W_O": Fault(
         function=map_statistics.message_norms,
         wrong=lambda _, v, w_o: v.norm(dim=-1),
-        places=("arrivals",),
+        places=("arrivals", "compared, what arrives"),
+    ),
+    # Two texts
+    "tokens paired by their place": Fault(
+        function=alignment.align,
+        wrong=lambda right, a, b, kinds=None: alignment.Alignment(
+            tuple(alignment.Slot("same" if x == y else "replaced", i, i) for i, (x, y) in enumerate(zip(a, b)))  # noqa: B905
+        ),
+        places=("compared", "compared, what arrives"),
+    ),
+    "a word removed and put in for one that is replaced": Fault(
+        function=alignment._equal,
+        wrong=lambda right, a, b: right(a, b) if isinstance(a[0], str) else right(a, b) & False,
+        places=("compared",),
+    ),
+    "the maps of two texts laid out in another order": Fault(
+        function=two_texts.laid_out,
+        wrong=lambda right, maps, places: right(maps.flip(-1), places),
+        places=("compared", "compared, what arrives"),
+    ),
+    "rows of two texts as they are": Fault(
+        function=two_texts.row_change,
+        wrong=lambda _, a, b: (a - b).abs().nansum(-1) / 2,
+        places=("compared", "compared, what arrives"),
+    ),
+    "first less second": Fault(
+        function=packed_comparison.difference_codes,
+        wrong=lambda right, differences: right(-differences),
+        places=("compared",),
     ),
     "the Jacobian with another sign": Fault(
         function=map_statistics.jacobian_norm,

@@ -19,7 +19,8 @@ class Example:
     """A sentence to start from, or two, and what to look for: ``target`` asks, where there are two.
 
     ``query`` is the token that is locked in the head grid until the visitor chooses another. ``model``, if one is
-    named, is the one in which there is something to look for, in a ``layer`` and a ``head``.
+    named, is the one in which there is something to look for, in a ``layer`` and a ``head``. ``other`` is the
+    sentence to compare with, if it is not in ``assets/minimal_pairs.toml``.
     """
 
     code: str
@@ -31,6 +32,7 @@ class Example:
     model: str = ""
     layer: int = 0
     head: int = 0
+    other: str = ""
 
 
 @cache
@@ -47,6 +49,41 @@ def examples() -> tuple[Example, ...]:
 def pairs() -> tuple[Example, ...]:
     """The pairs of ``assets/pairs.toml``, one to ask and one to answer, the default one first."""
     return _examples("pairs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinimalPair:
+    """A sentence with a gap, two words for it, and the two nouns that "it" means with one and with the other."""
+
+    text: str
+    words: tuple[str, ...]
+    nouns: tuple[str, ...]
+
+
+@cache
+def minimal_pairs() -> tuple[MinimalPair, ...]:
+    """The pairs of ``assets/minimal_pairs.toml``."""
+    with (ASSETS / "minimal_pairs.toml").open("rb") as file:
+        return tuple(
+            MinimalPair(text=pair["text"], words=tuple(pair["words"]), nouns=tuple(pair["nouns"]))
+            for pair in tomllib.load(file)["pair"]
+        )
+
+
+def counterpart(text: str) -> str | None:
+    """The sentence to compare with: another word in it turns what "it" means. None if none is known.
+
+    Example:
+        >>> counterpart("The dog did not enter the room because it was too scared.")
+        'The dog did not enter the room because it was too dark.'
+    """
+    if other := next((example.other for example in examples() if example.text == text.strip()), ""):
+        return other
+    for pair in minimal_pairs():
+        sentences = [pair.text.format(word) for word in pair.words]
+        if text.strip() in sentences:
+            return sentences[1 - sentences.index(text.strip())]
+    return None
 
 
 def take_head(example: Example) -> None:

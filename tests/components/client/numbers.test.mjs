@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { mapsOf, rowChange, say } from "../../../viz/components/client/compare/two.js";
 import { dots, levelsOf, toCode as inkCode } from "../../../viz/components/client/convolution/ink_code.js";
 import { unpack } from "../../../viz/components/client/lib/bytes.js";
 import { fill } from "../../../viz/components/client/lib/dom.js";
-import { decodeScores, maskedCells, poolMax, regroup, softmax } from "../../../viz/components/client/lib/numbers.js";
+import { decodeScores, farness, maskedCells, ordered, poolMax, regroup, softmax, wallValue } from "../../../viz/components/client/lib/numbers.js";
 import { partDigits, sayLarge } from "../../../viz/components/client/lib/say.js";
 import { between } from "../../../viz/components/client/lib/strokes.js";
 import { places, toCode } from "../../../viz/components/client/masks/painted.js";
@@ -75,4 +76,43 @@ test("weights of a sentence, and a list as the language writes it", () => {
   const map = { rows: 1, columns: 3, values: Float32Array.of(0.25, 0.5, 0.25), exact: true };
   const said = sayLarge(words, map, { rows: ["x"], columns: ["a", "{rest}", "c"] }, { query: 0, key: null });
   assert.equal(said, "x: “{rest}” 0.5000、“a” 0.2500、“c” 0.2500。");
+});
+
+test("two texts: the maps, their difference, a row's change, every head's small map", () => {
+  const { two, wall, a, b, differences, changes } = cases.comparison;
+  const read = (bytes) => unpack(Uint8Array.from(Buffer.from(bytes, "base64")));
+  const sent = read(two), maps = mapsOf(sent), n = sent.size;
+  const hole = (value) => value === null;
+  for (const [map, expected] of [[maps.a, a], [maps.b, b], [maps.difference, differences]]) {
+    const masked = map.masked ?? new Uint8Array(n * n);
+    assert.deepEqual(Array.from(masked, Boolean), expected.map(hole));
+    near(Array.from(map.values, (value, at) => (masked[at] ? 0 : value)), expected.map((value) => value ?? 0), 3e-5);
+  }
+  changes.forEach((change, query) => {
+    const found = rowChange(maps, query);
+    assert.ok(change === null ? Number.isNaN(found) : Math.abs(found - change) < 1e-4, `${found} is not ${change}`);
+  });
+  const small = read(wall), codes = small.values.subarray(n * n);
+  assert.equal(small.values.length, 2 * n * n);
+  Array.from(codes, (code) => wallValue(small, 1, code)).forEach((value, at) => {
+    const expected = differences[at] === null ? -Infinity : differences[at];
+    assert.ok(value === expected || Math.abs(value - expected) < 0.01, `${value} is not ${expected}`);
+  });
+  assert.deepEqual(ordered(small, "change", null).map(({ index }) => index), [1, 0]);
+  assert.deepEqual([...poolMax(Uint8Array.of(0, 200, 255, 255, 127, 255), 2, 3, 2, 255, farness).values], [0, 255]);
+});
+
+test("two texts in a sentence", () => {
+  const words = { says_row_change: "{q}: {list}; {share}", says_more: "{k} +{d}", says_less: "{k} -{d}", says_list: "{first} & {rest}",
+    says_pair: "{q} {k} {a} {b} {d}", says_only_b: "{q} {k} only {b}", says_neither: "never", says_row_b: "only second", says_row_same: "the same" };
+  const code = (value) => Math.round(value * 65535);
+  const sent = { limit: 1, size: 2, what: "weights", missing: { a: [], b: [] }, a: Uint16Array.from([0.75, 0.25, 0.5, 0.5], code), b: Uint16Array.from([0.25, 0.75, 0.5, 0.5], code) };
+  const labels = { a: ["x", "y"], b: ["x", "z"], both: ["x", "y → z"] };
+  const said = (given, focus) => say(words, mapsOf({ ...sent, ...given }), sent, labels, focus);
+  assert.equal(said({}, { query: 0, key: 1 }), "x y → z 0.2500 0.7500 +0.5000");
+  assert.equal(said({}, { query: 0, key: null }), "x: y → z +0.5000 & x -0.5000; 0.50");
+  assert.equal(said({}, { query: 1, key: null }), "the same");
+  const holes = { missing: { a: [1], b: [] } };
+  assert.equal(said(holes, { query: 0, key: 1 }), "x y → z only 0.7500");
+  assert.equal(said(holes, { query: 1, key: null }), "only second");
 });

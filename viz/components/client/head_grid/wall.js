@@ -2,7 +2,7 @@
 // over all maps: as many elements that change their style would take longer than there is for a frame.
 
 import { css, scoreColour, weightColour } from "../lib/colour.js";
-import { MASKED, ordered, poolMax, wallValue } from "../lib/numbers.js";
+import { farness, MASKED, NOWHERE, ordered, poolMax, wallValue } from "../lib/numbers.js";
 import { element, fill } from "../lib/dom.js";
 
 const PIXELS = 72; // the most a small map is wide; beyond it cells are pooled here too
@@ -82,11 +82,11 @@ export class Wall {
   #paint(wall, palette) {
     const size = wall.rows * wall.columns;
     const factor = Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio)));
-    const skip = wall.what === "scores" ? MASKED : undefined;
+    const changes = wall.what === "difference", skip = changes ? NOWHERE : wall.what === "scores" ? MASKED : undefined;
     const limit = wall.what === "scores" ? scoreLimit(wall) : 1;
     for (const { index, firstChild: canvas } of this.buttons) {
       let values = wall.values.subarray(index * size, (index + 1) * size), rows = wall.rows, columns = wall.columns;
-      if (factor > 1) ({ values, rows, columns } = poolMax(values, rows, columns, factor, skip));
+      if (factor > 1) ({ values, rows, columns } = poolMax(values, rows, columns, factor, skip, changes ? farness : undefined));
       [canvas.width, canvas.height] = [columns, rows];
       const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
       const pixels = new Uint32Array(image.data.buffer);

@@ -1,7 +1,7 @@
 // @ts-check
 // Takes apart what viz/components/head_grid.py packs: u32 length, JSON header, blocks of numbers, all padded to 4 bytes.
 
-const ARRAYS = { uint16: Uint16Array, float32: Float32Array };
+const ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, float32: Float32Array };
 
 /**
  * @param {Uint8Array} bytes

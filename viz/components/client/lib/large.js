@@ -13,6 +13,7 @@ const CELL = 34, TALLEST = 600, GUTTER = 112, HEAD = 96, TEXT = 12;
 
 export class LargeMap extends CanvasWindow {
   zoom = 1;
+  measured = null; // labels to leave room for, where maps beside each other are to be alike in size
 
   /** Take a map {rows, columns, values, masked, winner, limit}, its labels, and how to paint a cell. */
   show(map, rows, columns, colours) {
@@ -35,8 +36,8 @@ export class LargeMap extends CanvasWindow {
     const context = this.canvas.getContext("2d");
     context.font = `${TEXT}px ${this.colours.theme.font}`;
     const longest = (labels) => labels.reduce((most, label) => Math.max(most, context.measureText(label).width), 0);
-    this.gutter = Math.min(width < 480 ? 76 : GUTTER, longest(this.labels.rows) + 10);
-    this.head = Math.min(HEAD, longest(this.labels.columns) * 0.87 + 14);
+    this.gutter = Math.min(width < 480 ? 76 : GUTTER, longest(this.measured ?? this.labels.rows) + 10);
+    this.head = Math.min(HEAD, longest(this.measured ?? this.labels.columns) * 0.87 + 14);
     const { rows, columns } = this.map;
     const fits = [(width - this.gutter - 24) / columns, (TALLEST - this.head) / rows];
     // One word beside five hundred: a strip too thin to hit is scrolled along instead.

@@ -2,17 +2,17 @@
 // The numbers of the grid: what Python sent, decoded, and what is computed here while a finger is moving.
 // A map is {rows, columns, values, masked, winner}: row-major, rows are queries, columns are keys.
 
-/** @typedef {Float32Array | Float64Array | Uint16Array} Numbers */
+/** @typedef {Float32Array | Float64Array | Uint16Array | Uint8Array} Numbers */
 /** @typedef {{of: number[], count: number}} Axis which row or column each token is `of`, -1 for none, and how many there are */
 /**
  * @typedef {object} Wall every head's map
- * @property {string} what "weights" or "scores"
+ * @property {string} what "weights", "scores" or "difference"
  * @property {number} n_layers
  * @property {number} n_heads
  * @property {number} rows
  * @property {number} columns
  * @property {number} pool the side of the blocks of which only the largest was sent
- * @property {Uint16Array} values
+ * @property {Uint16Array | Uint8Array} values
  * @property {Float32Array} ranges
  * @property {string[]} order
  * @property {Float32Array} measures
@@ -30,6 +30,12 @@
  */
 
 export const MASKED = 65535;
+export const NOWHERE = 255; // in a wall of differences: a cell that one of the texts does not have
+const NOTHING = 127; // the code of no difference; the size of one is the square of how far its code is from here
+const DIFFERENCES = Float32Array.from({ length: 256 }, (_, code) => {
+  const share = (code - NOTHING) / NOTHING;
+  return code === NOWHERE ? -Infinity : share * Math.abs(share);
+});
 
 /** The scores of the chosen head, however they were packed; -Infinity where a query may not look. @param {Head} head */
 export function decodeScores(head) {
@@ -125,6 +131,7 @@ export function maskedCells(scores, queries, keys) {
  */
 export function wallValue(wall, index, code) {
   if (wall.what === "weights") return code / 65535;
+  if (wall.what === "difference") return DIFFERENCES[code];
   if (code === MASKED) return -Infinity;
   const low = wall.ranges[2 * index], high = wall.ranges[2 * index + 1];
   return low + (high - low) * (code / (MASKED - 1));
@@ -158,6 +165,13 @@ export function combine(wall, heads, how) {
   return { values, winner };
 }
 
+/** How far the code of a difference is from none, in either direction. @param {number} code */
+export function farness(code) {
+  return Math.abs(code - NOTHING);
+}
+
+const itself = (/** @type {number} */ value) => value;
+
 /**
  * The largest cell of every block of `factor` x `factor`, for maps with fewer pixels than cells.
  *
@@ -167,8 +181,9 @@ export function combine(wall, heads, how) {
  * @param {number} columns
  * @param {number} factor
  * @param {number} [skip] a value that does not count, unless there is no other
+ * @param {(value: number) => number} [rank] of what the largest is kept
  */
-export function poolMax(values, rows, columns, factor, skip) {
+export function poolMax(values, rows, columns, factor, skip, rank = itself) {
   const height = Math.ceil(rows / factor), width = Math.ceil(columns / factor);
   const Same = /** @type {new (length: number) => Values} */ (values.constructor), out = new Same(height * width);
   const seen = new Uint8Array(height * width);
@@ -177,7 +192,7 @@ export function poolMax(values, rows, columns, factor, skip) {
     for (let j = 0; j < columns; j++, at++) {
       const cell = to + Math.floor(j / factor), value = values[at];
       if (value === skip) continue;
-      if (!seen[cell] || value > out[cell]) out[cell] = value;
+      if (!seen[cell] || rank(value) > rank(out[cell])) out[cell] = value;
       seen[cell] = 1;
     }
   }
@@ -185,7 +200,7 @@ export function poolMax(values, rows, columns, factor, skip) {
   return { values: out, rows: height, columns: width };
 }
 
-const ASCENDING = new Set(["entropy"]);
+const ASCENDING = new Set(["entropy", "alike"]);
 
 /**
  * The heads in the order asked for, each with the number that put it there.

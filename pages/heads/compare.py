@@ -1,0 +1,29 @@
+"""Two texts, or two models, side by side: which heads see them differently, and where."""
+
+import streamlit as st
+
+from pages.heads.context import HeadsContext
+from viz.frame.checks import Check
+from viz.frame.compare.checks import compare_checks
+from viz.frame.compare.picture import picture
+from viz.frame.compare.second import ask_second, compared_of
+from viz.frame.compute import comparison
+from viz.text import paragraph
+
+
+def draw(context: HeadsContext) -> list[Check]:
+    """The second text, two maps and their difference, and every head in the order of how much it changed."""
+    scene = context.scene
+    second = ask_second(scene)
+    if second is None:
+        return []
+    if second.by_words:
+        st.caption(scene.t("second.by_words"))
+    compared = compared_of(scene, second, context.view, context.head)
+    shown = picture(scene, second, compared, context.head)
+    kinds = [slot.kind for slot in comparison.sides(compared).alignment.slots]
+    counted = {kind: kinds.count(kind) for kind in ("same", "replaced", "removed", "inserted")}
+    st.caption(paragraph(*(scene.t(f"second.{kind}", n=n) for kind, n in counted.items() if n)))
+    if context.view.what == "scores":
+        st.caption(scene.t("second.weights_only"))
+    return compare_checks(shown)

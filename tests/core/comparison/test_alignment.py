@@ -1,0 +1,80 @@
+"""Tokens paired: by hand, by what must hold of any pairing, and against trying every one."""
+
+import random
+from functools import cache
+
+import pytest
+
+from viz.core.comparison.alignment import align
+
+
+def kinds(a: str, b: str) -> str:
+    return " ".join(slot.kind[:3] for slot in align(a.split(), b.split()).slots)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("it was too tired .", "it was too wide .", "sam sam sam rep sam"),
+        ("it was tired", "it was very tired", "sam sam ins sam"),
+        ("it was very tired", "it was tired", "sam sam rem sam"),
+        ("a big red fox", "a small fox", "sam rep rem sam"),  # the first of a stretch is paired
+        ("a b", "b a", "rem sam ins"),  # as few changes as replacing both, and a token is kept
+        ("", "a b", "ins ins"),
+        ("a", "", "rem"),
+        ("", "", ""),
+        ("a a a", "a a", "rem sam sam"),
+    ],
+)
+def test_by_hand(a, b, expected):
+    assert kinds(a, b) == expected
+
+
+def test_tokens_of_two_kinds_are_never_paired():
+    slots = align(("[CLS]", "a", "[SEP]"), ("a", "b"), ((1, 0, 1), (0, 0))).slots
+    assert [slot.kind for slot in slots] == ["removed", "same", "removed", "inserted"] or [
+        slot.kind for slot in slots
+    ] == ["removed", "same", "inserted", "removed"]
+    assert [slot.kind for slot in align("a", "a", ((1,), (0,))).slots].count("same") == 0
+
+
+def fewest(a: tuple[int, ...], b: tuple[int, ...], of_a: tuple[int, ...], of_b: tuple[int, ...]) -> tuple[int, int]:
+    """The fewest changes and, with them, the most tokens kept, by trying every way."""
+
+    @cache
+    def best(i: int, j: int) -> tuple[int, int]:
+        if i == len(a) or j == len(b):
+            return len(a) - i + len(b) - j, 0
+        ways = [(best(i + 1, j), 1, 0), (best(i, j + 1), 1, 0)]
+        if of_a[i] == of_b[j]:
+            ways.append((best(i + 1, j + 1), int(a[i] != b[j]), -int(a[i] == b[j])))
+        return min((changes + more, kept + one) for (changes, kept), more, one in ways)
+
+    changes, kept = best(0, 0)
+    return changes, -kept
+
+
+def test_every_token_stands_once_in_order_and_no_other_way_changes_less():
+    chance = random.Random(5)
+    for _ in range(300):
+        a, b = (tuple(chance.choices(range(3), k=chance.randrange(8))) for _ in range(2))
+        of_a, of_b = (tuple(token // 2 for token in text) for text in (a, b))  # the third token is of another kind
+        found = align(a, b, (of_a, of_b))
+        assert [slot.a for slot in found.slots if slot.a is not None] == list(range(len(a)))
+        assert [slot.b for slot in found.slots if slot.b is not None] == list(range(len(b)))
+        for slot in found.slots:
+            both = slot.a is not None and slot.b is not None
+            assert both == (slot.kind in ("same", "replaced"))
+            assert not both or (a[slot.a] == b[slot.b]) == (slot.kind == "same")
+            assert not both or of_a[slot.a] == of_b[slot.b]
+        kept = sum(slot.kind == "same" for slot in found.slots)
+        assert (found.changes, kept) == fewest(a, b, of_a, of_b)
+        back = align(b, a, (of_b, of_a))
+        assert (back.changes, len(back) - back.changes) == (found.changes, kept)
+
+
+def test_a_text_against_itself_is_the_same_and_two_long_ones_take_no_time():
+    words = [f"w{i % 7}" for i in range(512)]
+    assert align(words, words).changes == 0
+    assert align(words, words[::-1]).changes <= 512
+    assert align(words, words).a.tolist() == list(range(512))

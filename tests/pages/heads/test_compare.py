@@ -1,0 +1,135 @@
+"""Two texts side by side, without a browser: what is compared with what, and what is said of it."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from tests.running import checked, everything
+from viz import limits
+from viz.components.comparison import two_maps, unpacked
+from viz.components.head_grid import Packed
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.text import paragraph, translator
+
+TIRED = examples()[0].text
+WIDE = TIRED.replace("tired", "wide")
+T = translator("en")
+
+
+def captions(app):
+    return [caption.value for caption in app.caption]
+
+
+def sent(app):
+    """The words and choices of the view, the small maps and the two large ones."""
+    views = {element.proto.id.split("-")[-1]: element.proto for element in app.get("bidi_component")}
+    data, wall, two = (views[name] for name in ("comparison", "comparison_wall", "comparison_two"))
+    return json.loads(data.json)[0], *(unpacked(Packed(data=view.bytes, id="")) for view in (wall, two))
+
+
+@pytest.mark.parametrize(("lang", "other"), [("en", WIDE), ("zh", "这只动物没有过马路，它太宽了。")])
+def test_tired_and_wide_are_one_click_from_the_first_paint(open_app, lang, other):
+    app, t = open_app(lang=lang), translator(lang)
+    before = {name: app.query_params[name] for name in app.query_params}
+    app.button_group(key="section").set_value("compare").run()
+    assert app.text_area(key="text_b").value == other
+    assert {name: app.query_params[name] for name in app.query_params} == before | {"section": "compare"}
+    n = len(compute.read(specs.Source(kind="model", text=other, model=app.session_state["model"])).tokens.ids)
+    assert paragraph(t("second.same", n=n - 1), t("second.replaced", n=1)) in captions(app)
+    assert checked(app, "compare") == (4, 4)
+
+
+def test_the_picture_of_all_heads_leads_to_the_comparison(open_app):
+    button = open_app().button(key="compare_with")
+    assert WIDE in button.label
+    assert button.click().run().session_state["section"] == "compare"
+    assert not [one for one in open_app(text="no pair").button if one.key == "compare_with"]
+
+
+def test_what_is_sent_are_the_two_maps_and_the_head_that_changes_most_stands_first(open_app):
+    data, wall, two = sent(open_app(section="compare"))
+    a, b = (compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL)) for text in (TIRED, WIDE))
+    for found, capture in zip(two_maps(two), (a, b), strict=True):
+        np.testing.assert_allclose(found, capture.layer(3).weights[1].numpy(), atol=1e-5)
+    changes = torch.cat([(a.layer(i).weights - b.layer(i).weights).abs().sum(-1).mean(-1) / 2 for i in range(6)])
+    np.testing.assert_allclose(wall["measures"], changes.numpy(), atol=1e-5)
+    assert data["labels"]["difference"][-3:] == ["tired → wide", ".", "[SEP]"]
+    assert data["labels"]["difference"][data["of"][data["choice"]["query"]]] == "it"
+
+
+def test_a_token_that_only_one_text_has_is_missing_in_the_other_and_not_zero(open_app):
+    data, _, two = sent(open_app(section="compare", text="it was tired", text_b="it was very tired"))
+    a, b = two_maps(two)
+    assert data["labels"]["difference"][1:-1] == ["it", "was", "+ very", "tired"]
+    assert np.isnan(a[3]).all() and np.isnan(a[:, 3]).all()
+    assert not np.isnan(b).any()
+    np.testing.assert_allclose(np.nansum(a, -1)[[0, 1, 2, 4, 5]], 1, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("link", "key", "values"),
+    [
+        ({"text_b": "  "}, "error.empty", {}),
+        (
+            {"text": "今天天气好"},
+            "note.unknown",
+            {"model": "all\\-MiniLM\\-L6\\-v2", "n": 3, "all": 7, "token": "[UNK]"},
+        ),
+        ({"text_b": "a" * (limits.CHARACTERS + 3)}, "note.dropped_characters", {"n": 3}),
+    ],
+)
+def test_a_second_text_is_read_within_the_same_limits_and_what_is_wrong_is_a_sentence(open_app, link, key, values):
+    app = open_app(section="compare", **link)
+    assert not app.exception
+    assert T(key, **values) in [box.value for box in (*app.error, *app.warning)]
+
+
+def test_a_hostile_second_text_is_text(open_app):
+    hostile = "<script>alert(1)</script> ![x](http://e.com/a.png) $y$ \u202e שלום 🙂"
+    app = open_app(section="compare", text_b=hostile)
+    assert checked(app, "compare") == (4, 4)
+    assert not [one for one in everything(app) if one.type == "markdown" and "alert" in str(one.value)]
+
+
+def test_a_second_model_is_compared_head_by_head_with_the_one_that_is_chosen(open_app):
+    """Two twins read the same tokens; at first it is the head that is most alike."""
+    data, wall, two = sent(open_app(section="compare", model="twin-g1", model_b="twin-g8", text="red blue red", head=2))
+    a, b = (
+        compute.read(specs.Source(kind="model", text="red blue red", model=name)) for name in ("twin-g1", "twin-g8")
+    )
+    changes = torch.cat([(a.layer(1).weights[2] - b.layer(i).weights).abs().sum(-1).mean(-1) / 2 for i in range(2)])
+    np.testing.assert_allclose(wall["measures"], changes.numpy(), atol=1e-5)
+    layer, head = divmod(int(changes.argmin()), 8)
+    assert (data["choice"]["layer_b"], data["choice"]["head_b"]) == (layer, head)
+    assert wall["order"] == ["alike"]
+    np.testing.assert_allclose(two_maps(two)[1], b.layer(layer).weights[head].numpy(), atol=1e-5)
+
+
+def test_two_models_with_other_tokens_are_compared_by_words_and_that_is_said(open_app):
+    text = "the biochemist misunderstood"
+    link = {"section": "compare", "model_b": "SmolLM2-135M-Instruct", "text": text, "layer_b": 1, "head_b": 2}
+    if "SmolLM2-135M-Instruct" not in open_app(section="compare").selectbox(key="model_b").options:
+        pytest.skip("that model's package is not installed; it is wherever requirements-models.txt was")
+    app = open_app(**link)
+    assert T("second.by_words") in captions(app)
+    data, _, _ = sent(app)
+    assert [name for name in data["labels"]["b"] if name != "–"] == text.split()
+    passed, n = checked(app, "compare")
+    assert passed == n
+
+
+def test_a_link_brings_the_comparison_back(open_app):
+    link = {"section": "compare", "text_b": "The animal slept.", "compared": "arrives", "layer": 1, "head": 3}
+    app = open_app(**link)
+    assert {name: app.query_params[name] for name in app.query_params} == {n: str(v) for n, v in link.items()}
+    _, _, two = sent(app)
+    assert two["what"] == "arrives"
+    trace = compute.read(specs.Source(kind="model", text=link["text_b"], model=compute.DEFAULT_MODEL)).multi_head(1)
+    block = trace.projections.w_o[96:128]
+    lengths = (trace.weights[3].unsqueeze(-1) * (trace.v[3] @ block)).norm(dim=-1)
+    b = two_maps(two)[1]
+    there = ~np.isnan(b).all(-1)
+    np.testing.assert_allclose(b[there][:, there], lengths.numpy(), atol=1e-4 * two["limit"])

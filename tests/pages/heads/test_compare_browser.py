@@ -1,0 +1,121 @@
+"""Two texts side by side, in a real browser: one click, one crosshair, and numbers that are torch's."""
+
+import re
+
+import torch
+from playwright.sync_api import expect
+
+from tests.browser.drive import PHONE, frame, wait_run
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.text import translator
+
+T = translator("en")
+TIRED = examples()[0].text
+WIDE = TIRED.replace("tired", "wide")
+ANIMAL, IT = 2, 10
+
+
+def weights(text, layer, head):
+    source = specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL)
+    return compute.read(source).layer(layer).weights[head]
+
+
+def shown(page, what):
+    """Something of the view, as it holds it."""
+    return page.locator(".comparison").evaluate(f"({{ comparison: view }}) => {what}")
+
+
+def near(values, expected):
+    torch.testing.assert_close(torch.tensor(values).view(expected.shape), expected, atol=2e-5, rtol=0)
+
+
+def test_one_click_then_pointer_keys_another_head_and_what_arrives(visit):
+    page = visit()
+    page.locator(".st-key-section").get_by_text(T("heads.compare.title"), exact=True).click()
+    wait_run(page)
+    view = page.locator(".comparison")
+    says, live = view.locator(".says"), view.locator(".live")
+    expect(says).to_contain_text(
+        "In the second, “it” gives “animal” 0.3957 less and “[CLS]” 0.2245 more. In all, 0.45 of"
+    )
+    near(shown(page, "[...view.maps.a.values]"), weights(TIRED, 3, 1))
+    near(shown(page, "[...view.maps.difference.values]"), weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
+
+    # One crosshair: what is pointed at in one map is marked in all, and nothing is asked of the server.
+    shown(
+        page,
+        "{ view.told = 0; view.change = (to) => { view.told++; view.constructor.prototype.change.call(view, to); }; }",
+    )
+    maps = view.locator(".side .window")
+    x, y = shown(
+        page,
+        f"(({{ left, top, cell }}) => [left + {ANIMAL + 0.5} * cell, top + {IT + 0.5} * cell])(view.views.b)",
+    )
+    maps.nth(1).hover(position={"x": x, "y": y})
+    frame(page)
+    pair = {"query": IT, "key": ANIMAL}
+    for side in ("a", "b", "difference"):
+        assert shown(page, f"view.views.{side}.focus") == pair
+    expect(says).to_have_text("“it” gives “animal” 0.6768 in the first, 0.2811 in the second (−0.3957).")
+    assert shown(page, "view.told") == 0
+    page.mouse.move(5, 5)
+    expect(says).to_contain_text("In the second, “it”")
+
+    # Keys walk the cells, and lock a row; what they come to is said.
+    view.locator(".large").first.focus()
+    page.keyboard.press("ArrowUp")
+    expect(live).to_contain_text("“because” gives “[CLS]”")
+    page.keyboard.press("Enter")
+    wait_run(page)
+    expect(page).to_have_url(re.compile("query=9"))
+
+    # Heads stand in the order of their change; a click opens one.
+    order = shown(page, "view.thumbs.buttons.map(({ index }) => view.wall.measures[index])")
+    assert order == sorted(order, reverse=True)
+    small = view.locator(".thumb")
+    small.nth(1).click()
+    wait_run(page)
+    layer, head = (shown(page, f"view.choice.{name}") for name in ("layer", "head"))
+    expect(page).to_have_url(re.compile(f"layer={layer}&head={head}"))
+    near(shown(page, "[...view.maps.b.values]"), weights(WIDE, layer, head))
+    expect(small.nth(1)).to_have_attribute("aria-pressed", "true")
+    view.get_by_role("radio", name=T("compare.arrives")).click()
+    wait_run(page)
+    expect(page).to_have_url(re.compile("compared=arrives"))
+    expect(says).to_contain_text("by its length")
+    expect(page.get_by_text(T("footer.checks", passed=4, n=4))).to_be_visible()
+
+
+def test_a_finger_locks_a_row_on_a_phone_and_no_script_of_a_text_runs(visit):
+    hostile = "<img src=x onerror=alert(1)> it was"
+    page = visit(section="compare", text="it was tired", text_b=hostile, viewport=PHONE)
+    view = page.locator(".comparison")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+    assert not view.locator("img").count()
+    first, second = (view.locator(".side").nth(i).bounding_box() for i in (0, 1))
+    assert second["y"] >= first["y"] + first["height"], "the maps stand below each other"
+    slot = shown(page, "view.data.of[2]")
+    x, y = shown(page, f"(({{ left, top, cell }}) => [left + 0.5 * cell, top + {slot + 0.5} * cell])(view.views.a)")
+    view.locator(".side .window").first.click(position={"x": x, "y": y})
+    wait_run(page)
+    expect(page).to_have_url(re.compile("query=2"))
+    expect(view.locator(".says")).to_contain_text("“was”")
+
+
+def test_128_tokens_cost_less_than_one_more_picture_and_a_frame_draws_no_map_anew(visit):
+    words = " ".join(["dog", "cat", "fox"] * 42)
+    page = visit(section="compare", text=words, text_b=words.replace("fox dog", "fox bird", 1))
+    assert shown(page, "view.wall.pool") == 1
+    assert shown(page, "view.wall.values.length") == 72 * 128 * 128
+    assert shown(page, "view.wall.values.byteLength + view.two.a.byteLength + view.two.b.byteLength") < 1_250_000
+    drawn = page.locator(".comparison").evaluate("""({ comparison: view }) => {
+        let calls = 0;
+        const put = CanvasRenderingContext2D.prototype.putImageData;
+        const counted = function (...given) { calls++; return put.apply(this, given); };
+        CanvasRenderingContext2D.prototype.putImageData = counted;
+        for (let key = 0; key < 60; key++) { view.hover = { query: 5, key }; view.light(); }
+        CanvasRenderingContext2D.prototype.putImageData = put;
+        return calls;
+    }""")
+    assert drawn == 0

@@ -1,0 +1,61 @@
+// One row of two maps as paired bars: for every slot what the first text has there, and the second. Where one of them has
+// no such token, its half is hatched.
+
+import { start } from "../lib/canvas.js";
+import { css } from "../lib/colour.js";
+import { columnNames } from "../lib/names.js";
+
+const LEFT = 44, BELOW = 76, ABOVE = 8;
+
+/** Draw row `query` of both maps; `marked` is the slot under the pointer. Gives where the slots are: {left, cell}. */
+export function drawBars(canvas, maps, query, marked, labels, colours, hues) {
+  const { context, width, height } = start(canvas, colours), n = maps[0].columns;
+  const cell = (width - LEFT) / n, floor = height - BELOW, high = floor - ABOVE;
+  const rows = maps.map(({ values, masked }) => ({ values: values.subarray(query * n, (query + 1) * n), masked: masked?.subarray(query * n, (query + 1) * n) }));
+  const top = Math.max(1e-30, ...rows.map(({ values }) => values.reduce((most, value) => Math.max(most, value), 0)));
+  scale(context, width, floor, high, top);
+  if (marked !== null) {
+    context.globalAlpha = 0.12;
+    context.fillRect(LEFT + marked * cell, ABOVE, cell, high);
+    context.globalAlpha = 1;
+  }
+  const thick = cell * 0.4;
+  rows.forEach(({ values, masked }, which) => {
+    for (let slot = 0; slot < n; slot++) {
+      const x = LEFT + slot * cell + cell * 0.1 + which * thick;
+      if (masked?.[slot]) hatch(context, x, ABOVE, thick, high);
+      context.fillStyle = css(hues[which]);
+      const tall = masked?.[slot] ? 0 : (values[slot] / top) * high;
+      context.fillRect(x, floor - tall, thick, tall);
+    }
+  });
+  context.fillStyle = colours.text;
+  columnNames(context, labels, LEFT, floor, BELOW, cell, "below");
+  return { left: LEFT, cell };
+}
+
+function scale(context, width, floor, high, top) {
+  [context.textAlign, context.textBaseline] = ["right", "middle"];
+  for (const share of [0, 0.5, 1]) {
+    const y = floor - share * high;
+    context.globalAlpha = share ? 0.15 : 0.5;
+    context.fillRect(LEFT, y, width - LEFT, 1);
+    context.globalAlpha = 1;
+    context.fillText((share * top).toPrecision(2).replace(/^0\.0$/, "0"), LEFT - 6, Math.max(ABOVE, y));
+  }
+}
+
+function hatch(context, x, y, width, height) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.globalAlpha = 0.25;
+  context.beginPath();
+  for (let from = -height; from < width; from += 6) {
+    context.moveTo(x + from, y + height);
+    context.lineTo(x + from + height, y);
+  }
+  context.stroke();
+  context.restore();
+}

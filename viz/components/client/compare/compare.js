@@ -1,0 +1,274 @@
+// Two texts side by side: a head's map on either and their difference, under one crosshair; one row as paired bars; and
+// every head's difference as a small map, those that change most first.
+//
+// Python mounts this module three times (viz/frame/compare/picture.py): with the small maps, with one head's two maps, and
+// with words and choices, which is what is seen. So choosing a head does not send the small maps again.
+
+import { unpack } from "../lib/bytes.js";
+import { css, scoreColour, scoreTable, theme, weightTable } from "../lib/colour.js";
+import { ARROWS, element, fill, segments } from "../lib/dom.js";
+import { LargeMap } from "../lib/large.js";
+import { mount } from "../lib/mount.js";
+import { wallValue } from "../lib/numbers.js";
+import { place } from "../lib/place.js";
+import { Wall } from "../head_grid/wall.js";
+import { drawBars } from "./bars.js";
+import { mapsOf, say, signed } from "./two.js";
+
+const sent = new Map(); // channel -> {wall, two, view}
+const NOTHING = Object.freeze({ query: null, key: null });
+const SIDES = ["a", "b", "difference"];
+
+const show = mount((parent, data) => new Comparison(parent, data.channel));
+
+export default (message) => (message.data instanceof Uint8Array ? keep(unpack(message.data)) : show(message));
+
+function of(channel) {
+  if (!sent.has(channel)) sent.set(channel, {});
+  return sent.get(channel);
+}
+
+function keep(packed) {
+  const channel = of(packed.channel);
+  channel[packed.kind] = packed;
+  channel.view?.refresh();
+  return () => {};
+}
+
+class Comparison {
+  constructor(parent, channel) {
+    this.root = element("div", "comparison");
+    this.root.comparison = this; // for the browser's tests: they read the numbers back
+    parent.append(this.root);
+    this.channel = channel;
+    of(channel).view = this;
+    this.sent = 0;
+    this.hover = this.cursor = null;
+    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.#fit()));
+    this.watch.observe(this.root);
+    this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.point(null));
+  }
+
+  close() {
+    this.watch.disconnect();
+    this.root.remove();
+    if (of(this.channel).view === this) of(this.channel).view = null;
+  }
+
+  /** New words and choices; an answer to an older choice than the last one made here is out of date. */
+  receive(data, setStateValue) {
+    this.setStateValue = setStateValue;
+    this.next = data;
+    if (data.n >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.n];
+    this.refresh();
+  }
+
+  change(values) {
+    Object.assign(this.choice, values);
+    this.setStateValue("choice", { ...this.choice, n: this.sent });
+    this.sent++;
+    this.refresh();
+  }
+
+  // --- from data to pictures ------------------------------------------------------------------------------------
+
+  refresh() {
+    const { wall, two } = of(this.channel);
+    if (this.next && wall?.id === this.next.wall && two?.id === this.next.two) [this.data, this.wall, this.two] = [this.next, wall, two];
+    if (!this.data) return;
+    const { words, labels, titles } = this.data, spelled = JSON.stringify([words, labels, titles, this.wall.order]);
+    if (spelled !== this.spelled) this.#build();
+    this.spelled = spelled;
+    this.#theme();
+    this.panel.title.textContent = fill(words[this.data.fixed ? "heads_of" : "layer_head"], { ...this.choice, ...this.data.models });
+    this.panel.maps.classList.toggle("waiting", this.data !== this.next || !this.#isShown());
+    this.panel.what.show(this.choice.compared);
+    this.maps = mapsOf(this.two);
+    SIDES.forEach((side) => {
+      const view = this.views[side];
+      [view.focus, view.locked, view.measured] = [this.focus, this.locked, labels.difference];
+      view.show(this.maps[side], labels[side], labels[side], this.palette);
+    });
+    this.#wall();
+    this.#legend();
+    this.light();
+  }
+
+  /** Whether the maps that are here are of the head that was chosen last. */
+  #isShown() {
+    const { choice, two } = this;
+    return two.what === choice.compared && JSON.stringify(two.heads) === JSON.stringify([[choice.layer, choice.head], this.#second()]);
+  }
+
+  #second() {
+    const { choice } = this;
+    return this.data.fixed ? [choice.layer_b, choice.head_b] : [choice.layer, choice.head];
+  }
+
+  #build() {
+    const { words, titles } = this.data, panel = (this.panel = {
+      what: segments(words.compared, [["weights", words.weights], ["arrives", words.arrives]], (compared) => this.change({ compared })),
+      title: element("h3", "title"), says: element("p", "says"), maps: element("div", "three"),
+      bars: element("canvas", "bars", { role: "img" }), legend: element("div", "legend", { "aria-hidden": "true" }),
+      wall: element("div"), order: element("p", "order", {}, words[this.wall.order[0]]),
+      note: element("p", "note keys", {}, words.keys_help), live: element("div", "live", { "aria-live": "polite" }),
+    });
+    this.views = Object.fromEntries(SIDES.map((side, i) => {
+      const figure = element("figure", "side"), large = element("div", "large", { tabindex: "0", role: "application", "aria-roledescription": words.map });
+      const name = element("figcaption", "name", {}, titles[i]);
+      name.dir = "auto";
+      large.setAttribute("aria-label", titles[i]);
+      figure.append(name, large);
+      panel.maps.append(figure);
+      const view = new LargeMap(large);
+      this.#listen(view.element, (event) => view.at(event));
+      large.addEventListener("keydown", (event) => this.#walk(event));
+      return [side, view];
+    }));
+    this.#listen(panel.bars, (event) => this.#overBars(event));
+    const wall = (this.thumbs = new Wall(panel.wall));
+    wall.element.addEventListener("pointermove", (event) => this.point(this.thumbs.at(event, this.wall)));
+    wall.element.addEventListener("pointerleave", () => this.point(null));
+    wall.element.addEventListener("click", (event) => this.#choose(event.target.closest?.(".thumb")));
+    wall.element.addEventListener("keydown", (event) => this.#walkWall(event));
+    this.root.replaceChildren(panel.what.element, panel.title, panel.says, panel.maps, panel.legend, panel.bars, panel.note, panel.order, panel.wall, panel.live);
+    this.hover = this.cursor = null;
+  }
+
+  #listen(element, at) {
+    element.addEventListener("pointermove", (event) => this.point(at(event)));
+    element.addEventListener("pointerleave", () => this.point(null));
+    element.addEventListener("click", (event) => this.lock(at(event)));
+  }
+
+  #theme() {
+    const now = theme(this.root), { colours } = this.data;
+    if (JSON.stringify(now) === JSON.stringify(this.palette?.theme)) return;
+    this.palette = {
+      theme: now, weights: weightTable(colours.positive), scores: scoreTable(colours.negative, colours.positive), hues: [],
+      masked: ((56 << 24) | (140 << 16) | (132 << 8) | 128) >>> 0,
+    };
+  }
+
+  #wall() {
+    const { wall, thumbs, palette, data } = this, [layer, head] = this.#second();
+    thumbs.show(wall, { sort: wall.order[0], show: "all" }, { ...data.words }, palette, null);
+    thumbs.mark({ layer, head, combine: "one" }, [], [], []);
+  }
+
+  #legend() {
+    const { two, data } = this, { words, colours, titles } = data, limit = this.maps.difference.limit;
+    const strip = element("canvas");
+    [strip.width, strip.height] = [160, 1];
+    const context = strip.getContext("2d"), image = context.createImageData(160, 1), pixels = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < 160; i++) pixels[i] = scoreColour(this.palette.scores, i / 79.5 - 1);
+    context.putImageData(image, 0, 0);
+    const swatch = (hue, text) => {
+      const pair = element("span", "keyed"), square = element("span", hue ? "swatch" : "hatched");
+      if (hue) square.style.backgroundColor = css(hue);
+      pair.append(square, text);
+      return pair;
+    };
+    const end = two.what === "weights" ? "1" : limit.toPrecision(2);
+    const parts = [element("span", "", {}, `−${end}`), strip, element("span", "", {}, `+${end}`), element("span", "what", {}, words.legend)];
+    parts.push(swatch(colours.first, titles[0]), swatch(colours.second, titles[1]));
+    if (this.maps.difference.masked) parts.push(swatch(null, words.legend_missing));
+    this.panel.legend.replaceChildren(...parts);
+  }
+
+  #fit() {
+    if (!this.views || !this.root.clientWidth) return;
+    for (const side of SIDES) this.views[side].fit();
+    this.light();
+  }
+
+  // --- what is pointed at ---------------------------------------------------------------------------------------
+
+  /** The row that is locked: the slot of a token of the first text. */
+  get locked() {
+    const slot = this.data.of[this.choice.query] ?? -1;
+    return slot < 0 ? NOTHING : { query: slot, key: null };
+  }
+
+  get focus() {
+    return this.hover ? { query: this.hover.query ?? this.locked.query, key: this.hover.key } : this.locked;
+  }
+
+  /** Follow the pointer, at most once a frame. */
+  point(hover) {
+    this.hover = hover;
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.light();
+    });
+  }
+
+  light() {
+    if (!this.maps || !this.root.clientWidth) return;
+    const { focus, locked, hover, panel, data, wall } = this, { words, labels, colours } = data;
+    for (const side of SIDES) this.views[side].draw(focus, locked);
+    this.thumbs.light(focus, wall);
+    const row = focus.query ?? 0;
+    this.slots = drawBars(panel.bars, [this.maps.a, this.maps.b], row, focus.key, labels.difference, this.palette.theme, [colours.first, colours.second]);
+    const spelled = { ...labels, both: labels.difference };
+    const sentence = say(words, this.maps, this.two, spelled, focus);
+    panel.says.textContent = hover?.index === undefined ? sentence : this.#sayThumb(hover, spelled);
+    panel.bars.setAttribute("aria-label", fill(words.bars_alt, { q: labels.difference[row] }));
+  }
+
+  #sayThumb({ query, key, index, button }, labels) {
+    const { wall, data } = this, { pool } = wall, row = Math.floor(query / pool), column = Math.floor(key / pool);
+    const value = wallValue(wall, index, wall.values[(index * wall.rows + row) * wall.columns + column]);
+    const name = fill(data.words.layer_head, { layer: button.layer, head: button.head }), [q, k] = [labels.both[query], labels.both[key]];
+    const d = signed(value).slice(0, -2); // its code is right to two decimals
+    return `${name}: ${value === -Infinity ? fill(data.words.says_neither, { q, k }) : fill(data.words[pool > 1 ? "says_near" : "says_thumb"], { q, k, d })}`;
+  }
+
+  say() {
+    this.panel.live.textContent = this.panel.says.textContent;
+  }
+
+  #overBars(event) {
+    const [x] = place(this.panel.bars, event), { left, cell } = this.slots, key = Math.floor((x - left) / cell);
+    return key >= 0 && key < this.maps.a.columns ? { query: this.locked.query ?? 0, key } : null;
+  }
+
+  // --- what is chosen -------------------------------------------------------------------------------------------
+
+  /** Lock the row that was pointed at; a row of the second text alone can be pointed at only. */
+  lock(hit) {
+    this.hover = hit;
+    const token = hit?.query === null || !hit ? -1 : this.data.of.indexOf(hit.query);
+    if (token >= 0 && this.data.of[this.choice.query] !== hit.query) this.change({ query: token });
+    else this.light();
+    this.say();
+  }
+
+  #choose(button) {
+    if (!button) return;
+    const { layer, head } = button;
+    this.change(this.data.fixed ? { layer_b: layer, head_b: head } : { layer, head });
+    this.panel.live.textContent = this.panel.title.textContent;
+  }
+
+  #walk(event) {
+    const step = ARROWS[event.key], n = this.maps.a.columns;
+    if (step) {
+      const from = this.cursor ?? { query: this.locked.query ?? 0, key: this.focus.key ?? 0 };
+      const to = (at, by) => Math.max(0, Math.min(n - 1, at + by));
+      this.cursor = this.hover = { query: to(from.query, step[0]), key: to(from.key, step[1]) };
+      for (const side of SIDES) this.views[side].reveal(this.cursor);
+      this.light();
+      this.say();
+    } else if ((event.key === "Enter" || event.key === " ") && this.hover) this.lock(this.hover);
+    else return;
+    event.preventDefault();
+  }
+
+  #walkWall(event) {
+    const button = event.target.closest?.(".thumb");
+    if (!button || !(event.key in ARROWS)) return;
+    event.preventDefault();
+    this.thumbs.walk(button, event.key, getComputedStyle(button.closest(".heads")).gridTemplateColumns.split(" ").length);
+  }
+}

@@ -1,0 +1,138 @@
+"""The picture of two texts on a page, and what the visitor chose in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from viz.components.comparison import unpacked
+from viz.components.head_grid import Packed
+from viz.components.mount import mount
+from viz.core.comparison.alignment import Slot
+from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
+from viz.frame import locks, state
+from viz.frame.compare.second import Second
+from viz.frame.compute import comparison
+from viz.frame.compute.comparison import Compared, Sides
+from viz.frame.first_pair import first_query
+from viz.frame.head_grid.grid import opening_query
+from viz.frame.scene import Scene
+from viz.models.capture import Head
+from viz.text import words_of
+
+KEY = "comparison"
+COMPARED = ("weights", "arrives")
+NONE = "–"
+"""What stands in place of a token that a text does not have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What the browser was sent, and of which heads."""
+
+    compared: Compared
+    wall: Packed
+    two: Packed
+    heads: tuple[Head, Head]
+    what: str
+
+
+def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Shown:
+    """Show two maps and their difference, one row of them as bars, and how every head changes."""
+    wall = comparison.differences(compared)
+    first = scene.choice.layer, head
+    other = _second_head(second, unpacked(wall)["measures"]) if compared.head else first
+    what = state.choice("compared", COMPARED[0], COMPARED)
+    two = comparison.two(compared, what, first, other)
+    sides = comparison.sides(compared)
+    before = st.session_state.get(KEY, {}).get("choice") or {}
+    chosen = {"layer": first[0], "head": first[1], "layer_b": other[0], "head_b": other[1]}
+    data = {
+        "channel": "compare",
+        "wall": wall.id,
+        "two": two.id,
+        "n": before.get("n", 0),
+        "fixed": compared.head is not None,
+        "choice": {**chosen, "query": _query(scene, sides), "compared": what},
+        "of": sides.of,
+        **_labels(sides),
+        **_said(scene, second),
+        "colours": {"positive": BLUE, "negative": ORANGE, "first": GREY, "second": HEADS[2]},
+    }
+    with st.container(key=f"{KEY}_box", gap=None):
+        mount("compare/compare", key=f"{KEY}_wall", data=wall.data)
+        mount("compare/compare", key=f"{KEY}_two", data=two.data)
+        mount("compare/compare", key=KEY, data=data, on_choice_change=_take)
+    return Shown(compared=compared, wall=wall, two=two, heads=(first, other), what=what)
+
+
+def _second_head(second: Second, changes: np.ndarray) -> Head:
+    """The head of the second model; at first the one that is most alike."""
+    capture = second.scene.capture
+    usual = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
+    layer = state.whole("layer_b", usual // capture.n_heads, 0, capture.n_layers - 1)
+    return layer, state.whole("head_b", usual % capture.n_heads, 0, capture.n_heads - 1)
+
+
+def _query(scene: Scene, sides: Sides) -> int:
+    """The row whose bars are drawn: what is locked in the head grid, else the example's, else one of both."""
+    locks.follow("query", scene.labels)
+    opening = opening_query(scene)
+    if opening < 0:
+        opening = first_query(scene.labels, scene.capture.tokens.special, scene.trace.weights.mean(0))
+        of_both = [i for i, slot in enumerate(sides.of) if slot >= 0 and sides.alignment.slots[slot].b is not None]
+        words = [i for i in of_both if not scene.capture.tokens.special[i]]
+        opening = opening if opening in words else next(iter(words or of_both), opening)
+    return state.pick("query", opening, range(len(scene.labels)))
+
+
+def _labels(sides: Sides) -> dict[str, Any]:
+    a, b = ([label or NONE for label in side] for side in sides.labels)
+    both = [_label(slot, *names) for slot, *names in zip(sides.alignment.slots, a, b, strict=True)]
+    return {"labels": {"a": a, "b": b, "difference": both}}
+
+
+def _label(slot: Slot, a: str, b: str) -> str:
+    """A slot's name where both texts are meant.
+
+    Example:
+        >>> _label(Slot("replaced", 3, 3), "tired", "wide"), _label(Slot("inserted", None, 2), "–", "very")
+        ('tired → wide', '+ very')
+    """
+    return {"replaced": f"{a} → {b}", "inserted": f"+ {b}", "removed": f"− {a}"}.get(slot.kind, b)
+
+
+def _said(scene: Scene, second: Second) -> dict[str, Any]:
+    """The words of the view: what stands over the maps says of which text, or of which model, each is."""
+    words = words_of(scene.choice.lang, "compare")
+    models = scene.choice.source.model, second.scene.choice.source.model
+    titles = models if second.other_model else (words["first"], words["second"])
+    return {
+        "words": words,
+        "titles": [*titles, words["difference"]],
+        "models": dict(zip(("model", "model_b"), models, strict=True)),
+    }
+
+
+def _take() -> None:
+    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows."""
+    for name, value in read_choice(st.session_state[KEY].get("choice")).items():
+        state.put(name, value)
+
+
+def read_choice(sent: Any) -> dict[str, Any]:
+    """What a browser sent as a choice, as far as it has the right types.
+
+    Example:
+        >>> read_choice({"head": 2, "query": "x", "compared": "arrives", "layer_b": True, "n": 7})
+        {'head': 2, 'compared': 'arrives'}
+    """
+    if not isinstance(sent, Mapping):
+        return {}
+    numbers = ("layer", "head", "layer_b", "head_b", "query")
+    found: dict[str, Any] = {name: sent[name] for name in numbers if type(sent.get(name)) is int}
+    if isinstance(sent.get("compared"), str):
+        found["compared"] = sent["compared"]
+    return found

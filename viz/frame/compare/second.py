@@ -1,0 +1,100 @@
+"""The second text and the second model: what is asked for, and what has to be said of it."""
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from viz import limits
+from viz.errors import ModelError
+from viz.frame import compute, specs, state
+from viz.frame.compute.comparison import Compared
+from viz.frame.controls import KEEP
+from viz.frame.examples import counterpart
+from viz.frame.models_here import models_here
+from viz.frame.scene import Scene, cuts, say_error
+from viz.models.tokens import read_text
+
+SAME = ""
+"""The code of "the same model" in the list of second models."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Second:
+    """A scene with the second text or the second model, and why it is compared by words, if it is."""
+
+    scene: Scene
+    other_model: bool
+    by_words: bool
+
+
+def ask_second(scene: Scene) -> Second | None:
+    """Draw the box of the second text and the list of second models; None, with a sentence, if it cannot be read."""
+    source = scene.choice.source
+    with st.container(key="text_b_row", horizontal=True, gap="small"):
+        place = st.container(key="text_b_box")
+        model = _model(scene) if source.kind == "model" else SAME
+    other_model = bool(model) and model != source.model
+    usual = source.text if other_model else counterpart(source.text) or source.text
+    text = state.text("text_b", usual, limits.CHARACTERS)
+    place.text_area(
+        scene.t("second.text"),
+        key="text_b",
+        height="content",
+        persist_state=KEEP,
+        placeholder=scene.t("choice.text_help"),
+    )
+    asked = replace(source, text=text[: limits.CHARACTERS], model=model or source.model)
+    try:
+        second = _open(scene, asked, max(0, len(text) - limits.CHARACTERS))
+        by_words = other_model and not _same_tokens(source, asked)
+    except ModelError as error:
+        say_error(scene.t, error)
+        return None
+    cuts(second)
+    return Second(scene=second, other_model=other_model, by_words=by_words)
+
+
+def _model(scene: Scene) -> str:
+    """The second model; SAME where none is chosen, or there is no other."""
+    others = [name for name in models_here() if name != scene.choice.source.model]
+    chosen = state.choice("model_b", SAME, [SAME, *others])
+    if others:
+        same_model = scene.t("second.same_model")
+        st.selectbox(
+            scene.t("second.model"),
+            [SAME, *others],
+            key="model_b",
+            persist_state=KEEP,
+            width=220,
+            format_func=lambda name: name or same_model,
+        )
+    return chosen
+
+
+def _open(scene: Scene, source: specs.Source, dropped: int) -> Scene:
+    """The scene of the second text, as the page's own is made."""
+    capture = compute.read(source)
+    layer = min(scene.choice.layer, capture.n_layers - 1)
+    choice = replace(scene.choice, source=source, layer=layer, dropped_characters=dropped)
+    return replace(scene, choice=choice, capture=capture, trace=compute.trace(source, layer, choice.mask))
+
+
+def _same_tokens(a: specs.Source, b: specs.Source) -> bool:
+    """Whether both models cut both texts into the same tokens."""
+    of_a, of_b = (compute.model(source.model) for source in (a, b))
+    for text in {a.text, b.text}:
+        tokens = [read_text(loaded.tokenizer, text, min(limits.TOKENS, loaded.max_tokens)) for loaded in (of_a, of_b)]
+        if tokens[0].ids != tokens[1].ids or tokens[0].labels != tokens[1].labels:
+            return False
+    return True
+
+
+def compared_of(scene: Scene, second: Second, view: specs.View, head: int) -> Compared:
+    """What is compared with what. Scores of two texts have no common zero: it is always weights."""
+    return Compared(
+        a=scene.choice.source,
+        b=second.scene.choice.source,
+        mask=scene.choice.mask,
+        view=replace(view, what="weights", merge=view.merge or second.by_words),
+        head=(scene.choice.layer, head) if second.other_model else None,
+    )

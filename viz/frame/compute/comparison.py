@@ -1,0 +1,128 @@
+"""Two texts, or two models, compared: which token stands for which, and how every head's map changes. Kept."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from viz.components.comparison import pack_differences, pack_two
+from viz.components.head_grid import Packed
+from viz.core.analysis.map_statistics import merge_words, message_norms
+from viz.core.comparison.alignment import Alignment, align
+from viz.core.comparison.maps import change, laid_out
+from viz.core.heads import share_kv
+from viz.frame.compute import kept, read, trace
+from viz.frame.compute.head_grid import axis, shown
+from viz.frame.specs import Mask, Source, View
+from viz.models.capture import Head
+from viz.models.tokens import SPACE, Tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What is compared with what: all of it, so that equal ones give equal numbers.
+
+    Every head with the same head on the other text; or, if ``head`` is given, that one of the first model with every
+    head of the second. ``view`` may merge pieces into words and hide special tokens.
+    """
+
+    a: Source
+    b: Source
+    mask: Mask
+    view: View
+    head: Head | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """The slots of two texts, and for each its token's label in either; "" where there is none.
+
+    ``of`` has for each token of the first text the slot it is in, -1 where it is hidden.
+    """
+
+    alignment: Alignment
+    labels: tuple[tuple[str, ...], tuple[str, ...]]
+    of: tuple[int, ...]
+
+
+def keys_of(tokens: Tokens, view: View, spelled: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """What tokens are compared by, and whether each is a special one.
+
+    ``spelled``: of two tokenizers, of which one may write a space before a word, or small letters only.
+    """
+    along = axis(tokens, view)
+    special = {row for row, added in zip(along.of, tokens.special, strict=True) if added}
+    keys = [label.removeprefix(SPACE).casefold() if spelled else label for label in along.labels]
+    return tuple(keys), tuple(int(row in special) for row in range(len(keys)))
+
+
+@kept
+def sides(compared: Compared) -> Sides:
+    """Which token of the one text stands for which of the other."""
+    view, spelled = compared.view, compared.a.model != compared.b.model
+    texts = [read(source).tokens for source in (compared.a, compared.b)]
+    (keys_a, kinds_a), (keys_b, kinds_b) = (keys_of(tokens, view, spelled) for tokens in texts)
+    alignment = align(keys_a, keys_b, (kinds_a, kinds_b))
+    rows = [axis(tokens, view) for tokens in texts]
+    places = alignment.a.tolist(), alignment.b.tolist()
+    written = [[label.removeprefix(SPACE) if spelled else label for label in side.labels] for side in rows]
+    labels = [
+        tuple(side[place] if place >= 0 else "" for place in of) for side, of in zip(written, places, strict=True)
+    ]
+    slot_of = {place: slot for slot, place in enumerate(places[0]) if place >= 0}
+    of = tuple(slot_of.get(row, -1) for row in rows[0].of)
+    return Sides(alignment=alignment, labels=(labels[0], labels[1]), of=of)
+
+
+def _laid(compared: Compared, which: str, layer: int) -> Tensor:
+    """The maps of a layer of one side, on the slots."""
+    source, places = getattr(compared, which), getattr(sides(compared).alignment, which)
+    return laid_out(shown(source, layer, compared.mask, compared.view).values, places)
+
+
+@kept
+def differences(compared: Compared) -> Packed:
+    """How every head's map changes, ready for the browser, with the number by which heads are ordered."""
+    n_layers = read(compared.b).n_layers
+
+    def layers() -> Iterator[tuple[Tensor, Tensor]]:
+        for layer in range(n_layers):
+            if compared.head is None:
+                a = _laid(compared, "a", layer)
+            else:
+                a = _laid(compared, "a", compared.head[0])[compared.head[1]][None]
+            b = _laid(compared, "b", layer)
+            yield b - a, change(a, b)
+
+    order = "change" if compared.head is None else "alike"
+    return pack_differences(layers(), n_layers=n_layers, order=order, channel="compare")
+
+
+@kept
+def two(compared: Compared, what: str, head_a: Head, head_b: Head) -> Packed:
+    """One head's maps on both texts: "weights", or the lengths of what "arrives"."""
+    a, b = (
+        _laid(compared, which, head[0])[head[1]] if what == "weights" else _arrivals(compared, which, head)
+        for which, head in (("a", head_a), ("b", head_b))
+    )
+    return pack_two(a, b, what=what, heads=[head_a, head_b], channel="compare")
+
+
+def _arrivals(compared: Compared, which: str, head: Head) -> Tensor:
+    r"""The lengths :math:`\lVert A_{ij} v_j W_O \rVert` on the slots: of words the sum over keys, mean over queries."""
+    source, places = getattr(compared, which), getattr(sides(compared).alignment, which)
+    steps, tokens = trace(source, head[0], compared.mask), read(source).tokens
+    w_o = steps.projections.w_o.unflatten(0, (steps.projections.spec.H, -1))
+    lengths = (steps.weights[head[1]] * message_norms(share_kv(steps.v, len(w_o)), w_o)[head[1]])[None]
+    if compared.view.merge:
+        words = torch.tensor(tokens.words)
+        lengths = merge_words(lengths, words, words)
+    seen = sorted({(of, row) for of, row in zip(*_rows(tokens, compared.view), strict=True) if of >= 0})
+    at = torch.tensor([row for _, row in seen])
+    return laid_out(lengths[:, at][..., at], places)[0]
+
+
+def _rows(tokens: Tokens, view: View) -> tuple[Sequence[int], Sequence[int]]:
+    """For each token the row it has in the view, -1 where it is hidden, and the one it has if nothing is."""
+    return axis(tokens, view).of, axis(tokens, replace(view, hide=False)).of
