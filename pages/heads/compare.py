@@ -5,6 +5,7 @@ import streamlit as st
 from pages.heads.context import HeadsContext
 from viz.frame.checks import Check
 from viz.frame.compare.checks import compare_checks
+from viz.frame.compare.next_word import next_words
 from viz.frame.compare.picture import picture
 from viz.frame.compare.second import ask_second, compared_of
 from viz.frame.compute import comparison
@@ -26,4 +27,4 @@ def draw(context: HeadsContext) -> list[Check]:
     st.caption(paragraph(*(scene.t(f"second.{kind}", n=n) for kind, n in counted.items() if n)))
     if context.view.what == "scores":
         st.caption(scene.t("second.weights_only"))
-    return compare_checks(shown)
+    return [*compare_checks(shown), *next_words(scene, second)]

@@ -60,6 +60,7 @@ PLACES = {
     "all heads, both": f"heads/all_heads?{SEEDED}&mask=both&pad=2",
     "compared": f"heads/compare?{SEEDED}&n_kv_heads=2&mask=causal&text_b=one+two+and+six+four+five+two",
     "compared, what arrives": f"heads/compare?{SEEDED}&n_kv_heads=2&compared=arrives&text_b=one+six+three",
+    "compared, a decoder": "heads/compare?model=twin-g8&text=red+blue+red&text_b=red+blue+blue",
     "row": f"heads/row?{SEEDED}&mask=causal",
     "arrivals": "heads/arrivals",
     "joined": f"heads/joined?{SEEDED}",
@@ -589,6 +590,9 @@ FAULTS = {
         function=two_texts.row_change,
         wrong=lambda _, a, b: (a - b).abs().nansum(-1) / 2,
         places=("compared", "compared, what arrives"),
+    ),
+    "the next words of sharper logits": Fault(
+        function=stream.unembed, wrong=lambda right, *a: 2 * right(*a), places=("compared, a decoder",)
     ),
     "first less second": Fault(
         function=packed_comparison.difference_codes,

@@ -22,6 +22,7 @@ def bars(
     value_title: str,
     top: float | None = None,
     colours: Sequence[tuple[int, int, int]] | None = None,
+    hues: Sequence[tuple[int, int, int]] = HEADS,
     height: int = 260,
 ) -> dict[str, Any]:
     """Draw one bar for each label and series; -inf and NaN leave a gap.
@@ -33,12 +34,13 @@ def bars(
         value_title: what the height is, with its unit.
         top: where the axis ends; None fits the values.
         colours: one for each bar of a single series; None colours by series.
+        hues: one for each series.
         height: of the figure, in pixels.
     """
     names = [plain(label) for label in labels]
     traces = []
     for i, (name, values) in enumerate(series.items()):
-        colour = [rgba(hue, 0.9) for hue in colours] if colours else rgba(HEADS[i % len(HEADS)], 0.9)
+        colour = [rgba(hue, 0.9) for hue in colours] if colours else rgba(hues[i % len(hues)], 0.9)
         traces.append(_trace(name, values, names, colour))
     layout = base_layout(
         height,

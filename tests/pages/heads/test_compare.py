@@ -1,5 +1,6 @@
 """Two texts side by side, without a browser: what is compared with what, and what is said of it."""
 
+import base64
 import json
 
 import numpy as np
@@ -133,3 +134,21 @@ def test_a_link_brings_the_comparison_back(open_app):
     b = two_maps(two)[1]
     there = ~np.isnan(b).all(-1)
     np.testing.assert_allclose(b[there][:, there], lengths.numpy(), atol=1e-4 * two["limit"])
+
+
+def test_a_decoders_next_words_stand_beside_each_other(open_app):
+    link = {"section": "compare", "model": "twin-g8", "text": "red blue red", "text_b": "blue red blue"}
+    app = open_app(**link)
+    assert checked(app, "compare") == (5, 5)
+    (chart,) = app.get("plotly_chart")
+    series = json.loads(chart.proto.spec)["data"]
+    loaded = compute.model("twin-g8")
+    for text, shown in zip(("red blue red", "blue red blue"), series, strict=True):
+        ids = loaded.tokenizer(text, return_tensors="pt")["input_ids"]
+        with torch.inference_mode():
+            chances = loaded.model(ids).logits[0, -1].softmax(-1)
+        found = np.frombuffer(base64.b64decode(shown["y"]["bdata"]), shown["y"]["dtype"])
+        words = loaded.tokenizer.convert_tokens_to_ids(shown["customdata"])
+        np.testing.assert_allclose(found, chances[words].numpy(), atol=1e-5)
+        assert set(chances.topk(6).indices.tolist()) <= set(words)
+    assert not open_app(section="compare").get("plotly_chart")

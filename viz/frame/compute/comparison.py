@@ -12,11 +12,16 @@ from viz.core.analysis.map_statistics import merge_words, message_norms
 from viz.core.comparison.alignment import Alignment, align
 from viz.core.comparison.maps import change, laid_out
 from viz.core.heads import share_kv
-from viz.frame.compute import kept, read, trace
+from viz.frame.compute import kept, model, read, trace
 from viz.frame.compute.head_grid import axis, shown
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
+from viz.models.stream import unembed
 from viz.models.tokens import SPACE, Tokens
+from viz.models.tokens import labels as labels_of
+
+LIKELIEST = 6
+"""Words of either text that are compared as what comes next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +49,18 @@ class Sides:
     alignment: Alignment
     labels: tuple[tuple[str, ...], tuple[str, ...]]
     of: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextWords:
+    """The words that come next in either text, as either model expects them: their labels, the ``chances`` (2, n).
+
+    ``most`` are the largest chances of all words on either side, best first, (2, MOST_READ).
+    """
+
+    labels: tuple[str, ...]
+    chances: Tensor
+    most: Tensor
 
 
 def keys_of(tokens: Tokens, view: View, spelled: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -126,3 +143,21 @@ def _arrivals(compared: Compared, which: str, head: Head) -> Tensor:
 def _rows(tokens: Tokens, view: View) -> tuple[Sequence[int], Sequence[int]]:
     """For each token the row it has in the view, -1 where it is hidden, and the one it has if nothing is."""
     return axis(tokens, view).of, axis(tokens, replace(view, hide=False)).of
+
+
+@kept
+def next_words(a: Source, b: Source) -> NextWords | None:
+    """What comes next after the last token of either, and how likely the other has it; None if a model does not say."""
+    chances = []
+    for source in (a, b):
+        seen = read(source)
+        if "decoder" not in seen.stacks or seen.target is not None or not seen.predictions:
+            return None
+        chances.append(unembed(model(source.model), seen.final[-1:])[0].softmax(-1))
+    if len({len(side) for side in chances}) > 1:
+        return None
+    both = torch.stack(chances)
+    words = list(dict.fromkeys(both.topk(min(LIKELIEST, both.shape[-1])).indices.flatten().tolist()))
+    most = both.topk(len(read(a).predictions[0].labels)).values
+    shown_as = labels_of(model(a.model).tokenizer, words)
+    return NextWords(labels=shown_as, chances=both[:, words].clone(), most=most)
