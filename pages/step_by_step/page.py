@@ -1,6 +1,6 @@
 """One head in nine steps: three words by hand, then a text; one cell and one row of it, why the root, what breaks."""
 
-from pages.step_by_step import ablation, saturation, split, steps, three_words, weighted_sum, worked_example
+from pages.step_by_step import ablation, compare, saturation, split, steps, three_words, weighted_sum, worked_example
 from pages.step_by_step.context import open_step_by_step
 from pages.step_by_step.opening import HandFirst
 from pages.step_by_step.own_numbers import puzzles
@@ -11,6 +11,7 @@ from viz.core.analysis.puzzles import cancels, copies_previous, looks_at
 from viz.core.analysis.saturation import random_scores
 from viz.core.analysis.torch_module import MultiHeadAttention
 from viz.core.attention import attend, row_softmax
+from viz.core.comparison.alignment import align
 from viz.core.heads import concat_heads, merge_heads, multi_head, project, share_kv, split_heads
 from viz.core.mistakes.attention import attend_wrongly, column_softmax, split_without_transpose
 from viz.frame.page import Section
@@ -44,6 +45,7 @@ PAGE = HandFirst(
         Section("steps", steps.draw, code=(project, attend, row_softmax, share_kv, merge_heads), formula=steps.formula),
         Section("worked_example", worked_example.draw, code=(by_hand,), formula=WEIGHT),
         Section("weighted_sum", weighted_sum.draw, code=(by_hand,), formula=SUM, parameters=("place",)),
+        Section("compare", compare.draw, code=(by_hand, align), formula=WEIGHT),
         Section(
             "split",
             split.draw,

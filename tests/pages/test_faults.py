@@ -89,6 +89,7 @@ PLACES = {
     "steps, a model": "step_by_step/steps",
     "worked example": f"step_by_step/worked_example?{SEEDED}&mask=causal",
     "weighted sum": f"step_by_step/weighted_sum?{SEEDED}&mask=causal",
+    "one row compared": f"step_by_step/compare?{SEEDED}&mask=causal&query=3&text_b=one+and+two+six+four+five+two",
     "split": f"step_by_step/split?{SEEDED}",
     "saturation": f"step_by_step/saturation?{SEEDED}",
     "ablation": f"step_by_step/ablation?{SEEDED}&mask=causal",
@@ -210,6 +211,7 @@ def _unblocked(right, q, k, v, **options):
 MASKED = (
     "all heads",
     "compared",
+    "one row compared",
     "three words",
     "own numbers",
     "own Q, K, V",
@@ -574,7 +576,7 @@ FAULTS = {
         wrong=lambda right, a, b, kinds=None: alignment.Alignment(
             tuple(alignment.Slot("same" if x == y else "replaced", i, i) for i, (x, y) in enumerate(zip(a, b)))  # noqa: B905
         ),
-        places=("compared", "compared, what arrives"),
+        places=("compared", "compared, what arrives", "one row compared"),
     ),
     "a word removed and put in for one that is replaced": Fault(
         function=alignment._equal,

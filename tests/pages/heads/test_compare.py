@@ -88,6 +88,14 @@ def test_a_second_text_is_read_within_the_same_limits_and_what_is_wrong_is_a_sen
     assert T(key, **values) in [box.value for box in (*app.error, *app.warning)]
 
 
+def test_the_same_text_twice_is_said_to_be(open_app):
+    app = open_app(section="compare", text="no pair is known")
+    assert app.text_area(key="text_b").value == "no pair is known"
+    assert T("second.no_change") in captions(app)
+    _, wall, _ = sent(app)
+    assert not wall["measures"].any()
+
+
 def test_a_hostile_second_text_is_text(open_app):
     hostile = "<script>alert(1)</script> ![x](http://e.com/a.png) $y$ \u202e שלום 🙂"
     app = open_app(section="compare", text_b=hostile)

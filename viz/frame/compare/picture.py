@@ -57,7 +57,7 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
         "fixed": compared.head is not None,
         "choice": {**chosen, "query": _query(scene, sides), "compared": what},
         "of": sides.of,
-        **_labels(sides),
+        "labels": labels_of(sides),
         **_said(scene, second),
         "colours": {"positive": BLUE, "negative": ORANGE, "first": GREY, "second": HEADS[2]},
     }
@@ -88,10 +88,11 @@ def _query(scene: Scene, sides: Sides) -> int:
     return state.pick("query", opening, range(len(scene.labels)))
 
 
-def _labels(sides: Sides) -> dict[str, Any]:
+def labels_of(sides: Sides) -> dict[str, list[str]]:
+    """What every slot is called in the first text, "a", in the second, "b", and where both are meant, "difference"."""
     a, b = ([label or NONE for label in side] for side in sides.labels)
     both = [_label(slot, *names) for slot, *names in zip(sides.alignment.slots, a, b, strict=True)]
-    return {"labels": {"a": a, "b": b, "difference": both}}
+    return {"a": a, "b": b, "difference": both}
 
 
 def _label(slot: Slot, a: str, b: str) -> str:

@@ -27,12 +27,12 @@ class Second:
     by_words: bool
 
 
-def ask_second(scene: Scene) -> Second | None:
-    """Draw the box of the second text and the list of second models; None, with a sentence, if it cannot be read."""
+def ask_second(scene: Scene, *, models: bool = True) -> Second | None:
+    """Draw the box of the second text, and the list of second models; None, with a sentence, if it cannot be read."""
     source = scene.choice.source
     with st.container(key="text_b_row", horizontal=True, gap="small"):
         place = st.container(key="text_b_box")
-        model = _model(scene) if source.kind == "model" else SAME
+        model = _model(scene) if models and source.kind == "model" else SAME
     other_model = bool(model) and model != source.model
     usual = source.text if other_model else counterpart(source.text) or source.text
     text = state.text("text_b", usual, limits.CHARACTERS)
@@ -51,6 +51,8 @@ def ask_second(scene: Scene) -> Second | None:
         say_error(scene.t, error)
         return None
     cuts(second)
+    if asked == source:
+        st.caption(scene.t("second.no_change"))
     return Second(scene=second, other_model=other_model, by_words=by_words)
 
 

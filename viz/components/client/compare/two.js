@@ -4,7 +4,7 @@
 import { fill } from "../lib/dom.js";
 import { digits } from "../lib/say.js";
 
-/** @typedef {{rows: number, columns: number, values: Float32Array, masked: Uint8Array | null, exact: boolean, limit?: number}} Map */
+/** @typedef {{rows: number, columns: number, values: Float32Array, masked: Uint8Array | null, exact: boolean, limit?: number, decimals?: number}} Map */
 /** @typedef {{query: number | null, key: number | null}} Pair */
 /** @typedef {{a: string[], b: string[], both: string[]}} Labels what a slot is called in either text, and in both */
 /** @typedef {Record<string, string>} Words */
@@ -28,7 +28,7 @@ export function mapsOf({ a, b, limit, size, what, missing }) {
   return {
     a: { ...sizes, values: from, masked: hatched(holes[0]) },
     b: { ...sizes, values: to, masked: hatched(holes[1]) },
-    difference: { ...sizes, values: change, masked: hatched(either), limit: full },
+    difference: { ...sizes, values: change, masked: hatched(either), limit: full, decimals: full > 9 ? 1 : 2 },
   };
 }
 

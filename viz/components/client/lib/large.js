@@ -136,7 +136,7 @@ export class LargeMap extends CanvasWindow {
     for (let at = 0; at < values.length; at++) {
       const value = values[at];
       if (value === -Infinity || (!limit && value < 0.005)) continue;
-      const text = limit ? value.toFixed(1) : value.toFixed(2).replace(/^0/, "");
+      const text = limit ? value.toFixed(this.map.decimals ?? 1).replace(/^-(?=0\.0*$)/, "") : value.toFixed(2).replace(/^0/, "");
       context.fillStyle = this.ink(...ofPixel(this.pixels[at]));
       context.fillText(text, left + ((at % columns) + 0.5) * cell, top + (Math.floor(at / columns) + 0.5) * cell);
     }
