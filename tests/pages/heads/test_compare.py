@@ -57,6 +57,7 @@ def test_what_is_sent_are_the_two_maps_and_the_head_that_changes_most_stands_fir
         np.testing.assert_allclose(found, capture.layer(3).weights[1].numpy(), atol=1e-5)
     changes = torch.cat([(a.layer(i).weights - b.layer(i).weights).abs().sum(-1).mean(-1) / 2 for i in range(6)])
     np.testing.assert_allclose(wall["measures"], changes.numpy(), atol=1e-5)
+    assert "layer_b" not in data["choice"], "what is sent back would count as chosen"
     assert data["labels"]["difference"][-3:] == ["tired → wide", ".", "[SEP]"]
     assert data["labels"]["difference"][data["of"][data["choice"]["query"]]] == "it"
 

@@ -48,7 +48,9 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
     two = comparison.two(compared, what, first, other)
     sides = comparison.sides(compared)
     before = st.session_state.get(KEY, {}).get("choice") or {}
-    chosen = {"layer": first[0], "head": first[1], "layer_b": other[0], "head_b": other[1]}
+    chosen = {"layer": first[0], "head": first[1]}
+    if compared.head:  # else nobody has chosen a second head
+        chosen |= {"layer_b": other[0], "head_b": other[1]}
     data = {
         "channel": "compare",
         "wall": wall.id,

@@ -13,7 +13,7 @@ from viz.core.comparison.alignment import Alignment, align
 from viz.core.comparison.maps import change, laid_out
 from viz.core.heads import share_kv
 from viz.frame.compute import kept, model, read, trace
-from viz.frame.compute.head_grid import axis, shown
+from viz.frame.compute.head_grid import axis, look
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
 from viz.models.stream import unembed
@@ -95,7 +95,11 @@ def sides(compared: Compared) -> Sides:
 def _laid(compared: Compared, which: str, layer: int) -> Tensor:
     """The maps of a layer of one side, on the slots."""
     source, places = getattr(compared, which), getattr(sides(compared).alignment, which)
-    return laid_out(shown(source, layer, compared.mask, compared.view).values, places)
+    seen = read(source)
+    n = len(seen.tokens.ids)
+    with torch.inference_mode():
+        steps = seen.layer(layer, allowed=compared.mask.allowed(n, n))
+    return laid_out(look(steps, seen.tokens, seen.tokens, compared.view).values, places)
 
 
 @kept
@@ -110,7 +114,8 @@ def differences(compared: Compared) -> Packed:
             else:
                 a = _laid(compared, "a", compared.head[0])[compared.head[1]][None]
             b = _laid(compared, "b", layer)
-            yield b - a, change(a, b)
+            # A head at a time: of 12 heads of 512 tokens what is between would be 300 MB.
+            yield b - a, torch.stack([change(*pair) for pair in zip(a.expand_as(b), b, strict=True)])
 
     order = "change" if compared.head is None else "alike"
     return pack_differences(layers(), n_layers=n_layers, order=order, channel="compare")

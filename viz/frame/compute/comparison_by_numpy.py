@@ -29,6 +29,8 @@ def _groups(tokens: Tokens, view: View) -> list[list[int]]:
 def _in_view(maps: np.ndarray, tokens: Tokens, view: View) -> np.ndarray:
     """Words made of pieces: the mean over queries, the sum over keys."""
     groups = _groups(tokens, view)
+    if not view.merge:
+        return maps[:, np.concatenate(groups)][..., np.concatenate(groups)]
     rows = np.stack([maps[:, group].mean(1) for group in groups], 1)
     return np.stack([rows[..., group].sum(-1) for group in groups], -1)
 
@@ -75,8 +77,9 @@ def _one_map(source: Source, what: str, head: Head, compared: Compared) -> np.nd
     d_v, group = call.v.shape[-1], i * len(call.v) // len(call.q)
     with torch.inference_mode():
         block = trace(source, layer, compared.mask).projections.w_o[i * d_v : (i + 1) * d_v]
-        messages = linear(weights.unsqueeze(-1) * call.v[group], block.T)
-        lengths = messages.double().square().sum(-1).sqrt()[None].numpy()
+        # A row at a time: the messages of 512 tokens would be 400 MB.
+        rows = [linear(row.unsqueeze(-1) * call.v[group], block.T).square().sum(-1).sqrt() for row in weights]
+        lengths = torch.stack(rows)[None].double().numpy()
     return _in_view(lengths, read(source).tokens, compared.view)[0]
 
 
@@ -87,23 +90,22 @@ def changes_by_torch(compared: Compared) -> np.ndarray:
     rows_a, rows_b = ([pair[i] for pair in pairs] for i in (0, 1))
     found = []
     for layer in range(read(compared.b).n_layers):
-        q = _maps(compared.b, layer, compared.mask, compared.view)[:, rows_b][..., rows_b]
+        q = _maps(compared.b, layer, compared.mask, compared.view)
         if compared.head is None:
-            p = _maps(compared.a, layer, compared.mask, compared.view)[:, rows_a][..., rows_a]
+            p = _maps(compared.a, layer, compared.mask, compared.view)
         else:
-            p = _maps(compared.a, compared.head[0], compared.mask, compared.view)[compared.head[1]]
-            p = p[rows_a][:, rows_a][None].repeat(len(q), 0)
-        found.append(_overlap(p, q))
-    return np.concatenate(found)
+            p = _maps(compared.a, compared.head[0], compared.mask, compared.view)[[compared.head[1]] * len(q)]
+        found += [
+            _overlap(mine[rows_a][:, rows_a], theirs[rows_b][:, rows_b]) for mine, theirs in zip(p, q, strict=True)
+        ]
+    return np.array(found)
 
 
-def _overlap(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """What the rows of two maps do not share, the mean over those that have any weight."""
-    sums = p.sum(-1), q.sum(-1)
-    counts = (sums[0] > 0) & (sums[1] > 0)
-    p, q = (rows / np.maximum(total, 1e-300)[..., None] for rows, total in zip((p, q), sums, strict=True))
-    apart = np.where(counts, 1 - np.minimum(p, q).sum(-1), 0.0).sum(-1)
-    return np.divide(apart, counts.sum(-1), out=np.full(len(p), np.nan), where=counts.any(-1))
+def _overlap(p: np.ndarray, q: np.ndarray) -> float:
+    """What the rows of two maps do not share, the mean over those that have any weight; NaN if there are none."""
+    counts = (p.sum(-1) > 0) & (q.sum(-1) > 0)
+    p, q = (rows[counts] / rows[counts].sum(-1, keepdims=True) for rows in (p, q))
+    return float((1 - np.minimum(p, q).sum(-1)).mean()) if counts.any() else float("nan")
 
 
 @kept

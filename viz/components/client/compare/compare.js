@@ -42,7 +42,7 @@ class Comparison {
     parent.append(this.root);
     this.channel = channel;
     of(channel).view = this;
-    this.sent = 0;
+    this.sent = this.epoch = 0;
     this.hover = this.cursor = null;
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.#fit()));
     this.watch.observe(this.root);
@@ -65,8 +65,8 @@ class Comparison {
 
   change(values) {
     Object.assign(this.choice, values);
-    this.setStateValue("choice", { ...this.choice, n: this.sent });
     this.sent++;
+    this.setStateValue("choice", { ...this.choice, n: this.sent });
     this.refresh();
   }
 
@@ -91,6 +91,7 @@ class Comparison {
     });
     this.#wall();
     this.#legend();
+    this.epoch++;
     this.light();
   }
 
@@ -127,7 +128,7 @@ class Comparison {
     }));
     this.#listen(panel.bars, (event) => this.#overBars(event));
     const wall = (this.thumbs = new Wall(panel.wall));
-    wall.element.addEventListener("pointermove", (event) => this.point(this.thumbs.at(event, this.wall)));
+    wall.element.addEventListener("pointermove", (event) => this.point(this.#overWall(event)));
     wall.element.addEventListener("pointerleave", () => this.point(null));
     wall.element.addEventListener("click", (event) => this.#choose(event.target.closest?.(".thumb")));
     wall.element.addEventListener("keydown", (event) => this.#walkWall(event));
@@ -179,6 +180,7 @@ class Comparison {
   #fit() {
     if (!this.views || !this.root.clientWidth) return;
     for (const side of SIDES) this.views[side].fit();
+    this.epoch++; // its size is asked for once, and not for every frame
     this.light();
   }
 
@@ -209,7 +211,8 @@ class Comparison {
     for (const side of SIDES) this.views[side].draw(focus, locked);
     this.thumbs.light(focus, wall);
     const row = focus.query ?? 0;
-    this.slots = drawBars(panel.bars, [this.maps.a, this.maps.b], row, focus.key, labels.difference, this.palette.theme, [colours.first, colours.second]);
+    const painted = { ...this.palette.theme, epoch: this.epoch }, hues = [colours.first, colours.second];
+    this.slots = drawBars(panel.bars, [this.maps.a, this.maps.b], row, focus.key, labels.difference, painted, hues);
     const spelled = { ...labels, both: labels.difference };
     const sentence = say(words, this.maps, this.two, spelled, focus);
     panel.says.textContent = hover?.index === undefined ? sentence : this.#sayThumb(hover, spelled);
@@ -226,6 +229,11 @@ class Comparison {
 
   say() {
     this.panel.live.textContent = this.panel.says.textContent;
+  }
+
+  #overWall(event) {
+    const at = this.thumbs.at(event, this.wall);
+    return at && { ...at, index: at.button.index };
   }
 
   #overBars(event) {
