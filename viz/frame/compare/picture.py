@@ -23,6 +23,8 @@ from viz.models.capture import Head
 from viz.text import words_of
 
 KEY = "comparison"
+LONGEST = 120
+"""Characters of each text below a picture that is saved."""
 COMPARED = ("weights", "arrives")
 NONE = "–"
 """What stands in place of a token that a text does not have."""
@@ -112,8 +114,10 @@ def _said(scene: Scene, second: Second) -> dict[str, Any]:
     words = words_of(scene.choice.lang, "compare")
     models = scene.choice.source.model, second.scene.choice.source.model
     titles = models if second.other_model else (words["first"], words["second"])
+    texts = scene.choice.source.text, second.scene.choice.source.text
+    named = (f"{title}: “{' '.join(text.split())[:LONGEST]}”" for title, text in zip(titles, texts, strict=True))
     return {
-        "words": words,
+        "words": {**words, "alt": "; ".join(named)},  # below a picture that is saved
         "titles": [*titles, words["difference"]],
         "models": dict(zip(("model", "model_b"), models, strict=True)),
     }

@@ -184,6 +184,23 @@ class Comparison {
     this.light();
   }
 
+  /** For the menu of the picture: both maps and their difference; nothing where a text has no such cell. */
+  asTables() {
+    const { labels, titles } = this.data, { limit, size } = this.two;
+    return SIDES.map((side, which) => {
+      const { values, masked } = this.maps[side], scale = side === "difference" ? 1 : limit;
+      const cell = (at) => (masked?.[at] ? null : values[at] * scale);
+      const rows = labels[side].map((name, i) => [name, ...Array.from({ length: size }, (_, j) => cell(i * size + j))]);
+      return { title: titles[which], columns: ["", ...labels[side]], rows };
+    });
+  }
+
+  /** Of the picture what the menu saves: without the small maps. */
+  asPictures() {
+    const { title, says, maps, legend, bars } = this.panel;
+    return [title, says, maps, legend, bars];
+  }
+
   // --- what is pointed at ---------------------------------------------------------------------------------------
 
   /** The row that is locked: the slot of a token of the first text. */
