@@ -147,8 +147,8 @@ MEMORY_BYTES = whole("MEMORY_MB", 1_500, 800, 1_000_000) * 10**6
 its weights. What would go beyond it waits in the line, and what is kept gives way. A warm server takes 0.6 GB."""
 
 PASS_BYTES = 290_000_000
-"""What one visitor's computation may take: of 3,300 changes, those of 512 tokens took 150 to 280 MB at their height, one
-325, whichever the model was; a sentence takes a few MB."""
+"""What one visitor's computation may take: of 3,300 changes those of 512 tokens took 150 to 280 MB at their height, and
+one of them 325, whichever the model was; a sentence takes a few MB."""
 
 CACHE_BYTES = whole("CACHE_MB", 300, 50, 100_000) * 10**6
 """Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take

@@ -110,7 +110,7 @@ test("two texts in a sentence", () => {
   const labels = { a: ["x", "y"], b: ["x", "z"], both: ["x", "y → z"] };
   const said = (given, focus) => say(words, mapsOf({ ...sent, ...given }), sent, labels, focus);
   assert.equal(said({}, { query: 0, key: 1 }), "x y → z 0.2500 0.7500 +0.5000");
-  assert.equal(said({}, { query: 0, key: null }), "x: y → z +0.5000 & x -0.5000; 0.50");
+  assert.equal(said({}, { query: 0, key: null }), "x: y → z +0.50 & x -0.50; 0.50");
   assert.equal(said({}, { query: 1, key: null }), "the same");
   const holes = { missing: { a: [1], b: [] } };
   assert.equal(said(holes, { query: 0, key: 1 }), "x y → z only 0.7500");

@@ -101,7 +101,7 @@ function sayRow(words, maps, sent, labels, query) {
   if (!parts.length) return fill(words.says_row_same, { q });
   const named = parts.map((value) => {
     const { slot } = places.find((place) => place.value === value) ?? places[0];
-    return fill(words[value > 0 ? "says_more" : "says_less"], { k: labels.both[slot], d: digits(Math.abs(value), true) });
+    return fill(words[value > 0 ? "says_more" : "says_less"], { k: labels.both[slot], d: Math.abs(value).toPrecision(2) }); // a pair has four decimals
   });
   const change = sent.what === "weights" ? rowChange(maps, query) : NaN;
   const list = named.length > 1 && named[0] !== named[1] ? fill(words.says_list, { first: named[0], rest: named[1] }) : named[0];
