@@ -38,7 +38,7 @@ MAY_IMPORT = {
         *("limits", "errors", "streamlit_internals"),
     },
     "components": {"components", "figures", "core", "text", "streamlit_internals"},
-    "lessons": {"lessons", "core"},
+    "lessons": {"lessons", "core", "limits"},
     "figures": {"figures", "core"},
     "scheduler": {"scheduler", "limits", "errors", "cancellation"},
     "models": {"models", "core", "errors", "cancellation"},

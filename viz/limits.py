@@ -105,6 +105,15 @@ MEASURED_WIDTH, MEASURED_KERNEL = 1024, 15
 MEASURED_SECONDS = (10, 20, 60)
 """A visitor may choose how long a measurement takes at most."""
 
+OWN_LESSON_LINK, OWN_LESSON_BYTES = 4_000, 64_000
+"""Of a teacher's own lesson in a link, and of what that unpacks to: a dozen steps with their questions take 2 kB."""
+
+OWN_LESSON_STEPS, OWN_LESSON_PARAMETERS = 40, 40
+"""Steps of it: more than an hour; and parameters of each: no page has as many."""
+
+OWN_LESSON_TITLE, OWN_LESSON_QUESTION = 120, 600
+"""Characters: a title is a line, a question stays on a projector beside its picture."""
+
 # --- Work: who computes when -------------------------------------------------------------------------------------
 
 FORWARD_PASSES = whole("PASSES", 2, 1, 64)

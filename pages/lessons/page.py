@@ -7,10 +7,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.frame import state
+from viz.frame.lesson.editor import editor
 from viz.frame.lesson.running import n_done
 from viz.frame.page import Page, say_refused
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
+from viz.frame.terms.marks import say
 from viz.lessons.lesson import Lesson
 from viz.lessons.read import lessons
 from viz.text import Translate, translator
@@ -26,8 +28,16 @@ class Lessons(Page):
         state.belong_to(self.name, "section")
         note = self.head(t)
         st.html(listed(t, lang, lessons()))
+        mine(t, lang)
         state.keep(*SHARED)
         say_refused(t, note)
+
+
+def mine(t: Translate, lang: str) -> None:
+    """One's own lesson, which the browser keeps; and one that came in a link, to begin or to take over."""
+    st.header(t("lessons.mine"), anchor=False)
+    say(t("lessons.mine_lead"))
+    editor(t, lang)
 
 
 def listed(t: Translate, lang: str, found: Iterable[Lesson]) -> str:

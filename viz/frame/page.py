@@ -197,6 +197,8 @@ class Page:
 
 def say_refused(t: Translate, note: DeltaGenerator) -> None:
     """Say which parts of the link were not believed, once every control has read it."""
+    if problem := lesson.refusal(t):
+        note.error(problem)
     if refused := state.refused():
         note.info(t("note.refused", names=", ".join(refused)))
 

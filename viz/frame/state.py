@@ -49,6 +49,12 @@ def preset(link: Mapping[str, str]) -> None:
     st.session_state[_PRESET] = link
 
 
+def presets() -> Mapping[str, str]:
+    """What was preset in this run."""
+    found: Mapping[str, str] = st.session_state[_PRESET]
+    return found
+
+
 def _default(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
     """A parameter's default: the page's, unless one is preset that the rule allows."""
     raw = st.session_state[_PRESET].get(name)

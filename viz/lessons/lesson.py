@@ -8,6 +8,9 @@ LANGUAGES = ("en", "zh")
 KINDS = ("word", "head", "cell", "number", "option", "order", "mask", "sentence")
 """What a question may ask for."""
 
+OPEN = "open"
+"""The kind of a teacher's own question: it is put to a class, nothing works out its answer, and there may be none."""
+
 IN_THE_PAGE = ("head", "cell", "mask", "sentence")
 """Of these, what is answered in the page itself, and not in the bar."""
 

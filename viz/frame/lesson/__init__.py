@@ -14,14 +14,19 @@ if TYPE_CHECKING:
     from viz.frame.lesson.running import Running
     from viz.frame.page import Section
     from viz.frame.scene import Scene
+    from viz.text import Translate
 
 _ON = "_lesson_on"
+_OF_THE_LINK = ("lesson", "own_lesson", "lesson_step")
 
 
 def begin(page: str) -> None:
     """Open the lesson of the link, if there is one: before anything of the page declares a parameter."""
     st.session_state[_ON] = None
-    if state.is_known("lesson"):
+    known = [name for name in _OF_THE_LINK if state.is_known(name)]
+    for name in set(_OF_THE_LINK) - {*known}:  # a link without it, after Back or Forward, ends the lesson
+        state.forget(name)
+    if {*known} & {"lesson", "own_lesson"}:
         from viz.frame.lesson.running import open_lesson
 
         st.session_state[_ON] = open_lesson(page)
@@ -55,6 +60,15 @@ def ask(scene: "Scene", opened: "Sequence[Section]", context: Any) -> bool:
     from viz.frame.lesson.asked import ask_here
 
     return ask_here(lesson, scene, opened, context)
+
+
+def refusal(t: "Translate") -> str:
+    """Why a teacher's own lesson in the link cannot be had, in a sentence; "" where there is none, or it can."""
+    if not state.is_known("own_lesson"):
+        return ""
+    from viz.frame.lesson.own import refusal as of_link
+
+    return of_link(t)
 
 
 def cover() -> None:

@@ -9,14 +9,14 @@ import streamlit as st
 
 from viz.frame import compute
 from viz.frame.format import number, part
-from viz.frame.lesson.bar import Shown, draw
+from viz.frame.lesson.bar import Shown, ask_class, draw
 from viz.frame.lesson.running import Running
 from viz.frame.scene import Scene
 from viz.lessons.about_masks import allowed
 from viz.lessons.answers import key_of
 from viz.lessons.judge import Verdict, judge, read_answer
 from viz.lessons.key import Given, Key, Part, PremiseError, Value
-from viz.lessons.lesson import IN_THE_PAGE, Ask
+from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask
 from viz.lessons.subject import Subject
 from viz.text import Translate, fill
 
@@ -29,6 +29,8 @@ PICKED = {"head": ("layer", "head"), "cell": ("query", "key"), "mask": ("mask", 
 
 def ask_here(running: Running, scene: Scene, opened: "Sequence[Section]", context: Any) -> bool:
     """Draw the bar with the step's question, and say whether the sections stay covered."""
+    if running.step.ask.kind == OPEN:
+        return ask_class(running)
     section = next(section for section in opened if section.name == running.step.section)
     subject = section.subject(context) if section.subject else of_scene(scene, running)
     if not _fill_bar(running, subject):

@@ -56,8 +56,19 @@ def draw(running: Running, shown: Shown) -> None:
             "reveal": shown.reveal,
             "premise": shown.premise,
             "about": shown.about,
+            "covers": step.covers,
         },
     )
+
+
+def ask_class(running: Running) -> bool:
+    """Draw the bar with a teacher's own question, if there is one; say whether the section stays covered."""
+    step, progress = running.step, running.progress
+    if not step.covers:  # there is nothing to wait for
+        progress.done = progress.done or "revealed"
+    running.asks = not progress.done
+    draw(running, Shown(question=step.ask.question[running.lang]))
+    return running.asks
 
 
 def _verdict(t: Translate, shown: Shown, done: str) -> str:

@@ -1,5 +1,6 @@
 """Which lesson is on, at which step; what the step has the page show; and how far the visitor has come."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -9,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import ASSETS
 from viz.frame import state, view
+from viz.frame.lesson.own import LIST, OWN, of_link
 from viz.frame.models_here import models_here
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
@@ -17,8 +19,6 @@ from viz.lessons.read import lesson_named, names
 from viz.text import Translate, translator
 
 _PROGRESS = "_lessons"
-LIST = "lessons"
-"""The page that lists them."""
 
 
 @dataclass(kw_only=True)
@@ -36,9 +36,13 @@ class Progress:
 
 @dataclass(kw_only=True)
 class Running:
-    """A lesson at one of its steps. ``page`` is the page that is open; ``asks`` while its question is open on it."""
+    """A lesson at one of its steps. ``page`` is the page that is open; ``asks`` while its question is open on it.
+
+    ``opens`` is what a link says to open it: its name, or of a teacher's own one all of it.
+    """
 
     lesson: Lesson
+    opens: Mapping[str, str]
     number: int
     page: str
     lang: str
@@ -65,20 +69,22 @@ class Running:
     def keep_place(self) -> None:
         """Keep a place for the bar, here."""
         st.html(ASSETS / "lesson.css")
-        self.place = st.container(key="lesson_place" if self.page == self.step.page else "lesson_away")
+        is_asked = self.page == self.step.page and any(self.step.ask.question.values())
+        self.place = st.container(key="lesson_place" if is_asked else "lesson_away")
 
     def is_here(self, sections: list[str]) -> bool:
         """Whether the page that is open shows what the step is about."""
         return self.page == self.step.page and self.step.section in sections
 
     def link(self, number: int) -> str:
-        """To a step of the lesson; beyond the last, to the list of lessons.
+        """To a step of the lesson; beyond the last, to the list of lessons, which is told of one that it does not list.
 
         A sentence of the visitor's goes along to a step that begins with the same one.
         """
         if not 1 <= number <= len(self.lesson.steps):
-            return f"{path_of(LIST)}?{urlencode({'lang': self.lang})}"
-        step, link = self.lesson.steps[number - 1], {"lesson": self.lesson.name, "lesson_step": str(number)}
+            unlisted = {name: value for name, value in self.opens.items() if name == OWN}
+            return f"{path_of(LIST)}?{urlencode({**unlisted, 'lang': self.lang})}"
+        step, link = self.lesson.steps[number - 1], {**self.opens, "lesson_step": str(number)}
         text = st.session_state.get("text")
         is_same = step.shows[self.read].get("text") == self.step.shows[self.read].get("text")
         if number != self.number and is_same and text and state.is_chosen("text"):
@@ -103,15 +109,25 @@ def n_done(lesson: Lesson) -> int:
     return sum(bool(kept.get((lesson.name, number + 1), Progress()).done) for number in range(len(lesson.steps)))
 
 
+def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
+    """The lesson of the link, and what the link says of it: one of the app's by its name, or a teacher's own."""
+    if name := state.choice("lesson", "", ("", *names())):
+        return lesson_named(name), {"lesson": name}
+    if state.is_known(OWN):
+        return of_link()
+    return None
+
+
 def open_lesson(page: str) -> Running | None:
     """The lesson and the step of the link; what the step shows becomes the page's default."""
-    name = state.choice("lesson", "", ("", *names()))
-    if not name:
+    if (found := lesson_of_link()) is None:
         return None
-    lesson, lang = lesson_named(name), st.session_state["lang"]
+    (lesson, opens), lang = found, st.session_state["lang"]
+    if page == LIST and OWN in opens:  # there it is offered, to be begun or changed
+        return None
     number = state.whole("lesson_step", 1, 1, len(lesson.steps))
     step = lesson.steps[number - 1]
-    opened = Running(lesson=lesson, number=number, page=page, lang=lang, read=_read(step, lang))
+    opened = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
     shown = step.link(opened.read, is_open=not opened.progress.done)
     if page != step.page:
         shown = {name: value for name, value in shown.items() if name in SHARED}

@@ -10,8 +10,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from viz import limits
 from viz.components.mount import mount
+from viz.frame.lesson.own import LIST, step_of_view
 from viz.frame.share.address import address, code_rows, is_local
+from viz.frame.sidebar import path_of
 from viz.text import Translate, sentences
 
 KEY = "_share"
@@ -45,6 +48,9 @@ def _draw(t: Translate, page: str) -> None:
         "title": f"{title} · Headlight",
         "controls": [(name, t(f"share.control_{name}")) for name in CONTROLS],
         "code": list(code_rows(found)) if st.session_state.get(_CODE) == found else None,
+        "step": step_of_view(t, page, section) if section and section != "all" else None,
+        "most_steps": limits.OWN_LESSON_STEPS,
+        "lessons": f"{path_of(LIST)}?{urlencode({'lang': lang})}",
     }
     mount("share/share", key="share_panel", data=data, on_did_change=partial(_take, found))
 

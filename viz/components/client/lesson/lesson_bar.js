@@ -96,12 +96,19 @@ class LessonBar {
       this.row.replaceChildren(this.#link(words.restore, links.here, "main"), this.#next("quiet"));
       return;
     }
+    if (kind === "open" && !question) {
+      this.body.replaceChildren(told);
+      this.row.replaceChildren(this.#next("main"));
+      return;
+    }
     const group = element("fieldset", kind);
     group.append(element("legend", "", {}, question));
     group.append(...this.#answers(given));
     group.disabled = Boolean(done);
     this.body.replaceChildren(told, group);
-    if (done) this.row.replaceChildren(this.#next("main"), this.#does("again", words.again));
+    if (done && !this.data.covers && kind === "open") this.row.replaceChildren(this.#next("main"));
+    else if (done) this.row.replaceChildren(this.#next("main"), this.#does("again", words.again));
+    else if (kind === "open") this.row.replaceChildren(this.#does("reveal", words.uncover, "main"));
     else {
       const check = element("button", "main", { type: "submit", "data-does": "check" }, words.check);
       this.row.replaceChildren(check, ...(hint ? [] : [this.#does("hint", words.hint)]), this.#does("reveal", words.reveal));
@@ -116,8 +123,8 @@ class LessonBar {
     return this.#link(isLast ? words.finish : words.next, links.next, className);
   }
 
-  #does(action, text) {
-    const button = element("button", "quiet", { type: "button", "data-does": action }, text);
+  #does(action, text, className = "quiet") {
+    const button = element("button", className, { type: "button", "data-does": action }, text);
     button.addEventListener("click", () => this.#send(action));
     return button;
   }
@@ -130,6 +137,11 @@ class LessonBar {
       return [field];
     }
     if (kind === "order") return [this.#order(given)];
+    if (kind === "open") { // nobody can judge it, so nobody is sent it
+      const field = element("textarea", "", { rows: "2", maxlength: "2000", "aria-label": words.write, placeholder: words.write });
+      field.value = given ?? "";
+      return [field];
+    }
     if (this.data.in_page) return [element("p", "picked", { role: "status" }, picked ? picked[1] : words.pick)];
     return options.map(([code, label]) => {
       const option = element("label", "option"), radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
@@ -167,13 +179,14 @@ class LessonBar {
     if (!kind) return null;
     if (this.data.in_page) return picked ? picked[0] : null;
     if (kind === "number") return this.form.querySelector("input")?.value ?? null;
+    if (kind === "open") return this.form.querySelector("textarea")?.value ?? null;
     if (kind === "order") return Array.from(this.form.querySelectorAll("li"), (item) => item.dataset.code);
     const chosen = this.form.querySelector("input:checked")?.value;
     return options.find(([code]) => String(code) === chosen)?.[0] ?? null;
   }
 
   #check() {
-    if (this.data.done || !this.data.question) return;
+    if (this.data.done || !this.data.question || this.data.kind === "open") return;
     const answer = this.#answer();
     if (answer === null || answer === "") this.#tell(this.data.words.nothing, "wrong");
     else this.#send("check", answer);

@@ -1,9 +1,11 @@
 // Passing on what is shown: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML that
-// show the open section in somebody else's page, without the controls that are named; and showing it to a class.
+// show the open section in somebody else's page, without the controls that are named; showing it to a class; and having it
+// as a step of a lesson of one's own, which the browser keeps.
 
-import { element } from "../lib/dom.js";
+import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { drawCode } from "../lib/qr.js";
+import { add } from "../lesson/store.js";
 import { snippet } from "./snippet.js";
 
 export default mount((parent) => new Share(parent));
@@ -40,7 +42,7 @@ class Share {
     }
     camera.addEventListener("toggle", () => camera.open && !code && this.setStateValue("did", { n: Date.now(), action: "code", address }));
     const show = element("a", "present", { href: this.data.present, target: "_self" }, words.present);
-    parts.push(camera, this.#embed(), show, this.said);
+    parts.push(camera, this.#embed(), show, ...this.#lesson(), this.said);
     this.root.replaceChildren(...parts);
   }
 
@@ -67,6 +69,20 @@ class Share {
       if (!document.execCommand("copy")) return (this.said.textContent = words.by_hand);
     }
     this.said.textContent = words.copied;
+  }
+
+  /** What is shown, as a step of one's own lesson. */
+  #lesson() {
+    const { words, step, most_steps: most, lessons } = this.data, made = element("div", "row");
+    if (!step) return [];
+    const button = element("button", "add", { type: "button" }, words.add);
+    const mine = element("a", "present", { href: lessons, target: "_self" }, words.my_lesson);
+    button.addEventListener("click", () => {
+      const number = add(step, most);
+      this.said.textContent = number ? fill(words.added, { n: number }) : fill(words.full, { most });
+    });
+    made.append(button, mine);
+    return [made];
   }
 
   #embed() {

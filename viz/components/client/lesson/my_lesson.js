@@ -1,0 +1,227 @@
+// The teacher's own lesson, to be put in order and passed on: it stands in this browser alone, and the server is asked
+// for one thing only, to read a file.
+
+import { element, fill } from "../lib/dom.js";
+import { mount } from "../lib/mount.js";
+import { isTheBrowsers, open } from "../lib/open.js";
+import { keep, load } from "./store.js";
+import { shaped, toCode, toToml } from "./written.js";
+
+const SLOW = 250; // ms without a key, after which the link is made anew
+
+export default mount((parent) => new MyLesson(parent));
+
+class MyLesson {
+  constructor(parent) {
+    this.root = element("section", "mine");
+    this.root.mine = this; // for the browser's tests
+    this.found = element("div", "found");
+    this.list = element("div", "list");
+    this.ways = element("div", "ways");
+    this.said = element("p", "said", { role: "status" });
+    this.root.append(this.found, this.list, this.ways, this.said);
+    parent.append(this.root);
+    this.read = 0;
+    this.stored = () => this.#begin();
+    window.addEventListener("storage", this.stored); // by another tab
+    this.root.addEventListener("keydown", (event) => event.stopPropagation()); // to Streamlit a letter is another run
+    this.root.addEventListener("click", (event) => this.#follow(event));
+  }
+
+  close() {
+    window.removeEventListener("storage", this.stored);
+    clearTimeout(this.later);
+  }
+
+  receive(data, setStateValue) {
+    const before = this.data;
+    [this.data, this.setStateValue] = [data, setStateValue];
+    if (JSON.stringify([before?.words, before?.given]) !== JSON.stringify([data.words, data.given])) this.#begin();
+    const { loaded } = data;
+    if (!loaded || loaded.n !== this.read) return;
+    this.read = 0;
+    if (loaded.lesson) this.#take(loaded.lesson);
+    this.#tell(loaded.problem || fill(data.words.loaded, { n: this.lesson.step.length }));
+  }
+
+  #begin() {
+    this.lesson = load();
+    this.#offer();
+    this.#draw();
+  }
+
+  #follow(event) {
+    const link = event.target instanceof Element && event.target.closest("a.here");
+    if (!link || isTheBrowsers(event)) return;
+    event.preventDefault();
+    open(link.href);
+  }
+
+  /** A lesson that came in a link can be begun again, or be made one's own. */
+  #offer() {
+    const { words, given } = this.data;
+    if (!given) return this.found.replaceChildren();
+    const start = element("a", "here main", { href: given.start }, words.start);
+    const take = this.#button("take", words.take, () => (this.#take(given.lesson), this.#tell(words.taken)));
+    const row = element("div", "row");
+    row.append(start, take);
+    this.found.replaceChildren(element("p", "", {}, words.given), element("p", "name", {}, given.title), row);
+  }
+
+  #take(lesson) {
+    this.lesson = shaped(lesson);
+    this.#changed();
+    this.#draw();
+  }
+
+  #button(does, text, act, attributes = {}) {
+    const made = element("button", "", { type: "button", "data-does": does, ...attributes }, text);
+    made.addEventListener("click", act);
+    return made;
+  }
+
+  #draw() {
+    const { words } = this.data, { step } = this.lesson;
+    this.said.textContent = "";
+    if (!step.length) {
+      this.list.replaceChildren(element("p", "", {}, words.empty));
+      this.ways.replaceChildren(this.#load());
+      return;
+    }
+    const title = this.#field(words.title, this.lesson.title, this.data.longest.title, (text) => (this.lesson.title = text));
+    const list = element("ol");
+    list.append(...step.map((one, at) => this.#step(one, at)));
+    this.list.replaceChildren(title, list);
+    this.#out();
+  }
+
+  #field(label, value, longest, take, tag = "input") {
+    const made = element("label", "field", {}, label), field = element(tag, "", { maxlength: String(longest), ...(tag === "input" ? { type: "text" } : { rows: "2" }) });
+    field.value = value;
+    field.addEventListener("input", () => {
+      take(field.value);
+      this.#changed();
+    });
+    made.append(field);
+    return made;
+  }
+
+  #step(step, at) {
+    const { words, longest } = this.data, item = element("li"), row = element("div", "row"), number = at + 1;
+    const move = (way, sign, off) => {
+      const named = `${fill(words.step, { n: number })}: ${words[way]}`;
+      const made = this.#button(way, sign, () => this.#move(at, way), { "aria-label": named });
+      made.disabled = off;
+      return made;
+    };
+    const query = new URLSearchParams({ ...step.parameters, section: step.section, lang: this.data.lang });
+    const see = element("a", "here", { href: `${step.page.replaceAll("_", "-")}?${query}` }, words.see);
+    row.append(move("up", "↑", !at), move("down", "↓", number === this.lesson.step.length), see, move("remove", "✕", false));
+    const covers = element("label", "covers"), box = element("input", "", { type: "checkbox" });
+    box.checked = step.covers;
+    box.addEventListener("change", () => {
+      step.covers = box.checked;
+      this.#changed();
+    });
+    covers.append(box, element("span", "", {}, words.covers));
+    const shown = () => (covers.hidden = !step.ask.question);
+    const asks = (text) => {
+      if (!step.ask.question && text) box.checked = step.covers = true; // whoever asks is first answered, then shows
+      step.ask.question = text;
+      shown();
+    };
+    shown();
+    item.append(
+      this.#field(words.step_title, step.title, longest.title, (text) => (step.title = text)),
+      this.#field(words.question, step.ask.question, longest.question, asks, "textarea"), covers, row,
+    );
+    return item;
+  }
+
+  #move(at, way) {
+    const { step } = this.lesson, [moved] = step.splice(at, 1), to = way === "up" ? at - 1 : at + 1;
+    if (way !== "remove") step.splice(to, 0, moved);
+    this.#changed();
+    this.#draw();
+    const items = this.list.querySelectorAll("li"), next = items[Math.min(way === "remove" ? at : to, items.length - 1)];
+    const held = next?.querySelector(`[data-does=${way}]:enabled`) ?? next?.querySelector("button:enabled") ?? this.ways.querySelector("a, button, input");
+    held?.focus(); // what was pressed has moved, and the keyboard with it
+    if (way === "remove") this.#tell(fill(this.data.words.removed, { title: moved.title }));
+  }
+
+  #changed() {
+    if (!keep(this.lesson)) this.#tell(this.data.words.not_kept);
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.lesson.step.length && this.#out(), SLOW);
+  }
+
+  #tell(text) {
+    this.said.textContent = text;
+  }
+
+  /** The ways out: by a link if it is short enough, and as a file in any case. */
+  async #out() {
+    const { words, lang, longest } = this.data, made = toCode(this.lesson);
+    this.making = made;
+    const code = await made;
+    if (this.making !== made || !this.lesson.step.length) return; // it has been changed meanwhile
+    const query = (more) => new URLSearchParams({ own_lesson: code, ...more, lang });
+    const at = (page, more) => new URL(`${page.replaceAll("_", "-")}?${query(more)}`, location.href).href;
+    const first = this.lesson.step[0].page, link = at(first, { lesson_step: "1" }), size = new TextEncoder().encode(link).length;
+    const rest = element("div", "row");
+    rest.append(this.#button("file", words.file, () => offer(toToml(this.lesson))), this.#load(), this.#button("empty", words.clear, () => this.#empty()));
+    if (size > longest.link) {
+      this.ways.replaceChildren(element("p", "long", { role: "note" }, fill(words.too_long, { n: size, most: longest.link })), rest);
+      return;
+    }
+    const row = element("div", "row"), field = element("input", "link", { readonly: "", "aria-label": words.link });
+    field.value = link;
+    field.addEventListener("focus", () => field.select());
+    row.append(
+      element("a", "here main", { href: link }, words.start),
+      element("a", "here", { href: at(first, { lesson_step: "1", present: "1" }) }, words.present),
+    );
+    const pass = element("div", "row");
+    pass.append(field, this.#button("copy", words.copy, () => this.#copy(field)));
+    this.ways.replaceChildren(row, pass, element("p", "note", {}, fill(words.size, { n: size, most: longest.link })), rest);
+  }
+
+  async #copy(field) {
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch { // no clipboard outside TLS
+      field.select();
+      if (!document.execCommand("copy")) return this.#tell(this.data.words.by_hand);
+    }
+    this.#tell(this.data.words.copied);
+  }
+
+  #load() {
+    const { words, longest } = this.data, made = element("label", "load", {}, words.load), field = element("input", "", { type: "file", accept: ".toml,text/plain" });
+    field.addEventListener("change", async () => {
+      const [file] = field.files;
+      if (!file) return;
+      field.value = "";
+      if (file.size > longest.file) return this.#tell(words.large);
+      this.read = Date.now();
+      this.setStateValue("did", { n: this.read, action: "read", text: await file.text() });
+    });
+    made.append(field);
+    return made;
+  }
+
+  /** Take all steps away, after asking once more. */
+  #empty() {
+    const { words } = this.data, row = element("div", "row", { role: "alert" });
+    const back = this.#button("keep", words.keep, () => this.#out());
+    row.append(element("span", "", {}, words.sure), this.#button("sure", words.clear, () => (this.#take(null), this.#tell(words.cleared))), back);
+    this.ways.replaceChildren(row);
+    back.focus();
+  }
+}
+
+function offer(text) {
+  const link = element("a", "", { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: "lesson.toml" });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -1,0 +1,40 @@
+// @ts-check
+// A teacher's own lesson, kept in this browser and nowhere else: there after a reload, and on every page.
+
+import { shaped } from "./written.js";
+
+const KEY = "headlight-lesson";
+let instead = ""; // where a browser keeps nothing: as long as the page is open
+
+export function load() {
+  try {
+    return shaped(JSON.parse(localStorage.getItem(KEY) ?? (instead || "null")));
+  } catch {
+    return shaped(null);
+  }
+}
+
+/** Keep a lesson; says whether the browser does. @param {import("./written.js").Lesson} lesson */
+export function keep(lesson) {
+  instead = JSON.stringify(lesson);
+  try {
+    localStorage.setItem(KEY, instead);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Put a view behind the steps there are; gives their number, or 0 if there are as many as there can be.
+ *
+ * @param {import("./written.js").Step} step
+ * @param {number} most
+ */
+export function add(step, most) {
+  const lesson = load();
+  if (lesson.step.length >= most) return 0;
+  lesson.step.push(step);
+  keep(lesson);
+  return lesson.step.length;
+}

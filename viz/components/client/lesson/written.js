@@ -1,0 +1,50 @@
+// @ts-check
+// A teacher's own lesson as it is passed on: packed into a link, or as a file in the format of assets/lessons. What comes
+// back from either is read, and held to its limits, by the server (viz/lessons/own.py).
+
+/**
+ * @typedef {{page: string, section: string, parameters: Record<string, string>, covers: boolean, title: string, ask: {question: string}}} Step
+ * @typedef {{title: string, step: Step[]}} Lesson
+ */
+
+const VERSION = "1"; // as in viz/lessons/own.py
+const BARE = /^[A-Za-z0-9_-]+$/;
+
+/** @param {any} text */
+const plain = (text) => (typeof text === "string" ? text : "");
+
+/** Whatever was kept, as a lesson: what is missing is empty, what is of the wrong kind is left out. @param {any} kept @returns {Lesson} */
+export function shaped(kept) {
+  const steps = Array.isArray(kept?.step) ? kept.step : [];
+  return { title: plain(kept?.title), step: steps.filter((/** @type {any} */ step) => plain(step?.page) && plain(step?.section)).map(shapedStep) };
+}
+
+/** @param {any} step @returns {Step} */
+function shapedStep({ page, section, parameters, covers, title, ask }) {
+  const chosen = Object.entries(parameters ?? {}).map(([name, value]) => [name, String(value)]);
+  return { page, section, parameters: Object.fromEntries(chosen), covers: covers === true, title: plain(title), ask: { question: plain(ask?.question) } };
+}
+
+/** A lesson in letters that a link may hold. @param {Lesson} lesson */
+export async function toCode(lesson) {
+  const squeezed = new Blob([JSON.stringify(lesson)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(squeezed).arrayBuffer());
+  const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return VERSION + letters.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** A lesson as a TOML file. @param {Lesson} lesson */
+export function toToml({ title, step }) {
+  const lines = [`title = ${written(title)}`];
+  for (const { page, section, parameters, covers, title: name, ask } of step) {
+    lines.push("", "[[step]]", `page = ${written(page)}`, `section = ${written(section)}`, `title = ${written(name)}`, `covers = ${covers}`);
+    for (const [key, value] of Object.entries(parameters)) lines.push(`parameters.${BARE.test(key) ? key : written(key)} = ${written(value)}`);
+    if (ask.question) lines.push(`ask.question = ${written(ask.question)}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** A text between quotes, as TOML and JSON both have it; TOML wants one sign more written by its number. @param {string} text */
+function written(text) {
+  return JSON.stringify(text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")).replaceAll("\u007f", "\\u007f");
+}

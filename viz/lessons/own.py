@@ -1,0 +1,205 @@
+"""A teacher's own lesson: steps that are views of the app, each with a title and perhaps a question, as plain text.
+
+It comes from outside, in a link or a file, and is believed in nothing: a fixed set of names, each with a limit.
+"""
+
+import base64
+import binascii
+import json
+import re
+import tomllib
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from viz import limits
+from viz.lessons.lesson import LANGUAGES, OPEN, Ask, Lesson, Said, Step
+
+VERSION = "1"
+"""The first sign of what a link holds: how the rest of it is written."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_CODE = re.compile(r"[A-Za-z0-9_-]+")
+_LINE = re.compile(r"at line (\d+)")
+_OF_THE_VIEW = frozenset(
+    ("section", "lang", "lesson", "lesson_step", "own_lesson", "present", "notes", "print", "without", "theme", "embed")
+)
+"""What a link says of the lesson itself or of how a page is looked at: no step changes it."""
+
+
+class OwnLessonError(ValueError):
+    """A lesson from outside cannot be had. ``code`` names the sentence that says why; ``values`` fill it in."""
+
+    def __init__(self, code: str, **values: int | str) -> None:
+        self.code, self.values = code, values
+        super().__init__(f"{code} {values}" if values else code)
+
+
+@lru_cache(maxsize=64)
+def own_lesson(code: str) -> Lesson:
+    """The lesson that a link holds.
+
+    Raises:
+        OwnLessonError: if it holds none.
+    """
+    name = blake2b(code.encode(), digest_size=8).hexdigest()
+    return lesson_of(checked(unpacked(code)), f"own-{name}")
+
+
+def unpacked(code: str) -> Any:
+    """What is packed into a link: JSON, compressed, in letters that a link may hold.
+
+    Raises:
+        OwnLessonError: if that cannot be read, or is larger than it may be.
+    """
+    if len(code) > limits.OWN_LESSON_LINK:
+        raise OwnLessonError("large")
+    if not code.startswith(VERSION) or not _CODE.fullmatch(code):
+        raise OwnLessonError("broken")
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        squeezed = base64.urlsafe_b64decode(code[1:] + "=" * (-len(code[1:]) % 4))
+        written = unpacker.decompress(squeezed, limits.OWN_LESSON_BYTES)
+    except (binascii.Error, zlib.error):
+        raise OwnLessonError("broken") from None
+    if unpacker.unconsumed_tail:  # a few bytes may say that they are gigabytes: nobody asks them for more
+        raise OwnLessonError("large")
+    try:
+        return json.loads(written) if unpacker.eof else None
+    except (RecursionError, ValueError):  # no JSON; lists in lists without an end; a number without one
+        raise OwnLessonError("broken") from None
+
+
+def packed(table: Mapping[str, Any]) -> str:
+    """A lesson as a link holds it; the browser does the same (``client/lesson/store.js``)."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    written = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
+    squeezed = packer.compress(written) + packer.flush()
+    return VERSION + base64.urlsafe_b64encode(squeezed).decode().rstrip("=")
+
+
+def read_toml(written: str) -> dict[str, Any]:
+    """A lesson from a file in the format of ``assets/lessons``, where a text may be one for all languages.
+
+    Raises:
+        OwnLessonError: if it is none.
+    """
+    if len(written.encode("utf8", "replace")) > limits.OWN_LESSON_BYTES:
+        raise OwnLessonError("large")
+    try:
+        table = tomllib.loads(written)
+    except (RecursionError, ValueError) as error:
+        found = _LINE.search(str(error))
+        raise OwnLessonError("toml", line=found[1] if found else "?") from None
+    return checked(table)
+
+
+def checked(table: Any) -> dict[str, Any]:
+    """A lesson's table with nothing in it but what a lesson may hold, every text within its limit.
+
+    Raises:
+        OwnLessonError: if something is missing, of the wrong kind, not known, or too much.
+    """
+    if not isinstance(table, dict):
+        raise OwnLessonError("broken")
+    _known(table, {"title", "step"}, 0)
+    steps = table.get("step")
+    if not isinstance(steps, list) or not 1 <= len(steps) <= limits.OWN_LESSON_STEPS:
+        raise OwnLessonError("steps", most=limits.OWN_LESSON_STEPS)
+    title = _text(table, "title", limits.OWN_LESSON_TITLE, 0)
+    return {"title": title, "step": [_step(step, number) for number, step in enumerate(steps, 1)]}
+
+
+def _known(table: Any, names: set[str], number: int) -> None:
+    if not isinstance(table, dict):
+        raise OwnLessonError("kind", name="step", step=number)
+    if unknown := sorted(table.keys() - names):
+        shown = [name if _NAME.fullmatch(name) else "?" for name in unknown[:3]]
+        raise OwnLessonError("unknown", names=", ".join(shown), step=number)
+
+
+def _text(table: Mapping[str, Any], name: str, longest: int, number: int) -> str | dict[str, str]:
+    """A text: one for all languages, or one for each; "" where nothing is said."""
+    found = table.get(name, "")
+    texts = list(found.values()) if isinstance(found, dict) else [found]
+    if isinstance(found, dict) and set(found) != set(LANGUAGES):
+        raise OwnLessonError("kind", name=name, step=number)
+    if not all(isinstance(text, str) for text in texts):
+        raise OwnLessonError("kind", name=name, step=number)
+    if any(len(text) > longest for text in texts):
+        raise OwnLessonError("long", name=name, most=longest, step=number)
+    return dict(found) if isinstance(found, dict) else found
+
+
+def _step(table: Any, number: int) -> dict[str, Any]:
+    _known(table, {"page", "section", "parameters", "covers", "title", "ask"}, number)
+    for name in ("page", "section"):
+        if not isinstance(table.get(name), str) or not _NAME.fullmatch(table[name]):
+            raise OwnLessonError("kind", name=name, step=number)
+    asked, covers = table.get("ask", {}), table.get("covers", False)
+    _known(asked, {"question"}, number)
+    if not isinstance(covers, bool):
+        raise OwnLessonError("kind", name="covers", step=number)
+    return {
+        "page": table["page"],
+        "section": table["section"],
+        "parameters": _parameters(table.get("parameters", {}), number),
+        "covers": covers,
+        "title": _text(table, "title", limits.OWN_LESSON_TITLE, number),
+        "ask": {"question": _text(asked, "question", limits.OWN_LESSON_QUESTION, number)},
+    }
+
+
+def _parameters(table: Any, number: int) -> dict[str, str]:
+    """Of the page's link, as they stand in it. What each may be the page itself says, as of any link's."""
+    if not isinstance(table, dict) or len(table) > limits.OWN_LESSON_PARAMETERS:
+        raise OwnLessonError("kind", name="parameters", step=number)
+    found = {}
+    for name, value in table.items():
+        if not _NAME.fullmatch(name) or isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise OwnLessonError("kind", name="parameters", step=number)
+        if isinstance(value, int) and abs(value) > 10**15:  # Python writes no number of thousands of digits
+            raise OwnLessonError("kind", name="parameters", step=number)
+        if len(str(value)) > limits.CHARACTERS:
+            raise OwnLessonError("long", name=name, most=limits.CHARACTERS, step=number)
+        if name not in _OF_THE_VIEW:
+            found[name] = str(value)
+    return found
+
+
+def _said(text: str | Mapping[str, str]) -> Said:
+    return {language: text if isinstance(text, str) else text[language] for language in LANGUAGES}
+
+
+def lesson_of(table: Mapping[str, Any], name: str) -> Lesson:
+    """A checked table as a lesson like any other; what is asked in it nobody but the teacher can judge."""
+    steps = tuple(_lesson_step(step) for step in table["step"])
+    return Lesson(name=name, title=_said(table["title"]), knows=_said(""), steps=steps)
+
+
+def _lesson_step(step: Mapping[str, Any]) -> Step:
+    nothing: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
+    question = _said(step["ask"]["question"])
+    return Step(
+        page=step["page"],
+        section=step["section"],
+        shows=dict.fromkeys(LANGUAGES, step["parameters"]),
+        before=nothing,
+        covers=step["covers"] and any(question.values()),
+        minutes=0,
+        text=_said(step["title"]),
+        note=_said(""),
+        ask=Ask(
+            kind=OPEN,
+            answer="",
+            arguments=nothing,
+            tolerance=0,
+            options={},
+            question=question,
+            hint=_said(""),
+            wrong={},
+            reveal=_said(""),
+        ),
+    )
