@@ -13,6 +13,7 @@ from viz.frame.connection.first_visit import use_own_pages
 from viz.frame.connection.reconnect import come_back
 from viz.frame.share import panel
 from viz.frame.terms import links, marks
+from viz.frame.view import paper
 
 
 def page_of(name: str) -> Any:
@@ -24,6 +25,8 @@ def draw(name: str) -> None:
     """A page, and what a lesson has to say of it; the first page has no lesson."""
     if name != FIRST:
         lesson.begin(name)
+    if lesson.print_whole(t):
+        return
     page_of(name).draw()
     if name != FIRST:
         lesson.end()
@@ -44,6 +47,7 @@ embedded = looked_at.embed
 if embedded:
     st.html(ASSETS / "embedded.css")
 present.begin()
+paper.begin()
 panel.hide(looked_at.hide)
 marks.begin()
 t = sidebar.language()

@@ -51,9 +51,14 @@ def _item(t: Translate, lang: str, lesson: Lesson) -> str:
     link = f"{path_of(lesson.steps[at - 1].page)}?{urlencode({'lesson': lesson.name, 'lesson_step': at, 'lang': lang})}"
     size = t("lessons.size", minutes=lesson.minutes, steps=steps)
     far = f" · {t('lessons.done', done=done, steps=steps)}" if done else ""
+    sheets = " · ".join(
+        f'<a target="_blank" href="{escape(f"{link}&print={print_as}")}">{escape(t(f"lessons.{name}"))}</a>'
+        for print_as, name in (("1", "sheet"), ("answers", "answers"))
+    )
     return (
         f'<li><a class="see alone" href="{escape(link)}">{escape(lesson.title[lang])}</a> '
-        f"<small>{escape(size + far)}</small><p>{escape(lesson.knows[lang])}</p></li>"
+        f"<small>{escape(size + far)}</small><p>{escape(lesson.knows[lang])}</p>"
+        f'<small class="sheets">{sheets}</small></li>'
     )
 
 

@@ -1,10 +1,18 @@
 """On paper: nothing to press, nothing cut off, and of a lesson's step a sheet with room to write."""
 
 import re
+from io import BytesIO
+from unicodedata import normalize
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Frame, Page, expect
+from pypdf import PdfReader
 
 from tests.browser.drive import frame, wait_run
+from tests.contrast import ENOUGH, contrast
+from tests.lessons.test_own import TABLE
+from viz.lessons.lesson import Lesson
+from viz.lessons.own import own_lesson, packed
+from viz.lessons.read import lesson_named
 from viz.text import translator
 
 T = translator("en")
@@ -48,3 +56,85 @@ def test_a_step_is_a_worksheet_and_with_its_answer_a_key(visit):
     expect(page.locator(".stPlotlyChart")).to_be_visible()
     frame(page)
     assert (is_cut_off(page), pages(page, "Letter")) == ([], 1)
+
+
+SIZES = {"A4": (595, 842), "Letter": (612, 792)}
+"""In points."""
+INK = """() => {
+  const found = [], walk = (root) => {
+    for (const node of root.querySelectorAll('*')) {
+      if (node.shadowRoot) walk(node.shadowRoot);
+      const says = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
+      const isText = says && !(node instanceof SVGElement) && !['STYLE', 'SCRIPT'].includes(node.tagName);
+      if (isText && node.checkVisibility({ visibilityProperty: true }))
+        found.push([node.textContent.trim().slice(0, 40), getComputedStyle(node).color]);
+    }
+  };
+  walk(document.querySelector('.stMain'));
+  return found;
+}"""
+"""What is written, and in which colour; printed without backgrounds it stands on white."""
+
+
+def printed(page: Page, paper: str) -> list[str]:
+    """What stands on each sheet, as a reader of the file finds it."""
+    found = PdfReader(BytesIO(page.pdf(format=paper)))
+    assert {tuple(map(round, sheet.mediabox[2:])) for sheet in found.pages} in ({SIZES[paper]}, {(596, 843)})
+    return [plain(sheet.extract_text()) for sheet in found.pages]
+
+
+def plain(text: str) -> str:
+    """A text with one name for signs that look the same: a font may give a Chinese one by its older."""
+    return normalize("NFKC", " ".join(text.split()))
+
+
+def is_pale(page: Page | Frame) -> list[str]:
+    """What could hardly be read in black and white."""
+    written = ((text, tuple(map(float, re.findall(r"[\d.]+", colour)[:3]))) for text, colour in page.evaluate(INK))
+    return [text for text, colour in written if contrast(colour, (255, 255, 255)) < ENOUGH]
+
+
+def assert_sheets(page: Page, lesson: Lesson, lang: str, *, answers: bool) -> None:
+    """One for each step, on either paper, with what it says, and nothing cut off."""
+    expect(page.locator(".sheet-of-steps[data-ready]")).to_be_attached()
+    for paper in SIZES:
+        sheets = printed(page, paper)
+        assert len(sheets) == len(lesson.steps)
+        for number, (sheet, step) in enumerate(zip(sheets, lesson.steps, strict=True), 1):
+            assert plain(translator(lang)("lesson.bar_step", number=number, steps=len(sheets))) in sheet
+            assert plain(step.text[lang])[:12] in sheet
+            assert (bool(step.note[lang]) and plain(step.note[lang])[:12] in sheet) is answers
+    for step_in_frame in page.frames[1:]:
+        assert is_pale(step_in_frame) == []
+        assert step_in_frame.evaluate(WHOLE) == [True, True], "nothing is cut off"
+
+
+WHOLE = """() => [document.documentElement.scrollWidth <= innerWidth,
+    document.querySelector('.stMainBlockContainer').getBoundingClientRect().bottom <= innerHeight]"""
+
+
+def test_a_lesson_is_a_sheet_for_each_step_with_its_answers(visit):
+    page = visit("step-by-step", lesson="one_head", print="answers", scheme="dark")
+    assert_sheets(page, lesson_named("one_head"), "en", answers=True)
+
+
+def test_a_teachers_own_lesson_is_printed_to_be_filled_in(visit):
+    page = visit("masks", own_lesson=packed(TABLE), print=1)
+    assert_sheets(page, own_lesson(packed(TABLE)), "en", answers=False)
+    expect(page.locator(".sheet-of-steps h1")).to_have_text(TABLE["title"])
+    covered, shown = (frame.locator for frame in page.frames[1:])
+    expect(covered(".st-key-lesson_cover")).to_be_visible()
+    expect(shown(".paper-room")).to_be_visible()
+    expect(shown(".painter canvas").first).to_be_visible()
+
+
+def test_a_section_is_a_worksheet_and_light_on_a_dark_screen(visit):
+    page = visit("masks", source="words", mask="causal", print=1, scheme="dark")
+    page.wait_for_url("**embed_options=light_theme**")
+    wait_run(page)
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(255, 255, 255)")
+    (sheet, *rest) = printed(page, "A4")
+    assert "What do you see?" in " ".join([sheet, *rest]) and len(rest) <= 1
+    assert T("masks.title") in sheet and T("masks.editor.title") in sheet
+    expect(page.get_by_test_id("stSidebar")).not_to_be_visible()
+    assert is_pale(page) == []

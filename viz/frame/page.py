@@ -24,6 +24,7 @@ from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.share import figure_menu
 from viz.frame.terms.letters import translate_letters
 from viz.frame.terms.marks import say
+from viz.frame.view.paper import room_to_write
 from viz.models.layout import LoadedModel
 from viz.text import Translate, has_text, translator
 
@@ -166,7 +167,8 @@ class Page:
         for section in opened:
             with st.container(key=f"section_{section.name}"):
                 # Of one section the name is in the bar already, but there it is no title to go to.
-                is_said = len(opened) == 1 and not view.current().present
+                looked_at = view.current()
+                is_said = len(opened) == 1 and not looked_at.present and not looked_at.is_paper
                 with st.container(key="title_unseen") if is_said else nullcontext():
                     st.header(scene.t(f"{self.name}.{section.name}.title"), anchor=False)
                 if is_covered:
@@ -174,7 +176,8 @@ class Page:
                     continue
                 if not lesson.is_asking():
                     say(scene.t(f"{self.name}.{section.name}.lead"))
-                checks = list(section.draw(context) or ())
+                with room_to_write(scene.t, section.name):
+                    checks = list(section.draw(context) or ())
                 footer(scene.t, self.name, section, context, checks)
 
     def _note_figures(self, scene: Scene, opened: tuple[Section, ...]) -> None:
@@ -215,10 +218,13 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
     present = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
     offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
     passed = sum(check.passed for check in checks)
+    looked_at = view.current()
     labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
     labels["checks"] = t("footer.checks", passed=passed, n=len(checks))
     opened = None
-    if offered and not view.current().present:
+    if looked_at.is_paper:  # nothing is to be pressed there
+        opened = "why" if looked_at.print == "answers" and "why" in offered else None
+    elif offered and not looked_at.present:
         opened = st.pills(
             t("footer.label"),
             offered,

@@ -24,9 +24,9 @@ def language() -> Translate:
 
 def describe_page() -> None:
     """Tell the browser what Streamlit does not: the page's language, what the keyboard needs, and of its pictures."""
-    lang = st.session_state["lang"]
-    data = {"lang": lang, "theme": view.current().theme, "figures": figure_menu.tell(lang)}
-    mount("frame/document", key="document", data=data)
+    lang, looked_at = st.session_state["lang"], view.current()
+    theme = "light" if looked_at.is_paper else looked_at.theme
+    mount("frame/document", key="document", data={"lang": lang, "theme": theme, "figures": figure_menu.tell(lang)})
 
 
 def language_control(t: Translate) -> None:

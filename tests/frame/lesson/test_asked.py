@@ -199,3 +199,18 @@ def test_what_no_bar_sends_changes_nothing(action, sent):
 @pytest.mark.parametrize("sent", ["a", 10**5, True, -1, ["0"]])
 def test_an_answer_that_is_none_is_no_verdict(sent):
     assert read_answer("word", sent, range(5)) is None
+
+
+@pytest.mark.parametrize(
+    ("lesson", "number", "kind"), [("ten_minutes", 1, "word"), ("ten_minutes", 3, "option"), ("many_heads", 5, "order")]
+)
+def test_a_sheet_with_answers_marks_what_is_right(open_app, lesson, number, kind):
+    step = lesson_named(lesson).steps[number - 1]
+    link = {"lesson": lesson, "lesson_step": number, "embed": 1, "lang": "zh"}
+    bar = said(open_app(step.page, **link, print="answers"))
+    assert (bar["kind"], bar["done"], bar["told"]) == (kind, "revealed", step.note["zh"])
+    codes = [code for code, _ in bar["options"]]
+    assert bar["right"] and set(bar["right"]) <= set(codes)
+    assert len(bar["right"]) == (len(codes) if kind == "order" else 1)
+    sheet = said(open_app(step.page, **link, print=1))
+    assert (sheet["done"], sheet["right"], sheet["told"], sheet["reveal"]) == ("", [], "", "")

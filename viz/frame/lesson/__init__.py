@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from viz.frame import state
+from viz.frame import state, view
 
 if TYPE_CHECKING:
     from viz.frame.lesson.running import Running
@@ -60,6 +60,17 @@ def ask(scene: "Scene", opened: "Sequence[Section]", context: Any) -> bool:
     from viz.frame.lesson.asked import ask_here
 
     return ask_here(lesson, scene, opened, context)
+
+
+def print_whole(t: "Translate") -> bool:
+    """Draw the lesson that is on as sheets of paper, if that is asked for; each is a page in a frame of its own."""
+    lesson, looked_at = current(), view.current()
+    if lesson is None or not looked_at.is_paper or looked_at.embed:
+        return False
+    from viz.frame.lesson.sheet import sheets
+
+    sheets(t, lesson)
+    return True
 
 
 def refusal(t: "Translate") -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from viz.frame import compute
+from viz.frame import compute, view
 from viz.frame.format import number, part
 from viz.frame.lesson.bar import Shown, ask_class, draw
 from viz.frame.lesson.running import Running
@@ -121,7 +121,17 @@ def _shown(running: Running, key: Key, subject: Subject, verdict: Verdict | None
         hint=fill(ask.hint[lang], **values) if progress.hinted else None,
         reveal=fill(ask.reveal[lang], **values) if progress.done else "",
         about=_about(ask, subject),
+        right=_right(ask.kind, key) if view.current().print == "answers" else [],
     )
+
+
+def _right(kind: str, key: Key) -> list[Given]:
+    """The options of the bar that are right; of an order, all of them in it."""
+    if kind == "order":
+        (order,) = key.right
+        assert isinstance(order, tuple)
+        return [*order]
+    return [*key.right] if kind in ("word", "option") else []
 
 
 @dataclass(frozen=True, kw_only=True)

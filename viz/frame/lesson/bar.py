@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from viz.components.mount import mount
+from viz.frame import view
 from viz.frame.lesson.running import Progress, Running, n_done, progress
 from viz.lessons.judge import LONGEST
 from viz.lessons.lesson import IN_THE_PAGE
@@ -21,7 +22,10 @@ MOST = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What the bar says of a question; ``premise`` says why it cannot be asked."""
+    """What the bar says of a question; ``premise`` says why it cannot be asked.
+
+    ``right`` is what is marked as right on a sheet with answers: options, or things in their order.
+    """
 
     question: str = ""
     options: list[tuple[Any, str]] = field(default_factory=list)
@@ -32,11 +36,13 @@ class Shown:
     reveal: str = ""
     premise: str = ""
     about: str = ""
+    right: list[Any] = field(default_factory=list)
 
 
 def draw(running: Running, shown: Shown) -> None:
     """Draw the bar with a question, in the place that was kept for it."""
     step, done = running.step, running.progress.done
+    looked_at = view.current()
     reads_other = running.read != running.lang
     _mount(
         running,
@@ -57,6 +63,9 @@ def draw(running: Running, shown: Shown) -> None:
             "premise": shown.premise,
             "about": shown.about,
             "covers": step.covers,
+            "print": looked_at.print,
+            "right": shown.right,
+            "told": step.note[running.lang] if looked_at.print == "answers" else "",
         },
     )
 

@@ -69,8 +69,8 @@ class Running:
     def keep_place(self) -> None:
         """Keep a place for the bar, here."""
         st.html(ASSETS / "lesson.css")
-        is_asked = self.page == self.step.page and any(self.step.ask.question.values())
-        self.place = st.container(key="lesson_place" if is_asked else "lesson_away")
+        asks = "lesson_place" if any(self.step.ask.question.values()) else "lesson_says"
+        self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
 
     def is_here(self, sections: list[str]) -> bool:
         """Whether the page that is open shows what the step is about."""
@@ -128,6 +128,8 @@ def open_lesson(page: str) -> Running | None:
     number = state.whole("lesson_step", 1, 1, len(lesson.steps))
     step = lesson.steps[number - 1]
     opened = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
+    if view.current().print == "answers":
+        opened.progress.done = opened.progress.done or "revealed"
     shown = step.link(opened.read, is_open=not opened.progress.done)
     if page != step.page:
         shown = {name: value for name, value in shown.items() if name in SHARED}

@@ -52,6 +52,11 @@ class View:
         """Whether the page stands without the navigation."""
         return self.present or self.notes or self.embed
 
+    @property
+    def is_paper(self) -> bool:
+        """Whether the page is made for paper."""
+        return self.print != PRINTS[0]
+
     def shows(self, name: str) -> bool:
         """Whether a control is shown, which has this name in the link, or is called so below."""
         return name not in self.hide

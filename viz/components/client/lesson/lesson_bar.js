@@ -41,8 +41,9 @@ class LessonBar {
     const before = this.data;
     [this.data, this.setStateValue] = [data, setStateValue];
     const isNew = !before || before.lesson !== data.lesson || before.number !== data.number;
-    const asked = JSON.stringify([data.number, data.kind, data.question, data.options, data.done, data.picked, data.hint, data.premise, data.n_done]);
+    const asked = JSON.stringify([data.number, data.kind, data.question, data.options, data.done, data.picked, data.hint, data.premise, data.n_done, data.print]);
     if (isNew) this.said.replaceChildren();
+    this.root.dataset.print = data.print;
     this.#head();
     if (asked !== this.asked) this.#ask(isNew || before.about !== data.about);
     this.asked = asked;
@@ -144,7 +145,8 @@ class LessonBar {
     }
     if (this.data.in_page) return [element("p", "picked", { role: "status" }, picked ? picked[1] : words.pick)];
     return options.map(([code, label]) => {
-      const option = element("label", "option"), radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
+      const isRight = this.data.right.some((right) => String(right) === String(code));
+      const option = element("label", isRight ? "option is-right" : "option"), radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
       radio.checked = String(given) === String(code);
       option.append(radio, element("span", "", {}, label));
       return option;
@@ -154,7 +156,8 @@ class LessonBar {
   /** A list in which each thing can be moved up and down. */
   #order(given) {
     const { options, words, done } = this.data, labels = new Map(options), list = element("ol", "order");
-    const codes = Array.isArray(given) && given.length === options.length ? given : options.map(([code]) => code);
+    const known = [this.data.right, given].find((order) => Array.isArray(order) && order.length === options.length);
+    const codes = known ?? options.map(([code]) => code);
     for (const code of codes) {
       const item = element("li", "", { "data-code": code });
       item.append(element("span", "", {}, labels.get(code)));
@@ -201,6 +204,7 @@ class LessonBar {
     const { verdict, is_right: isRight, hint, reveal, done, words, kind } = this.data;
     const lines = [];
     if (verdict) lines.push([isRight ? "right" : "wrong", verdict]);
+    if (this.data.told) lines.push(["told", this.data.told]);
     if (reveal) lines.push(["reveal", reveal]);
     else if (hint) lines.push(["hint", `${words.hint_says} ${hint}`]);
     const now = JSON.stringify(kind ? lines : []);

@@ -180,6 +180,8 @@ class MyLesson {
     row.append(
       element("a", "here main", { href: link }, words.start),
       element("a", "here", { href: at(first, { lesson_step: "1", present: "1" }) }, words.present),
+      element("a", "paper", { href: at(first, { print: "1" }), target: "_blank" }, words.sheet),
+      element("a", "paper", { href: at(first, { print: "answers" }), target: "_blank" }, words.answers),
     );
     const pass = element("div", "row");
     pass.append(field, this.#button("copy", words.copy, () => this.#copy(field)));

@@ -42,7 +42,13 @@ class Share {
     }
     camera.addEventListener("toggle", () => camera.open && !code && this.setStateValue("did", { n: Date.now(), action: "code", address }));
     const show = element("a", "present", { href: this.data.present, target: "_self" }, words.present);
-    parts.push(camera, this.#embed(), show, ...this.#lesson(), this.said);
+    const paper = element("div", "row");
+    for (const [print, label] of [["1", words.print], ["answers", words.print_answers]]) {
+      const link = new URL(address);
+      link.searchParams.set("print", print);
+      paper.append(element("a", "present", { href: link.href, target: "_blank" }, label));
+    }
+    parts.push(camera, this.#embed(), show, paper, ...this.#lesson(), this.said);
     this.root.replaceChildren(...parts);
   }
 
