@@ -175,7 +175,7 @@ class Page:
                     lesson.cover()
                     continue
                 if not lesson.is_asking():
-                    say(scene.t(f"{self.name}.{section.name}.lead"))
+                    say(view.lead_of(scene.t, self.name, section.name))
                 with room_to_write(scene.t, section.name):
                     checks = list(section.draw(context) or ())
                 footer(scene.t, self.name, section, context, checks)

@@ -1,14 +1,17 @@
 """A page in front of a class: large, driven by keys, in step with the window of the notes."""
 
+import json
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages import PAGES
 from pages.step_by_step.page import PAGE
 from tests.browser.drive import wait_run
+from tests.running import sentences_of
 from viz.figures.layout import ROOM
-from viz.text import translator
+from viz.text import LANGUAGES, translator
 
 T = translator("en")
 SMALLEST = """() => {
@@ -104,3 +107,15 @@ def test_pages_are_presented_one_section_after_the_other(visit):
     expect(page.locator(".presenter")).to_have_count(0)
     wait_run(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(T("step_by_step.title"))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("section", ["three_words", "steps"])
+def test_a_presented_section_names_no_key_that_goes_elsewhere(open_app, monkeypatch, section, lang):
+    """There → opens the next section, whatever it does on a desk."""
+    monkeypatch.setattr("viz.frame.present.presenter.prepare", lambda *_: None)
+    app = open_app("step_by_step", section=section, source="words", lang=lang, present=1)
+    told = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.id.endswith("presenter")]
+    lead = translator(lang)(f"step_by_step.{section}.lead_present")
+    assert lead in sentences_of(app)
+    assert [each["note"] for each in told] == [lead], "the teacher's note says the same"

@@ -58,7 +58,7 @@ def place(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) 
         at=at + 1,
         of=max(1, len(sections)),
         title=title_of(t, page, section),
-        note=t(f"{page}.{section}.lead" if section else f"{page}.lead"),
+        note=view.lead_of(t, page, section) if section else t(f"{page}.lead"),
         minutes=0,
         previous=_link(page, *before) if before else "",
         next=_link(page, *after) if after else "",

@@ -11,6 +11,7 @@ import streamlit as st
 
 from viz.frame import state
 from viz.streamlit_internals.link import asked_of_streamlit
+from viz.text import Translate, has_text
 
 Print = Literal["none", "worksheet", "answers"]
 Theme = Literal["", "light", "dark"]
@@ -85,6 +86,12 @@ def current() -> View:
     """The view of this run."""
     view: View = st.session_state.get(_VIEW, View())
     return view
+
+
+def lead_of(t: Translate, page: str, section: str) -> str:
+    """A section's one sentence; in a presentation the arrow keys are not the section's, and it may be another one."""
+    presented = f"{page}.{section}.lead_present"
+    return t(presented if current().present and has_text(presented) else f"{page}.{section}.lead")
 
 
 def carried() -> dict[str, str]:
