@@ -116,3 +116,14 @@ def test_an_old_link_leads_to_heads_and_back_past_it(visit):
     expect(page.locator(".head-grid .title")).to_have_text("layer 5, head 2")
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text(T("about.title"))
+
+
+def test_arcs_meet_their_words_however_large_they_are_shown(visit):
+    page = visit("", present=1, viewport=SCREEN)
+    assert_shown(page, 0, "it")
+    farthest = page.locator(".start").evaluate("""root => Math.max(...root.start.words.map(({ button, arc }) => {
+        const word = button.getBoundingClientRect(), path = arc.getBoundingClientRect();
+        const middle = word.left + word.width / 2;
+        return path.width ? Math.min(Math.abs(path.left - middle), Math.abs(path.right - middle)) : 0;
+    }))""")
+    assert farthest < 30, "half the width of the thickest arc"

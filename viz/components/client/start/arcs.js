@@ -3,6 +3,7 @@
 
 import { element, fill, segments } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
+import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/say.js";
 import { LEAST, joined, others, says } from "./looks.js";
 
@@ -174,7 +175,7 @@ class Arcs {
   #draw() {
     if (!this.words) return;
     const frame = this.sentence.getBoundingClientRect(), row = this.sentences[this.at].weights[this.query];
-    const boxes = new Map(this.words.map(({ key, button }) => [key, placed(button, frame)]));
+    const zoom = zoomOf(this.sentence), boxes = new Map(this.words.map(({ key, button }) => [key, placed(button, frame, zoom)]));
     for (const { key, arc } of this.words) {
       const weight = key === this.query ? 0 : row[key];
       arc.setAttribute("d", key === this.query ? "" : bow(boxes.get(this.query), boxes.get(key)));
@@ -184,10 +185,10 @@ class Arcs {
   }
 }
 
-/** A word's place within the sentence; below it stands its number. */
-function placed(button, frame) {
+/** A word's place within the sentence, in its own pixels, however enlarged it is shown; below it stands its number. */
+function placed(button, frame, zoom) {
   const box = button.getBoundingClientRect();
-  return { x: box.left + box.width / 2 - frame.left, top: box.top - frame.top, bottom: box.bottom - frame.top };
+  return { x: (box.left + box.width / 2 - frame.left) / zoom, top: (box.top - frame.top) / zoom, bottom: (box.bottom - frame.top) / zoom };
 }
 
 /** From one word to another: an arc above a line of words; between two lines, a curve from the one to the other. */
