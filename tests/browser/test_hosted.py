@@ -53,6 +53,8 @@ def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_ha
     wait_run(first)
     expect(first.locator(shown[0])).to_have_count(shown[1])
     assert not traffic.asked("Plotly") + traffic.asked("Highlighter")
+    asked_where = {where.removesuffix("health") for where in traffic.asked("/health")}
+    assert asked_where == {"/_stcore/"}, "in the right place, and beside the connection"
     assert not traffic.asked("Italic") + traffic.asked("SourceCode"), "fonts that nothing on it is set in"
     named = re.findall(r'(?:href|src)="\.(/[^"]+\.js)"', page)
     brought = {file.rpartition("/")[2].partition("-")[0]: file for file in traffic.asked("/bidi-components/")}

@@ -9,7 +9,7 @@ import pytest
 from tests.coroutines import finish
 from viz.components import bundle
 from viz.host.files import Files, address_of_view
-from viz.host.first_paint import FRAME, style
+from viz.host.first_paint import CONNECT, FRAME, style
 from viz.streamlit_internals import STATIC, element_modules, index_page
 from viz.text import translator
 
@@ -122,7 +122,7 @@ def test_the_page_names_all_it_will_need_and_is_sent_again_only_if_it_changed(fi
     named = set(re.findall(r'<link rel="modulepreload" crossorigin href="\.(/[^"]+)">', page))
     assert {module.removeprefix(".") for module in element_modules()} < named
     assert (VIEW in named) == grid
-    added = style(embedded=False)
+    added = f"{style(embedded=False)}<script>{CONNECT}</script>"
     assert page.count(added) == 1
     assert re.sub(LINK, "", page.replace(added, "")) == re.sub(LINK, "", index_page()), "nothing else is changed"
     status, again, body = ask(files, path, if_none_match=said["etag"], **GZIP)

@@ -14,7 +14,7 @@ from viz.components import bundle
 from viz.components.mount import PACKAGE
 from viz.frame.connection.old_links import is_old
 from viz.frame.sidebar import path_of
-from viz.host.first_paint import style
+from viz.host.first_paint import CONNECT, style
 from viz.host.page_head import language_of, site_of, with_head
 from viz.host.policy import is_embedded
 from viz.streamlit_internals import element_modules, index_page, static_files
@@ -39,7 +39,7 @@ Answer = tuple[list[tuple[bytes, bytes]], bytes]
 def page_with_modules(views: Iterable[str] = (), *, embedded: bool = False) -> bytes:
     """Streamlit's page, naming what it will need: a browser asks for all of it at once, not for one after the other.
 
-    The app's style is in it too, so that nothing moves when the app comes.
+    The app's style is in it too, so that nothing moves when the app comes, and where to connect to.
 
     Left to itself it asks for the code of text boxes when the first text box has arrived, and for that of a view when
     the code of views has.
@@ -51,7 +51,7 @@ def page_with_modules(views: Iterable[str] = (), *, embedded: bool = False) -> b
     paths = [*element_modules(), *(f".{VIEWS}{address_of_view(view)}" for view in (*EVERY_PAGE, *views))]
     links = "".join(f'    <link rel="modulepreload" crossorigin href="{path}">\n' for path in paths)
     before, end, after = index_page().partition("  </head>")
-    return f"{before}{links}{style(embedded=embedded)}{end}{after}".encode()
+    return f"{before}{links}{style(embedded=embedded)}<script>{CONNECT}</script>{end}{after}".encode()
 
 
 def address_of_view(view: str) -> str:

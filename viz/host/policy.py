@@ -10,13 +10,15 @@ import streamlit as st
 from starlette.types import Scope
 
 from viz import limits
+from viz.host.first_paint import CONNECT
 
 
 def inline_scripts() -> list[str]:
-    """The scripts written into Streamlit's own page, allowed by their content: other versions have others."""
+    """The scripts written into the page, allowed by their content: ours, and Streamlit's own of this version."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
     found = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
-    return [f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in found]
+    digests = [hashlib.sha256(script.encode()).digest() for script in (CONNECT, *found)]
+    return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 
 def is_embedded(scope: Scope) -> bool:
