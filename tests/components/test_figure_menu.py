@@ -35,7 +35,10 @@ HOSTILE = [
     "0.5",
     "<b>",
 ]
-NO_PICTURES = {"start/diagram", "share/share", "lesson/lesson_bar", "present/notes", "present/presenter", "figure/menu"}
+NO_PICTURES = {
+    *("start/diagram", "share/share", "present/notes", "present/presenter", "figure/menu"),
+    *("lesson/lesson_bar", "lesson/my_lesson", "lesson/sheet"),
+}
 """Views that are ways to somewhere, or controls, and show no numbers; nor do those of the frame."""
 
 

@@ -12,7 +12,6 @@ import streamlit as st
 
 from viz import limits
 from viz.components.mount import mount
-from viz.frame.lesson.own import LIST, step_of_view
 from viz.frame.share.address import address, code_rows, is_local
 from viz.frame.sidebar import path_of
 from viz.text import Translate, sentences
@@ -33,6 +32,8 @@ def offer(t: Translate, page: str) -> None:
 
 
 def _draw(t: Translate, page: str) -> None:
+    from viz.frame.lesson.own import LIST, step_of_view  # only for those who open it
+
     lang = st.session_state["lang"]
     found = address(lang=lang)
     section = st.session_state.get("section") if st.session_state.get("_section_of") == page else None
