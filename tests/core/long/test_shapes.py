@@ -1,0 +1,85 @@
+"""Heads that are made in one of the three shapes are called so; those that are in none are not."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from viz.core.long.rows import evenly_spaced
+from viz.core.long.shapes import A_SHAPE, BLOCKS, SHAPES, SLASHES, by_offset, fit_shapes, name_of
+
+N = 1021
+AT = evenly_spaced(N, 211)
+BEHIND = AT[:, None] - torch.arange(N)
+
+
+def made(mass, *, causal):
+    """Weights in these cells, over a little of everything."""
+    generator = torch.Generator().manual_seed(0)
+    weights = mass + torch.rand(len(AT), N, generator=generator) / N / 5
+    if causal:
+        weights = weights.masked_fill(BEHIND < 0, 0.0)
+    return weights / weights.sum(1, keepdim=True)
+
+
+def near_and_first():
+    return (BEHIND.abs() <= 9).float() + 5.0 * (torch.arange(N) == 0)
+
+
+def lines():
+    columns = torch.zeros(N).index_fill(0, torch.arange(50, N, 97), 0.2)
+    return columns + sum((offset == BEHIND).float() for offset in (31, 150, 400))
+
+
+def blocks():
+    cells = torch.rand(-(-N // 7), -(-N // 7), generator=torch.Generator().manual_seed(1)) < 0.04
+    return cells.repeat_interleave(7, 0).repeat_interleave(7, 1)[AT, :N].float()
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(("shape", "mass"), [(A_SHAPE, near_and_first), (SLASHES, lines), (BLOCKS, blocks)])
+def test_a_head_made_in_a_shape_is_called_so(shape, mass, causal):
+    fit = fit_shapes(made(mass(), causal=causal), AT, causal=causal)
+    assert fit.name == shape
+    assert fit.shares[shape] > 0.8
+    assert all(fit.even - 0.02 <= share <= 1 + 1e-6 for share in fit.shares.values())
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_an_even_spread_has_in_every_shape_what_an_even_spread_has_and_no_name(causal):
+    weights = torch.ones(len(AT), N).masked_fill((BEHIND < 0) & causal, 0.0)
+    fit = fit_shapes(weights / weights.sum(1, keepdim=True), AT, causal=causal)
+    assert fit.name == ""
+    assert_close(list(fit.shares.values()), [fit.even] * 3, atol=0.011, rtol=0)  # whole blocks: 98 of 102 keys
+
+
+def test_a_share_is_counted_by_hand():
+    """20 words, a budget of 2: the word itself and the first one have all but a tenth of each row."""
+    weights = torch.full((20, 20), 0.1 / 18)
+    weights[:, 0] = 0.4
+    weights.fill_diagonal_(0.5)
+    weights[0] = torch.tensor([0.9] + [0.1 / 19] * 19)
+    fit = fit_shapes(weights, torch.arange(20), causal=False)
+    assert fit.budget == 2
+    assert fit.shares[A_SHAPE] == pytest.approx(0.9, abs=1e-6)
+    assert fit.even == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_text_of_a_few_words_has_no_shape(n):
+    fit = fit_shapes(torch.eye(n), torch.arange(n), causal=True)
+    assert (fit.name == "") == (n == 1)
+    assert set(fit.shares) == set(SHAPES)
+
+
+def test_diagonals_are_summed_by_their_offset():
+    weights = torch.rand(3, 5, generator=torch.Generator().manual_seed(0))
+    at = torch.tensor([0, 2, 4])
+    expected = [
+        sum(float(row[i + o]) for row, i in zip(weights, at.tolist(), strict=True) if 0 <= i + o < 5)
+        for o in range(-4, 5)
+    ]
+    assert_close(by_offset(weights, at), torch.tensor(expected))
+
+
+def test_nothing_is_named_where_everything_would_be_in_the_shape():
+    assert name_of(dict.fromkeys(SHAPES, 1.0), even=1.0) == ""

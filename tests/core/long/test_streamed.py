@@ -1,0 +1,152 @@
+"""A streamed head against the matrix that it never makes: cells, rows, strips of any size; and its memory."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from viz.core.long import streamed
+from viz.core.long.rows import WINDOW, evenly_spaced, weights_of_rows, window
+from viz.core.long.shapes import fit_shapes
+from viz.core.long.streamed import long_map, side_of
+
+
+def head(n, d=13, *, seed=0, sharp=2.0):
+    q, k = torch.randn(2, n, d, generator=torch.Generator().manual_seed(seed))
+    return q * sharp, k
+
+
+def by_numpy(q, k, scale, causal):
+    """Scores and weights of the whole matrix, in float64."""
+    scores = q.double().numpy() @ k.double().numpy().T * scale
+    if causal:
+        scores[np.triu_indices(len(q), 1)] = -np.inf
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    return scores, weights / weights.sum(1, keepdims=True)
+
+
+def cells_of(weights, side):
+    """The largest and the mean of every block, one after the other."""
+    n = len(weights)
+    edges = np.arange(0, n, side)
+    most = np.maximum.reduceat(np.maximum.reduceat(weights, edges, 0), edges, 1)
+    high = np.diff(np.append(edges, n))
+    total = np.add.reduceat(np.add.reduceat(weights, edges, 0), edges, 1)
+    return torch.tensor(most).float(), torch.tensor(total / high / high[:, None]).float()
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(("n", "cells"), [(1, 512), (7, 3), (257, 19), (509, 512), (2048, 512)])
+def test_cells_and_rows_are_those_of_the_whole_matrix(n, cells, causal):
+    q, k = head(n)
+    found = long_map(q, k, scale=0.4, causal=causal, cells=cells)
+    scores, weights = by_numpy(q, k, 0.4, causal)
+    most, mean = cells_of(weights, side_of(n, cells))
+    assert_close(found.most, most, rtol=1e-5, atol=2e-7)
+    assert_close(found.mean, mean, rtol=1e-5, atol=1e-8)
+    at, rows = np.arange(n), found.rows
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits = -np.nansum(weights * np.log2(weights), 1)
+    expected = {
+        "first": weights[:, 0],
+        "previous": np.concatenate([[0.0], weights[at[1:], at[:-1]]]),
+        "distance": (weights * np.abs(at[:, None] - at)).sum(1),
+        "entropy": bits,
+        "largest": weights.max(1),
+        "log_sum": np.log(np.exp(scores - scores.max(1, keepdims=True)).sum(1)) + scores.max(1),
+    }
+    for name, values in expected.items():
+        assert_close(getattr(rows, name), torch.tensor(values).float(), rtol=1e-5, atol=1e-5)
+    assert rows.strongest.tolist() == weights.argmax(1).tolist()
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_strips_of_any_height_make_the_same_map(monkeypatch, causal):
+    q, k = head(211)
+    whole = long_map(q, k, scale=0.4, causal=causal, cells=31)
+    monkeypatch.setattr(streamed, "STRIP", 211 * 5)
+    monkeypatch.setattr(streamed, "LOWEST", 5)
+    monkeypatch.setattr(streamed, "RUN", 17)
+    striped = long_map(q, k, scale=0.4, causal=causal, cells=31)
+    assert_close((striped.most, striped.mean, vars(striped.rows)), (whole.most, whole.mean, vars(whole.rows)))
+
+
+def test_a_head_whose_weights_are_known_by_hand():
+    """Scores of 0 and of log 3: the second key has three times the weight of the first."""
+    q, k = torch.ones(2, 1), torch.tensor([[0.0], [math.log(3)]])
+    found = long_map(q, k, scale=1.0, causal=False)
+    assert_close(found.most, torch.tensor([[0.25, 0.75], [0.25, 0.75]]))
+    assert_close(found.rows.distance, torch.tensor([0.75, 0.25]))
+    assert_close(found.rows.entropy, torch.full((2,), -0.25 * math.log2(0.25) - 0.75 * math.log2(0.75)))
+    assert found.rows.strongest.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("size", [1e4, 0.0])
+def test_scores_of_any_size_stay_numbers(size):
+    q, k = head(67)
+    found = long_map(q * size, k * size, scale=1.0, causal=True)
+    assert all(values.isfinite().all() for values in (found.most, found.mean, *vars(found.rows).values()))
+    assert_close(found.mean.sum(1), torch.ones(67))
+
+
+def test_it_can_be_stopped_between_two_strips(monkeypatch):
+    monkeypatch.setattr(streamed, "STRIP", 0)
+    asked = []
+
+    def stop():
+        asked.append(1)
+        if len(asked) == 3:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        long_map(*head(97), scale=1.0, causal=True, check=stop)
+
+
+class Largest(TorchDispatchMode):
+    """The numbers in the largest tensor that any operation makes."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        for tensor in made if isinstance(made, tuple | list) else (made,):
+            if isinstance(tensor, torch.Tensor):
+                self.numbers = max(self.numbers, tensor.untyped_storage().nbytes() // tensor.element_size())
+        return made
+
+
+def test_nothing_grows_with_the_square_of_the_text(monkeypatch):
+    monkeypatch.setattr(streamed, "STRIP", 0)
+    with Largest() as largest:
+        for n in (1024, 4096):
+            q, k = head(n, 3)
+            rows = long_map(q, k, scale=1.0, causal=True, cells=32).rows
+            assert largest.numbers <= 2 * streamed.LOWEST * n, "two strips of the fewest rows"
+            window(q, k, rows.log_sum, row=n // 2, column=5, scale=1.0, causal=True)
+            fit_shapes(
+                weights_of_rows(q, k, evenly_spaced(n, 8), scale=1.0, causal=True), evenly_spaced(n, 8), causal=True
+            )
+            assert largest.numbers <= max(2 * streamed.LOWEST * n, WINDOW**2, 128**2)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (61, 100), (300, 17)])
+def test_a_window_is_cut_out_of_the_whole_matrix(row, column, causal):
+    q, k = head(331)
+    found = long_map(q, k, scale=0.4, causal=causal).rows
+    cut = window(q, k, found.log_sum, row=row, column=column, scale=0.4, causal=causal)
+    _, weights = by_numpy(q, k, 0.4, causal)
+    expected = torch.tensor(weights[row : row + WINDOW, column : column + WINDOW]).float()
+    assert_close(cut, expected, rtol=2e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_rows_are_those_of_the_whole_matrix(causal):
+    q, k = head(101)
+    at = torch.tensor([0, 53, 100])
+    _, weights = by_numpy(q, k, 0.4, causal)
+    found = weights_of_rows(q, k, at, scale=0.4, causal=causal)
+    assert_close(found, torch.tensor(weights[at]).float(), rtol=1e-5, atol=1e-7)

@@ -1,0 +1,75 @@
+"""Some rows of a head on a long text, whole or a window of them: exact weights, where they are looked at."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from viz.core.attention import row_softmax
+
+WINDOW = 256
+"""Rows, and columns, of a window."""
+
+
+def weights_of_rows(
+    q: Float[Tensor, "T d_k"], k: Float[Tensor, "T d_k"], at: Int[Tensor, " R"], *, scale: float, causal: bool
+) -> Float[Tensor, "R T"]:
+    """The whole softmax of some rows.
+
+    Args:
+        q: queries of one head.
+        k: its keys.
+        at: which rows.
+        scale: what the scores are multiplied by.
+        causal: whether a query looks at itself and at what comes before, only.
+
+    Example:
+        >>> q = k = torch.zeros(4, 2)
+        >>> weights_of_rows(q, k, torch.tensor([1]), scale=1.0, causal=True)
+        tensor([[0.5000, 0.5000, 0.0000, 0.0000]])
+    """
+    scores = q[at] @ k.T * scale
+    if causal:
+        scores = scores.masked_fill(torch.arange(len(k)) > at[:, None], -torch.inf)
+    return row_softmax(scores)
+
+
+def window(
+    q: Float[Tensor, "T d_k"],
+    k: Float[Tensor, "T d_k"],
+    log_sum: Float[Tensor, " T"],
+    *,
+    row: int,
+    column: int,
+    scale: float,
+    causal: bool,
+) -> Float[Tensor, "R C"]:
+    """The weights of ``WINDOW`` rows and columns from here on, or of as many as there are.
+
+    Args:
+        q: queries of one head.
+        k: its keys.
+        log_sum: of every row, as :func:`viz.core.long.streamed.long_map` has it: no other key is read.
+        row: the first row.
+        column: the first column.
+        scale: what the scores are multiplied by.
+        causal: whether a query looks at itself and at what comes before, only.
+
+    Example:
+        >>> q = k = torch.zeros(4, 2)
+        >>> window(q, k, torch.tensor([1.0, 2, 3, 4]).log(), row=2, column=1, scale=1.0, causal=True)
+        tensor([[0.3333, 0.3333, 0.0000],
+                [0.2500, 0.2500, 0.2500]])
+    """
+    rows, columns = (torch.arange(len(q))[start : start + WINDOW] for start in (row, column))
+    weights = (q[rows] @ k[columns].T * scale - log_sum[rows][:, None]).exp()
+    return weights.masked_fill(columns > rows[:, None], 0.0) if causal else weights
+
+
+def evenly_spaced(n: int, most: int) -> Int[Tensor, " R"]:
+    """At most so many rows of n, from the first to the last.
+
+    Example:
+        >>> evenly_spaced(3, 5), evenly_spaced(101, 3)
+        (tensor([0, 1, 2]), tensor([  0,  50, 100]))
+    """
+    return torch.linspace(0, n - 1, min(n, most), dtype=torch.float64).round().long()

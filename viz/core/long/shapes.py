@@ -1,0 +1,152 @@
+"""Which of three shapes a head's map has on a long text, and how much of its attention that shape explains.
+
+The shapes, and their names, are those of Jiang et al. 2024 (MInference 1.0, sec. 3.1), who compute only the cells of a
+head's shape.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+A_SHAPE, SLASHES, BLOCKS = "a_shape", "vertical_slash", "block_sparse"
+SHAPES = (A_SHAPE, SLASHES, BLOCKS)
+"""From the simplest on: two numbers say which cells are in it; a list of columns and diagonals; a list of blocks."""
+
+BUDGET = 10
+"""A shape has one in so many of a text's keys, in every row."""
+
+SPLITS = (8, 2)
+"""The budget is split between the two parts of a shape: 1 in 8, half and half, all but 1 in 8."""
+
+CLOSE = 0.05
+"""A simpler shape is preferred to one that explains that much more."""
+
+HALF = 0.5
+"""A shape is named if it explains that much of what an even spread would leave out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """How well each shape fits: the ``shares`` of the attention that lie in it, and what an ``even`` spread has there.
+
+    ``name`` is the shape that fits, or "" if none does. ``budget`` is how many keys a row has in each.
+    """
+
+    shares: dict[str, float]
+    even: float
+    name: str
+    budget: int
+
+
+def fit_shapes(weights: Float[Tensor, "R T"], at: Int[Tensor, " R"], *, causal: bool) -> Fit:
+    """Fit the three shapes to some of a head's rows, each with the same number of keys a row.
+
+    Rows that may look at no more keys than a shape has are left out: whatever they do would be in it.
+
+    Args:
+        weights: whole rows.
+        at: which rows these are.
+        causal: whether a query looks at itself and at what comes before, only.
+
+    Example:
+        A head that looks at the word before is a slash, and the simpler shape has it too: it is near.
+
+        >>> fit_shapes(torch.eye(50).roll(-1, 1), torch.arange(50), causal=False).name
+        'a_shape'
+    """
+    n = weights.shape[1]
+    budget = max(1, n // BUDGET)
+    sees = at + 1 if causal else torch.full_like(at, n)
+    kept = sees > budget
+    if not kept.any():
+        return Fit(shares=dict.fromkeys(SHAPES, 1.0), even=1.0, name="", budget=budget)
+    weights, at, even = weights[kept], at[kept], float((budget / sees[kept]).mean())
+    found = (_near_and_first(weights, at, budget, causal), _lines(weights, at, budget), _blocks(weights, at, budget))
+    shares = dict(zip(SHAPES, found, strict=True))
+    return Fit(shares=shares, even=even, name=name_of(shares, even), budget=budget)
+
+
+def name_of(shares: dict[str, float], even: float) -> str:
+    """The simplest shape that explains nearly what the best one does, if that is enough.
+
+    Example:
+        >>> name_of({"a_shape": 0.7, "vertical_slash": 0.72, "block_sparse": 0.6}, even=0.1)
+        'a_shape'
+        >>> name_of({"a_shape": 0.2, "vertical_slash": 0.4, "block_sparse": 0.3}, even=0.1)
+        ''
+    """
+    best = max(shares.values())
+    name = next(name for name in SHAPES if shares[name] >= best - CLOSE)
+    return name if shares[name] - even >= HALF * (1 - even) and even < 1 else ""
+
+
+def _splits(budget: int) -> set[int]:
+    """How many of the budget the first part of a shape has: at least one, and at most all."""
+    parts = {max(1, budget // split) for split in SPLITS}
+    return parts | {budget - budget // max(SPLITS)}
+
+
+def _near_and_first(weights: Tensor, at: Tensor, budget: int, causal: bool) -> float:
+    """The first keys, and those around the query or before it."""
+    n, best = weights.shape[1], 0.0
+    until = torch.nn.functional.pad(weights.double().cumsum(1), (1, 0))
+    for first in _splits(budget) | {1}:
+        near = budget - first
+        start = at + 1 - near if causal else at - (near - 1) // 2
+        end = torch.maximum((start + near).clamp(max=n), start.clamp(min=first))
+        start = start.clamp(min=first)
+        inside = until[:, first] + (until.gather(1, end[:, None]) - until.gather(1, start[:, None]))[:, 0]
+        best = max(best, float(inside.mean()))
+    return best
+
+
+def _lines(weights: Tensor, at: Tensor, budget: int) -> float:
+    """The best columns (vertical) and diagonals (slashes)."""
+    n, best = weights.shape[1], 0.0
+    columns = weights.sum(0).argsort(descending=True)
+    for many in _splits(budget):
+        upright = columns[:many]
+        rest = weights.index_fill(1, upright, 0.0)
+        inside = float(weights[:, upright].sum())
+        if budget > many:
+            diagonals = by_offset(rest, at).topk(min(budget - many, 2 * n - 1)).indices - (n - 1)
+            keys = at[:, None] + diagonals
+            inside += float(rest.gather(1, keys.clamp(0, n - 1))[(keys >= 0) & (keys < n)].sum())
+        best = max(best, inside / len(at))
+    return best
+
+
+def by_offset(weights: Float[Tensor, "R T"], at: Int[Tensor, " R"]) -> Float[Tensor, " offsets"]:
+    """How much of the weights lies on each diagonal, from the farthest behind (-(T - 1)) to the farthest ahead.
+
+    Example:
+        >>> by_offset(torch.eye(3), torch.arange(3))
+        tensor([0., 0., 3., 0., 0.])
+    """
+    n = weights.shape[1]
+    total = torch.zeros(2 * n - 1)
+    for row, place in zip(weights, at.tolist(), strict=True):
+        total[n - 1 - place : 2 * n - 1 - place] += row
+    return total
+
+
+def block_side(n: int) -> int:
+    """Rows, and columns, of a block: 64 on a long text, as in MInference, and fewer on a short one.
+
+    Example:
+        >>> block_side(512), block_side(8_192), block_side(32_768)
+        (4, 64, 64)
+    """
+    return max(1, min(64, n // 128))
+
+
+def _blocks(weights: Tensor, at: Tensor, budget: int) -> float:
+    """The best blocks of each strip of rows."""
+    n = weights.shape[1]
+    side = block_side(n)
+    count = -(-n // side)
+    padded = torch.nn.functional.pad(weights, (0, count * side - n)).view(len(at), count, side).sum(-1)
+    strips = torch.zeros(count, count).index_add_(0, at // side, padded)
+    return float(strips.topk(max(1, budget // side), dim=1).values.sum()) / len(at)
