@@ -27,11 +27,14 @@ class Recorder:
     """What one forward pass leaves behind; each pass has its own, also when visitors share the model.
 
     Everything is kept by the ``id`` of the module it belongs to; ``edits`` change the heads' outputs there. ``stream``
-    says whether what blocks are called with, and what their feed-forward networks write, is kept too.
+    says whether what blocks are called with, and what their feed-forward networks write, is kept too. ``streamed``
+    attends in the stead of ``attend``, for a text whose weights are too many to be there at once; then nothing is noted
+    but by it.
     """
 
     edits: Mapping[int, Edit] = field(default_factory=dict)
     stream: bool = False
+    streamed: Callable[..., Tensor] | None = None
     seen: dict[int, dict[str, Any]] = field(default_factory=dict)
     inputs: dict[int, Tensor] = field(default_factory=dict)
     calls: dict[int, tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=dict)
@@ -42,9 +45,11 @@ _current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 @contextmanager
-def recording(edits: Mapping[int, Edit], *, stream: bool = False) -> Iterator[Recorder]:
+def recording(
+    edits: Mapping[int, Edit], *, stream: bool = False, streamed: Callable[..., Tensor] | None = None
+) -> Iterator[Recorder]:
     """Keep what the forward passes inside the ``with`` see; another thread has its own recorder, or none."""
-    recorder = Recorder(edits, stream)
+    recorder = Recorder(edits, stream, streamed)
     token = _current.set(recorder)
     try:
         yield recorder
@@ -101,7 +106,7 @@ def _attention(
     softcap: float | None = None,
     position_bias: Tensor | None = None,
     **others: Any,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor | None]:
     """What transformers calls in every layer (its ``AttentionInterface``): attend, and note what was seen."""
     check()
     for name, other in others.items():
@@ -114,10 +119,15 @@ def _attention(
     options: dict[str, Any] = {"allowed": allowed, "bias": bias, "scale": scaling or 1 / math.sqrt(query.shape[-1])}
     if softcap is not None:
         options["score_mod"] = soft_cap(softcap)
+    recorder = _current.get()
+    if recorder is not None and recorder.streamed is not None:
+        causal = others.get("is_causal")
+        causal = getattr(module, "is_causal", True) if causal is None else causal
+        return recorder.streamed(module, query, key, value, options, bool(causal)).transpose(1, 2).contiguous(), None
     n_heads = query.shape[1]
     trace = attend(query, share_kv(key, n_heads), share_kv(value, n_heads), **options)
     output = trace.output.transpose(1, 2)
-    if (recorder := _current.get()) is not None:
+    if recorder is not None:
         if edit := recorder.edits.get(id(module)):
             output = edit(output)
         seen = {"q": query[0], "k": key[0], "v": value[0], "output": output[0], "options": options}
@@ -132,6 +142,10 @@ def install() -> None:
     from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
     def mask(*args: Any, **kwargs: Any) -> Tensor | None:
+        if (recorder := _current.get()) is not None and recorder.streamed is not None:
+            if kwargs.get("local_size"):  # a mask of T x T is what a long text must not have
+                raise ModelError("streamed", option="sliding_window")
+            return sdpa_mask(*args, **kwargs | {"allow_is_bidirectional_skip": True})
         # A causal mask must arrive as a mask: the short cut (None and a flag) would be for SDPA only.
         return sdpa_mask(*args, **kwargs | {"allow_is_causal_skip": False})
 
@@ -147,7 +161,7 @@ def watch(layers: tuple[Layer, ...]) -> None:
     """
 
     def note(module: nn.Module, args: tuple[Tensor, ...]) -> None:
-        if (recorder := _current.get()) is not None:
+        if (recorder := _current.get()) is not None and recorder.streamed is None:
             recorder.inputs[id(module)] = args[0][0]
 
     for layer in layers:

@@ -1,0 +1,1 @@
+"""A long text as a model sees it: q and k alone, in half precision."""
