@@ -113,3 +113,17 @@ def test_what_this_process_takes():
         for page in range(0, len(held), 4096):
             held[page] = 1
         assert 40e6 < resident() - before < 100e6
+
+
+def test_work_that_takes_the_memory_of_several_begins_where_there_is_room_for_as_many(process):
+    process.turns = Turns(3, 7, {}, process.ceiling, {"large": 2})
+    process.bytes = 401  # 599 are left: for one of 300, and not for one of 600
+    first, large, small = (Visitor(process, name) for name in ("first", "large", "small"))
+    first.ask()
+    large.context.run(process.turns.enter, "large", lambda: process.begun.append("large"))
+    assert process.begun == ["first"]
+    process.bytes = 100  # 900 are left: the first has 300 of them
+    process.turns.look_again()
+    assert process.begun == ["first", "large"]
+    small.ask()
+    assert process.begun == ["first", "large"], "all is spoken for"

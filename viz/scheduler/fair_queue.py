@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from operator import attrgetter
+from types import MappingProxyType
 
 from viz.errors import ModelError
 from viz.scheduler.ceiling import Ceiling
@@ -58,13 +59,21 @@ class Turns:
         places: how many may be at work at once.
         line: how many may wait.
         at_once: for some kinds of work, how many of the places it may have. Who waits for such a place lets others by.
+        as_large: for some kinds, how many other computations one of it takes the memory of.
         ceiling: of memory. Where there is little left, only who came before everybody else under way is let in.
     """
 
-    def __init__(self, places: int, line: int, at_once: Mapping[str, int], ceiling: Ceiling | None = None) -> None:
+    def __init__(
+        self,
+        places: int,
+        line: int,
+        at_once: Mapping[str, int],
+        ceiling: Ceiling | None = None,
+        as_large: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         self.places, self.line, self.ceiling = places, line, ceiling or Ceiling()
         self.closed = False
-        self._at_once = at_once
+        self._at_once, self._as_large = at_once, as_large
         self._waiting, self._working = list[Ticket](), set[Ticket]()
         self._lock = threading.Lock()
         self.ceiling.lines.append(self.look_again)
@@ -165,7 +174,8 @@ class Turns:
         return called
 
     def _may_begin(self, ticket: Ticket) -> bool:
-        return self.ceiling.has_room(len(self._working)) or self.ceiling.is_first(ticket.came)
+        beside = sum(self._as_large.get(large.kind, 1) for large in (*self._working, ticket)) - 1
+        return self.ceiling.has_room(beside) or self.ceiling.is_first(ticket.came)
 
 
 Wait = Callable[[threading.Event, Ticket, Turns], None]
