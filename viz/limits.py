@@ -87,6 +87,13 @@ CONTINUED_TOKENS, WRITTEN_AT_ONCE = 48, 8
 FOLLOWED_CHARACTERS = 40
 """Of a word that is followed: the longest word of a vocabulary of 150,000 has as many."""
 
+LONG_TOKENS = whole("LONG_TOKENS", 0, 0, 32_768)
+"""Of a long text at most; a model's own limit holds besides. 0: ``TOKENS`` on a public server, 32,768 elsewhere. For
+1000 tokens of SmolLM2 47 MB are kept (``LONG_MB``), and its pass takes 4 s and 35 MB more."""
+
+LONG_BYTES = 200_000
+"""Of a visitor's text file: 35,000 words."""
+
 PICTURE_SIDE = 64
 """Pixels of a picture's side: a head on 64 x 64 has a map of 4096 x 4096."""
 
@@ -139,6 +146,15 @@ COMPUTATION_SECONDS = whole("SECONDS", 20, 1, 600)
 """For one computation, looked at between layers; a single layer, a model being loaded and the steps of a lesson run to
 their end. The Heads page of 512 tokens took 1.8 s on two busy cores."""
 
+LONG_SECONDS = whole("LONG_SECONDS", 300, 1, 3_600)
+"""For a long text's pass, which says how far it is and can be stopped: 8192 tokens of SmolLM2 took 70 s on one core."""
+
+LONG_TOKEN_BYTES = 90_000
+"""Of a long text's pass, for each token it may have: SmolLM2 took 318 MB for 4096, what is kept of them included."""
+
+LONG_PASSES = 1
+"""Of the computations under way, passes of a long text."""
+
 WAIT_SECONDS = whole("WAIT", 60, 1, 600)
 """Seconds a visitor waits for one answer, queue and all, before the page says that the server is busy."""
 
@@ -162,6 +178,9 @@ one of them 325, whichever the model was; a sentence takes a few MB."""
 CACHE_BYTES = whole("CACHE_MB", 300, 50, 100_000) * 10**6
 """Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take
 50 MB in all layers and heads, one layer of 512 tokens 50 MB."""
+
+LONG_KEPT_BYTES = whole("LONG_MB", 900, 50, 100_000) * 10**6
+"""Of long texts' q and k, and of the maps made of them: two of the longest that SmolLM2 reads."""
 
 MODELS_BYTES = whole("MODELS_MB", 4_200, 1, 1_000_000) * 10**6
 """Of all models in memory: the default one (0.1 GB), the twins (4 MB) and the two largest of the list (2 GB each). One

@@ -73,6 +73,16 @@ def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
     assert begun == ["later"]
 
 
+def test_long_texts_give_way_before_all_else_and_no_more_than_is_missing():
+    ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 1_010_000)
+    stores = [Store(10**6, Turns(2, 7, {}, ceiling), seconds=60) for _ in range(2)]
+    for store in stores:
+        Kept(lambda: "x" * 10_000, store, "pass", quietly)()
+    held = stores[0].bytes
+    upkeep.Upkeep(stores[0], ceiling, Uploads(), (stores[1],)).relieve()
+    assert (stores[0].bytes, stores[1].bytes) == (held, 0)
+
+
 def test_a_model_adds_what_it_holds_to_the_ceiling_and_nothing_more(monkeypatch):
     """Its weights, and its tokenizer where that is large; a model that has given way takes them along again."""
     held = SimpleNamespace(bytes=91_000_000)

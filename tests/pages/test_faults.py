@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 import torch
 
+from pages.long_text import compute as long_compute
 from pages.step_by_step.own_numbers import puzzles as game
 from pages.step_by_step.own_numbers.example import presets
 from pages.step_by_step.own_numbers.numbers import to_code
@@ -37,11 +38,14 @@ from viz.core.analysis import (
 from viz.core.comparison import alignment
 from viz.core.comparison import maps as two_texts
 from viz.core.cost import attention as cost
+from viz.core.long import rows, shapes, streamed
 from viz.core.mistakes import kv_sharing as mistaken_sharing
 from viz.core.mistakes import relative as mistaken_windows
 from viz.core.variants import decoding, encodings, general_heads, kv_sharing, relative, scoring
 from viz.frame import compute, mask_code
+from viz.frame.compute import long_texts
 from viz.models import generation, interventions, stream
+from viz.models.long import capture as long_capture
 from viz.models.trained import digits, twins
 
 SEEDED = "source=words&text=one+two+three+four+five+two&n_heads=4"
@@ -172,6 +176,11 @@ PLACES = {
     "heads off": "next_word/switch_off",
     "heads at their mean": "next_word/switch_off?cut_by=mean&cut=1-9",
     "swap": "next_word/swap",
+    # A long text
+    "long map": f"long_text/map?{SEEDED}",
+    "long map, a model": "long_text/map",
+    "along the text": f"long_text/rows?{SEEDED}",
+    "long wall": "long_text/wall?source=words&n_heads=2&long_times=8&text=one+two+three+four+five+two+six+seven",
 }
 
 
@@ -838,6 +847,54 @@ FAULTS = {
 }
 
 
+LONG = ("long map", "long map, a model", "along the text")
+FAULTS |= {
+    "a long map of other scores": Fault(
+        function=streamed.long_map,
+        wrong=lambda right, q, k, **options: right(q * 1.2, k, **options),
+        places=LONG,
+    ),
+    "a long map of weights that later words see": Fault(
+        function=streamed.long_map,
+        wrong=lambda right, q, k, **options: right(q, k, **options | {"causal": True}),
+        places=LONG,
+    ),
+    "a window one row too low": Fault(
+        function=rows.window,
+        wrong=lambda right, q, k, log_sum, **options: right(q.roll(-1, 0), k, log_sum, **options),
+        places=LONG[:2],
+    ),
+    "a row of a long text without its scale": Fault(
+        function=rows.weights_of_rows,
+        wrong=lambda right, q, k, at, **options: right(q, k, at, **options | {"scale": 1.3}),
+        places=LONG[:2],
+    ),
+    "q and k of a long text rounded too far": Fault(
+        function=long_capture._rounded,
+        wrong=lambda _, *values: [(value * 8).round().div(8).half() for value in values],
+        places=LONG[1:2],
+    ),
+    "seeded heads of a long text exchanged": Fault(
+        function=long_capture.long_seeded,
+        wrong=lambda right, tokens, x, weights: right(tokens, x.flip(0), weights),
+        places=LONG[:1],
+    ),
+    "a shape's blocks taken from the wrong end": Fault(
+        function=shapes._blocks,
+        wrong=lambda right, weights, at, budget: right(weights.flip(1), at, 2 * budget),
+        places=("long wall",),
+    ),
+    "columns and diagonals with twice the keys": Fault(
+        function=shapes._lines, wrong=lambda right, w, at, budget: right(w, at, 2 * budget), places=("long wall",)
+    ),
+    "small maps of rows that are not theirs": Fault(
+        function=long_compute._cells,
+        wrong=lambda right, weights, at: right(weights.flip(0), at),
+        places=("long wall",),
+    ),
+}
+
+
 WITHOUT = {
     "cost": "a table of its own",
     "convolution/training": "a training is kept in the session; the page's own tests put a mistake in before it begins",
@@ -857,9 +914,9 @@ def test_every_section_stands_in_the_table():
 
 def forget_all() -> None:
     """What was computed with a mistake in it must not be found again."""
-    store = compute.results
-    for name in {key[0] for key in (*store._kept, *store._staying)}:
-        store.forget(name)
+    for store in (compute.results, long_texts.store):
+        for name in {key[0] for key in (*store._kept, *store._staying)}:
+            store.forget(name)
 
 
 @pytest.mark.parametrize("place", PLACES)

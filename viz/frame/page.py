@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.errors import ModelError
 from viz.frame import lesson, state, view
 from viz.frame.checks import Check
-from viz.frame.choice import Controls, choose
+from viz.frame.choice import Asked, Controls, choose
 from viz.frame.format import number
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.share import figure_menu
@@ -90,6 +90,11 @@ def the_scene(scene: Scene) -> Scene:
     return scene
 
 
+def as_asked(asked: Asked) -> Asked:
+    """The scene of a page that needs all that was asked for."""
+    return asked
+
+
 @dataclass(frozen=True, kw_only=True)
 class Page:
     """A page: its sections, and what they stand on.
@@ -100,6 +105,8 @@ class Page:
         context: makes what every section is handed, and draws the controls they share.
         controls: which of the controls that all pages share it shows.
         about: says where its numbers come from, behind the chip of the source.
+        scene_of: what the scene is opened on, if not on all that was asked: a page that reads more than a scene can
+            hold opens it on the beginning.
     """
 
     name: str
@@ -107,6 +114,7 @@ class Page:
     context: Callable[[Scene], Any] = the_scene
     controls: Controls = EVERY_CONTROL
     about: Callable[[Scene], None] = provenance
+    scene_of: Callable[[Asked], Asked] = as_asked
 
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
@@ -115,7 +123,7 @@ class Page:
         note = self.head(t)
         try:
             asked = choose(t, self._controls(opened))
-            scene = open_scene(t, asked)
+            scene = open_scene(t, self.scene_of(asked))
         except ValueError as error:
             say_error(t, error)
         else:

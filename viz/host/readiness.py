@@ -18,6 +18,7 @@ from streamlit.logger import get_logger
 
 from viz import limits
 from viz.frame import compute
+from viz.frame.compute import long_texts
 from viz.frame.waiting import memory, pages
 from viz.host.errors import keep_visitors_out_of_the_log
 from viz.host.owner import HEADER
@@ -101,7 +102,7 @@ class Readiness:
         self._watch_for_the_end()
         beside = [
             asyncio.create_task(self._warm()),
-            asyncio.create_task(Upkeep(compute.results, memory, self.uploads).go_on()),
+            asyncio.create_task(Upkeep(compute.results, memory, self.uploads, (long_texts.store,)).go_on()),
         ]
         yield
         for task in beside:

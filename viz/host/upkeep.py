@@ -5,7 +5,7 @@ import ctypes
 import gc
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from viz.host.uploads import Uploads
@@ -37,9 +37,11 @@ class Upkeep:
         results: what is kept, the first to give way.
         ceiling: of the process.
         uploads: files that go when no page shows them.
+        large: what is kept of long texts: few and large, they give way before all else.
     """
 
-    def __init__(self, results: Store, ceiling: Ceiling, uploads: Uploads) -> None:
+    def __init__(self, results: Store, ceiling: Ceiling, uploads: Uploads, large: Sequence[Store] = ()) -> None:
+        self.large = large
         self.results, self.ceiling, self.uploads = results, ceiling, uploads
         self._trim = trimmer()
         self._collected = self._tidied = time.monotonic()
@@ -65,7 +67,11 @@ class Upkeep:
 
     def relieve(self) -> None:
         """Memory is short: what is kept gives way, and who waits for memory is let in if that helped."""
-        self.results.shrink(self.ceiling.missing)
+        missing = self.ceiling.missing
+        for store in (*self.large, self.results):
+            had = store.bytes
+            store.shrink(max(0.0, missing))
+            missing -= had - store.bytes
         if time.monotonic() >= self._collected + AT_MOST_EVERY:
             self.tidy()
         else:

@@ -8,6 +8,7 @@ What a cache returns is shared by all visitors and must not be changed. What is 
 """
 
 import gc
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -51,7 +52,13 @@ def warm() -> bool:
     return True
 
 
-turns = Turns(limits.FORWARD_PASSES, limits.QUEUE, {"lesson": limits.LESSONS, "measure": limits.MEASUREMENTS}, memory)
+turns = Turns(
+    limits.FORWARD_PASSES,
+    limits.QUEUE,
+    {"lesson": limits.LESSONS, "measure": limits.MEASUREMENTS, "long": limits.LONG_PASSES},
+    memory,
+    {"long": max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES))},
+)
 models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.COMPUTATION_SECONDS, aside=aside)
 results = Store(
     limits.CACHE_BYTES, turns, limits.COMPUTATION_SECONDS, called_away, aside, limits.SHORT_SECONDS, models.storages

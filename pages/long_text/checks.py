@@ -1,0 +1,63 @@
+"""What must be true of what the page shows: whole rows of it are those of the plain softmax in float64."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pages.long_text.compute_checks import CELLS, OFF, ROWS, by_numpy, cell_errors, drawn, rounding_errors, row_errors
+from pages.long_text.compute_shape_checks import wall_errors
+from pages.long_text.context import LongTextContext
+from viz.core.long.streamed import LongMap
+from viz.frame.checks import Check, check
+from viz.frame.format import number
+
+
+def map_checks(context: LongTextContext, zoom: tuple[int, int], cut: Tensor, row: int, weights: Tensor) -> list[Check]:
+    """Of the map, the window, the row that is read, and the rounding of q and k."""
+    seen, layer, head = context.seen, context.layer, context.head
+    some = drawn(context.text, layer, head, ROWS, len(cut))
+    block = by_numpy(seen, layer, head, some + zoom[0])[:, zoom[1] : zoom[1] + cut.shape[1]]
+    read = by_numpy(seen, layer, head, np.array([row]))[0]
+    window_off = np.abs(cut[torch.from_numpy(some)].numpy() - block).max()
+    checks = [
+        check("long_text.check_cells", cell_errors(context.text, layer, head), OFF, n=CELLS + 1),
+        check("long_text.check_window", window_off, OFF, n=len(some)),
+        check("long_text.check_row", np.abs(weights.numpy() - read).max(), OFF),
+        *_as_the_model(context),
+    ]
+    if seen.layers[layer].is_rounded:
+        share, most = rounding_errors(context.text, layer, head)
+        checks.append(check("long_text.check_rounding", share, 1.0, row=seen.witness_at, most=number(most)))
+    return checks
+
+
+def _as_the_model(context: LongTextContext) -> list[Check]:
+    """A decoder's first tokens know nothing of later ones: there q and k are those of an ordinary pass over them."""
+    scene, seen = context.scene, context.seen
+    short, long = scene.capture.tokens.ids, seen.tokens.ids
+    n = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), min(len(short), len(long)))
+    if not n or not (seen.causal or context.text.source.kind != "model"):
+        return []
+    call, layer = scene.capture.calls[context.layer], seen.layers[context.layer]
+    pairs = [(plain[:, :n], kept[:, :n]) for plain, kept in ((call.q, layer.q), (call.k, layer.k))]
+    off = max(float((plain - kept.float()).abs().max() / plain.abs().max()) for plain, kept in pairs)
+    return [check("long_text.check_model", off, 1e-3 if layer.is_rounded else 1e-5, n=n)]
+
+
+def rows_checks(context: LongTextContext, found: LongMap) -> list[Check]:
+    """Of the rows: some done again, and all of them whole."""
+    sizes = torch.full((len(found.mean),), float(found.side), dtype=torch.float64)
+    sizes[-1] = context.n - found.side * (len(sizes) - 1)
+    whole = (found.mean.double() @ sizes - 1).abs().max()
+    return [
+        check(
+            "long_text.check_rows", row_errors(context.text, context.layer, context.head), OFF, n=min(ROWS, context.n)
+        ),
+        check("long_text.check_whole", whole, OFF),
+    ]
+
+
+def wall_checks(context: LongTextContext) -> list[Check]:
+    """Of the wall: one head in some of the layers."""
+    cells, shares = wall_errors(context.text)
+    return [check("long_text.check_small", cells, OFF), check("long_text.check_shares", shares, 1e-3)]

@@ -1,0 +1,93 @@
+"""What the page's live checks compare with, kept like what they check: done again by NumPy in float64, from q and k."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pages.long_text import compute
+from pages.long_text.compute import LongText
+from viz.frame.compute.long_texts import kept_long
+from viz.models.long.capture import LongCapture
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+ROWS, CELLS = 12, 4
+"""Rows, and cells of the map, that are done again: other ones for every head."""
+
+OFF = 2e-5
+"""How far float32's rounding may move a weight, as a share of the largest there can be."""
+
+FLOAT32 = 1e-6
+"""The same of one row that was kept in float32."""
+
+
+def by_numpy(seen: LongCapture, layer: int, head: int, rows: Places) -> Array:
+    """Whole rows of a head's weights, (rows, T): the plain softmax."""
+    kept = seen.layers[layer]
+    q = kept.q[head].double().numpy()[rows]
+    k = kept.k[head * len(kept.k) // len(kept.q)].double().numpy()
+    scores = kept.scale * q @ k.T
+    if seen.causal:
+        scores[np.arange(len(k))[None] > rows[:, None]] = -np.inf
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    done: Array = weights / weights.sum(1, keepdims=True)
+    return done
+
+
+def drawn(text: LongText, layer: int, head: int, most: int, n: int) -> Places:
+    """Some of the numbers below n, others for every head and every text."""
+    ids = compute.read(text).tokens.ids
+    seed = [layer, head, len(ids), *ids[-3:]]
+    return np.random.default_rng(seed).choice(n, min(n, most), replace=False)
+
+
+@kept_long
+def row_errors(text: LongText, layer: int, head: int) -> float:
+    """How far the statistics of some rows are off, each as a share of the largest it can be."""
+    seen, found = compute.read(text), compute.head_map(text, layer, head)
+    n = len(seen.tokens.ids)
+    rows, at = drawn(text, layer, head, ROWS, n), np.arange(n)
+    weights = by_numpy(seen, layer, head, rows)
+    every = np.arange(len(rows))
+    bits = -(weights * np.log2(np.maximum(weights, 1e-300))).sum(1)
+    shown = {name: values[torch.from_numpy(rows)].double().numpy() for name, values in vars(found.rows).items()}
+    span = max(1, n - 1)
+    errors = [
+        shown["first"] - weights[:, 0],
+        shown["previous"] - np.where(rows > 0, weights[every, np.maximum(rows - 1, 0)], 0.0),
+        shown["largest"] - weights.max(1),
+        weights.max(1) - weights[every, shown["strongest"].astype(int)],
+        (shown["distance"] - (weights * np.abs(rows[:, None] - at)).sum(1)) / span,
+        (shown["entropy"] - bits) / max(1.0, np.log2(n)),
+    ]
+    return float(np.abs(np.array(errors)).max())
+
+
+@kept_long
+def cell_errors(text: LongText, layer: int, head: int) -> float:
+    """How far some cells are off, at random places and where the map is strongest: largest, and mean."""
+    seen, found = compute.read(text), compute.head_map(text, layer, head)
+    side, count, n = found.side, len(found.most), len(seen.tokens.ids)
+    cells = [
+        divmod(int(at), count) for at in (*drawn(text, layer, head, CELLS, count * count), int(found.most.argmax()))
+    ]
+    off = 0.0
+    for a, b in cells:
+        rows = np.arange(a * side, min(n, (a + 1) * side))
+        block = by_numpy(seen, layer, head, rows)[:, b * side : (b + 1) * side]
+        off = max(off, abs(block.max() - float(found.most[a, b])), abs(block.mean() - float(found.mean[a, b])) * side)
+    return off
+
+
+@kept_long
+def rounding_errors(text: LongText, layer: int, head: int) -> tuple[float, float]:
+    """One row as q and k in half precision give it, against the row kept of full precision.
+
+    Returns:
+        how far it is off, as a share of what rounding can make; and the largest difference.
+    """
+    seen = compute.read(text)
+    at = seen.witness_at
+    rounded = by_numpy(seen, layer, head, np.array([at]))[0]
+    off = np.abs(rounded - seen.layers[layer].witness[head].double().numpy())
+    return float((off / (seen.most_off(layer, head, at).numpy() + FLOAT32)).max()), float(off.max())

@@ -1,0 +1,91 @@
+"""The wall done again by NumPy in float64: cells by their rows, shares by cells that are marked one by one."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pages.long_text import compute
+from pages.long_text.compute import SAMPLED, SMALL, LongText
+from pages.long_text.compute_checks import Array, Places, by_numpy
+from viz.core.long.shapes import BUDGET, SPLITS, block_side
+from viz.frame.compute.long_texts import kept_long
+
+Marks = NDArray[np.bool_]
+LAYERS = 4
+"""Layers of which one head is done again."""
+
+
+@kept_long
+def wall_errors(text: LongText) -> tuple[float, float]:
+    """How far cells and shares of one head in some of the layers are off."""
+    seen, cells, shares = compute.read(text), 0.0, 0.0
+    n, count = len(seen.tokens.ids), len(seen.layers)
+    rows = np.unique(np.rint(np.linspace(0, n - 1, min(n, SAMPLED))).astype(int))
+    for layer in {i * (count - 1) // max(1, LAYERS - 1) for i in range(LAYERS)}:
+        head = (layer * 7 + n) % seen.n_heads
+        weights, shown = by_numpy(seen, layer, head, rows), compute.small_maps(text, layer)
+        cells = max(cells, _cells_off(weights, rows, shown.cells[head].numpy()))
+        expected = shares_of(weights, rows, causal=seen.causal)
+        found = list(shown.fits[head].shares.values())
+        shares = max(shares, float(np.abs(np.array(found) - expected).max()))
+    return cells, shares
+
+
+def _cells_off(weights: Array, rows: Places, shown: NDArray[np.float32]) -> float:
+    """How far the largest weight of any cell is off."""
+    n = weights.shape[1]
+    side = -(-n // min(SMALL, n))
+    expected = np.zeros(shown.shape)
+    wide = np.maximum.reduceat(weights, np.arange(0, n, side), 1)
+    np.maximum.at(expected, rows // side, wide)
+    return float(np.abs(expected - shown).max())
+
+
+def shares_of(weights: Array, rows: Places, *, causal: bool) -> Array:
+    """How much of the attention lies in the best A-shape, the best lines, the best blocks; 1 where all must."""
+    n = weights.shape[1]
+    budget = max(1, n // BUDGET)
+    long = (rows + 1 if causal else np.full(len(rows), n)) > budget
+    if not long.any():
+        return np.ones(3)
+    weights, rows = weights[long], rows[long]
+    behind = rows[:, None] - np.arange(n)
+    shapes = (_near_and_first(behind, budget, causal), _lines(weights, behind, budget))
+    best = [max(float((weights * marks).sum()) for marks in marked) / len(rows) for marked in shapes]
+    return np.array([*best, float((weights * _blocks(weights, rows, budget)).sum()) / len(rows)])
+
+
+def _near_and_first(behind: NDArray[np.int64], budget: int, causal: bool) -> Iterator[Marks]:
+    keys = np.arange(behind.shape[1])
+    for first in {1, *_parts(budget)}:
+        near = budget - first
+        ahead = 0 if causal else near - 1 - (near - 1) // 2
+        around = (behind >= -ahead) & (behind <= (near - 1 if causal else (near - 1) // 2))
+        yield (keys < first)[None] | (around if near else np.zeros_like(around))
+
+
+def _parts(budget: int) -> set[int]:
+    return {max(1, budget // split) for split in SPLITS} | {budget - budget // max(SPLITS)}
+
+
+def _lines(weights: Array, behind: NDArray[np.int64], budget: int) -> Iterator[Marks]:
+    n = weights.shape[1]
+    for many in _parts(budget):
+        columns = np.argsort(-weights.sum(0), kind="stable")[:many]
+        upright = np.isin(np.arange(n), columns)[None].repeat(len(weights), 0)
+        on = np.bincount((behind + n - 1).ravel(), (weights * ~upright).ravel(), 2 * n - 1)
+        best = np.argsort(-on, kind="stable")[: budget - many] - (n - 1)
+        yield upright | np.isin(behind, best)
+
+
+def _blocks(weights: Array, rows: Places, budget: int) -> Marks:
+    n = weights.shape[1]
+    side = block_side(n)
+    strip, block = rows // side, np.arange(n) // side
+    marks = np.zeros(weights.shape, bool)
+    for at in np.unique(strip):
+        mass = np.bincount(block, weights[strip == at].sum(0))
+        best = np.argsort(-mass, kind="stable")[: max(1, budget // side)]
+        marks[strip == at] = np.isin(block, best)
+    return marks

@@ -1,0 +1,189 @@
+"""What every section of the page stands on: a long text as the model saw it, and one head."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import wraps
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.long_text import compute
+from pages.long_text.compute import LongText
+from pages.long_text.texts import choose_text, shipped, usual_text
+from viz.figures.palette import BLUE, HEADS, ORANGE
+from viz.frame import state
+from viz.frame.checks import Check
+from viz.frame.choice import Asked
+from viz.frame.compute import model
+from viz.frame.compute.long_texts import told
+from viz.frame.models_here import models_here
+from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
+from viz.models.long.capture import LongCapture
+from viz.text import Translate, paragraph
+
+__all__ = ["about", "on_the_beginning", "open_long_text", "usual_text"]
+
+HUES = {"positive": BLUE, "negative": ORANGE, "shapes": HEADS}
+BEGINNING = 200
+"""Characters of the text that the scene is opened on: what the other pages need of it would be a matrix."""
+READS_LONG = "SmolLM2-135M-Instruct"
+SOON = 0.7
+"""Seconds before it is said how far a pass is: most are over by then."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongTextContext:
+    """A text as the model saw it, and the head that is shown."""
+
+    scene: Scene
+    text: LongText
+    seen: LongCapture
+    head: int
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What to write for each token."""
+        return self.seen.tokens.labels
+
+    @property
+    def n(self) -> int:
+        """How many tokens were read."""
+        return len(self.labels)
+
+    @property
+    def layer(self) -> int:
+        """The layer that is shown."""
+        return self.scene.choice.layer
+
+
+def on_the_beginning(asked: Asked) -> Asked:
+    """Have the scene opened on the beginning of the text."""
+    source = asked.choice.source
+    short = replace(source, text=source.text.lstrip()[:BEGINNING])
+    return replace(asked, choice=replace(asked.choice, source=short))
+
+
+def about(scene: Scene) -> None:
+    """Which numbers these are."""
+    t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
+    line = t(
+        f"long_text.{source.kind}_line",
+        model=source.model,
+        layers=scene.capture.n_layers,
+        seed=source.seed,
+        H=spec.H,
+        G=spec.G,
+        d_k=spec.d_k,
+    )
+    st.caption(paragraph(line, model_own(t, source.model)) if source.kind == "model" else line)
+
+
+def open_long_text(scene: Scene) -> LongTextContext | None:
+    """Draw the controls all sections share, and read the text; None where that was stopped."""
+    source = scene.choice.source
+    head = chosen_head(scene, scene.t("long_text.head"), scene.trace.projections.spec.H)
+    most = model(source.model).max_tokens if source.kind == "model" else 32_768
+    chosen = choose_text(scene, most)
+    text = LongText(source=replace(source, text=chosen.text), times=chosen.times, most=chosen.most)
+    with _watched(scene.t, text) as is_stopped:
+        if is_stopped:
+            return None
+        seen = compute.read(text)
+    context = LongTextContext(scene=scene, text=text, seen=seen, head=head)
+    _say_what_is_read(context, most=most, is_file=chosen.is_file)
+    return context
+
+
+@contextmanager
+def _watched(t: Translate, text: LongText) -> Iterator[bool]:
+    """Inside the ``with`` it is said how far the text's pass is, and it can be stopped; True if it has been."""
+    stopped, code = st.session_state.get("_long_stopped"), f"{hash(text):x}"
+    place = st.empty()
+    if stopped == code:
+        with place.container():
+            st.info(t("long_text.stopped"))
+            st.button(t("long_text.go_on"), key="long_go_on", type="primary", on_click=_stop, args=(None,))
+        yield True
+        return
+    with told(_Progress(t, place, code)):
+        yield False
+    place.empty()
+
+
+class _Progress:
+    """Says below the chips how far a pass is, with a button to stop it, once it takes long."""
+
+    def __init__(self, t: Translate, place: DeltaGenerator, code: str) -> None:
+        self.t, self.place, self.code = t, place, code
+        self.began = time.monotonic()
+        self.bar: DeltaGenerator | None = None
+
+    def __call__(self, share: float) -> None:
+        """So much is done."""
+        if time.monotonic() < self.began + SOON:
+            return
+        text = self.t("long_text.reading", share=f"{share:.0%}")
+        if self.bar is None:
+            with self.place.container():
+                self.bar = st.progress(share, text=text)
+                st.button(self.t("long_text.stop"), key="long_stop", on_click=_stop, args=(self.code,))
+        else:
+            self.bar.progress(share, text=text)
+
+
+def _stop(code: str | None) -> None:
+    st.session_state["_long_stopped"] = code
+
+
+def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> None:
+    """How many tokens were read, what was left out, and which model reads more."""
+    t, tokens, source = context.t, context.seen.tokens, context.text.source
+    parts = [t("long_text.read", n=context.n)]
+    if tokens.dropped:
+        parts.append(t("long_text.left_out", n=tokens.dropped))
+    if is_file:
+        parts.append(t("long_text.not_in_link"))
+    reads_more = tokens.dropped and context.n >= most and source.model != READS_LONG and _is_here(READS_LONG)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="long_said"):
+        st.caption(paragraph(*parts), width="content")
+        if source.kind == "model" and reads_more:
+            label = t("long_text.take", model=READS_LONG, n=8_192)
+            st.button(label, key="long_take", type="tertiary", on_click=state.choose, args=("model", READS_LONG))
+    if source.kind == "model":
+        unknown_tokens(t, source.model, tokens)
+
+
+def say_notes(context: LongTextContext, *parts: str) -> None:
+    """What has to be said below a picture: what is given, whose text it is, and that q and k are rounded."""
+    t, notes = context.t, list(parts)
+    if context.seen.layers[context.layer].is_rounded:
+        notes.append(t("long_text.rounded"))
+    if context.text.source.text.strip() == shipped():
+        notes.append(t("long_text.shipped"))
+    if notes:
+        st.caption(paragraph(*notes))
+
+
+def _is_here(name: str) -> bool:
+    found = models_here().get(name)
+    return found is not None and found.is_here()
+
+
+Draw = Callable[[LongTextContext], list[Check]]
+
+
+def unless_stopped(draw: Draw) -> Callable[[LongTextContext | None], list[Check]]:
+    """A section that has nothing to draw where the pass was stopped."""
+
+    @wraps(draw)
+    def drawn(context: LongTextContext | None) -> list[Check]:
+        return [] if context is None else draw(context)
+
+    return drawn

@@ -1,0 +1,107 @@
+"""What the views of the page are sent: pooled maps as logarithms, a window exactly, and the words around a place."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float, UInt16
+from torch import Tensor
+
+from viz.components.head_grid import pack
+from viz.core.long.streamed import LongMap
+from viz.models.tokens import SPACE, Tokens
+
+LOWEST = 1e-6
+"""The smallest weight that is told from 0 in a pooled map."""
+
+TOP = 65_535
+AROUND = 4
+"""Tokens shown on either side of one."""
+
+
+def log_codes(weights: Float[Tensor, "*shape"]) -> UInt16[Tensor, "*shape"]:
+    """0 to 1 as 0 to 65,535 by their logarithm: at most 0.011 % off from ``LOWEST`` on, and 0 below.
+
+    Example:
+        >>> log_codes(torch.tensor([0.0, 1e-6, 1e-3, 1.0])).tolist()
+        [0, 1, 32768, 65535]
+    """
+    share = 1 + weights.double().clamp(min=LOWEST).log10() / -math.log10(LOWEST)
+    codes = (1 + share * (TOP - 1)).round().clamp(1, TOP)
+    return codes.where(weights >= LOWEST * (1 - 1e-6), 0.0).int().to(torch.uint16)
+
+
+def around(tokens: Tokens, at: int) -> tuple[str, str]:
+    """What stands before a token, and behind it, as it is written.
+
+    Example:
+        >>> from viz.models.tokens import split_words
+        >>> around(split_words("to be, or", 9), 2)
+        ('to be', ' or')
+    """
+    before, behind = range(max(0, at - AROUND), at), range(at + 1, min(len(tokens.ids), at + 1 + AROUND))
+    return _written(tokens, before).lstrip(), _written(tokens, behind)
+
+
+def _written(tokens: Tokens, places: Sequence[int]) -> str:
+    """Tokens as a text: with the space each begins with, or one before every word, if the tokenizer drops spaces."""
+    drops = not any(label.startswith(SPACE) for label in tokens.labels[:50])
+    text = ""
+    for at in places:
+        label = tokens.labels[at]
+        begins = (
+            drops and at and tokens.words[at] != tokens.words[at - 1] and label[:1].isascii() and label[:1].isalnum()
+        )
+        text += (" " if begins else "") + (label.removeprefix("##") if drops else label.replace(SPACE, " "))
+    return text
+
+
+def pack_map(
+    found: LongMap,
+    cut: Float[Tensor, "R C"],
+    *,
+    pooled: str,
+    labels: Sequence[str],
+    zoom: tuple[int, int],
+    row: int,
+    **header: Any,
+) -> bytes:
+    """Pack for ``client/long/long_map.js``.
+
+    Args:
+        found: the head's map.
+        cut: the window, exact.
+        pooled: "most" or "mean".
+        labels: of all tokens.
+        zoom: the first row and column of the window.
+        row: the row that is read.
+        header: ``words``, ``hues``, ``keys``, and what else the browser should know.
+    """
+    values = found.most if pooled == "most" else found.mean
+    sizes: Mapping[str, Any] = {
+        "n": len(labels),
+        "side": found.side,
+        "count": len(values),
+        "pooled": pooled,
+        "lowest": LOWEST,
+        "firsts": list(labels[:: found.side]),
+        "zoom": [*zoom, *cut.shape],
+        "rows": list(labels[zoom[0] : zoom[0] + cut.shape[0]]),
+        "columns": list(labels[zoom[1] : zoom[1] + cut.shape[1]]),
+        "row": row,
+    }
+    return pack({**sizes, **header}, {"values": log_codes(values), "cut": cut.float()}).data
+
+
+def pack_wall(cells: Float[Tensor, "L H C C"], about: list[list[float | int]], **header: Any) -> bytes:
+    """Pack for ``client/long/long_wall.js``.
+
+    Args:
+        cells: a small map of every head.
+        about: of every head, which shape it has and how much of its attention lies in each.
+        header: ``words``, ``hues``, ``shapes``, and what else the browser should know.
+    """
+    L, H, count, _ = cells.shape
+    sizes = {"layers": L, "heads": H, "count": count, "lowest": LOWEST, "about": about}
+    return pack({**sizes, **header}, {"values": log_codes(cells)}).data

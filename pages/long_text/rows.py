@@ -1,0 +1,54 @@
+"""What changes along the text: how much of each row goes to the first token, how far and how widely it looks."""
+
+import torch
+from torch import Tensor
+
+from pages.long_text import compute
+from pages.long_text.checks import rows_checks
+from pages.long_text.context import LongTextContext, say_notes, unless_stopped
+from viz.core.long.streamed import side_of
+from viz.figures.curves import curves
+from viz.figures.layout import axis
+from viz.frame.checks import Check
+from viz.frame.show import show
+from viz.frame.terms.marks import say
+
+POINTS = 256
+"""Of a curve, at most."""
+
+
+def averaged(values: Tensor) -> tuple[list[float], Tensor]:
+    """At most ``POINTS`` means of neighbouring rows, and the middle row of each.
+
+    Example:
+        >>> averaged(torch.arange(4.0))
+        ([0.0, 1.0, 2.0, 3.0], tensor([0., 1., 2., 3.]))
+    """
+    n, side = len(values), side_of(len(values), POINTS)
+    parts = values.float().split(side)
+    middles = [start + (min(start + side, n) - 1 - start) / 2 for start in range(0, n, side)]
+    return middles, torch.stack([part.mean() for part in parts])
+
+
+@unless_stopped
+def draw(context: LongTextContext) -> list[Check]:
+    """Three figures of the same rows: shares, distance, entropy beside what an even spread would have."""
+    t = context.t
+    found = compute.head_map(context.text, context.layer, context.head)
+    rows, side = found.rows, side_of(context.n, POINTS)
+    say(t("long_text.rows_found", side=side))
+    sees = torch.arange(1, context.n + 1) if context.seen.causal else torch.full((context.n,), context.n)
+    at = averaged(rows.first)[0]
+    named = {
+        "shares": {"first": rows.first, "previous": rows.previous, "largest": rows.largest},
+        "distances": {"distance": rows.distance},
+        "entropies": {"entropy": rows.entropy, "even": sees.log2()},
+    }
+    for figure, series in named.items():
+        title = t(f"long_text.axis_{figure}")
+        limits = {"limits": (0.0, 1.0)} if figure == "shares" else {"rangemode": "tozero"}
+        drawn = {t(f"long_text.row_{name}"): averaged(values)[1] for name, values in series.items()}
+        fig = curves(at, drawn, x=axis(t("long_text.axis_row")), y=axis(title, grid=True, **limits), height=220)
+        show(fig, key=f"long_{figure}", alt=title)
+    say_notes(context)
+    return rows_checks(context, found)

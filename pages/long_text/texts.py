@@ -1,0 +1,121 @@
+"""Which text is read: the one in the box, repeated or not, or a visitor's file; and how much of it."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from viz import ASSETS, limits
+from viz.frame import controls, state
+from viz.frame.compute.long_texts import most_tokens
+from viz.frame.examples import lay_aside
+from viz.frame.scene import Scene
+from viz.text import Translate
+
+BOX, FILE = "box", "file"
+TIMES = (1, 2, 4, 8, 16, 32)
+LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
+USUAL = 1_024
+"""Tokens that are read of a text before a visitor asks for more: SmolLM2 takes five seconds for them."""
+
+
+class FileError(ValueError):
+    """A file that is not read, and why: ``code`` has a sentence in every language."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        super().__init__(code)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The text that was asked for, how often, how many tokens of it at most, and whether it is a file's."""
+
+    text: str
+    times: int
+    most: int
+    is_file: bool
+
+
+@cache
+def shipped() -> str:
+    """The beginning of Alice's Adventures in Wonderland, Lewis Carroll 1865, in the public domain."""
+    return (ASSETS / "long_text.txt").read_text("utf8").strip()
+
+
+def usual_text() -> str:
+    """The text of whoever has typed none."""
+    lay_aside()
+    return shipped()
+
+
+def decode(given: bytes) -> str:
+    """A visitor's file as text.
+
+    Raises:
+        FileError: "large", "binary" or "blank".
+
+    Example:
+        >>> decode(b"one two")
+        'one two'
+    """
+    if len(given) > limits.LONG_BYTES:
+        raise FileError("large")
+    try:
+        text = given.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileError("binary") from None
+    if "\0" in text:
+        raise FileError("binary")
+    if not text.strip():
+        raise FileError("blank")
+    return text
+
+
+def choose_text(scene: Scene, most_of_model: int) -> Asked:
+    """Draw the controls, and say what was chosen.
+
+    Args:
+        scene: for its chips.
+        most_of_model: how many tokens can be read at most.
+    """
+    t, typed = scene.t, st.session_state["text"][: limits.CHARACTERS]
+    given = _file(t) if state.choice("long_from", BOX, (BOX, FILE)) == FILE else None
+    most = min(most_of_model, most_tokens())
+    lengths = [n for n in LENGTHS if n < most] + [most]
+    usual = min(USUAL, most)
+    chosen = state.pick("long_tokens", usual, lengths)
+    times = 1 if given else state.pick("long_times", 1, TIMES)
+    with scene.chips.add("long_text", t("long_text.chip", n=chosen)):
+        controls.choice(
+            t("long_text.from"), "long_from", (BOX, FILE), lambda code: t(f"long_text.from_{code}"), look="radio"
+        )
+        if given is None:
+            controls.select_slider(
+                t("long_text.times"), "long_times", 1, TIMES, format_func=_times, help=t("long_text.times_help")
+            )
+        controls.select_slider(
+            t("long_text.tokens"), "long_tokens", usual, lengths, help=t("long_text.tokens_help", most=most)
+        )
+    return Asked(text=given or typed, times=times, most=chosen, is_file=given is not None)
+
+
+def _times(times: int) -> str:
+    return f"{times} ×"
+
+
+def _file(t: Translate) -> str | None:
+    """The visitor's file, if there is one that can be read; else why not."""
+    st.file_uploader(
+        t("long_text.file"), type=["txt", "md"], key="_long_file", max_upload_size=1, help=t("long_text.file_help")
+    )
+    given: Any = st.session_state.get("_long_file")
+    if given is None:
+        st.caption(t("long_text.file_none"))
+        return None
+    try:
+        return decode(given.getvalue())
+    except FileError as error:
+        st.error(t(f"long_text.file_{error.code}", most=limits.LONG_BYTES // 1_000))
+        return None

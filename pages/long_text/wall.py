@@ -1,0 +1,69 @@
+"""Every head, small, and which of three shapes it has: click one to open it."""
+
+from collections import Counter
+
+import streamlit as st
+import torch
+
+from pages.long_text import compute
+from pages.long_text.checks import wall_checks
+from pages.long_text.context import HUES, LongTextContext, say_notes, unless_stopped
+from pages.long_text.pack import pack_wall
+from pages.long_text.words import words_of
+from viz.components.mount import mount
+from viz.core.long.shapes import SHAPES, Fit
+from viz.frame import state
+from viz.frame.checks import Check
+from viz.frame.terms.marks import say
+
+VIEW = "long_wall"
+NONE = "none"
+"""A head that has none of the shapes."""
+
+
+@unless_stopped
+def draw(context: LongTextContext) -> list[Check]:
+    """The wall, layer by layer, and how many heads have each shape."""
+    t, layers = context.t, []
+    place = st.empty()
+    n_layers = len(context.seen.layers)
+    for layer in range(n_layers):
+        layers.append(compute.small_maps(context.text, layer))
+        if layer % 5 == 4 and layer + 1 < n_layers:
+            place.progress((layer + 1) / n_layers, text=t("long_text.fitting", done=layer + 1, n=n_layers))
+    place.empty()
+    fits = [fit for small in layers for fit in small.fits]
+    data = pack_wall(
+        torch.stack([small.cells for small in layers]),
+        [_about(fit) for fit in fits],
+        shapes=[*SHAPES, NONE],
+        hues=HUES,
+        words=words_of(context, VIEW),
+    )
+    mount("long/long_wall", key=VIEW, data=data, on_chosen_change=_open)
+    _say(context, fits)
+    return wall_checks(context)
+
+
+def _about(fit: Fit) -> list[float | int]:
+    """A head's shape, and how much of its attention each of the three has."""
+    named = SHAPES.index(fit.name) if fit.name else len(SHAPES)
+    return [named, *(round(fit.shares[name], 4) for name in SHAPES)]
+
+
+def _say(context: LongTextContext, fits: list[Fit]) -> None:
+    t, counts = context.t, Counter(fit.name or NONE for fit in fits)
+    parts = [t(f"long_text.count_{name}", n=counts[name]) for name in (*SHAPES, NONE) if counts[name]]
+    say(t("long_text.wall_found", n=len(fits), counts=" · ".join(parts)))
+    fit, rows = fits[0], min(compute.SAMPLED, context.n)
+    note = t("long_text.wall_note", rows=rows, n=context.n, budget=fit.budget, even=f"{fit.even:.0%}")
+    say_notes(context, note)
+
+
+def _open() -> None:
+    """Open the head that was chosen in the browser; anything else is nobody's click."""
+    match st.session_state[VIEW].get("chosen"):
+        case [int(layer), int(head), int()] if layer >= 0 and head >= 0:
+            state.choose("layer", layer)
+            state.choose("head", head)
+            state.put("section", "map")

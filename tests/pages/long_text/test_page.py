@@ -1,0 +1,146 @@
+"""Which text is read and how much of it, what is sent to the browser, and a pass that is stopped."""
+
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+import torch
+from torch.testing import assert_close
+
+from pages.long_text import context, head_map, texts
+from pages.long_text.compute import LongText
+from pages.long_text.pack import LOWEST, around, log_codes
+from pages.long_text.rows import POINTS, averaged
+from viz import limits
+from viz.frame import compute
+from viz.frame.compute import long_texts
+from viz.frame.specs import Source
+from viz.models.tokens import split_words
+from viz.text import LANGUAGES, sentences, translator
+
+T = translator("en")
+WORDS = {"source": "words", "text": "one two three", "d_model": 8, "n_heads": 2}
+
+
+def link(app):
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+def said(app):
+    return " ".join(caption.value for caption in app.caption)
+
+
+def test_codes_of_weights_are_right_to_a_ten_thousandth():
+    weights = torch.logspace(-6, 0, 997)
+    codes = log_codes(weights).double()
+    back = 10 ** ((1 - (codes - 1) / 65_534) * torch.tensor(LOWEST).double().log10())
+    assert_close(back, weights.double(), rtol=1.2e-4, atol=0)
+    assert log_codes(torch.tensor([0.0, 1e-9])).tolist() == [0, 0]
+
+
+def test_words_around_a_place_are_written_as_in_the_text():
+    assert around(split_words("It's a dog, 下雨 now.", 20), 2) == ("It's a", ",下雨 now")
+
+
+@pytest.mark.parametrize("n", [1, POINTS, POINTS + 1, 1000])
+def test_a_curve_has_as_many_points_as_fit_and_means_of_all(n):
+    values = torch.rand(n, generator=torch.Generator().manual_seed(n))
+    at, means = averaged(values)
+    assert len(at) == len(means) <= POINTS
+    assert at == sorted(at) and at[-1] <= n - 1
+    side = -(-n // POINTS)
+    assert_close(means[0], values[:side].mean())
+    assert_close(means[-1], values[(len(at) - 1) * side :].mean())
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [(b"a" * (limits.LONG_BYTES + 1), "large"), (b"\xff\xfe1", "binary"), (b"a\0b", "binary"), (b" \n", "blank")],
+)
+def test_a_file_that_is_no_text_is_refused_with_a_sentence(given, code):
+    with pytest.raises(texts.FileError) as refusal:
+        texts.decode(given)
+    assert refusal.value.code == code
+    assert all(f"long_text.file_{code}" in sentences(lang) for lang in LANGUAGES)
+
+
+def test_a_file_is_read_in_the_place_of_the_box_and_is_not_in_the_link(open_app, monkeypatch):
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # it would own the key
+    app = open_app("long_text", **WORDS, long_from="file")
+    assert T("long_text.file_none") in said(app)
+    assert "3 tokens were read" in said(app)
+    app.session_state["_long_file"] = SimpleNamespace(getvalue="\ufeffvier fünf sechs sieben".encode)
+    app.run()
+    assert "4 tokens were read" in said(app)
+    assert T("long_text.not_in_link") in said(app)
+    assert not {"_long_file", "fünf"} & {*link(app), *link(app).values()}
+    app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: b"\xff")
+    app.run()
+    assert [box.value for box in app.error] == [T("long_text.file_binary")]
+
+
+def test_a_text_is_repeated_and_cut_and_both_stand_in_the_link(open_app):
+    app = open_app("long_text", **WORDS | {"text": "one two three " * 100}, long_times=4, long_tokens=512)
+    assert "512 tokens were read" in said(app)
+    assert T("long_text.left_out", n=688) in said(app)
+    assert {"long_times": "4", "long_tokens": "512"}.items() <= link(app).items()
+
+
+def test_a_public_server_reads_as_much_as_everywhere_else_unless_it_is_set(monkeypatch):
+    assert long_texts.most_tokens() == 32_768
+    monkeypatch.setattr(long_texts.memory, "most", lambda: 1e9)
+    assert long_texts.most_tokens() == limits.TOKENS
+    monkeypatch.setattr(limits, "LONG_TOKENS", 4096)
+    assert long_texts.most_tokens() == 4096
+
+
+def test_a_pass_says_how_far_it_is_can_be_stopped_and_begun_again(open_app, monkeypatch):
+    def read(text):
+        long_texts.tell(0.25)
+        st.stop()  # as a click on the button ends it
+
+    monkeypatch.setattr(context, "SOON", 0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr("pages.long_text.compute.read", read)
+        app = open_app("long_text", **WORDS)
+        assert app.get("progress")[0].proto.text == T("long_text.reading", share="25%")
+        app.button(key="long_stop").click().run()
+        assert [box.value for box in app.info] == [T("long_text.stopped")]
+    app.run()
+    assert not app.get("progress") and "were read" not in said(app), "it stays stopped"
+    app.button(key="long_go_on").click().run()
+    assert "3 tokens were read" in said(app) and not app.info
+
+
+def test_the_scene_reads_the_beginning_only(open_app, monkeypatch):
+    read = []
+    monkeypatch.setattr("viz.frame.scene.compute.read", lambda source: read.append(source.text) or compute.read(source))
+    open_app("long_text", **WORDS | {"text": "word " * 700})
+    assert {len(text) for text in read} == {context.BEGINNING}
+
+
+@pytest.mark.parametrize("sent", [None, "x", [1, 2], [1, 2, 3], [1.5, 0, 0, 1], [True, "a", 0, 1]])
+def test_what_is_not_a_place_is_nobodys_click(monkeypatch, sent):
+    put = []
+    monkeypatch.setattr(head_map.st, "session_state", {head_map.VIEW: {"choice": sent}})
+    monkeypatch.setattr(head_map.state, "choose", lambda *named: put.append(named))
+    head_map._take()
+    assert put == []
+
+
+def test_a_place_far_outside_the_text_is_its_end(open_app):
+    app = open_app("long_text", **WORDS)
+    app.session_state["long_row"], app.session_state["zoom_row"] = 10**9, 10**9
+    app.run()
+    assert (app.session_state["long_row"], app.session_state["zoom_row"]) == (2, 0)
+
+
+def test_a_long_seeded_text_is_read_whole_word_by_word():
+    """Each word's vector is drawn once; every place of it has the same."""
+    from pages.long_text.compute import read
+
+    source = Source(kind="words", text="one two one", d_model=6, n_heads=2, n_kv_heads=1, seed=4)
+    seen, expected = read(LongText(source=source, times=2, most=5)), compute.read(source).calls[0]
+    assert len(seen.tokens.ids) == 5 and seen.tokens.dropped == 1
+    assert_close((seen.layers[0].q[:, :3], seen.layers[0].k[:, :3]), (expected.q, expected.k))
+    assert_close(seen.layers[0].q[:, 3:], expected.q[:, :2])

@@ -1,0 +1,196 @@
+// One head on a long text: the pooled map, a window of it exactly, and what the row that was chosen looks at. A click on
+// the map opens the window there; a click on the window chooses a row.
+
+import { unpack } from "../lib/bytes.js";
+import { image, line, start } from "../lib/canvas.js";
+import { css, theme, weightTable } from "../lib/colour.js";
+import { element, fill, walkCells } from "../lib/dom.js";
+import { mount } from "../lib/mount.js";
+import { place } from "../lib/place.js";
+import { decoded, logColour, shown, steps } from "./log_scale.js";
+
+export default mount((parent) => new LongMap(parent), unpack);
+
+class LongMap {
+  constructor(parent) {
+    this.root = element("div", "long-map");
+    this.root.longMap = this; // for the browser's tests: they read the numbers back
+    const pair = element("div", "pair");
+    this.whole = this.#picture("whole", (cell) => this.#open(cell));
+    this.near = this.#picture("near", (cell) => this.#chooseRow(cell));
+    pair.append(this.whole.figure, this.near.figure);
+    const scale = element("div", "scale");
+    this.scaleName = element("span");
+    this.steps = element("span", "steps");
+    scale.append(this.scaleName, this.steps);
+    this.axes = element("p", "axes");
+    this.keys = element("div", "keys");
+    this.live = element("p", "live", { "aria-live": "polite" });
+    this.root.append(pair, scale, this.axes, this.keys, this.live);
+    parent.append(this.root);
+    this.watch = new ResizeObserver(() => this.draw());
+    this.watch.observe(this.root);
+  }
+
+  /** A picture with its title and what is read off it; `act` is called with the cell that is clicked. */
+  #picture(name, act) {
+    const figure = element("figure", name), title = element("figcaption"), says = element("p", "says");
+    const picture = element("div", "picture", { role: "application", tabindex: "0" }), canvas = element("canvas");
+    const made = { figure, title, says, picture, canvas, cell: null, size: [1, 1] };
+    picture.append(canvas);
+    figure.append(title, picture, says);
+    picture.addEventListener("pointermove", (event) => this.look(made, this.#under(made, event)));
+    picture.addEventListener("pointerleave", () => this.look(made, null));
+    picture.addEventListener("blur", () => this.look(made, null));
+    picture.addEventListener("click", (event) => act(this.#under(made, event)));
+    picture.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && made.cell) act(made.cell);
+    });
+    walkCells(picture, () => ({ at: made.cell, size: made.size }), (cell) => {
+      this.look(made, cell);
+      this.live.textContent = made.says.textContent;
+    });
+    return made;
+  }
+
+  close() {
+    this.watch.disconnect();
+    this.root.remove();
+  }
+
+  receive(data, setStateValue) {
+    Object.assign(this, { data, setStateValue });
+    const { count, values, cut, zoom, hues, words, lowest, side, pooled, n } = data, table = weightTable(hues.positive);
+    const [top, left, high, wide] = zoom;
+    this.whole.size = [count, count];
+    this.near.size = [high, wide];
+    this.whole.bitmap = image(count, count, (at) => logColour(table, decoded(values[at], lowest)));
+    this.near.bitmap = image(high, wide, (at) => logColour(table, cut[at]));
+    this.whole.title.textContent = fill(side === 1 ? words.whole_one : words[`whole_${pooled}`], { n, side });
+    this.near.title.textContent = fill(words.near, { top, left, bottom: top + high - 1, right: left + wide - 1 });
+    this.near.figure.hidden = high === n && wide === n; // the map shows every weight already
+    this.whole.picture.setAttribute("aria-label", words.whole_alt);
+    this.near.picture.setAttribute("aria-label", words.near_alt);
+    this.scaleName.textContent = words.scale;
+    this.steps.replaceChildren(...steps().map(([power, strong]) => {
+      const step = element("span"), patch = element("i");
+      patch.style.background = css(hues.positive, strong);
+      step.append(patch, power < -1 ? `10⁻${"⁰¹²³⁴⁵"[-power]}` : String(10 ** power));
+      return step;
+    }));
+    this.axes.textContent = words.axes;
+    this.#list();
+    this.look(this.whole, null);
+    this.look(this.near, null);
+  }
+
+  /** The strongest keys of the row that was chosen. */
+  #list() {
+    const { keys, row, label, looks, words } = this.data;
+    const title = element("p", "", {}, `${fill(words.row, { row, label })} `);
+    title.append(element("span", "near", {}, `… ${looks[0]}`), element("b", "", {}, ` ▸${label}◂ `), element("span", "near", {}, `${looks[1]} …`));
+    const list = element("ol");
+    for (const { at, weight, back, around, label: key } of keys) {
+      const item = element("li"), text = element("span", "text");
+      text.append(element("span", "near", {}, around[0]), element("b", "", {}, ` ${key} `), element("span", "near", {}, around[1]));
+      const far = fill(back === 0 ? words.itself : back > 0 ? words.back : words.ahead, { n: Math.abs(back), at });
+      item.append(element("span", "", {}, shown(weight)), text, element("span", "back", {}, far));
+      list.append(item);
+    }
+    this.keys.replaceChildren(title, list);
+  }
+
+  draw() {
+    if (!this.data || !this.root.clientWidth) return;
+    const colours = theme(this.root), { n, side, count, zoom, row, hues } = this.data, [top, left, high, wide] = zoom;
+    for (const made of [this.whole, this.near]) {
+      if (made.figure.hidden) continue;
+      const { context, width, height } = start(made.canvas, colours);
+      const [rows, columns] = made.size;
+      context.imageSmoothingEnabled = width < columns;
+      context.drawImage(made.bitmap, 0, 0, width, height);
+      context.globalAlpha = 0.3;
+      context.strokeRect(0.5, 0.5, width - 1, height - 1);
+      context.globalAlpha = 1;
+      if (made.cell) this.#cross(context, made, width, height);
+      context.strokeStyle = css(hues.negative);
+      context.lineWidth = 2;
+      const of = made === this.whole ? [0, count * side] : [top, rows], y = ((row + 0.5 - of[0]) / of[1]) * height;
+      context.globalAlpha = 0.6;
+      if (y >= 0 && y <= height) line(context, 0, y, width, y);
+      context.globalAlpha = 1;
+      if (made === this.whole && !this.near.figure.hidden) {
+        const scale = width / (count * side);
+        context.strokeRect(left * scale, top * scale, Math.max(4, wide * scale), Math.max(4, high * scale));
+      }
+    }
+    this.root.dataset.drawn = String(n);
+  }
+
+  #cross(context, { cell: [row, column], size: [rows, columns] }, width, height) {
+    context.globalAlpha = 0.5;
+    line(context, 0, ((row + 0.5) / rows) * height, width, ((row + 0.5) / rows) * height);
+    line(context, ((column + 0.5) / columns) * width, 0, ((column + 0.5) / columns) * width, height);
+    context.globalAlpha = 1;
+  }
+
+  /** The cell under the pointer, [row, column]. */
+  #under({ canvas, size: [rows, columns] }, event) {
+    const [x, y] = place(canvas, event), row = Math.floor((y / canvas.clientHeight) * rows), column = Math.floor((x / canvas.clientWidth) * columns);
+    return row >= 0 && column >= 0 && row < rows && column < columns ? [row, column] : null;
+  }
+
+  /** Read a cell off, or none. */
+  look(made, cell) {
+    made.cell = cell;
+    made.says.textContent = cell ? this.says(made, cell) : this.data?.words[made === this.whole ? "whole_hint" : "near_hint"] ?? "";
+    this.draw();
+  }
+
+  says(made, [row, column]) {
+    const { n, side, count, values, lowest, firsts, cut, zoom, rows, columns, words, pooled } = this.data;
+    if (made === this.near) {
+      const names = { query: rows[row], key: columns[column], row: zoom[0] + row, column: zoom[1] + column };
+      return fill(words.says, { ...names, value: shown(cut[row * columns.length + column]) });
+    }
+    const value = shown(decoded(values[row * count + column], lowest)), names = { query: firsts[row], key: firsts[column], value };
+    if (side === 1) return fill(words.says, { ...names, row, column });
+    const ends = (at) => Math.min(n, (at + 1) * side) - 1;
+    const places = { row: row * side, row_end: ends(row), column: column * side, column_end: ends(column) };
+    return fill(words[`says_${pooled}`], { ...names, ...places });
+  }
+
+  /** For the menu of the picture: the map's cells by the first token of each, the window, and the row's strongest keys. */
+  asTables() {
+    const { count, values, lowest, firsts, cut, rows, columns, zoom, keys, side, words } = this.data;
+    const named = (labels, from, step) => labels.map((label, i) => `${from + i * step} ${label}`);
+    const table = (title, down, across, cell) => ({
+      title, columns: ["", ...across], rows: down.map((name, i) => [name, ...across.map((_, j) => cell(i * across.length + j))]),
+    });
+    const cells = named(firsts, 0, side), listed = keys.map(({ at, label, weight }) => [at, label, weight]);
+    const whole = table(this.whole.title.textContent, cells, cells, (at) => decoded(values[at], lowest));
+    const near = table(this.near.title.textContent, named(rows, zoom[0], 1), named(columns, zoom[1], 1), (at) => cut[at]);
+    const strongest = { title: fill(words.row, this.data), columns: ["", "", ""], rows: listed };
+    return [whole, ...(this.near.figure.hidden ? [] : [near]), strongest];
+  }
+
+  /** Open the window around a cell of the map, and choose its row. */
+  #open(cell) {
+    if (!cell) return;
+    const { n, side, zoom: [, , high, wide] } = this.data;
+    const middle = cell.map((at) => Math.min(n - 1, Math.floor((at + 0.5) * side)));
+    const from = (at, size) => Math.max(0, Math.min(n - size, at - (size >> 1)));
+    this.#tell(middle[0], from(middle[0], high), from(middle[1], wide));
+  }
+
+  #chooseRow(cell) {
+    if (!cell) return;
+    const [top, left] = this.data.zoom;
+    this.#tell(top + cell[0], top, left);
+  }
+
+  #tell(row, top, left) {
+    this.times = (this.times ?? 0) + 1; // the same place may be chosen again, after another was chosen elsewhere
+    this.setStateValue("choice", [row, top, left, this.times]);
+  }
+}

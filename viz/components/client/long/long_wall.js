@@ -1,0 +1,85 @@
+// Every head on a long text, small; its frame says which shape it has. A click opens it.
+
+import { unpack } from "../lib/bytes.js";
+import { image } from "../lib/canvas.js";
+import { css, weightTable } from "../lib/colour.js";
+import { element, fill } from "../lib/dom.js";
+import { mount } from "../lib/mount.js";
+import { decoded, logColour } from "./log_scale.js";
+
+const STYLES = ["solid", "dashed", "double", "dotted"]; // no shape is told by its hue alone
+
+export default mount((parent) => new LongWall(parent), unpack);
+
+class LongWall {
+  constructor(parent) {
+    this.root = element("div", "long-wall");
+    this.root.longWall = this; // for the browser's tests
+    this.legend = element("div", "legend");
+    this.rows = element("div", "rows", { tabindex: "0", role: "group" });
+    this.says = element("p", "says", { "aria-live": "polite" });
+    this.axes = element("p", "axes");
+    this.root.append(this.legend, this.rows, this.says, this.axes);
+    parent.append(this.root);
+  }
+
+  close() {
+    this.root.remove();
+  }
+
+  receive(data, setStateValue) {
+    Object.assign(this, { data, setStateValue });
+    const { layers, heads, words, shapes } = data;
+    this.rows.style.setProperty("--heads", String(heads));
+    this.rows.setAttribute("aria-label", words.axes);
+    this.legend.replaceChildren(...shapes.map((name, at) => {
+      const entry = element("span"), box = element("i");
+      this.#frame(box, at);
+      entry.append(box, words[name]);
+      return entry;
+    }));
+    this.rows.replaceChildren(...Array.from({ length: layers }, (_, layer) => {
+      const row = element("div", "row");
+      row.append(element("span", "", {}, fill(words.layer, { layer })));
+      for (let head = 0; head < heads; head++) row.append(this.#head(layer, head));
+      return row;
+    }));
+    this.axes.textContent = words.axes;
+    this.says.textContent = words.hint;
+  }
+
+  /** For the menu of the picture: each head's shape, and how much of its attention every shape has. */
+  asTables() {
+    const { heads, about, words, shapes } = this.data, three = shapes.slice(0, -1).map((name) => words[name]);
+    const rows = about.map(([shape, ...shares], at) => [`${Math.floor(at / heads)}.${at % heads}`, words[shapes[shape]], ...shares]);
+    return [{ columns: ["", "", ...three], rows }];
+  }
+
+  #frame(box, shape) {
+    const { hues } = this.data;
+    box.style.borderStyle = STYLES[shape];
+    box.style.borderColor = shape === STYLES.length - 1 ? "#8889" : css(hues.shapes[shape]);
+  }
+
+  #head(layer, head) {
+    const { heads, count, values, lowest, about, words, shapes, hues } = this.data, at = layer * heads + head;
+    const [shape, ...shares] = about[at], percent = shares.map((share) => `${Math.round(share * 100)} %`);
+    const names = { layer, head, shape: words[shapes[shape]], share: percent[shape] ?? percent[0] };
+    const button = element("button", "", { type: "button", "aria-label": fill(words.alt, names) });
+    this.table ??= weightTable(hues.positive);
+    const cells = values.subarray(at * count * count, (at + 1) * count * count);
+    button.append(image(count, count, (cell) => logColour(this.table, decoded(cells[cell], lowest))));
+    this.#frame(button, shape);
+    const say = () => {
+      const each = Object.fromEntries(shapes.map((name, i) => [name, percent[i]]));
+      this.says.textContent = fill(words.says, { ...each, ...names });
+    };
+    button.addEventListener("pointerenter", say);
+    button.addEventListener("focus", say);
+    button.addEventListener("click", () => {
+      this.times = (this.times ?? 0) + 1; // the same head may be chosen again
+      this.setStateValue("chosen", [layer, head, this.times]);
+    });
+    return button;
+  }
+}

@@ -1,0 +1,50 @@
+"""What is kept of long texts, apart from all else: few results, and large ones; and how far a pass is."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import ParamSpec, TypeVar
+
+from viz import limits
+from viz.frame.compute import models, turns
+from viz.frame.waiting import aside, called_away, memory, until
+from viz.scheduler.cache import Kept, Store
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+store = Store(
+    limits.LONG_KEPT_BYTES, turns, limits.LONG_SECONDS, called_away, aside, limits.SHORT_SECONDS, models.storages
+)
+_told: ContextVar[Callable[[float], None] | None] = ContextVar("told", default=None)
+
+
+def kept_pass(function: Callable[P, R]) -> Kept[P, R]:
+    """A pass over a long text: few at once, with more time than others, kept until another needs the room."""
+    return Kept(function, store, "long", until)
+
+
+def kept_long(function: Callable[P, R]) -> Kept[P, R]:
+    """What is made of such a pass."""
+    return Kept(function, store, "pass", until)
+
+
+def most_tokens() -> int:
+    """The longest text that this server reads: a public one, which has a ceiling for its memory, reads less."""
+    return limits.LONG_TOKENS or (limits.TOKENS if memory.most() < float("inf") else 32_768)
+
+
+@contextmanager
+def told(tell: Callable[[float], None]) -> Iterator[None]:
+    """What is computed inside the ``with``, by this thread, says how far it is: a share of the whole."""
+    token = _told.set(tell)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
+def tell(share: float) -> None:
+    """Say how far the present computation is, if anybody listens."""
+    if listener := _told.get():
+        listener(share)
