@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from viz.models.tokens import Tokens, word_labels
+from viz.models.tokens import Tokens, is_mark, word_labels
 
 NEIGHBOURS = {"previous": -1, "next": 1}
 CHOSEN = ("coreference", "grammar")
@@ -51,17 +51,6 @@ def known_words(words: Sequence[str], expert: str) -> tuple[int, int] | None:
         if all(plain.count(word) == 1 for word in pair):
             return plain.index(pair[0]), plain.index(pair[1])
     return None
-
-
-def is_mark(label: str) -> bool:
-    """Whether a token is punctuation: something is written, and no letter or number.
-
-    Example:
-        >>> [is_mark(label) for label in (".", "'", "a.", "它", "␣")]
-        [True, True, False, False, False]
-    """
-    shown = label.removeprefix("##").strip("▁␣Ġ↵⇥ ")
-    return bool(shown) and not any(letter.isalnum() for letter in shown)
 
 
 def found_in(tokens: Tokens, words: dict[str, tuple[int, int] | None]) -> tuple[Pattern, ...]:

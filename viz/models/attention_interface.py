@@ -27,14 +27,16 @@ class Recorder:
     """What one forward pass leaves behind; each pass has its own, also when visitors share the model.
 
     Everything is kept by the ``id`` of the module it belongs to; ``edits`` change the heads' outputs there. ``stream``
-    says whether what blocks are called with, and what their feed-forward networks write, is kept too. ``streamed``
-    attends in the stead of ``attend``, for a text whose weights are too many to be there at once; then nothing is noted
-    but by it.
+    says whether what blocks are called with, and what their feed-forward networks write, is kept too; ``maps`` whether
+    the weights of every text of a batch are, in ``weights``. ``streamed`` attends in the stead of ``attend``, for a text
+    whose weights are too many to be there at once; then nothing is noted but by it.
     """
 
     edits: Mapping[int, Edit] = field(default_factory=dict)
     stream: bool = False
     streamed: Callable[..., Tensor] | None = None
+    maps: bool = False
+    weights: dict[int, Tensor] = field(default_factory=dict)
     seen: dict[int, dict[str, Any]] = field(default_factory=dict)
     inputs: dict[int, Tensor] = field(default_factory=dict)
     calls: dict[int, tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=dict)
@@ -46,10 +48,14 @@ _current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 @contextmanager
 def recording(
-    edits: Mapping[int, Edit], *, stream: bool = False, streamed: Callable[..., Tensor] | None = None
+    edits: Mapping[int, Edit],
+    *,
+    stream: bool = False,
+    streamed: Callable[..., Tensor] | None = None,
+    maps: bool = False,
 ) -> Iterator[Recorder]:
     """Keep what the forward passes inside the ``with`` see; another thread has its own recorder, or none."""
-    recorder = Recorder(edits, stream, streamed)
+    recorder = Recorder(edits, stream, streamed, maps)
     token = _current.set(recorder)
     try:
         yield recorder
@@ -132,6 +138,8 @@ def _attention(
             output = edit(output)
         seen = {"q": query[0], "k": key[0], "v": value[0], "output": output[0], "options": options}
         recorder.seen[id(module)] = seen
+        if recorder.maps:
+            recorder.weights[id(module)] = trace.weights
     return output.contiguous(), trace.weights
 
 

@@ -41,6 +41,17 @@ def word_labels(tokens: Tokens) -> tuple[str, ...]:
     return tuple(words)
 
 
+def is_mark(label: str) -> bool:
+    """Whether a token is punctuation: something is written, and no letter or number.
+
+    Example:
+        >>> [is_mark(label) for label in (".", "'", "a.", "它", "␣")]
+        [True, True, False, False, False]
+    """
+    shown = label.removeprefix("##").strip("▁␣Ġ↵⇥ ")
+    return bool(shown) and not any(letter.isalnum() for letter in shown)
+
+
 def visible(text: str) -> str:
     """Show what would be invisible or would act on its surroundings: spaces, controls, direction marks.
 

@@ -11,12 +11,13 @@ from pages.many_heads import compute as many_compute
 from pages.many_heads import differ, inputs
 from pages.many_heads.logic import turns
 from pages.many_heads.page import PAGE
-from pages.many_heads.patterns import PATTERNS, is_mark
+from pages.many_heads.patterns import PATTERNS
 from tests.running import checked, sentences_of
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import part, share
 from viz.frame.mask_code import to_code
+from viz.models.tokens import is_mark
 from viz.text import LANGUAGES, translator
 
 T = translator("en")

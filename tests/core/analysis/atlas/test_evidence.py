@@ -1,0 +1,93 @@
+"""Means, intervals, hurdles and labels: by hand, by NumPy and SciPy, and on heads of which nothing can be said."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from torch.testing import assert_close
+
+from viz.core.analysis.atlas.evidence import LEAST, against, clears, extremes, gather, hurdle
+from viz.core.analysis.atlas.summary import KEPT, labels_of, summarize
+
+S, L, H = 23, 3, 5
+NAN = float("nan")
+
+
+def test_the_interval_is_scipys():
+    values = torch.rand(S, H, generator=torch.Generator().manual_seed(0))
+    values[3] = NAN  # this text has nothing to score
+    counted = np.delete(values.double().numpy(), 3, 0)
+    low, high = stats.t.interval(0.95, S - 2, counted.mean(0), stats.sem(counted))
+    found = gather(values)
+    assert found.n == S - 1
+    assert_close(found.mean.numpy(), counted.mean(0).astype(np.float32))
+    assert_close(
+        torch.stack([found.mean - found.half, found.mean + found.half]), torch.tensor(np.array([low, high])).float()
+    )
+
+
+def test_two_texts_say_nothing_of_others():
+    found = gather(torch.tensor([[0.9], [0.9]]))
+    assert found.half.isinf().all() and not clears(found.mean, found.half, 0.1).any()
+    assert gather(torch.full((4, 2), NAN)).n == 0
+
+
+def test_the_interval_holds_the_true_mean_as_often_as_it_says():
+    generator = torch.Generator().manual_seed(4)
+    draws = torch.rand(31, 2000, generator=generator)
+    found = gather(draws)
+    held = ((found.mean - 0.5).abs() < found.half).float().mean()
+    assert abs(float(held) - 0.95) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("even", "random", "bar"),
+    [(0.1, [0.2, 0.05], 0.25), (0.1, [0.3, NAN], 0.3), (0.4, [0.3], 0.4), (NAN, [NAN], 0.25)],
+)
+def test_a_label_has_to_beat_all_that_know_nothing(even, random, bar):
+    assert hurdle("previous", even, torch.tensor(random)) == pytest.approx(bar)
+
+
+def test_extremes_leave_out_texts_without_a_score():
+    values = torch.tensor([[0.5, 0.1], [NAN, NAN], [0.2, 0.9], [0.4, 0.3]])
+    low, high = extremes(values, 2)
+    assert low.T.tolist() == [[2, 3], [0, 3]] and high.T.tolist() == [[0, 3], [2, 3]]
+    assert extremes(values, 5)[0][:, 0].tolist() == [2, 3, 0, -1, -1]
+    assert against(values, 0.4).tolist() == [2, 2]
+
+
+def some_scores(generator):
+    values = 0.2 * torch.rand(S, L, H, generator=generator)
+    values[:, 2, 1] += 0.6
+    values[5, 2, 1] = 0.01  # and one text that contradicts
+    return values
+
+
+def test_a_summary_tells_the_head_that_stands_out_and_the_text_that_contradicts():
+    generator = torch.Generator().manual_seed(6)
+    score = summarize(
+        "next", some_scores(generator), torch.full((S,), 0.1), 0.2 * torch.rand(7, L, H, generator=generator)
+    )
+    assert score.labelled.nonzero().tolist() == [[2, 1]]
+    assert score.against[2, 1] == 1 and score.low[0, 2, 1] == 5
+    assert_close(score.low_values[0, 2, 1], torch.tensor(0.01))
+    assert score.low.shape == (KEPT, L, H) and score.hurdle == LEAST["next"] and score.even == pytest.approx(0.1)
+    assert labels_of({"next": score}, 2, 1) == ["next"] and labels_of({"next": score}, 0, 0) == []
+
+
+def test_the_clearest_label_comes_first_and_what_is_no_label_never_does():
+    few, none = torch.zeros(S, L, H), torch.zeros(S)
+    scores = {
+        "first": summarize("first", few + 0.6, none, few),
+        "next": summarize("next", few + 0.9, none, few),
+        "entropy": summarize("entropy", few + 3.0, none, few),
+    }
+    assert labels_of(scores, 1, 3) == ["next", "first"]
+    assert not scores["entropy"].labelled.any()
+
+
+def test_a_head_whose_mean_beats_the_hurdle_but_not_surely_gets_no_label():
+    values = torch.zeros(4, 1, 1)
+    values[0] = 1.2  # the mean is 0.3, and nobody knows
+    score = summarize("previous", values, torch.zeros(4), torch.zeros(3, 1, 1))
+    assert score.mean > score.hurdle and not score.labelled.any()

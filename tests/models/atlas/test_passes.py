@@ -1,0 +1,131 @@
+"""Scores of many texts at once are those of one text after the other; random weights earn no labels."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.checkpoints import SENTENCES, eager
+from viz.core.analysis.atlas.summary import labels_of
+from viz.models.atlas.copying import WORDS, drawn_words, score_copying
+from viz.models.atlas.corpus import LENGTH, SEQUENCES, read_lines, repeated_tokens, sentences
+from viz.models.atlas.make import BY_CHANCE, assemble, make, score_by_chance, score_lines, score_others
+from viz.models.atlas.passes import TEXTS, maps_of, score_texts
+from viz.models.atlas.random_weights import random_weights
+from viz.models.capture import capture
+from viz.models.load import load
+
+
+@pytest.fixture
+def no_windows(monkeypatch):
+    """Windows are no label, and take longer than all the rest; four texts of random tokens tell enough."""
+    monkeypatch.setattr("viz.models.atlas.corpus.SEQUENCES", 4)
+    monkeypatch.setattr("viz.models.atlas.passes.window_score", lambda weights, allowed: torch.zeros(len(weights)))
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "distilbert"])
+def test_maps_of_a_batch_are_transformers_own(name, loaded, checkpoint):
+    model, texts = loaded(name), read_lines(loaded(name), (*SENTENCES, *SENTENCES[::-1]))
+    reference = eager(name, checkpoint(name))
+    seen = dict(maps_of(model, texts))
+    assert sorted(seen) == list(range(8)), "each text once, whatever batch it came in"
+    for number, maps in seen.items():
+        with torch.inference_mode():
+            weights = reference(input_ids=texts[number].ids[None], output_attentions=True).attentions
+        assert_close(maps, torch.cat(list(weights)), rtol=0, atol=1e-6)
+
+
+def test_an_encoder_decoder_is_scored_by_its_encoder(loaded):
+    model = loaded("t5")
+    (maps,) = (maps for _, maps in maps_of(model, read_lines(model, SENTENCES[:1])))
+    seen = capture(model, SENTENCES[0])
+    for i, layer in enumerate(maps):
+        assert_close(layer, seen.layer(i, stack="encoder").weights, rtol=0, atol=1e-6)
+
+
+def test_the_order_of_lines_is_kept(loaded):
+    model = loaded("bert")
+    together = score_texts(model, read_lines(model, SENTENCES))
+    alone = [score_texts(model, read_lines(model, [line])) for line in SENTENCES]
+    for name in TEXTS:
+        assert_close(
+            together[name], torch.cat([each_line[name] for each_line in alone]), equal_nan=True, atol=1e-5, rtol=0
+        )
+
+
+def test_random_tokens_come_twice_between_the_models_own_marks(minilm):
+    texts = repeated_tokens(minilm)
+    assert len(texts) == SEQUENCES
+    for text in texts:
+        ids = text.ids.tolist()
+        assert (ids[0], ids[-1]) == (minilm.tokenizer.cls_token_id, minilm.tokenizer.sep_token_id)
+        assert ids[1 : LENGTH + 1] == ids[LENGTH + 1 : -1] and len(set(ids)) == LENGTH + 2
+        assert text.special.nonzero().flatten().tolist() == [0, 2 * LENGTH + 1]
+
+
+def test_the_model_of_random_weights_shares_the_words_and_nothing_else(minilm):
+    before = {name: value.clone() for name, value in minilm.model.state_dict().items()}
+    other = random_weights(minilm)
+    words = minilm.model.get_input_embeddings().weight
+    assert other.model.get_input_embeddings().weight is words
+    for (name, mine), theirs in zip(minilm.model.named_parameters(), other.model.parameters(), strict=True):
+        assert_close(mine, before[name], rtol=0, atol=0)
+        assert theirs is mine if mine is words else not torch.equal(mine, theirs) or not mine.any(), name
+    assert {id(layer.attention) for layer in other.layers}.isdisjoint(id(layer.attention) for layer in minilm.layers)
+
+
+def test_at_most_one_head_in_a_hundred_of_random_weights_gets_a_label(minilm, no_windows):
+    """Models that learned nothing, told with the hurdles of another one, as every model is."""
+    lines = sentences("en")[::29]
+    by_chance = score_by_chance(minilm, lines)
+    labels = []
+    for seed in (1, 2):
+        other = random_weights(minilm, seed)
+        told = assemble(other, "en", lines, [score_lines(other, lines)], score_others(other), by_chance)
+        layers, heads = told.size
+        labels += [labels_of(told.scores, layer, head) for layer in range(layers) for head in range(heads)]
+    assert len(labels) == 144
+    assert sum(map(bool, labels)) <= 1
+    known = assemble(minilm, "en", lines, [score_lines(minilm, lines)], score_others(minilm), by_chance)
+    assert labels_of(known.scores, 0, 2) == ["previous"], "the same rule finds what is there"
+    assert labels_of(known.scores, 1, 8)[0] == "next"
+
+
+def test_a_decoder_of_random_weights_gets_none_either(loaded, no_windows):
+    model = loaded("llama")  # every number of it was drawn, and wide
+    atlas = make(model, "en", sentences("en")[: BY_CHANCE // 2])
+    labels = [labels_of(atlas.scores, layer, head) for layer in range(2) for head in range(6)]
+    assert not any(labels)
+
+
+def test_the_twins_induction_heads_are_found_and_beat_random_weights(no_windows):
+    model = load("twin-g8")
+    atlas = make(model, "en", sentences("en")[:5])
+    found = atlas.scores["induction"].labelled
+    assert found[1].any() and not found[0].any(), "what came next is found in the second layer"
+    assert atlas.scores["previous"].labelled[0].any(), "and the token before in the first"
+
+
+def test_copying_is_a_product_of_plain_matrices(loaded):
+    """W_V and W_O between the two norms, word by word, in float64."""
+    model = loaded("llama")
+    words = drawn_words(model)
+    found = score_copying(model)["copying"]
+    assert found.shape == (min(WORDS, len(words)), 2, 6)
+    core, rows = model.model.model, model.model.lm_head.weight[words].double()
+    layer, head, word = 1, 5, 3
+    block = core.layers[layer]
+
+    def rms(x, norm):
+        return x / (x.square().mean() + norm.variance_epsilon).sqrt() * norm.weight.double()
+
+    x = rms(core.embed_tokens.weight[words[word]].double(), block.input_layernorm)
+    group = head * 2 // 6
+    v = block.self_attn.v_proj.weight.double()[group * 10 : group * 10 + 10] @ x
+    made = block.self_attn.o_proj.weight.double()[:, head * 10 : head * 10 + 10] @ v
+    logits = rows @ rms(made, core.norm)
+    beaten = (logits < logits[word]).sum() / (len(words) - 1)
+    assert_close(found[word, layer, head], beaten.float(), rtol=0, atol=0.011)  # two words may tie in float32
+
+
+def test_encoders_write_no_words(minilm):
+    assert score_copying(minilm) == {}

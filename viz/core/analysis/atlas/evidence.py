@@ -1,0 +1,98 @@
+"""What many texts say of a head: the mean of a score, how sure it is, and whether it earns the head a label."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+LEAST = {
+    **dict.fromkeys(("previous", "next", "itself", "first", "separators", "punctuation", "same"), 0.25),
+    **dict.fromkeys(("duplicate", "induction"), 0.25),
+    "copying": 0.75,
+}
+"""The scores that are labels, and how much of it a label takes at least, however little the baseline has: a quarter of
+the weight; for copying, three of four other words beaten. What a window explains is no label: a head that looks at the
+first token of short texts is nearly a window, too."""
+
+SURE = 0.95
+"""An interval of this confidence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """One score of every head over the texts that have it.
+
+    ``mean`` over texts, ``half`` the width of half its 95 % interval, ``n`` how many texts had something to score.
+    """
+
+    mean: Tensor
+    half: Tensor
+    n: int
+
+
+def gather(values: Float[Tensor, "S H"]) -> Evidence:
+    r"""The mean over texts and its interval, :math:`\bar x \pm t\, s / \sqrt n` (Student's t); NaN texts do not count.
+
+    Texts are taken for independent draws. Of fewer than three the interval is infinite: they say nothing of others.
+
+    Example:
+        >>> found = gather(torch.tensor([[0.1], [0.2], [0.3], [torch.nan]]))
+        >>> found.n, round(float(found.mean), 3), round(float(found.half), 3)
+        (3, 0.2, 0.248)
+    """
+    from scipy.special import stdtrit
+
+    counted = values[values.isfinite().all(-1)].double()
+    n = len(counted)
+    if n == 0:
+        nothing = torch.full(values.shape[1:], torch.nan)
+        return Evidence(mean=nothing, half=nothing, n=0)
+    mean = counted.mean(0)
+    if n < 3:
+        return Evidence(mean=mean.float(), half=torch.full_like(mean, torch.inf).float(), n=n)
+    t = float(stdtrit(n - 1, (1 + SURE) / 2))
+    return Evidence(mean=mean.float(), half=(t * counted.std(0) / n**0.5).float(), n=n)
+
+
+def hurdle(name: str, even: float, random: Float[Tensor, " R"]) -> float:
+    """What a label has to beat: an even spread, every head of a model of random weights, and the least it takes.
+
+    Example:
+        >>> [round(hurdle("previous", 0.1, torch.tensor(random)), 2) for random in ([0.05, 0.4], [0.2])]
+        [0.4, 0.25]
+    """
+    beaten = torch.cat([torch.tensor([even, LEAST[name]]), random.flatten()])
+    return float(beaten[beaten.isfinite()].max())
+
+
+def clears(mean: Float[Tensor, "*H"], half: Float[Tensor, "*H"], least: float) -> Bool[Tensor, "*H"]:
+    """The heads that earn a label: the lower end of the interval lies above the hurdle (none where that is NaN).
+
+    Example:
+        >>> clears(torch.tensor([0.5, 0.5]), torch.tensor([0.1, 0.3]), 0.3)
+        tensor([ True, False])
+    """
+    return mean - half > least
+
+
+def against(values: Float[Tensor, "S H"], least: float) -> Int[Tensor, " H"]:
+    """How many texts contradict a label: the head does not clear the hurdle there."""
+    return (values <= least).sum(0)
+
+
+def extremes(values: Float[Tensor, "S H"], n: int) -> tuple[Tensor, Tensor]:
+    """The texts where each head scores least, and most: two times (n, H) numbers of texts, the extreme one first.
+
+    Texts without the score do not count; where there are fewer than n the last ones are -1.
+
+    Example:
+        >>> low, high = extremes(torch.tensor([[0.3], [torch.nan], [0.1]]), 2)
+        >>> low.T.tolist(), high.T.tolist()
+        ([[2, 0]], [[0, 2]])
+    """
+    there = values.isfinite().all(-1).nonzero()[:, 0]
+    order = values[there].sort(stable=True, dim=0).indices
+    found = there[order] if len(there) else order
+    missing = torch.full((max(0, n - len(found)), values.shape[1]), -1)
+    return torch.cat([found[:n], missing]), torch.cat([found.flip(0)[:n], missing])

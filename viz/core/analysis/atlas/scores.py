@@ -1,0 +1,120 @@
+"""A head's scores on one text: where its weight goes, how spread out it is, how well a window of positions explains it.
+
+A score is NaN where the text has nothing to score: no punctuation, say, or no token that occurs twice.
+"""
+
+from collections.abc import Mapping
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from viz.core.analysis.head_statistics import portrait
+from viz.core.analysis.map_statistics import on_keys, on_offset
+from viz.core.analysis.window_fit import fit_windows
+from viz.core.variants.kv_sharing import after_earlier_mention, induction
+
+SENTENCES = ("previous", "next", "itself", "first", "separators", "punctuation", "same", "entropy", "distance")
+"""Scores of a text as people write it."""
+WINDOW = "window"
+"""Of such a text too; it takes longer than all the others together."""
+REPEATED = ("duplicate", "induction")
+"""Scores of random tokens that are repeated once: only who looks back can tell what comes next."""
+
+
+def sentence_scores(
+    weights: Float[Tensor, "H T T"],
+    ids: Int[Tensor, " T"],
+    special: Bool[Tensor, " T"],
+    marks: Bool[Tensor, " T"],
+    allowed: Bool[Tensor, "T T"],
+) -> Mapping[str, Float[Tensor, " H"]]:
+    """Score each head of self-attention on a text: the numbers of its portrait, and two more shares of weight.
+
+    ``itself`` is on the query's own token, ``punctuation`` on the marks, of every other query that may look at one.
+
+    Args:
+        weights: each row sums to 1.
+        ids: the tokens.
+        special: True at what the tokenizer added.
+        marks: True at punctuation.
+        allowed: where a query may look.
+
+    Example:
+        >>> import torch
+        >>> ids, no, mark = torch.tensor([5, 7]), torch.zeros(2).bool(), torch.tensor([False, True])
+        >>> weights = torch.tensor([[[0.25, 0.75], [0.5, 0.5]]])
+        >>> scores = sentence_scores(weights, ids, no, mark, torch.ones(2, 2).bool())
+        >>> [round(float(scores[name]), 3) for name in ("next", "itself", "punctuation")]
+        [0.75, 0.375, 0.75]
+    """
+    known = portrait(weights, ids, special)
+    asks = ~marks & ~special & (allowed & marks).any(-1)
+    more = {
+        "itself": on_offset(weights, 0).mean(-1),
+        "punctuation": on_keys(weights, marks)[:, asks].mean(-1),
+    }
+    return {name: more[name] if name in more else getattr(known, name) for name in SENTENCES}
+
+
+def window_score(weights: Float[Tensor, "H T T"], allowed: Bool[Tensor, "T T"]) -> Float[Tensor, " H"]:
+    """How much of each head the best window of positions explains, from 0 to 1."""
+    return fit_windows(weights, allowed).explained
+
+
+def earlier_mention(ids: Int[Tensor, " T"]) -> Bool[Tensor, "T T"]:
+    """What a duplicate-token head looks for: True at each earlier mention of the query's own token.
+
+    Example:
+        >>> import torch
+        >>> earlier_mention(torch.tensor([4, 7, 4])).int()
+        tensor([[0, 0, 0],
+                [0, 0, 0],
+                [1, 0, 0]], dtype=torch.int32)
+    """
+    return (ids == ids[:, None]).tril(-1)
+
+
+def repeated_scores(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"]) -> Mapping[str, Float[Tensor, " H"]]:
+    """Score each head on tokens that come twice: its weight on the first mention, and on what followed that.
+
+    Example:
+        >>> import torch
+        >>> weights = torch.tensor([[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.1, 0.7, 0.2]]])
+        >>> {name: round(float(score), 2) for name, score in repeated_scores(weights, torch.tensor([4, 7, 4])).items()}
+        {'duplicate': 0.1, 'induction': 0.7}
+    """
+    keys = earlier_mention(ids)
+    return {
+        "duplicate": on_keys(weights, keys)[:, keys.any(-1)].mean(-1),
+        "induction": induction(weights, ids),
+    }
+
+
+def rows_scored(name: str, ids: Int[Tensor, " T"]) -> int:
+    """How many rows of a text of these tokens a score averages over, for the scores of repeated and of next tokens.
+
+    TransformerLens divides by all T rows, so that its score is this one times ``rows_scored / T``.
+    """
+    by_name = {
+        "previous": len(ids) - 1,
+        "duplicate": int(earlier_mention(ids).any(-1).sum()),
+        "induction": int(after_earlier_mention(ids).any(-1).sum()),
+    }
+    return by_name[name]
+
+
+def copying_scores(logits: Float[Tensor, "H N N"]) -> Float[Tensor, "N H"]:
+    """For each word that a head looks at: the share of the other words whose logit it raises less than that word's own.
+
+    1 is a head that copies, 0 one that speaks against what it looks at, a half is chance.
+
+    Args:
+        logits: a row for each word looked at, a column for each word written, the same words in the same order.
+
+    Example:
+        >>> import torch
+        >>> copying_scores(torch.tensor([[[2.0, 1.0, 0.0], [0.0, 1.0, 2.0], [1.0, 2.0, 0.0]]])).flatten()
+        tensor([1.0000, 0.5000, 0.0000])
+    """
+    itself = logits.diagonal(0, -2, -1)[..., None]
+    return ((logits < itself).sum(-1) / (logits.shape[-1] - 1)).T

@@ -1,0 +1,88 @@
+"""Scores of many texts, told for every head: mean and interval, baselines, how many texts contradict a label."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from viz.core.analysis.atlas.evidence import LEAST, against, clears, extremes, gather, hurdle
+
+KEPT = 2
+"""Texts that are kept of each head and score: those where it scores least, and as many where it scores most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """One score of every head over many texts.
+
+    ``mean`` and ``half`` (L, H) are the mean and half the width of its interval over ``n`` texts. ``even`` is what an
+    even spread scores, ``random`` (L, H) what the heads of a model of random weights do. ``hurdle`` is what a label has
+    to beat, NaN where the score is none, and ``against`` (L, H) how many texts stay below it. ``low`` and ``high``
+    (KEPT, L, H) are the numbers of the texts where a head scores least and most, with their ``low_values`` and
+    ``high_values``; -1 and NaN where there are not so many.
+    """
+
+    n: int
+    even: float
+    mean: Tensor
+    half: Tensor
+    random: Tensor
+    hurdle: float
+    against: Tensor
+    low: Tensor
+    low_values: Tensor
+    high: Tensor
+    high_values: Tensor
+
+    @property
+    def labelled(self) -> Tensor:
+        """True for the heads that earn the label, (L, H)."""
+        return clears(self.mean, self.half, self.hurdle)
+
+
+def summarize(
+    name: str, values: Float[Tensor, "S L H"], even: Float[Tensor, " S"], random: Float[Tensor, "R L H"]
+) -> Score:
+    """Tell one score of every head; texts that have nothing to score are NaN and do not count.
+
+    Args:
+        name: of the score; whether it is a label, and what that takes at least, is in ``LEAST``.
+        values: of each text.
+        even: what an even spread scores on each.
+        random: what a model of random weights does, on some of the texts.
+    """
+    size = values.shape[1:]
+    flat = values.flatten(1)
+    evidence, by_chance = gather(flat), gather(random.flatten(1))
+    level = float(even[even.isfinite()].double().mean()) if even.isfinite().any() else torch.nan
+    bar = hurdle(name, level, by_chance.mean) if name in LEAST else torch.nan
+    low, high = extremes(flat, KEPT)
+    return Score(
+        n=evidence.n,
+        even=level,
+        mean=evidence.mean.unflatten(0, size),
+        half=evidence.half.unflatten(0, size),
+        random=by_chance.mean.unflatten(0, size),
+        hurdle=bar,
+        against=against(flat, bar).unflatten(0, size),
+        low=low.unflatten(1, size),
+        low_values=_at(flat, low).unflatten(1, size),
+        high=high.unflatten(1, size),
+        high_values=_at(flat, high).unflatten(1, size),
+    )
+
+
+def _at(values: Tensor, texts: Tensor) -> Tensor:
+    return values.gather(0, texts.clamp(min=0)).where(texts >= 0, torch.nan)
+
+
+def labels_of(scores: Mapping[str, Score], layer: int, head: int) -> list[str]:
+    """The labels that a head has earned, the clearest first: where most of the room above the hurdle is taken."""
+    clear = {
+        name: float((score.mean - score.half)[layer, head] - score.hurdle) / max(1 - score.hurdle, 1e-9)
+        for name, score in scores.items()
+        if bool(score.labelled[layer, head])
+    }
+    return sorted(clear, key=lambda name: -clear[name])

@@ -1,0 +1,34 @@
+"""Compute the atlases that ship with the app and write them: ``python -m viz.models.atlas [MODEL ...]``."""
+
+import sys
+import time
+from datetime import UTC, datetime
+
+import torch
+
+from viz.models.atlas.corpus import sentences
+from viz.models.atlas.file import FOLDER, SHIPPED, dated, path_of, written
+from viz.models.atlas.make import make
+from viz.models.load import load
+
+
+def main(*models: str) -> None:
+    """Write the atlas of each model that is named, or of all; a model must be on this machine."""
+    torch.set_num_threads(1)
+    FOLDER.mkdir(exist_ok=True)
+    today = datetime.now(UTC).date().isoformat()
+    for name, corpus in SHIPPED:
+        if models and name not in models:
+            continue
+        model = load(name)
+        began, spent = time.monotonic(), time.process_time()
+        atlas = make(model, corpus, sentences(corpus))
+        path_of(name, corpus).write_text(written(dated(atlas, today)), "utf-8")
+        size = path_of(name, corpus).stat().st_size
+        seconds, processor = time.monotonic() - began, time.process_time() - spent
+        took = f"{len(atlas.lines)} lines in {seconds:.1f} s ({processor:.1f} s of one core), {size / 1000:.0f} kB"
+        sys.stdout.write(f"{name}: {took}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

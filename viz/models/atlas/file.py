@@ -1,0 +1,123 @@
+"""The atlases that ship with the app (``assets/atlas``): which model, which corpus, when, and every number of them.
+
+``python -m viz.models.atlas`` computes and writes them.
+"""
+
+import json
+import math
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from viz import ASSETS
+from viz.core.analysis.atlas.summary import Score
+from viz.models.atlas.corpus import digest, sentences
+from viz.models.atlas.make import Atlas
+from viz.models.layout import LoadedModel
+
+FOLDER = ASSETS / "atlas"
+WHOLE = 10_000
+"""Numbers are stored as whole ones: so many are 1."""
+SHIPPED = (("all-MiniLM-L6-v2", "en"), ("multilingual-e5-small", "zh"), ("SmolLM2-135M-Instruct", "en"))
+"""Models and the corpora they are shown on at first."""
+
+_TENSORS = ("mean", "half", "random", "low_values", "high_values")
+_COUNTS = ("against", "low", "high")
+
+
+def path_of(model: str, corpus: str) -> Path:
+    """Where the atlas of a model is, if there is one."""
+    return FOLDER / f"{model}.{corpus}.json"
+
+
+def written(atlas: Atlas) -> str:
+    """An atlas as its file says it: one line for each list."""
+    scores = {name: _written(score) for name, score in atlas.scores.items()}
+    told = {
+        "model": atlas.model,
+        "sha256": atlas.sha256,
+        "packaged": atlas.packaged,
+        "corpus": atlas.corpus,
+        "lines": len(atlas.lines),
+        "digest": digest(atlas.lines),
+        "made": atlas.made,
+        "size": list(atlas.size),
+    }
+    head = json.dumps(told)[:-1]
+    blocks = [f'"{name}": {{\n' + ",\n".join(_lines(parts)) + "}" for name, parts in scores.items()]
+    return head + ',\n"scores": {\n' + ",\n".join(blocks) + "}}\n"
+
+
+def _lines(parts: dict[str, Any]) -> list[str]:
+    return [f'"{key}": {json.dumps(value, separators=(",", ":"))}' for key, value in parts.items()]
+
+
+def _written(score: Score) -> dict[str, Any]:
+    return {
+        "n": score.n,
+        "even": _whole(score.even),
+        "hurdle": _whole(score.hurdle),
+        **{name: [_whole(value) for value in getattr(score, name).flatten().tolist()] for name in _TENSORS},
+        **{name: getattr(score, name).flatten().tolist() for name in _COUNTS},
+    }
+
+
+def _whole(value: float) -> int | None:
+    return round(value * WHOLE) if math.isfinite(value) else None
+
+
+def read(text: str) -> Atlas:
+    """An atlas from what its file says.
+
+    Raises:
+        ValueError: if it was made of other sentences than the corpus has now.
+    """
+    told = json.loads(text)
+    size = tuple(told["size"])
+    lines = sentences(told["corpus"])[: told["lines"]]
+    if digest(lines) != told["digest"]:
+        raise ValueError(f"the atlas of {told['model']} is of other sentences: python -m viz.models.atlas")
+    return Atlas(
+        model=told["model"],
+        corpus=told["corpus"],
+        lines=lines,
+        made=told["made"],
+        sha256=told["sha256"],
+        packaged=told["packaged"],
+        scores={name: _score(parts, size) for name, parts in told["scores"].items()},
+    )
+
+
+def _score(parts: dict[str, Any], size: tuple[int, ...]) -> Score:
+    tensors = {name: _number(parts[name]).reshape(-1, *size) for name in _TENSORS}
+    counts = {name: torch.tensor(parts[name]).reshape(-1, *size) for name in _COUNTS}
+    by_text = ("low", "high", "low_values", "high_values")
+    shaped = {name: value if name in by_text else value[0] for name, value in (tensors | counts).items()}
+    even, hurdle = (float(_number([parts[name]])) for name in ("even", "hurdle"))
+    return Score(n=parts["n"], even=even, hurdle=hurdle, **shaped)
+
+
+def _number(values: list[int | None]) -> Tensor:
+    return torch.tensor([math.nan if value is None else value / WHOLE for value in values])
+
+
+@cache
+def _shipped(model: str, corpus: str) -> Atlas | None:
+    file = path_of(model, corpus)
+    return read(file.read_text("utf-8")) if file.is_file() else None
+
+
+def shipped(model: LoadedModel, corpus: str) -> Atlas | None:
+    """The atlas that ships for a model, if there is one and it is of the very weights that are loaded."""
+    atlas = _shipped(model.entry.id, corpus)
+    same = atlas is not None and (atlas.sha256, atlas.packaged) == (model.entry.sha256 or "", model.is_packaged)
+    return atlas if same else None
+
+
+def dated(atlas: Atlas, day: str) -> Atlas:
+    """The same atlas, as made on a day."""
+    return replace(atlas, made=day)

@@ -1,0 +1,110 @@
+"""An atlas: the scores of every head of a model over a corpus, put together from computations small enough to stop."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from viz.core.analysis.atlas.summary import Score, summarize
+from viz.models.atlas.copying import score_copying
+from viz.models.atlas.corpus import read_lines, repeated_tokens
+from viz.models.atlas.passes import score_even, score_repeats, score_texts
+from viz.models.atlas.random_weights import SEED, random_weights
+from viz.models.layout import LoadedModel
+
+CHUNK = 20
+"""Lines of one computation: after each the visitor may stop."""
+BY_CHANCE = 24
+"""Lines that the model of random weights reads, evenly spaced over the corpus."""
+
+Values = Mapping[str, Tensor]
+"""For each score what it is on every text, (S, L, H)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Atlas:
+    """Every head's scores over the ``lines`` of a corpus, which is called by its language, or "own".
+
+    ``made`` is the day it was written down; "" if it was computed just now. ``sha256`` and ``packaged`` say of which
+    weights it is.
+    """
+
+    model: str
+    corpus: str
+    lines: tuple[str, ...]
+    made: str
+    sha256: str
+    packaged: bool
+    scores: Mapping[str, Score]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Layers and heads."""
+        layers, heads = next(iter(self.scores.values())).mean.shape
+        return layers, heads
+
+
+def score_lines(model: LoadedModel, lines: Sequence[str]) -> dict[str, Tensor]:
+    """The scores of sentences."""
+    return score_texts(model, read_lines(model, lines))
+
+
+def score_others(model: LoadedModel) -> dict[str, Tensor]:
+    """The scores that need no sentence: of random tokens that are repeated, and of a decoder's words."""
+    return score_repeats(model, repeated_tokens(model)) | score_copying(model)
+
+
+def score_by_chance(model: LoadedModel, lines: Sequence[str], seed: int = SEED) -> dict[str, Tensor]:
+    """All of them, of a model of random weights, on some of the lines."""
+    other = random_weights(model, seed)
+    return score_lines(other, spaced(lines)) | score_others(other)
+
+
+def spaced(lines: Sequence[str]) -> list[str]:
+    """Some of the lines, evenly spaced.
+
+    Example:
+        >>> len(spaced("abc")), len(spaced("x" * 203)), spaced([str(i) for i in range(48)])[:3]
+        (3, 24, ['0', '2', '4'])
+    """
+    count = min(BY_CHANCE, len(lines))
+    return [lines[i * len(lines) // count] for i in range(count)]
+
+
+def assemble(
+    model: LoadedModel, corpus: str, lines: Sequence[str], chunks: Sequence[Values], others: Values, by_chance: Values
+) -> Atlas:
+    """Put an atlas together.
+
+    Args:
+        model: whose heads these are.
+        corpus: what the lines are called.
+        lines: the first of them, as many as the chunks have.
+        chunks: :func:`score_lines`, so many lines after the other.
+        others: :func:`score_others`.
+        by_chance: :func:`score_by_chance`.
+    """
+    values = {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
+    read = tuple(lines[: len(next(iter(values.values())))])
+    even = score_even(model, read_lines(model, read)) | score_even(model, repeated_tokens(model), repeats=True)
+    if "copying" in others:
+        even["copying"] = torch.full((len(others["copying"]),), 0.5)
+    scores = {
+        name: summarize(name, scored, even[name], by_chance[name]) for name, scored in (values | dict(others)).items()
+    }
+    return Atlas(
+        model=model.entry.id,
+        corpus=corpus,
+        lines=read,
+        made="",
+        sha256=model.entry.sha256 or "",
+        packaged=model.is_packaged,
+        scores={name: score for name, score in scores.items() if score.n},
+    )
+
+
+def make(model: LoadedModel, corpus: str, lines: Sequence[str]) -> Atlas:
+    """Compute an atlas at once."""
+    chunks = [score_lines(model, lines[first : first + CHUNK]) for first in range(0, len(lines), CHUNK)]
+    return assemble(model, corpus, lines, chunks, score_others(model), score_by_chance(model, lines))
