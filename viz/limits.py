@@ -94,6 +94,10 @@ LONG_TOKENS = whole("LONG_TOKENS", 0, 0, 32_768)
 LONG_BYTES = 200_000
 """Of a visitor's text file: 35,000 words."""
 
+ATLAS_LINES, ATLAS_PARAMETERS = 200, 160_000_000
+"""Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits: beside
+it stands one of random weights, 0.4 GB for the largest."""
+
 PICTURE_SIDE = 64
 """Pixels of a picture's side: a head on 64 x 64 has a map of 4096 x 4096."""
 

@@ -13,15 +13,13 @@ from viz.components.matrix import Axis, Matrix, numbered
 from viz.figures.bars import bars
 from viz.frame import state
 from viz.frame.checks import Check, check
-from viz.frame.compute import results
+from viz.frame.compute.pieces import Words, in_pieces
 from viz.frame.controls import KEEP
 from viz.frame.format import number
 from viz.frame.show import show, show_matrix
 from viz.frame.specs import Source
 
 MAP, MOST = "next_swaps", 12
-STOPPED, DONE = "_swap_stopped", "_swap_done"
-"""In the session: which computation was stopped after how many layers, and how far the present one has come."""
 
 
 @for_decoders
@@ -81,42 +79,14 @@ def _run(context: NextWordContext, other: Source) -> list[Tensor]:
     """
     t, source, at = context.t, context.source, context.at
     n_layers = len(compute.stream(source).heads)
-    asked = source, other, at
-    stopped = _stopped_at(asked)
-    found: list[Tensor] = []
-    bar, button = st.empty(), st.empty()
-    for done, layer in enumerate(reversed(range(n_layers)), 1):
-        if compute.swapped.key(source, other, layer, at) not in results:
-            if stopped is not None and done > stopped:
-                st.caption(t("next_word.swap_stopped", done=done - 1, n=n_layers))
-                st.button(t("next_word.go_on"), key="swap_go_on", on_click=_go_on)
-                break
-            if "_swap_stop" not in context.drawn:
-                context.drawn.add("_swap_stop")
-                button.button(t("next_word.stop"), key="swap_stop", on_click=_stop)
-            bar.progress((done - 1) / n_layers, t("next_word.swapping", done=done - 1, n=n_layers))
-        found.append(compute.swapped(source, other, layer, at))
-        st.session_state[DONE] = asked, done
-    bar.empty()
-    button.empty()
-    return found[::-1]
-
-
-def _stopped_at(asked: tuple[Source, Source, int]) -> int | None:
-    """After how many layers the visitor stopped this very computation; None if they did not."""
-    stopped = st.session_state.get(STOPPED)
-    if stopped is None or stopped[0] == asked:
-        return None if stopped is None else int(stopped[1])
-    del st.session_state[STOPPED]
-    return None
-
-
-def _stop() -> None:
-    st.session_state[STOPPED] = st.session_state.get(DONE)
-
-
-def _go_on() -> None:
-    st.session_state.pop(STOPPED, None)
+    words = Words(
+        computing=lambda done: t("next_word.swapping", done=done, n=n_layers),
+        stop=t("next_word.stop"),
+        go_on=t("next_word.go_on"),
+        stopped=lambda done: t("next_word.swap_stopped", done=done, n=n_layers),
+    )
+    steps = [(compute.swapped, (source, other, layer, at)) for layer in reversed(range(n_layers))]
+    return in_pieces("swap", (source, other, at), steps, words)[::-1]
 
 
 def _say(context: NextWordContext, before: Tensor, theirs: Tensor) -> None:

@@ -426,8 +426,8 @@ REFUSALS = [
 ]
 
 
-A_DECODERS = ("next_word",)
-"""Pages whose text a decoder reads whatever the source is."""
+A_MODELS = ("next_word", "atlas")
+"""Pages whose text a model reads whatever the source is."""
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -450,7 +450,7 @@ def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page
             if told[-1] is REFUSALS[-1]:
                 break
             app.run()
-        if page not in A_DECODERS:
+        if page not in A_MODELS:
             app.radio(key="source").set_value("words").run()
             assert not app.error, "the other source still works"
     app.radio(key="source").set_value("model").run()

@@ -35,6 +35,7 @@ from viz.core.analysis import (
     torch_module,
     window_fit,
 )
+from viz.core.analysis.atlas import evidence, summary
 from viz.core.comparison import alignment
 from viz.core.comparison import maps as two_texts
 from viz.core.cost import attention as cost
@@ -45,10 +46,14 @@ from viz.core.variants import decoding, encodings, general_heads, kv_sharing, re
 from viz.frame import compute, mask_code
 from viz.frame.compute import long_texts
 from viz.models import generation, interventions, stream
+from viz.models.atlas import passes
 from viz.models.long import capture as long_capture
 from viz.models.trained import digits, twins
 
 SEEDED = "source=words&text=one+two+three+four+five+two&n_heads=4"
+
+
+LINES = "the+old+cat%0Athe+cat+sees+the+dog%0Aa+red+house+is+big"
 
 
 def solved(puzzle: str) -> str:
@@ -57,6 +62,9 @@ def solved(puzzle: str) -> str:
 
 
 PLACES = {
+    # Head atlas
+    "atlas": "atlas/map?atlas_score=previous",
+    "atlas, own lines": f"atlas/map?model=twin-g1&atlas_corpus=own&text={LINES}",
     # Heads
     "all heads": f"heads/all_heads?{SEEDED}&n_kv_heads=2&mask=causal",
     "all heads, a model": "heads/all_heads",
@@ -268,6 +276,20 @@ def _half_of_each(right, *sizes, **options):
 
 
 FAULTS = {
+    # Head atlas
+    "an interval that is twice as sure": Fault(
+        function=evidence.gather,
+        wrong=lambda right, values: replace(found := right(values), half=found.half / 2),
+        places=("atlas, own lines",),
+    ),
+    "values of another text": Fault(
+        function=summary._at,
+        wrong=lambda right, values, texts: right(values.roll(1, 0), texts),
+        places=("atlas, own lines",),
+    ),
+    "scores of the texts in another order": Fault(
+        function=passes._run, wrong=lambda right, *a: right(*a).flip(2), places=("atlas, own lines",)
+    ),
     # One head
     "no 1/sqrt(d_k)": Fault(
         function=attention.attend,
@@ -562,7 +584,7 @@ FAULTS = {
     "the previous token for the next": Fault(
         function=map_statistics.on_offset,
         wrong=lambda right, weights, offset: right(weights, -offset),
-        places=("numbers", "real head"),
+        places=("numbers", "real head", "atlas", "atlas, own lines"),
     ),
     "distance with a sign": Fault(
         function=map_statistics.distance,

@@ -28,8 +28,8 @@ class Recorder:
 
     Everything is kept by the ``id`` of the module it belongs to; ``edits`` change the heads' outputs there. ``stream``
     says whether what blocks are called with, and what their feed-forward networks write, is kept too; ``maps`` whether
-    the weights of every text of a batch are, in ``weights``. ``streamed`` attends in the stead of ``attend``, for a text
-    whose weights are too many to be there at once; then nothing is noted but by it.
+    the weights of every text of a batch are, in ``weights``. ``streamed`` attends in the stead of ``attend``, for a
+    text whose weights are too many to be there at once; then nothing is noted but by it.
     """
 
     edits: Mapping[int, Edit] = field(default_factory=dict)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pages.next_word import compute as own_compute
-from pages.next_word import presets, swap, switch_off, writing
+from pages.next_word import presets, switch_off, writing
 from pages.next_word.context import ALONE, decoders
 from pages.next_word.page import PAGE
 from tests.checkpoints import offered
@@ -397,7 +397,7 @@ def test_each_layer_is_a_computation_of_its_own_and_what_was_stopped_stays(open_
     assert asked == [1, 0], "kept for all who ask for the same"
     key = (source(), source(text=COPY.swap_with), 30)
     forget_all()
-    app.session_state[swap.STOPPED] = (key, 1)  # the visitor stopped it after one layer
+    app.session_state["_swap_stopped"] = (key, 1)  # the visitor stopped it after one layer
     app.run()
     assert asked == [1, 0, 1]
     assert T("next_word.swap_stopped", done=1, n=2) in [one.value for one in app.caption]

@@ -1,0 +1,104 @@
+"""What is shown of a head, held to other programs: its extreme texts, the page's text, and what was just computed."""
+
+import math
+
+import numpy as np
+import torch
+
+from pages.atlas import recount
+from pages.atlas.context import OWN, AtlasContext
+from viz.core.analysis.atlas.scores import SENTENCES, sentence_scores
+from viz.core.analysis.map_statistics import uniform
+from viz.frame import specs
+from viz.frame.checks import Check, check
+from viz.frame.compute import read, trace
+from viz.frame.specs import Source
+from viz.models.atlas.file import WHOLE
+from viz.models.tokens import is_mark
+
+STORED, COMPUTED = 1 / WHOLE, 1e-4
+"""How far a number of a file may be off, which is rounded, and one that was computed now."""
+COUNTED = 12
+"""Lines over which a mean is added up once more."""
+
+
+def of_line(context: AtlasContext, line: str) -> Source:
+    """A line as the atlas's model reads it."""
+    return Source(kind="model", text=line, model=context.source.model)
+
+
+def recounted(context: AtlasContext, name: str, layer: int, head: int, number: int) -> float:
+    """A head's score on one of the texts, by another program."""
+    model = context.source.model
+    if name == "copying":
+        return recount.on_word(model, number, layer, head)
+    if name in ("duplicate", "induction"):
+        return recount.on_random_tokens(model, number, name, layer, head)
+    return recount.on_line(of_line(context, context.atlas.lines[number]), name, layer, head)
+
+
+def head_checks(context: AtlasContext, name: str, layer: int, head: int) -> list[Check]:
+    """What must hold of a head's score."""
+    score = context.score(name)
+    off = 0.0
+    shown = ((score.low, score.low_values), (score.high, score.high_values))
+    for texts, values in shown:
+        for number, value in zip(texts[:, layer, head].tolist(), values[:, layer, head].tolist(), strict=True):
+            if number >= 0:
+                expected = recounted(context, name, layer, head, number)
+                off = max(off, abs(expected - value) / max(1.0, abs(expected)))
+    checks = [check("atlas.check_extremes", off, _tolerance(context, name), layer=layer, head=head)]
+    if name in SENTENCES:
+        checks.append(_check_text(context, name, layer, head))
+    if not context.atlas.made and name in SENTENCES and len(context.atlas.lines) <= COUNTED:
+        checks.append(_check_mean(context, name, layer, head))
+    return checks
+
+
+def _tolerance(context: AtlasContext, name: str) -> float:
+    """A word more or less is beaten in float64; a window's share is found by steps."""
+    loose = {"copying": 0.011, "window": 2e-3}.get(name, 0.0)
+    return max(loose, 2 * STORED if context.atlas.made else COMPUTED)
+
+
+def on_text(context: AtlasContext, name: str, layer: int, head: int) -> tuple[float, float]:
+    """A head's score on the page's text, and that of an even spread."""
+    tokens = read(context.source).tokens
+    weights = trace(context.source, layer, specs.Mask()).weights[head][None]
+    allowed = torch.ones(weights.shape[1:]).bool()
+    allowed = allowed.tril() if recount.is_causal(context.source.model) else allowed
+    marks = torch.tensor(
+        [is_mark(label) and not added for label, added in zip(tokens.labels, tokens.special, strict=True)]
+    )
+    asked = torch.tensor(tokens.ids), torch.tensor(tokens.special), marks, allowed
+    found, even = (sentence_scores(of, *asked)[name] for of in (weights, uniform(allowed)[None]))
+    return float(found), float(even)
+
+
+def _check_text(context: AtlasContext, name: str, layer: int, head: int) -> Check:
+    found = on_text(context, name, layer, head)[0]
+    expected = recount.on_line(context.source, name, layer, head)
+    both_none = math.isnan(found) and math.isnan(expected)
+    off = 0.0 if both_none else abs(found - expected) / max(1.0, abs(expected))
+    return check("atlas.check_text", off, COMPUTED, layer=layer, head=head)
+
+
+def _check_mean(context: AtlasContext, name: str, layer: int, head: int) -> Check:
+    """Mean and interval of the few lines that were just read, by NumPy and SciPy."""
+    from scipy.stats import t as student
+
+    lines = context.atlas.lines
+    values = np.array([recount.on_line(of_line(context, line), name, layer, head) for line in lines])
+    values = values[~np.isnan(values)]
+    mean, n = values.mean(), len(values)
+    score = context.score(name)
+    off = abs(float(score.mean[layer, head]) - mean)
+    if n > 2:
+        half = student.ppf(0.975, n - 1) * values.std(ddof=1) / math.sqrt(n)
+        off = max(off, abs(float(score.half[layer, head]) - half))
+    return check("atlas.check_mean", off / max(1.0, abs(mean)), COMPUTED, n=n)
+
+
+def is_own(context: AtlasContext) -> bool:
+    """Whether the lines are the visitor's."""
+    return context.atlas.corpus == OWN

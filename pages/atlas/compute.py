@@ -1,0 +1,63 @@
+"""What the page computes and keeps: an atlas in pieces, so that there is progress and a visitor may stop."""
+
+from torch import Tensor
+
+from viz.frame.compute import kept, model
+from viz.models.atlas import make
+from viz.models.atlas.copying import drawn_words
+from viz.models.atlas.corpus import repeated_tokens
+from viz.models.atlas.file import shipped
+from viz.models.atlas.make import CHUNK, Atlas
+
+
+def on_file(model_id: str, corpus: str) -> Atlas | None:
+    """The atlas that ships with the app, if there is one of this model and corpus."""
+    return shipped(model(model_id), corpus)
+
+
+@kept
+def chunk(model_id: str, lines: tuple[str, ...]) -> dict[str, Tensor]:
+    """The scores of a few sentences."""
+    return make.score_lines(model(model_id), lines)
+
+
+@kept
+def others(model_id: str) -> dict[str, Tensor]:
+    """The scores that need no sentence."""
+    return make.score_others(model(model_id))
+
+
+@kept
+def by_chance(model_id: str, lines: tuple[str, ...]) -> dict[str, Tensor]:
+    """The scores of a model of random weights, on some of the lines."""
+    return make.score_by_chance(model(model_id), lines)
+
+
+@kept
+def assembled(model_id: str, corpus: str, lines: tuple[str, ...], n_chunks: int) -> Atlas:
+    """The atlas of the first chunks."""
+    pieces = chunks_of(lines)[:n_chunks]
+    values = [chunk(model_id, piece) for piece in pieces]
+    return make.assemble(model(model_id), corpus, lines, values, others(model_id), by_chance(model_id, spaced(lines)))
+
+
+def spaced(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """The lines that the model of random weights reads."""
+    return tuple(make.spaced(lines))
+
+
+def chunks_of(lines: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Lines, as many at a time as one computation reads."""
+    return [lines[first : first + CHUNK] for first in range(0, len(lines), CHUNK)]
+
+
+@kept
+def random_ids(model_id: str, number: int) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    """One of the texts of random tokens, and which of its tokens are special."""
+    text = repeated_tokens(model(model_id))[number]
+    return tuple(text.ids.tolist()), tuple(text.special.tolist())
+
+
+def word_ids(model_id: str) -> tuple[int, ...]:
+    """The words that copying is measured on."""
+    return tuple(drawn_words(model(model_id)).tolist())

@@ -1,0 +1,150 @@
+"""What every section of the page stands on: the atlas of a model, and the head that was chosen in it."""
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pages.atlas import compute, progress
+from viz import limits
+from viz.core.analysis.atlas.summary import Score, labels_of
+from viz.frame import controls, state
+from viz.frame.format import number, part
+from viz.frame.scene import Scene
+from viz.frame.specs import Source
+from viz.models.atlas.corpus import LANGUAGES, sentences
+from viz.models.atlas.file import SHIPPED
+from viz.models.atlas.make import Atlas
+from viz.text import Translate
+
+OWN = "own"
+"""The corpus of whoever looks: the text above, a sentence a line."""
+WIDTH = 300
+"""Of a control, in pixels."""
+SIZES = ("entropy", "distance", "removal")
+"""Scores that are no part of 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtlasContext:
+    """An atlas; ``source`` is the page's text as its model reads it, ``example`` says that another model was chosen."""
+
+    scene: Scene
+    source: Source
+    example: bool
+    atlas: Atlas
+    drawn: set[str] = field(default_factory=set)
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return self.scene.t
+
+    @property
+    def names(self) -> list[str]:
+        """The scores that this model has, in their order."""
+        return list(self.atlas.scores)
+
+    def score(self, name: str) -> Score:
+        """One score of every head."""
+        return self.atlas.scores[name]
+
+    def title(self, name: str) -> str:
+        """What a score is called."""
+        return self.t(f"atlas.s_{name}")
+
+    def labels(self, layer: int, head: int) -> list[str]:
+        """The labels of a head, the clearest first."""
+        return labels_of(self.atlas.scores, layer, head)
+
+    def chosen(self, name: str) -> tuple[int, int]:
+        """The head that is framed: the one chosen, else the one with the most of a score."""
+        layers, heads = self.atlas.size
+        layer, head = divmod(int(self.score(name).mean.nan_to_num(-1).argmax()), heads)
+        return state.whole("atlas_layer", layer, 0, layers - 1), state.whole("atlas_head", head, 0, heads - 1)
+
+    def choose_score(self, parameter: str, default: str) -> str:
+        """A list of the scores; what a score is stands below it."""
+        t, usual = self.t, default if default in self.names else self.names[0]
+        return controls.choice(
+            t(f"atlas.{parameter}"),
+            parameter,
+            self.names,
+            lambda name: t(f"atlas.s_{name}"),  # a method would hold on to the scene
+            default=usual,
+            look="list",
+            width=WIDTH,
+            help=t(f"atlas.{parameter}_help"),
+        )
+
+
+def choose_head(layer: int, head: int) -> None:
+    """Take over the head that was clicked."""
+    state.choose("atlas_layer", layer)
+    state.choose("atlas_head", head)
+
+
+def says(name: str, value: float) -> str:
+    """A score as people write it."""
+    return number(value, 3) if name in SIZES or value < 0 else part(value)
+
+
+def open_atlas(scene: Scene) -> AtlasContext | None:
+    """Draw the chip of the corpus, and find the atlas or compute it; None while there is none."""
+    t, chosen = scene.t, scene.choice.source
+    example = chosen.kind != "model"
+    model = SHIPPED[0][0] if example else chosen.model
+    source = Source(kind="model", text=chosen.text, model=model)
+    corpus, now = _corpus(scene, model)
+    lines = own_lines(chosen.text) if corpus == OWN else sentences(corpus)
+    atlas = None if now or corpus == OWN else compute.on_file(model, corpus)
+    if example:
+        st.caption(t("atlas.example", model=model))
+    if atlas is None:
+        atlas = progress.computed(t, model, corpus, lines, at_once=now or corpus == OWN)
+    if atlas is None:
+        return None
+    _say_which(t, atlas)
+    return AtlasContext(scene=scene, source=source, example=example, atlas=atlas)
+
+
+def own_lines(text: str) -> tuple[str, ...]:
+    """The lines of a text that have something in them, so many at most."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return tuple(lines[: limits.ATLAS_LINES])
+
+
+def _corpus(scene: Scene, model: str) -> tuple[str, bool]:
+    """Which sentences, and whether they are read now though a file has the numbers."""
+    t, usual = scene.t, dict(SHIPPED).get(model, LANGUAGES[0])
+    codes = [*LANGUAGES, OWN]
+    corpus = state.choice("atlas_corpus", usual, codes)
+    with scene.chips.add("atlas_corpus", t(f"atlas.chip_{corpus}")):
+        controls.choice(
+            t("atlas.atlas_corpus"),
+            "atlas_corpus",
+            codes,
+            lambda code: t(f"atlas.corpus_{code}"),
+            default=usual,
+            look="radio",
+        )
+        now = controls.toggle(t("atlas.atlas_now"), "atlas_now", help=t("atlas.atlas_now_help"))
+        st.caption(t("atlas.corpus_note"))
+    return corpus, now
+
+
+def _say_which(t: Translate, atlas: Atlas) -> None:
+    """Model, corpus and day, in one line."""
+    layers, heads = atlas.size
+    values = {
+        "model": atlas.model,
+        "n": len(atlas.lines),
+        "heads": layers * heads,
+        "corpus": t(f"atlas.of_{atlas.corpus}"),
+    }
+    st.caption(t("atlas.from_file", day=atlas.made, **values) if atlas.made else t("atlas.from_now", **values))
+
+
+def about(scene: Scene) -> None:
+    """Whose numbers these are; seeded heads have none."""
+    source = scene.choice.source
+    st.caption(scene.t(f"atlas.{source.kind}_line", model=source.model))

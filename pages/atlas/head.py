@@ -1,0 +1,127 @@
+"""One head of the atlas: what it does beside what chance does, its labels, and texts that show or contradict them."""
+
+import math
+
+import streamlit as st
+
+from pages.atlas import compute
+from pages.atlas.checks import is_own, on_text
+from pages.atlas.context import AtlasContext, says
+from viz.core.analysis.atlas.scores import REPEATED, SENTENCES
+from viz.core.analysis.atlas.summary import Score
+from viz.frame import state
+from viz.frame.compute import model
+from viz.frame.sidebar import file_of
+from viz.frame.terms.marks import say
+from viz.models.tokens import labels
+
+
+def interval(score: Score, name: str, layer: int, head: int) -> str:
+    """The mean, with the ends of its interval."""
+    mean, half = float(score.mean[layer, head]), float(score.half[layer, head])
+    if not math.isfinite(half):
+        return says(name, mean)
+    return f"{says(name, mean)} ({says(name, mean - half)} … {says(name, mean + half)})"
+
+
+def highest(score: Score) -> float:
+    """The most that any head of random weights has."""
+    return float(score.random.nan_to_num(-1e9).max())
+
+
+def draw_head(context: AtlasContext, name: str, layer: int, head: int) -> None:
+    """In sentences, then the texts of this score; the other scores in a table below."""
+    t, score = context.t, context.score(name)
+    values = {"mean": interval(score, name, layer, head), "n": score.n, "chance": says(name, highest(score))}
+    even = t("atlas.head_even", even=says(name, score.even)) if math.isfinite(score.even) else ""
+    what = t("atlas.head_line", layer=layer, head=head, score=context.title(name), even=even, **values)
+    say(what)
+    _labels(context, layer, head)
+    if name in SENTENCES:
+        found, spread = on_text(context, name, layer, head)
+        if math.isfinite(found):
+            say(t("atlas.on_text", value=says(name, found), even=says(name, spread)))
+    _texts(context, name, layer, head)
+    with st.expander(t("atlas.all_scores", layer=layer, head=head)):
+        _table(context, layer, head)
+
+
+def _labels(context: AtlasContext, layer: int, head: int) -> None:
+    """The labels of the head, and how many texts contradict each."""
+    t, earned = context.t, context.labels(layer, head)
+    if not earned:
+        say(t("atlas.no_label"))
+        return
+    for name in earned:
+        score = context.score(name)
+        against = int(score.against[layer, head])
+        key = "atlas.label_held" if against == 0 else "atlas.label_against"
+        say(t(key, label=context.title(name), against=against, n=score.n, hurdle=says(name, score.hurdle)))
+
+
+def _texts(context: AtlasContext, name: str, layer: int, head: int) -> None:
+    """Where the head has most of the score, and least: the latter are what speaks against a label."""
+    t, score = context.t, context.score(name)
+    contradicts = name in context.labels(layer, head) and int(score.against[layer, head]) > 0
+    groups = (
+        ("high", t("atlas.most"), score.high, score.high_values),
+        ("low", t("atlas.against") if contradicts else t("atlas.least"), score.low, score.low_values),
+    )
+    for code, title, texts, values in groups:
+        st.markdown(f"**{title}**")
+        for place, (number, value) in enumerate(
+            zip(texts[:, layer, head].tolist(), values[:, layer, head].tolist(), strict=True)
+        ):
+            if number >= 0:
+                _text(context, name, (layer, head), number, value, key=f"{code}_{place}")
+
+
+def _text(context: AtlasContext, name: str, place: tuple[int, int], number: int, value: float, *, key: str) -> None:
+    """A text with its value; a sentence opens on Heads."""
+    t, opens = context.t, name not in (*REPEATED, "copying")
+    shown = written(context, name, number)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"atlas_{key}"):
+        if not opens:
+            st.text(f"{says(name, value)} · {shown}")
+            return
+        label = t("atlas.open", value=says(name, value))
+        if st.button(label, key=f"atlas_open_{key}", on_click=_go, args=(context.source.model, shown, place)):
+            st.switch_page(file_of("heads"))
+        st.text(shown)
+
+
+def written(context: AtlasContext, name: str, number: int) -> str:
+    """What a text of this score says: a line, random tokens, a word."""
+    tokenizer = model(context.source.model).tokenizer
+    if name == "copying":
+        return labels(tokenizer, [compute.word_ids(context.source.model)[number]])[0]
+    if name in REPEATED:
+        ids, special = compute.random_ids(context.source.model, number)
+        first = [token for token, added in zip(ids, special, strict=True) if not added][: len(ids) // 2]
+        return " ".join(labels(tokenizer, first[:8])) + " …"
+    return context.atlas.lines[number]
+
+
+def _go(name: str, text: str, place: tuple[int, int]) -> None:
+    """What the page of heads opens with."""
+    wanted = {"source": "model", "model": name, "text": text, "layer": place[0], "head": place[1]}
+    for parameter, value in wanted.items():
+        state.choose(parameter, value)
+
+
+def _table(context: AtlasContext, layer: int, head: int) -> None:
+    t, earned = context.t, context.labels(layer, head)
+    rows = [
+        {
+            t("atlas.t_score"): context.title(name),
+            t("atlas.t_mean"): interval(score, name, layer, head),
+            t("atlas.t_even"): says(name, score.even) if math.isfinite(score.even) else "–",
+            t("atlas.t_random"): says(name, highest(score)),
+            t("atlas.t_label"): "✓" if name in earned else "",
+            t("atlas.t_n"): score.n,
+        }
+        for name, score in context.atlas.scores.items()
+    ]
+    st.dataframe(rows, hide_index=True, height="content", key="atlas_scores")
+    if is_own(context):
+        st.caption(t("atlas.own_note"))

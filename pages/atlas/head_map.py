@@ -1,0 +1,82 @@
+"""Layers by heads, coloured by one score; the heads that earn a label are marked, and one of them is opened."""
+
+import math
+
+import streamlit as st
+
+from pages.atlas.checks import head_checks
+from pages.atlas.context import AtlasContext, choose_head, says
+from pages.atlas.head import draw_head, highest, interval
+from viz.components.matrix import Matrix, numbered
+from viz.frame.checks import Check
+from viz.frame.show import show_matrix
+from viz.frame.terms.marks import say
+
+MAP, MARK = "atlas_map", "•"
+FIRST = "previous"
+"""The score the page opens on."""
+NAMED = 8
+"""Heads with a label that are named; of more, the rest is counted."""
+NUMBERED = 80
+"""Maps of so many heads have their numbers in the cells."""
+
+
+def draw(context: AtlasContext | None) -> list[Check]:
+    """The score, the map, what was found, the head that is chosen."""
+    if context is None:
+        return []
+    name = context.choose_score("atlas_score", FIRST)
+    layer, head = context.chosen(name)
+    st.caption(context.t(f"atlas.d_{name}"))
+    _map(context, name, (layer, head))
+    _found(context, name)
+    draw_head(context, name, layer, head)
+    return head_checks(context, name, layer, head)
+
+
+def _map(context: AtlasContext, name: str, chosen: tuple[int, int]) -> None:
+    t, score = context.t, context.score(name)
+    layers, heads = context.atlas.size
+    earned = [place for place in score.labelled.nonzero().tolist() if tuple(place) != chosen]  # that one has its frame
+    mark = MARK if layers * heads > NUMBERED else ""
+    hover = [
+        [
+            t(
+                "atlas.hover",
+                layer=layer,
+                head=head,
+                value=interval(score, name, layer, head),
+                score=context.title(name),
+            )
+            for head in range(heads)
+        ]
+        for layer in range(layers)
+    ]
+    drawn = Matrix(
+        values=score.mean,
+        rows=numbered(layers, t("atlas.layer")),
+        columns=numbered(heads, t("atlas.head")),
+        kind="sizes",
+        numbers=layers * heads <= NUMBERED,
+        hover=hover,
+        framed=chosen,
+        letters={(int(row), int(column)): mark for row, column in earned},
+        low=layers > 12,
+    )
+    show_matrix(t, drawn, key=MAP, alt=t("atlas.map_alt", score=context.title(name)), on_choose=choose_head)
+    st.caption(t("atlas.map_note"))
+
+
+def _found(context: AtlasContext, name: str) -> None:
+    """How many heads earn the label of this score, and which."""
+    t, score = context.t, context.score(name)
+    layers, heads = context.atlas.size
+    if math.isnan(score.hurdle):
+        say(t("atlas.found_none_asked", score=context.title(name)))
+        return
+    order = score.mean.nan_to_num(-1).flatten().argsort(descending=True).tolist()
+    earned = [divmod(i, heads) for i in order if bool(score.labelled.flatten()[i])]
+    named = ", ".join(f"{layer}·{head}" for layer, head in earned[:NAMED]) + " …" * (len(earned) > NAMED)
+    values = {"n": len(earned), "all": layers * heads, "label": context.title(name), "named": named}
+    hurdle = {"hurdle": says(name, score.hurdle), "chance": says(name, highest(score))}
+    say(t("atlas.found" if earned else "atlas.found_nobody", **values, **hurdle))

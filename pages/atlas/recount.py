@@ -1,0 +1,130 @@
+"""One head's score on one text, once more: the model run on that text alone, torch's own weights, sums in NumPy."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from pages.atlas import compute
+from viz.core.analysis.checks import torchs_weights
+from viz.core.analysis.window_fit import ROWS, fit_windows
+from viz.frame.compute import kept, model, read
+from viz.frame.specs import Source
+from viz.models.blocks import find_block_layout
+from viz.models.capture import Capture, capture, capture_tokens
+from viz.models.layout import linear
+from viz.models.stream import blocks_of, normalize
+from viz.models.tokens import Tokens, labels
+
+Flags = Sequence[bool]
+
+
+def on_line(source: Source, name: str, layer: int, head: int) -> float:
+    """A score of a sentence; NaN where it has nothing to score."""
+    seen = read(source)
+    weights = _weights(seen, layer, head)
+    return explained(weights, is_causal(source.model)) if name == "window" else score(name, weights, seen.tokens)
+
+
+def is_causal(model_id: str) -> bool:
+    """Whether a model may only look back."""
+    return model(model_id).layers[0].layout.stack == "decoder"
+
+
+@kept
+def on_word(model_id: str, number: int, layer: int, head: int) -> float:
+    """How well a head copies one word: the share of the other words that it raises less, in float64."""
+    loaded, words = model(model_id), list(compute.word_ids(model_id))
+    layout = find_block_layout(loaded, "decoder", ("pre", "sandwich"))
+    weights = capture(loaded, "a").calls[layer].projections
+    norm = blocks_of(loaded)[layer].get_submodule(layout.attention_norm)
+    with torch.inference_mode():
+        x = norm(loaded.embeddings([words[number]])[None])[0, 0].double().numpy()
+        group = head * weights.spec.G // weights.spec.H
+        w_v = weights.w_v.double().numpy().reshape(len(x), weights.spec.G, -1)[:, group]
+        w_o = weights.w_o.double().numpy().reshape(weights.spec.H, w_v.shape[1], -1)[head]
+        made = normalize(loaded, torch.tensor((x @ w_v) @ w_o).float()[None])[0].double().numpy()
+        logits = linear(loaded.model.get_output_embeddings())[0][:, words].double().numpy().T @ made
+    return float(np.sum(logits < logits[number]) / (len(words) - 1))
+
+
+def explained(weights: np.ndarray, causal: bool) -> float:
+    """How much of a map the window found for it explains, from its centre and sharpness, in NumPy."""
+    n = len(weights)
+    may = np.tril(np.ones((n, n), dtype=bool)) if causal else np.ones((n, n), dtype=bool)
+    fit = fit_windows(torch.from_numpy(weights)[None].float(), torch.from_numpy(may))
+    rows = torch.linspace(0, n - 1, min(n, ROWS)).round().long().numpy()
+    apart = np.arange(n) - rows[:, None] - float(fit.offset)
+    window = np.where(
+        may[rows],
+        np.exp(-float(fit.alpha) * (apart**2 - np.where(may[rows], apart**2, np.inf).min(-1, keepdims=True))),
+        0,
+    )
+    window /= window.sum(-1, keepdims=True)
+    even = may[rows] / may[rows].sum(-1, keepdims=True)
+    seen = weights[rows]
+    return float(max(0.0, 1 - np.sum((seen - window) ** 2) / max(np.sum((seen - even) ** 2), 1e-12)))
+
+
+@kept
+def on_random_tokens(model_id: str, number: int, name: str, layer: int, head: int) -> float:
+    """A score of random tokens that are repeated."""
+    ids, special = compute.random_ids(model_id, number)
+    shown = labels(model(model_id).tokenizer, list(ids))
+    tokens = Tokens(ids=ids, labels=shown, special=special, words=tuple(range(len(ids))))
+    seen = capture_tokens(model(model_id), tokens)
+    return score(name, _weights(seen, layer, head), tokens)
+
+
+def _weights(seen: Capture, layer: int, head: int) -> np.ndarray:
+    call = seen.calls[layer]
+    with torch.inference_mode():
+        return torchs_weights(call.q, call.k, **call.options)[head].nan_to_num(0).double().numpy()
+
+
+def score(name: str, weights: np.ndarray, tokens: Tokens) -> float:
+    """One of the shares, the entropy or the distance, from a head's weights (T, T), cell by cell."""
+    n, ids, special = len(tokens.ids), tokens.ids, tokens.special
+    if name == "entropy":
+        return float(-np.sum(weights[weights > 0] * np.log(weights[weights > 0])) / n)
+    if name == "distance":
+        return float(sum(weights[i, j] * abs(i - j) for i in range(n) for j in range(n)) / n)
+    rows = [i for i in range(n) if _asks(name, i, special)]
+    wanted = {i: [j for j in range(n) if _wanted(name, i, j, ids, special, tokens.labels)] for i in rows}
+    scored = [i for i in rows if _counts(name, weights[i], wanted[i])]
+    if not scored:
+        return float("nan")
+    return float(sum(weights[i, j] for i in scored for j in wanted[i]) / len(scored))
+
+
+def _asks(name: str, i: int, special: Flags) -> bool:
+    """Whether a row may be asked at all: separators are not asked for separators, nor the first token for itself."""
+    return {"first": i > 0, "separators": not (special[i] and i > 0)}.get(name, True)
+
+
+def _counts(name: str, row: np.ndarray, keys: list[int]) -> bool:
+    """Whether a row has something to look for; a decoder's row, something it may look at."""
+    reached = [j for j in keys if row[j] > 0] if name == "punctuation" else keys
+    return bool(reached)
+
+
+def _wanted(name: str, i: int, j: int, ids: Sequence[int], special: Flags, shown: Sequence[str]) -> bool:
+    """Whether a key is what a score counts."""
+    plain = not special[i] and not special[j]
+    by_name = {
+        "previous": j == i - 1,
+        "next": j == i + 1,
+        "itself": j == i,
+        "first": j == 0,
+        "separators": special[j] and j > 0,
+        "punctuation": plain and _is_sign(shown[j]) and not _is_sign(shown[i]),
+        "same": plain and i != j and ids[i] == ids[j],
+        "duplicate": j < i and ids[i] == ids[j],
+        "induction": 0 < j <= i and ids[j - 1] == ids[i],
+    }
+    return bool(by_name[name])
+
+
+def _is_sign(label: str) -> bool:
+    written = label.removeprefix("##").strip("▁␣Ġ↵⇥ ")
+    return written != "" and all(not letter.isalnum() for letter in written)

@@ -1,0 +1,120 @@
+"""The atlas on the page: from a file or computed now, a head and what speaks against its label, the way to Heads."""
+
+import pytest
+from torch.testing import assert_close
+
+from pages.atlas import compute as atlas_compute
+from pages.atlas.context import own_lines, says
+from tests.packaged import packaged_file
+from tests.pages.test_faults import forget_all
+from tests.running import checked, matrices, sentences_of
+from viz import limits
+from viz.models.atlas.corpus import sentences
+from viz.models.atlas.file import path_of, read
+from viz.text import translator
+
+T = translator("en")
+OWN = {"model": "twin-g1", "atlas_corpus": "own", "text": "the old cat\n\nthe cat sees the dog\na red house is big"}
+
+
+def cells(app):
+
+    ((_, found),) = matrices(app).values()
+    return found
+
+
+def told(app):
+    return " ".join(
+        [*sentences_of(app), *(each.value for kind in ("caption", "text", "info") for each in app.get(kind))]
+    )
+
+
+def test_the_page_opens_on_the_file_of_the_default_model_and_the_head_with_most_of_the_score(open_app, monkeypatch):
+    monkeypatch.setattr(atlas_compute.make, "score_lines", None)  # nothing of the corpus is read again
+    app = open_app("atlas")
+    atlas = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8"))
+    assert_close(cells(app), atlas.scores["previous"].mean)
+    assert (app.session_state["atlas_layer"], app.session_state["atlas_head"]) == (0, 2)
+    assert T("atlas.label_held", label=T("atlas.s_previous"), n=203) in told(app)
+    assert atlas.made in told(app)
+    assert checked(app, "map") == (2, 2)
+
+
+def test_what_contradicts_a_label_is_named_and_opens_on_heads(open_app):
+    app = open_app("atlas", atlas_layer=0, atlas_head=5)
+    score = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores["previous"]
+    against, worst = int(score.against[0, 5]), sentences("en")[int(score.low[0, 0, 5])]
+    assert 0 < against < 203
+    assert T("atlas.label_against", label=T("atlas.s_previous"), against=against, n=203, hurdle="0.25") in told(app)
+    assert f"**{T('atlas.against')}**" in told(app) and worst in told(app)
+    app.button(key="atlas_open_low_0").click().run()
+    assert not app.exception
+    assert [app.session_state[name] for name in ("text", "layer", "head")] == [worst, 0, 5]
+
+
+def test_every_score_of_the_default_model_is_shown_and_held(open_app):
+    app = open_app("atlas", section="map")
+    for name in app.selectbox(key="atlas_score").options:
+        code = next(
+            code for code in atlas_compute.on_file("all-MiniLM-L6-v2", "en").scores if T(f"atlas.s_{code}") == name
+        )
+        app.selectbox(key="atlas_score").set_value(code).run()
+        assert not app.exception
+        passed, n = checked(app, "map")
+        assert passed == n >= 1, code
+
+
+def test_own_lines_are_computed_now_and_mean_and_interval_are_held(open_app):
+    app = open_app("atlas", **OWN)
+    assert T("atlas.from_now", model="twin-g1", n=3, heads=16, corpus=T("atlas.of_own")) in told(app)
+    assert checked(app, "map") == (3, 3)
+    assert "the cat sees the dog" in told(app)
+
+
+def test_a_computation_that_was_stopped_shows_what_there_is_and_goes_on(open_app, monkeypatch):
+    monkeypatch.setattr(atlas_compute, "CHUNK", 1)
+    forget_all()
+    app = open_app("atlas", **OWN)
+    lines = own_lines(OWN["text"])
+    assert len(lines) == 3
+    forget_all()
+    app.session_state["_atlas_stopped"] = (("twin-g1", "own", lines), 3)  # after what comes before, and one line
+    app.run()
+    assert T("atlas.stopped", done=1, n=3) in told(app)
+    assert T("atlas.from_now", model="twin-g1", n=1, heads=16, corpus=T("atlas.of_own")) in told(app)
+    app.button(key="atlas_go_on").click().run()
+    assert T("atlas.from_now", model="twin-g1", n=3, heads=16, corpus=T("atlas.of_own")) in told(app)
+    forget_all()
+
+
+def test_a_model_without_a_file_waits_for_a_click(open_app, monkeypatch):
+    app = open_app("atlas", model="twin-g1")
+    assert T("atlas.not_yet", model="twin-g1", n=203) in told(app) and not matrices(app)
+    monkeypatch.setattr(limits, "ATLAS_PARAMETERS", 1_000_000_000)
+    monkeypatch.setattr("pages.atlas.context.sentences", lambda lang: sentences(lang)[:5])
+    app.button(key="atlas_compute").click().run()
+    assert app.query_params["atlas_now"] in ("1", ["1"])
+    assert cells(app).shape == (2, 8)
+    monkeypatch.setattr(limits, "ATLAS_PARAMETERS", 1)
+    app.run()
+    assert T("atlas.too_large", model="twin-g1", most=0) in told(app)
+
+
+def test_chinese_sentences_are_e5s_usual_ones(open_app):
+    packaged_file("multilingual-e5-small")
+    app = open_app("atlas", model="multilingual-e5-small", lang="zh")
+    zh = translator("zh")
+    assert zh("atlas.of_zh") in told(app) and cells(app).shape == (12, 12)
+    assert "atlas_corpus" not in app.query_params
+
+
+def test_lines_of_a_text_are_so_many_and_none_is_empty():
+    assert own_lines(" a \n\n  \nb") == ("a", "b")
+    assert len(own_lines("x\n" * 500)) == limits.ATLAS_LINES
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"), [("previous", 0.5, "0.50"), ("entropy", 2.345, "2.35"), ("next", -0.001, "−0.001")]
+)
+def test_a_score_is_said_with_its_own_digits(name, value, said):
+    assert says(name, value) == said
