@@ -57,10 +57,17 @@ class AtlasContext:
         return labels_of(self.atlas.scores, layer, head)
 
     def chosen(self, name: str) -> tuple[int, int]:
-        """The head that is framed: the one chosen, else the one with the most of a score."""
-        layers, heads = self.atlas.size
-        layer, head = divmod(int(self.score(name).mean.nan_to_num(-1).argmax()), heads)
-        return state.whole("atlas_layer", layer, 0, layers - 1), state.whole("atlas_head", head, 0, heads - 1)
+        """The head that is open: the one chosen, in the map or behind its chip, else the one with most of a score."""
+        t, (layers, heads) = self.t, self.atlas.size
+        place = divmod(int(self.score(name).mean.nan_to_num(-1).argmax()), heads)
+        layer = state.whole("atlas_layer", place[0], 0, layers - 1)
+        head = state.whole("atlas_head", place[1], 0, heads - 1)
+        if "head" not in self.drawn:  # of several sections below each other only one has it
+            self.drawn.add("head")
+            with self.scene.chips.add("atlas_head", t("atlas.chip_head", layer=layer, head=head)):
+                controls.slider(t("atlas.layer"), "atlas_layer", place[0], 0, layers - 1)
+                controls.slider(t("atlas.head"), "atlas_head", place[1], 0, heads - 1)
+        return layer, head
 
     def choose_score(self, parameter: str, default: str) -> str:
         """A list of the scores; what a score is stands below it."""

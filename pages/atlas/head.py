@@ -29,8 +29,9 @@ def highest(score: Score) -> float:
     return float(score.random.nan_to_num(-1e9).max())
 
 
-def draw_head(context: AtlasContext, name: str, layer: int, head: int) -> None:
+def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, int]) -> None:
     """In sentences, then the texts of this score; the other scores in a table below."""
+    layer, head = place
     t, score = context.t, context.score(name)
     values = {"mean": interval(score, name, layer, head), "n": score.n, "chance": says(name, highest(score))}
     even = t("atlas.head_even", even=says(name, score.even)) if math.isfinite(score.even) else ""
@@ -41,9 +42,9 @@ def draw_head(context: AtlasContext, name: str, layer: int, head: int) -> None:
         found, spread = on_text(context, name, layer, head)
         if math.isfinite(found):
             say(t("atlas.on_text", value=says(name, found), even=says(name, spread)))
-    _texts(context, name, layer, head)
+    _texts(context, section, name, place)
     with st.expander(t("atlas.all_scores", layer=layer, head=head)):
-        _table(context, layer, head)
+        _table(context, section, layer, head)
 
 
 def _labels(context: AtlasContext, layer: int, head: int) -> None:
@@ -59,9 +60,9 @@ def _labels(context: AtlasContext, layer: int, head: int) -> None:
         say(t(key, label=context.title(name), against=against, n=score.n, hurdle=says(name, score.hurdle)))
 
 
-def _texts(context: AtlasContext, name: str, layer: int, head: int) -> None:
+def _texts(context: AtlasContext, section: str, name: str, place: tuple[int, int]) -> None:
     """Where the head has most of the score, and least: the latter are what speaks against a label."""
-    t, score = context.t, context.score(name)
+    (layer, head), t, score = place, context.t, context.score(name)
     contradicts = name in context.labels(layer, head) and int(score.against[layer, head]) > 0
     groups = (
         ("high", t("atlas.most"), score.high, score.high_values),
@@ -69,11 +70,11 @@ def _texts(context: AtlasContext, name: str, layer: int, head: int) -> None:
     )
     for code, title, texts, values in groups:
         st.markdown(f"**{title}**")
-        for place, (number, value) in enumerate(
+        for at, (number, value) in enumerate(
             zip(texts[:, layer, head].tolist(), values[:, layer, head].tolist(), strict=True)
         ):
             if number >= 0:
-                _text(context, name, (layer, head), number, value, key=f"{code}_{place}")
+                _text(context, name, place, number, value, key=f"{section}_{code}_{at}")
 
 
 def _text(context: AtlasContext, name: str, place: tuple[int, int], number: int, value: float, *, key: str) -> None:
@@ -109,7 +110,7 @@ def _go(name: str, text: str, place: tuple[int, int]) -> None:
         state.choose(parameter, value)
 
 
-def _table(context: AtlasContext, layer: int, head: int) -> None:
+def _table(context: AtlasContext, section: str, layer: int, head: int) -> None:
     t, earned = context.t, context.labels(layer, head)
     rows = [
         {
@@ -122,6 +123,6 @@ def _table(context: AtlasContext, layer: int, head: int) -> None:
         }
         for name, score in context.atlas.scores.items()
     ]
-    st.dataframe(rows, hide_index=True, height="content", key="atlas_scores")
+    st.dataframe(rows, hide_index=True, height="content", key=f"atlas_scores_{section}")
     if is_own(context):
         st.caption(t("atlas.own_note"))

@@ -30,7 +30,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
     st.caption(context.t(f"atlas.d_{name}"))
     _map(context, name, (layer, head))
     _found(context, name)
-    draw_head(context, name, layer, head)
+    draw_head(context, "map", name, (layer, head))
     return head_checks(context, name, layer, head)
 
 

@@ -1,13 +1,16 @@
 """Every head of a model as a point, over a corpus: maps, two scores against each other, how one is spread."""
 
-from pages.atlas import head_map
+from pages.atlas import head_map, scatter, spread
 from pages.atlas.context import about, open_atlas
 from viz.core.analysis.atlas.evidence import clears, gather, hurdle
 from viz.core.analysis.atlas.scores import sentence_scores
+from viz.core.analysis.atlas.summary import correlation, histogram, summarize
 from viz.frame.choice import Controls
 from viz.frame.page import Page, Section
 
 LABEL = r"\bar x - t\,\frac{s}{\sqrt n} \;>\; \max(\text{even},\ \text{random},\ \text{least})"
+
+R = r"r = \frac{\sum_h (x_h - \bar x)(y_h - \bar y)}{\sqrt{\sum_h (x_h - \bar x)^2 \sum_h (y_h - \bar y)^2}}"
 
 PAGE = Page(
     name="atlas",
@@ -23,5 +26,7 @@ PAGE = Page(
             reads_mask=False,
             reads_head=False,
         ),
+        Section("scatter", scatter.draw, formula=R, code=(correlation,), reads_mask=False, reads_head=False),
+        Section("spread", spread.draw, code=(summarize, histogram), reads_mask=False, reads_head=False),
     ),
 )

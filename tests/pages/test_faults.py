@@ -64,6 +64,8 @@ def solved(puzzle: str) -> str:
 PLACES = {
     # Head atlas
     "atlas": "atlas/map?atlas_score=previous",
+    "atlas, two scores": "atlas/scatter",
+    "atlas, spread": "atlas/spread",
     "atlas, own lines": f"atlas/map?model=twin-g1&atlas_corpus=own&text={LINES}",
     # Heads
     "all heads": f"heads/all_heads?{SEEDED}&n_kv_heads=2&mask=causal",
@@ -286,6 +288,14 @@ FAULTS = {
         function=summary._at,
         wrong=lambda right, values, texts: right(values.roll(1, 0), texts),
         places=("atlas, own lines",),
+    ),
+    "a correlation without its sign": Fault(
+        function=summary.correlation, wrong=lambda right, *a: right(*a).abs() - 0.01, places=("atlas, two scores",)
+    ),
+    "heads counted one step lower": Fault(
+        function=summary.histogram,
+        wrong=lambda right, *a: (right(*a)[0], [counts.roll(-1) for counts in right(*a)[1]]),
+        places=("atlas, spread",),
     ),
     "scores of the texts in another order": Fault(
         function=passes._run, wrong=lambda right, *a: right(*a).flip(2), places=("atlas, own lines",)

@@ -47,7 +47,7 @@ def test_what_contradicts_a_label_is_named_and_opens_on_heads(open_app):
     assert 0 < against < 203
     assert T("atlas.label_against", label=T("atlas.s_previous"), against=against, n=203, hurdle="0.25") in told(app)
     assert f"**{T('atlas.against')}**" in told(app) and worst in told(app)
-    app.button(key="atlas_open_low_0").click().run()
+    app.button(key="atlas_open_map_low_0").click().run()
     assert not app.exception
     assert [app.session_state[name] for name in ("text", "layer", "head")] == [worst, 0, 5]
 

@@ -7,7 +7,7 @@ from scipy import stats
 from torch.testing import assert_close
 
 from viz.core.analysis.atlas.evidence import LEAST, against, clears, extremes, gather, hurdle
-from viz.core.analysis.atlas.summary import KEPT, labels_of, summarize
+from viz.core.analysis.atlas.summary import KEPT, correlation, histogram, labels_of, summarize
 
 S, L, H = 23, 3, 5
 NAN = float("nan")
@@ -91,3 +91,19 @@ def test_a_head_whose_mean_beats_the_hurdle_but_not_surely_gets_no_label():
     values[0] = 1.2  # the mean is 0.3, and nobody knows
     score = summarize("previous", values, torch.zeros(4), torch.zeros(3, 1, 1))
     assert score.mean > score.hurdle and not score.labelled.any()
+
+
+def test_correlation_is_numpys_and_none_where_nothing_varies():
+    x, y = torch.randn(2, 19, generator=torch.Generator().manual_seed(8))
+    assert float(correlation(x, y)) == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-6)
+    assert correlation(x, torch.ones(19)).isnan()
+
+
+def test_a_histogram_is_numpys_between_common_ends_and_counts_every_head():
+    generator = torch.Generator().manual_seed(9)
+    groups = [torch.randn(71, generator=generator), 3 + torch.randn(13, generator=generator)]
+    edges, counts = histogram(groups, 7)
+    for values, found in zip(groups, counts, strict=True):
+        expected, _ = np.histogram(values, 7, (float(edges[0]), float(edges[-1])))
+        assert found.tolist() == expected.tolist() and found.sum() == len(values)
+    assert histogram([torch.ones(3)], 2)[1][0].sum() == 3, "where all are alike there are steps all the same"

@@ -1,6 +1,6 @@
 """Scores of many texts, told for every head: mean and interval, baselines, how many texts contradict a label."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -86,3 +86,37 @@ def labels_of(scores: Mapping[str, Score], layer: int, head: int) -> list[str]:
         if bool(score.labelled[layer, head])
     }
     return sorted(clear, key=lambda name: -clear[name])
+
+
+def correlation(x: Float[Tensor, " N"], y: Float[Tensor, " N"]) -> Float[Tensor, ""]:
+    """How two scores go together over heads, from -1 to 1 (Pearson's r).
+
+    NaN where one of them is the same for all.
+
+    Example:
+        >>> correlation(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([3.0, 2.0, 1.0]))
+        tensor(-1.)
+    """
+    x, y = (values.double() - values.double().mean() for values in (x, y))
+    return (x @ y / (x.norm() * y.norm())).float()
+
+
+def histogram(groups: Sequence[Float[Tensor, " _"]], bins: int) -> tuple[Float[Tensor, " E"], list[Tensor]]:
+    """How many heads of each group have how much of a score: the edges of equal steps, and the counts of each group.
+
+    A value on an edge counts to the step above it, the largest to the last step.
+
+    Example:
+        >>> edges, (counts,) = histogram([torch.tensor([0.0, 0.4, 0.5, 1.0])], 2)
+        >>> edges.tolist(), counts.tolist()
+        ([0.0, 0.5, 1.0], [2.0, 2.0])
+    """
+    together = torch.cat([values[values.isfinite()] for values in groups])
+    low, high = float(together.min()), float(together.max())
+    high = high if high > low else low + 1
+    edges = torch.linspace(low, high, bins + 1)
+    counts = []
+    for values in groups:
+        step = torch.bucketize(values[values.isfinite()], edges, right=True) - 1
+        counts.append(torch.bincount(step.clamp(0, bins - 1), minlength=bins).float())
+    return edges, counts

@@ -1,0 +1,47 @@
+"""How one score is spread over all heads, beside those of random weights."""
+
+import torch
+
+from pages.atlas.checks import head_checks
+from pages.atlas.context import AtlasContext, says
+from pages.atlas.head import draw_head, highest
+from viz.core.analysis.atlas.summary import histogram
+from viz.figures.bars import bars
+from viz.frame.checks import Check, check
+from viz.frame.format import number
+from viz.frame.show import show
+from viz.frame.terms.marks import say
+
+FIRST = "first"
+"""The score it opens on."""
+BINS = 20
+
+
+def draw(context: AtlasContext | None) -> list[Check]:
+    """The score, how many heads have how much of it, and the head that is chosen."""
+    if context is None:
+        return []
+    t, name = context.t, context.choose_score("atlas_of", FIRST)
+    layer, head = context.chosen(name)
+    score = context.score(name)
+    trained, chance = score.mean.flatten(), score.random.flatten()
+    edges, (counts, by_chance) = histogram([trained, chance], BINS)
+    labels = [number(float(low), 2) for low in edges[:-1]]
+    series = {t("atlas.trained"): counts, t("atlas.by_chance"): by_chance}
+    title = t("atlas.from_on", score=context.title(name), width=number(float(edges[1] - edges[0]), 2))
+    fig = bars(labels, series, title=title, value_title=t("atlas.heads"))
+    show(fig, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
+    low, middle, high = (says(name, float(value)) for value in trained.quantile(torch.tensor([0.25, 0.5, 0.75])))
+    above = int((trained > highest(score)).sum())
+    say(t("atlas.spread_found", low=low, middle=middle, high=high, above=above, all=len(trained)))
+    draw_head(context, "spread", name, (layer, head))
+    return [*head_checks(context, name, layer, head), _check_counts(trained, edges, counts)]
+
+
+def _check_counts(values: torch.Tensor, edges: torch.Tensor, counts: torch.Tensor) -> Check:
+    """Torch's own histogram, between the same ends."""
+    expected = torch.histc(values.double(), len(counts), float(edges[0]), float(edges[-1]))
+    # A value on an edge may fall to either side: the sums up to each edge differ by those values alone.
+    on_edge = (values[:, None] - edges).abs().min(-1).values < 1e-5 * float(edges[-1] - edges[0])
+    off = float((expected.cumsum(0) - counts.double().cumsum(0)).abs().max())
+    return check("atlas.check_counts", max(0.0, off - float(on_edge.sum())), 0.0, n=len(values))

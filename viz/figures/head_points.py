@@ -1,0 +1,70 @@
+"""Every head of a model as a point between two axes, beside those of a model of random weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from viz.figures.layout import Figure, axis, base_layout
+from viz.figures.palette import BLUE, GREY, ORANGE, plain, rgba
+
+DOT, LARGE = 8, 15
+"""Pixels of a point, and of the ring around the chosen one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Points:
+    """Heads of one model: where they lie (N,), and what the pointer reads at each."""
+
+    name: str
+    x: Tensor
+    y: Tensor
+    says: Sequence[str]
+
+
+def head_points(
+    heads: Points, by_chance: Points, chosen: int, *, x_title: str, y_title: str, height: int = 380
+) -> Figure:
+    """Draw two clouds of heads, those of random weights behind, and a ring around the chosen head.
+
+    Args:
+        heads: the model's own.
+        by_chance: of the model of random weights.
+        chosen: which of the model's own has the ring.
+        x_title: what the axis along the bottom is.
+        y_title: what the other one is.
+        height: of the figure, in pixels.
+    """
+    ring = {"color": "rgba(0,0,0,0)", "size": LARGE, "line": {"color": rgba(ORANGE, 1), "width": 3}}
+    traces = [
+        _cloud(by_chance, {"color": rgba(GREY, 0.55), "size": DOT, "symbol": "x"}),
+        _cloud(heads, {"color": rgba(BLUE, 0.75), "size": DOT}),
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [float(heads.x[chosen])],
+            "y": [float(heads.y[chosen])],
+            "marker": ring,
+            "hoverinfo": "skip",
+            "showlegend": False,
+        },
+    ]
+    axes = {
+        "xaxis": axis(x_title, grid=True, zeroline=False),
+        "yaxis": axis(y_title, grid=True, zeroline=False),
+    }
+    return {"data": traces, "layout": base_layout(height, showlegend=True, **axes)}
+
+
+def _cloud(points: Points, marker: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": plain(points.name),
+        "x": points.x.float().numpy(),
+        "y": points.y.float().numpy(),
+        "marker": marker,
+        "customdata": [plain(text) for text in points.says],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
