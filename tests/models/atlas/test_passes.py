@@ -1,13 +1,19 @@
 """Scores of many texts at once are those of one text after the other; random weights earn no labels."""
 
+import json
+
 import pytest
 import torch
 from torch.testing import assert_close
 
+from tests import checkpoints
 from tests.checkpoints import SENTENCES, eager
+from tests.models.atlas.referee import DETECTED, FILE, TWINS, save_gpt2, texts
+from viz.core.analysis.atlas.scores import repeated_scores, rows_scored, sentence_scores
 from viz.core.analysis.atlas.summary import labels_of
+from viz.core.masks import causal
 from viz.models.atlas.copying import WORDS, drawn_words, score_copying
-from viz.models.atlas.corpus import LENGTH, SEQUENCES, read_lines, repeated_tokens, sentences
+from viz.models.atlas.corpus import LENGTH, SEQUENCES, Text, read_lines, repeated_tokens, sentences
 from viz.models.atlas.make import BY_CHANCE, assemble, make, score_by_chance, score_lines, score_others
 from viz.models.atlas.passes import TEXTS, maps_of, score_texts
 from viz.models.atlas.random_weights import random_weights
@@ -129,3 +135,34 @@ def test_copying_is_a_product_of_plain_matrices(loaded):
 
 def test_encoders_write_no_words(minilm):
     assert score_copying(minilm) == {}
+
+
+# --- TransformerLens ---------------------------------------------------------------------------------------------
+
+RECORD = json.loads(FILE.read_text("utf-8"))["models"]
+
+
+@pytest.mark.parametrize("name", ["gpt2", *TWINS])
+def test_the_scores_that_transformer_lens_defines_too_are_the_same(name, tmp_path):
+    model = checkpoints.open_folder(save_gpt2(tmp_path / "gpt2")) if name == "gpt2" else load(name)
+    record = RECORD[name]
+    no = [torch.zeros(len(text["ids"])).bool() for text in record]
+    read = [Text(torch.tensor(text["ids"]), none, none) for text, none in zip(record, no, strict=True)]
+    compared = []
+    for number, maps in maps_of(model, read):
+        text, n = read[number], len(read[number].ids)
+        heads = maps.flatten(0, 1)
+        plain = sentence_scores(heads, text.ids, text.special, text.marks, causal(n, n))
+        found = {"previous": plain["previous"], **repeated_scores(heads, text.ids)}
+        for score in DETECTED:
+            theirs = torch.tensor(record[number][score]).flatten()
+            # They divide by all rows of the text, we by those that have such a token.
+            assert_close(found[score] * rows_scored(score, text.ids) / n, theirs, rtol=0, atol=1e-5)
+            compared.append(float(theirs.max()))
+    assert len(compared) == 3 * len(DETECTED)
+    assert max(compared) > 0.1, "something is there to be found"
+
+
+def test_the_record_is_of_these_texts():
+    assert [text["ids"] for text in RECORD["gpt2"]] == texts(checkpoints.VOCABULARY)
+    assert all([text["ids"] for text in RECORD[twin]] == texts(256) for twin in TWINS)
