@@ -34,6 +34,8 @@ def recounted(context: AtlasContext, name: str, layer: int, head: int, number: i
         return recount.on_word(model, number, layer, head)
     if name in ("duplicate", "induction"):
         return recount.on_random_tokens(model, number, name, layer, head)
+    if name == "removal":
+        return recount.without_head(of_line(context, context.atlas.lines[number]), layer, head)
     return recount.on_line(of_line(context, context.atlas.lines[number]), name, layer, head)
 
 
@@ -57,7 +59,7 @@ def head_checks(context: AtlasContext, name: str, layer: int, head: int) -> list
 
 def _tolerance(context: AtlasContext, name: str) -> float:
     """A word more or less is beaten in float64; a window's share is found by steps."""
-    loose = {"copying": 0.011, "window": 2e-3}.get(name, 0.0)
+    loose = {"copying": 0.011, "window": 2e-3, "removal": 1e-3}.get(name, 0.0)
     return max(loose, 2 * STORED if context.atlas.made else COMPUTED)
 
 

@@ -1,5 +1,6 @@
 """What every section of the page stands on: the atlas of a model, and the head that was chosen in it."""
 
+import math
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -91,7 +92,9 @@ def choose_head(layer: int, head: int) -> None:
 
 
 def says(name: str, value: float) -> str:
-    """A score as people write it."""
+    """A score as people write it; "–" where there is none."""
+    if not math.isfinite(value):
+        return "–"
     return number(value, 3) if name in SIZES or value < 0 else part(value)
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.atlas import compute
 from pages.atlas.checks import is_own, on_text
-from pages.atlas.context import AtlasContext, says
+from pages.atlas.context import SIZES, AtlasContext, says
 from viz.core.analysis.atlas.scores import REPEATED, SENTENCES
 from viz.core.analysis.atlas.summary import Score
 from viz.frame import state
@@ -17,16 +17,20 @@ from viz.models.tokens import labels
 
 
 def interval(score: Score, name: str, layer: int, head: int) -> str:
-    """The mean, with the ends of its interval."""
+    """The mean, with the ends of its interval; a share's are no further than 0 and 1."""
     mean, half = float(score.mean[layer, head]), float(score.half[layer, head])
     if not math.isfinite(half):
         return says(name, mean)
-    return f"{says(name, mean)} ({says(name, mean - half)} … {says(name, mean + half)})"
+    low, high = mean - half, mean + half
+    if name not in SIZES:
+        low, high = max(0.0, low), min(1.0, high)
+    return f"{says(name, mean)} ({says(name, low)} … {says(name, high)})"
 
 
 def highest(score: Score) -> float:
-    """The most that any head of random weights has."""
-    return float(score.random.nan_to_num(-1e9).max())
+    """The most that any head of random weights has; NaN where there are none."""
+    known = score.random[score.random.isfinite()]
+    return float(known.max()) if len(known) else math.nan
 
 
 def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, int]) -> None:
@@ -35,7 +39,8 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
     t, score = context.t, context.score(name)
     values = {"mean": interval(score, name, layer, head), "n": score.n, "chance": says(name, highest(score))}
     even = t("atlas.head_even", even=says(name, score.even)) if math.isfinite(score.even) else ""
-    what = t("atlas.head_line", layer=layer, head=head, score=context.title(name), even=even, **values)
+    key = "atlas.head_line" if math.isfinite(highest(score)) else "atlas.head_alone"
+    what = t(key, layer=layer, head=head, score=context.title(name), even=even, **values)
     say(what)
     _labels(context, layer, head)
     if name in SENTENCES:

@@ -56,7 +56,7 @@ def _map(context: AtlasContext, name: str, chosen: tuple[int, int]) -> None:
         values=score.mean,
         rows=numbered(layers, t("atlas.layer")),
         columns=numbered(heads, t("atlas.head")),
-        kind="sizes",
+        kind="signed" if name == "removal" else "sizes",
         numbers=layers * heads <= NUMBERED,
         hover=hover,
         framed=chosen,

@@ -12,8 +12,9 @@ from viz.frame.compute import kept, model, read
 from viz.frame.specs import Source
 from viz.models.blocks import find_block_layout
 from viz.models.capture import Capture, capture, capture_tokens
+from viz.models.interventions import replaced
 from viz.models.layout import linear
-from viz.models.stream import blocks_of, normalize
+from viz.models.stream import blocks_of, logits_of, normalize
 from viz.models.tokens import Tokens, labels
 
 Flags = Sequence[bool]
@@ -46,6 +47,23 @@ def on_word(model_id: str, number: int, layer: int, head: int) -> float:
         made = normalize(loaded, torch.tensor((x @ w_v) @ w_o).float()[None])[0].double().numpy()
         logits = linear(loaded.model.get_output_embeddings())[0][:, words].double().numpy().T @ made
     return float(np.sum(logits < logits[number]) / (len(words) - 1))
+
+
+@kept
+def without_head(source: Source, layer: int, head: int) -> float:
+    """How much the loss at the next token grows without a head: two whole runs of the model, summed in NumPy."""
+    loaded, tokens = model(source.model), read(source).tokens
+    nothing = {layer: replaced([head], torch.zeros(1, 1, 1))}
+    losses = []
+    for edits in (None, nothing):
+        logits = logits_of(loaded, tokens.ids, edits).double().numpy()
+        chances = (
+            logits
+            - np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1, keepdims=True))
+            - logits.max(-1, keepdims=True)
+        )
+        losses.append(-np.mean([chances[i, token] for i, token in enumerate(tokens.ids[1:])]))
+    return float(losses[1] - losses[0])
 
 
 def explained(weights: np.ndarray, causal: bool) -> float:

@@ -27,13 +27,14 @@ def draw(context: AtlasContext | None) -> list[Check]:
     trained, chance = score.mean.flatten(), score.random.flatten()
     edges, (counts, by_chance) = histogram([trained, chance], BINS)
     labels = [number(float(low), 2) for low in edges[:-1]]
-    series = {t("atlas.trained"): counts, t("atlas.by_chance"): by_chance}
+    series = {t("atlas.trained"): counts} | ({t("atlas.by_chance"): by_chance} if by_chance.any() else {})
     title = t("atlas.from_on", score=context.title(name), width=number(float(edges[1] - edges[0]), 2))
     fig = bars(labels, series, title=title, value_title=t("atlas.heads"))
     show(fig, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
     low, middle, high = (says(name, float(value)) for value in trained.quantile(torch.tensor([0.25, 0.5, 0.75])))
     above = int((trained > highest(score)).sum())
-    say(t("atlas.spread_found", low=low, middle=middle, high=high, above=above, all=len(trained)))
+    key = "atlas.spread_found" if by_chance.any() else "atlas.spread_alone"
+    say(t(key, low=low, middle=middle, high=high, above=above, all=len(trained)))
     draw_head(context, "spread", name, (layer, head))
     return [*head_checks(context, name, layer, head), _check_counts(trained, edges, counts)]
 

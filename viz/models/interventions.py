@@ -67,12 +67,17 @@ def patch_layer(model: LoadedModel, reading: Reading, other: Reading, layer: int
         layer: whose heads are swapped.
         at: the token whose stream is handed out.
     """
+    return patched_streams(model, reading, other.heads[layer], layer)[:, at].clone()
+
+
+def patched_streams(model: LoadedModel, reading: Reading, values: Tensor, layer: int) -> Tensor:
+    """The last stream when a layer's heads write other ``values`` (T, H, d_v), one head at a time: (H, T, d_model)."""
     blocks, n_heads = blocks_of(model), reading.heads.shape[2]
     stream = reading.states[layer].expand(n_heads, -1, -1)
-    edits = {id(model.layers[layer].attention): one_in_each(other.heads[layer])}
+    edits = {id(model.layers[layer].attention): one_in_each(values)}
     with torch.inference_mode(), recording(edits):
         for block, (args, options) in zip(blocks[layer:], reading.calls[layer:], strict=True):
             check()
             output = block(stream, *args, **options)
             stream = output if isinstance(output, Tensor) else output[0]
-        return stream[:, at].clone()
+    return stream

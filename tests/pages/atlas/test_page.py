@@ -118,3 +118,16 @@ def test_lines_of_a_text_are_so_many_and_none_is_empty():
 )
 def test_a_score_is_said_with_its_own_digits(name, value, said):
     assert says(name, value) == said
+
+
+@pytest.mark.usefixtures("memory_given_back")
+def test_what_a_decoder_alone_has_is_shown_and_held(open_app):
+    packaged_file("SmolLM2-135M-Instruct")
+    app = open_app("atlas", model="SmolLM2-135M-Instruct", atlas_score="induction")
+    assert (app.session_state["atlas_layer"], app.session_state["atlas_head"]) == (18, 6)
+    assert T("atlas.label_held", label=T("atlas.s_induction"), n=16) in told(app)
+    for score in ("copying", "removal"):
+        app.selectbox(key="atlas_score").set_value(score).run()
+        assert not app.exception and cells(app).shape == (30, 9)
+        assert checked(app, "map") == (1, 1)
+    assert T("atlas.found_none_asked", score=T("atlas.s_removal")) in told(app)

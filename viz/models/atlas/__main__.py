@@ -8,7 +8,7 @@ import torch
 
 from viz.models.atlas.corpus import sentences
 from viz.models.atlas.file import FOLDER, SHIPPED, dated, path_of, written
-from viz.models.atlas.make import make
+from viz.models.atlas.make import make, with_removal
 from viz.models.load import load
 
 
@@ -23,11 +23,11 @@ def main(*models: str) -> None:
         model = load(name)
         began, spent = time.monotonic(), time.process_time()
         atlas = make(model, corpus, sentences(corpus))
-        path_of(name, corpus).write_text(written(dated(atlas, today)), "utf-8")
-        size = path_of(name, corpus).stat().st_size
         seconds, processor = time.monotonic() - began, time.process_time() - spent
-        took = f"{len(atlas.lines)} lines in {seconds:.1f} s ({processor:.1f} s of one core), {size / 1000:.0f} kB"
-        sys.stdout.write(f"{name}: {took}\n")
+        path_of(name, corpus).write_text(written(dated(with_removal(atlas, model), today)), "utf-8")
+        size = path_of(name, corpus).stat().st_size
+        took = f"{seconds:.1f} s ({processor:.1f} s of one core) without removal"
+        sys.stdout.write(f"{name}: {len(atlas.lines)} lines in {took}, {size / 1000:.0f} kB\n")
 
 
 if __name__ == "__main__":

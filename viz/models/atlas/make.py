@@ -1,7 +1,7 @@
 """An atlas: the scores of every head of a model over a corpus, put together from computations small enough to stop."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from viz.models.atlas.copying import score_copying
 from viz.models.atlas.corpus import read_lines, repeated_tokens
 from viz.models.atlas.passes import score_even, score_repeats, score_texts
 from viz.models.atlas.random_weights import SEED, random_weights
+from viz.models.atlas.removal import score_removal
 from viz.models.layout import LoadedModel
 
 CHUNK = 20
@@ -108,3 +109,12 @@ def make(model: LoadedModel, corpus: str, lines: Sequence[str]) -> Atlas:
     """Compute an atlas at once."""
     chunks = [score_lines(model, lines[first : first + CHUNK]) for first in range(0, len(lines), CHUNK)]
     return assemble(model, corpus, lines, chunks, score_others(model), score_by_chance(model, lines))
+
+
+def with_removal(atlas: Atlas, model: LoadedModel) -> Atlas:
+    """The same atlas with what a decoder loses without each head, which takes longer than all the rest."""
+    scores = dict(atlas.scores)
+    for name, values in score_removal(model, atlas.lines).items():
+        nothing = torch.full_like(values, torch.nan)  # neither an even spread nor random weights have a loss to lose
+        scores[name] = summarize(name, values, nothing[:, 0, 0], nothing)
+    return replace(atlas, scores=scores)

@@ -1,0 +1,58 @@
+"""What a decoder loses without a head: its loss at the next token, sentence by sentence, each head off by itself."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from viz.models.atlas.corpus import LONGEST
+from viz.models.interventions import patched_streams
+from viz.models.layout import LoadedModel
+from viz.models.stream import has_words, normalize, read_stream, unembed
+from viz.models.tokens import read_text
+
+LINES = 8
+"""Sentences that heads are removed on, evenly spaced over the corpus: each is a run for every head."""
+
+
+def removed_on(n_lines: int) -> list[int]:
+    """The numbers of these sentences.
+
+    Example:
+        >>> removed_on(24)[:3], removed_on(2)
+        ([0, 3, 6], [0, 1])
+    """
+    count = min(LINES, n_lines)
+    return [i * n_lines // count for i in range(count)]
+
+
+def score_removal(model: LoadedModel, lines: Sequence[str]) -> dict[str, Tensor]:
+    """How much the loss grows, in nats a token, when a head writes nothing: {"removal": (S, L, H)}.
+
+    NaN for lines that were not read so; nothing for a model without words.
+    """
+    if not has_words(model):
+        return {}
+    numbers = removed_on(len(lines))
+    found = {number: _of_line(model, lines[number]) for number in numbers}
+    nothing = torch.full_like(found[numbers[0]], torch.nan)
+    return {"removal": torch.stack([found.get(number, nothing) for number in range(len(lines))])}
+
+
+def _of_line(model: LoadedModel, line: str) -> Tensor:
+    """One sentence, (L, H)."""
+    tokens = read_text(model.tokenizer, line, min(LONGEST, model.max_tokens))
+    ids, reading = torch.tensor(tokens.ids), read_stream(model, tokens)
+    usual = _loss(model, reading.states[-1], ids)
+    nothing = torch.zeros_like(reading.heads[0])
+    layers = []
+    for layer in range(len(reading.heads)):
+        streams = patched_streams(model, reading, nothing, layer)
+        layers.append(torch.stack([_loss(model, stream, ids) for stream in streams]) - usual)
+    return torch.stack(layers)
+
+
+def _loss(model: LoadedModel, stream: Tensor, ids: Tensor) -> Tensor:
+    """The mean of -ln p(next token), in nats."""
+    logits = unembed(model, normalize(model, stream[:-1]))
+    return torch.nn.functional.cross_entropy(logits, ids[1:])
