@@ -14,7 +14,6 @@ from viz.components.mount import mount
 from viz.core.long.shapes import SHAPES, Fit
 from viz.frame import state
 from viz.frame.checks import Check
-from viz.frame.terms.marks import say
 
 VIEW = "long_wall"
 NONE = "none"
@@ -54,7 +53,7 @@ def _about(fit: Fit) -> list[float | int]:
 def _say(context: LongTextContext, fits: list[Fit]) -> None:
     t, counts = context.t, Counter(fit.name or NONE for fit in fits)
     parts = [t(f"long_text.count_{name}", n=counts[name]) for name in (*SHAPES, NONE) if counts[name]]
-    say(t("long_text.wall_found", n=len(fits), counts=" · ".join(parts)))
+    st.markdown(t("long_text.wall_found", n=len(fits), counts=" · ".join(parts)))
     fit, rows = fits[0], min(compute.SAMPLED, context.n)
     note = t("long_text.wall_note", rows=rows, n=context.n, budget=fit.budget, even=f"{fit.even:.0%}")
     say_notes(context, note)

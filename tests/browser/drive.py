@@ -110,7 +110,8 @@ def address(url: str, path: str = "", **parameters: object) -> str:
     return f"{url}/{path}" + (f"?{urlencode(parameters)}" if parameters else "")
 
 
-_UNANSWERED: WeakKeyDictionary[Page, bool] = WeakKeyDictionary()
+_UNANSWERED: WeakKeyDictionary[Page, str] = WeakKeyDictionary()
+"""How far a page is with what it asked for: "asked", "begun", or "" when it is answered."""
 
 
 def listen(page: Page) -> Page:
@@ -120,20 +121,25 @@ def listen(page: Page) -> Page:
 
     def asks(message: str | bytes) -> None:
         if isinstance(message, bytes) and BackMsg.FromString(message).WhichOneof("type") == "rerun_script":
-            _UNANSWERED[page] = True
+            _UNANSWERED[page] = "asked"
 
     def answers(message: str | bytes) -> None:
-        if isinstance(message, str) or len(message) > 1000:  # the end of a run is said in a few bytes
+        if isinstance(message, str) or len(message) > 10_000:  # where a run begins and ends is said in a few bytes
             return
         said = ForwardMsg.FromString(message)
-        if said.WhichOneof("type") == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-            _UNANSWERED[page] = False
+        kind = said.WhichOneof("type")
+        if kind == "new_session" and _UNANSWERED[page]:
+            _UNANSWERED[page] = "begun"
+        # An end that comes before a beginning is that of the run before.
+        ended = kind == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        if ended and _UNANSWERED[page] == "begun":
+            _UNANSWERED[page] = ""
 
     def opened(socket: WebSocket) -> None:
         socket.on("framesent", asks)
         socket.on("framereceived", answers)
 
-    _UNANSWERED[page] = False
+    _UNANSWERED[page] = ""
     page.on("websocket", opened)
     return page
 
