@@ -156,8 +156,9 @@ LONG_SECONDS = whole("LONG_SECONDS", 300, 1, 3_600)
 LONG_TOKEN_BYTES = 90_000
 """Of a long text's pass, for each token it may have: SmolLM2 took 318 MB for 4096, what is kept of them included."""
 
-LONG_PASSES = 1
-"""Of the computations under way, passes of a long text."""
+LONG_PASSES, ATLAS_PASSES = 1, 1
+"""Of the computations under way, passes of a long text, and parts of an atlas: dozens of seconds each, one after the
+other, while others look at a sentence. With 50 visitors, who tried all there is, their answers took 20 s until then."""
 
 WAIT_SECONDS = whole("WAIT", 60, 1, 600)
 """Seconds a visitor waits for one answer, queue and all, before the page says that the server is busy."""

@@ -1,13 +1,19 @@
 """What the page computes and keeps: an atlas in pieces, so that there is progress and a visitor may stop."""
 
+from functools import partial
+
 from torch import Tensor
 
-from viz.frame.compute import kept, model
+from viz.frame.compute import model, results
+from viz.frame.waiting import until
 from viz.models.atlas import make
 from viz.models.atlas.copying import drawn_words
 from viz.models.atlas.corpus import repeated_tokens
 from viz.models.atlas.file import shipped
 from viz.models.atlas.make import CHUNK, Atlas
+from viz.scheduler.cache import Kept
+
+kept = partial(Kept, store=results, kind="atlas", wait=until)
 
 
 def on_file(model_id: str, corpus: str) -> Atlas | None:

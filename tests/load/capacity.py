@@ -85,7 +85,7 @@ def of_memory(mb: dict[str, Any]) -> Iterator[str]:
 def of_classes(courses: Sequence[dict[str, Any]]) -> Iterator[str]:
     """What the load test found."""
     heads = [
-        "visitors", "minutes", "models chosen", "long texts", "changes a second", "p50", "p95", "p99", "errors",
+        "date", "visitors", "minutes", "models chosen", "long texts", "changes a second", "p50", "p95", "p99", "errors",
         "memory at most", "its growth after a third", "cores", "load before",
     ]  # fmt: skip
     rows = []
@@ -93,8 +93,8 @@ def of_classes(courses: Sequence[dict[str, Any]]) -> Iterator[str]:
         times = [f"{one[f'p{share}_ms']} ms" for share in (50, 95, 99)]
         changes, memory = f"{one['changes'] / one['seconds']:.1f}", (f"{one['most_mb']} MB", f"{one['growth_mb']} MB")
         rows.append([
-            one["users"], f"{one['seconds'] / 60:.1f}", one["models"], f"{one['long']:.0%}", changes, *times,
-            one["errors"], *memory, one["cores"], one["load"],
+            one["date"], one["users"], f"{one['seconds'] / 60:.1f}", one["models"], f"{one['long']:.0%}", changes,
+            *times, one["errors"], *memory, one["cores"], one["load"],
         ])  # fmt: skip
     yield from table(heads, rows)
 

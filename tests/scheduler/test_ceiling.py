@@ -38,26 +38,14 @@ def process():
 
 
 def test_as_long_as_there_is_memory_everybody_goes_on(process):
-    process.bytes = 400
+    process.bytes = 700
+    assert process.ceiling.has_room()
     for visitor in [Visitor(process, name) for name in "ab"]:
         visitor.ask()
     assert process.begun == ["a", "b"]
-    process.bytes = 700
-    assert process.ceiling.has_room()
     process.bytes = 701
     assert not process.ceiling.has_room()
     assert process.ceiling.missing == 1
-
-
-def test_what_has_begun_may_still_take_its_part(process):
-    """Two that begin together both see the memory that is there for one."""
-    process.bytes = 401
-    first, second = (Visitor(process, name) for name in "ab")
-    second.ask()
-    Visitor(process, "c").ask()
-    assert process.begun == ["b"], "300 of what is left are spoken for"
-    first.ask()
-    assert process.begun == ["b", "a"], "whoever came first goes on"
 
 
 def test_where_it_is_short_they_go_on_one_after_the_other(process):
@@ -122,8 +110,8 @@ def test_work_that_takes_the_memory_of_several_begins_where_there_is_room_for_as
     first.ask()
     large.context.run(process.turns.enter, "large", lambda: process.begun.append("large"))
     assert process.begun == ["first"]
-    process.bytes = 100  # 900 are left: the first has 300 of them
-    process.turns.look_again()
-    assert process.begun == ["first", "large"]
     small.ask()
-    assert process.begun == ["first", "large"], "all is spoken for"
+    assert process.begun == ["first", "small"], "who waits for more memory lets others by"
+    process.bytes = 400
+    process.turns.look_again()
+    assert process.begun == ["first", "small", "large"]

@@ -14,6 +14,9 @@ from viz.models.capture import Capture
 from viz.models.tokens import Tokens, spells_bytes
 from viz.text import Translate, paragraph
 
+NO_USE = ("streamed", "streamed_pair")
+"""Errors that are none: a page has no use for a model that is fine elsewhere."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
@@ -62,7 +65,8 @@ def chosen_head(scene: Scene, label: str, n_heads: int) -> int:
 def say_error(t: Translate, error: ValueError) -> None:
     """Show what is wrong and what to do, in the visitor's language where there is a sentence for it."""
     if isinstance(error, ModelError):
-        st.error(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))
+        show = st.warning if error.code in NO_USE else st.error
+        show(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))
     elif isinstance(error, OddWidthError):  # a choice that some parts of a page have no use for
         st.warning(t("error.odd_width", width=error.width))
     else:

@@ -26,8 +26,7 @@ class Ceiling:
 
     Args:
         most: bytes, asked whenever it matters.
-        spare: bytes that a computation may take beside its result. One begins while this much is left for it, and for
-            each that is at work: how far those have come nobody knows.
+        spare: bytes that what is under way may still take: a computation begins while at least this much is left.
         in_use: how many bytes there are now.
     """
 
@@ -46,9 +45,9 @@ class Ceiling:
         most = self.most()
         return self.in_use() + self.spare - most if most < float("inf") else -most
 
-    def has_room(self, at_work: int = 0) -> bool:
-        """Whether anybody may begin something beside so many computations at work."""
-        return self.missing + at_work * self.spare <= 0
+    def has_room(self, as_large: int = 1) -> bool:
+        """Whether anybody may begin something that takes as much as so many computations."""
+        return self.missing + (as_large - 1) * self.spare <= 0
 
     def is_first(self, came: float) -> bool:
         """Whether nobody under way came before."""

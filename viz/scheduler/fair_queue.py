@@ -174,8 +174,7 @@ class Turns:
         return called
 
     def _may_begin(self, ticket: Ticket) -> bool:
-        beside = sum(self._as_large.get(large.kind, 1) for large in (*self._working, ticket)) - 1
-        return self.ceiling.has_room(beside) or self.ceiling.is_first(ticket.came)
+        return self.ceiling.has_room(self._as_large.get(ticket.kind, 1)) or self.ceiling.is_first(ticket.came)
 
 
 Wait = Callable[[threading.Event, Ticket, Turns], None]

@@ -55,7 +55,12 @@ def warm() -> bool:
 turns = Turns(
     limits.FORWARD_PASSES,
     limits.QUEUE,
-    {"lesson": limits.LESSONS, "measure": limits.MEASUREMENTS, "long": limits.LONG_PASSES},
+    {
+        "lesson": limits.LESSONS,
+        "measure": limits.MEASUREMENTS,
+        "long": limits.LONG_PASSES,
+        "atlas": limits.ATLAS_PASSES,
+    },
     memory,
     {"long": max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES))},
 )

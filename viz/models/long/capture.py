@@ -159,11 +159,12 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
         progress: told after each layer how many are done; it may raise, to stop.
 
     Raises:
-        ModelError: "streamed", if this model's attention cannot be had from q and k alone.
+        ModelError: "streamed", if this model's attention cannot be had from q and k alone; "streamed_pair", if it reads
+            two texts.
     """
     check_tokens(model, tokens)
     if model.model.config.is_encoder_decoder:
-        raise ModelError("streamed", option="decoder_input_ids")
+        raise ModelError("streamed_pair")
     at = len(tokens.ids) * 2 // 3
     watch = _Watch(at, progress)
     asked: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids]), "return_dict": True}
