@@ -31,6 +31,7 @@ class ModelError(ValueError):
         "patches": "{model} cuts a picture into {n} patches; at most {most} are shown here.",
         "attention": "{model}: this model's attention takes {option!r}, which Headlight cannot reproduce exactly.",
         "streamed": "This model's attention has {option!r}, which is not shown on a long text; choose another model.",
+        "streamed_pair": "This model reads one text and writes another, and a long text is one; choose another model.",
         "infinite": "{model}: its numbers grow beyond all bounds on this text, so there is nothing to show; "
         "choose another model.",
         "silent": "{model} has no head to write words with; choose another model.",
