@@ -331,6 +331,10 @@ def test_a_page_steps_aside_while_it_waits_and_while_it_computes_for_long(turns)
     steps.clear()
     keep(passes, Store(1_000, turns, seconds=60, aside=aside))("model")
     assert steps == ["aside", "model", "done", "back"]
+    steps.clear()
+    with_long = Store(1_000, Turns(2, 7, {"pass": 1}), seconds=60, aside=aside, short=0.01)
+    keep(passes, with_long)("part of an atlas")
+    assert steps == ["aside", "part of an atlas", "done", "back"], "it is known to take long"
     long.clear()
     steps.clear()
     threading.Timer(0.1, long.set).start()

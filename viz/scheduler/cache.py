@@ -44,7 +44,7 @@ class Store:
         seconds: for one computation.
         called_away: asked between layers by a thread that computes for itself alone; raises if its visitor has gone.
         aside: entered around all waiting, by whoever asks for a result, and around what is computed for long.
-        short: seconds after which a computation is long; 0: all are.
+        short: seconds after which a computation is long; 0: all are, as is every kind that has fewer places.
         apart: storages that results share with what lives longer than they do (a model's weights), counted elsewhere.
     """
 
@@ -100,7 +100,7 @@ class Store:
                 step_aside = partial(stack.enter_context, self.aside())
                 try:
                     assert job.ticket is not None
-                    if here and self.short:
+                    if here and self.short and not self.turns.is_long(kind):
                         job.later = time.monotonic() + self.short, step_aside
                     else:
                         step_aside()

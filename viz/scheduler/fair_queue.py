@@ -97,6 +97,10 @@ class Turns:
             one.call()
         return ticket
 
+    def is_long(self, kind: str) -> bool:
+        """Whether this kind of work may have some of the places only, since it takes long."""
+        return kind in self._at_once
+
     def hasten(self, ticket: Ticket) -> None:
         """Whoever runs here waits for this too, and may have come before: then that is its place in the line."""
         with self._lock:
