@@ -87,7 +87,10 @@ CONTINUED_TOKENS, WRITTEN_AT_ONCE = 48, 8
 FOLLOWED_CHARACTERS = 40
 """Of a word that is followed: the longest word of a vocabulary of 150,000 has as many."""
 
-LONG_TOKENS = whole("LONG_TOKENS", 0, 0, 32_768)
+LONGEST = 32_768
+"""Tokens of any text: one head's map of as many takes 5 s on one core."""
+
+LONG_TOKENS = whole("LONG_TOKENS", 0, 0, LONGEST)
 """Of a long text at most; a model's own limit holds besides. 0: ``TOKENS`` on a public server, 32,768 elsewhere. For
 1000 tokens of SmolLM2 47 MB are kept (``LONG_MB``), and its pass takes 4 s and 35 MB more."""
 
@@ -95,8 +98,10 @@ LONG_BYTES = 200_000
 """Of a visitor's text file: 35,000 words."""
 
 ATLAS_LINES, ATLAS_PARAMETERS = 200, 160_000_000
-"""Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits: beside
-it stands one of random weights, 0.4 GB for the largest."""
+"""Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits."""
+
+ATLAS_BYTES = 400_000_000
+"""Of the largest such model with random weights, which stands beside it meanwhile."""
 
 PICTURE_SIDE = 64
 """Pixels of a picture's side: a head on 64 x 64 has a map of 4096 x 4096."""

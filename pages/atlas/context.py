@@ -11,6 +11,7 @@ from viz.core.analysis.atlas.summary import Score, labels_of
 from viz.frame import controls, state
 from viz.frame.format import number, part
 from viz.frame.scene import Scene
+from viz.frame.share.figure_menu import note
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LANGUAGES, sentences
 from viz.models.atlas.file import SHIPPED
@@ -143,7 +144,7 @@ def _corpus(scene: Scene, model: str) -> tuple[str, bool]:
 
 
 def _say_which(t: Translate, atlas: Atlas) -> None:
-    """Model, corpus and day, in one line."""
+    """Model, corpus and day, in one line, which stands below the pictures that are saved, too."""
     layers, heads = atlas.size
     values = {
         "model": atlas.model,
@@ -151,7 +152,9 @@ def _say_which(t: Translate, atlas: Atlas) -> None:
         "heads": layers * heads,
         "corpus": t(f"atlas.of_{atlas.corpus}"),
     }
-    st.caption(t("atlas.from_file", day=atlas.made, **values) if atlas.made else t("atlas.from_now", **values))
+    line = t("atlas.from_file", day=atlas.made, **values) if atlas.made else t("atlas.from_now", **values)
+    st.caption(line)
+    note([line])
 
 
 def about(scene: Scene) -> None:

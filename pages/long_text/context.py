@@ -12,14 +12,16 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.long_text import compute
 from pages.long_text.compute import LongText
 from pages.long_text.texts import choose_text, shipped, usual_text
+from viz import limits
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import state
 from viz.frame.checks import Check
 from viz.frame.choice import Asked
 from viz.frame.compute import model
-from viz.frame.compute.long_texts import told
+from viz.frame.compute.long_texts import most_tokens, told
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
+from viz.frame.share.figure_menu import note_source
 from viz.models.long.capture import LongCapture
 from viz.text import Translate, paragraph
 
@@ -89,13 +91,14 @@ def open_long_text(scene: Scene) -> LongTextContext | None:
     """Draw the controls all sections share, and read the text; None where that was stopped."""
     source = scene.choice.source
     head = chosen_head(scene, scene.t("long_text.head"), scene.trace.projections.spec.H)
-    most = model(source.model).max_tokens if source.kind == "model" else 32_768
+    most = model(source.model).max_tokens if source.kind == "model" else limits.LONGEST
     chosen = choose_text(scene, most)
     text = LongText(source=replace(source, text=chosen.text), times=chosen.times, most=chosen.most)
     with _watched(scene.t, text) as is_stopped:
         if is_stopped:
             return None
         seen = compute.read(text)
+    note_source(scene.t, text.source)  # the page's own is the beginning of the box's text
     context = LongTextContext(scene=scene, text=text, seen=seen, head=head)
     _say_what_is_read(context, most=most, is_file=chosen.is_file)
     return context
@@ -150,11 +153,12 @@ def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> 
         parts.append(t("long_text.left_out", n=tokens.dropped))
     if is_file:
         parts.append(t("long_text.not_in_link"))
-    reads_more = tokens.dropped and context.n >= most and source.model != READS_LONG and _is_here(READS_LONG)
+    is_the_models_limit = tokens.dropped and context.n >= most and most < most_tokens()
+    reads_more = is_the_models_limit and source.model != READS_LONG and _is_here(READS_LONG)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="long_said"):
         st.caption(paragraph(*parts), width="content")
         if source.kind == "model" and reads_more:
-            label = t("long_text.take", model=READS_LONG, n=8_192)
+            label = t("long_text.take", model=READS_LONG)
             st.button(label, key="long_take", type="tertiary", on_click=state.choose, args=("model", READS_LONG))
     if source.kind == "model":
         unknown_tokens(t, source.model, tokens)

@@ -15,7 +15,7 @@ from viz.text import Translate
 
 BOX, FILE = "box", "file"
 TIMES = (1, 2, 4, 8, 16, 32)
-LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
+LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, limits.LONGEST)
 USUAL = 1_024
 """Tokens that are read of a text before a visitor asks for more: SmolLM2 takes five seconds for them."""
 

@@ -18,7 +18,7 @@ from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.block import stack
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame.choice import Controls
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, standalone
 from viz.models.trained.layer_sharing import look, tied
 
 # One under the other: beside each other they are wider than a phone.
@@ -65,6 +65,6 @@ PAGE = Page(
         Section("oversmoothing", oversmoothing.draw, code=(mean_cosine, residual_share), formula=ALIKE),
         Section("locality", locality.draw, code=(entropy, distance), formula=LOCALITY),
         Section("layer_sharing", layer_sharing.draw, code=(layers_used,), formula=SHARING, parameters=("sets",)),
-        Section("trained_sharing", trained_sharing.draw, code=(tied, look), reads_mask=False),
+        standalone("trained_sharing", trained_sharing.draw, code=(tied, look)),
     ),
 )

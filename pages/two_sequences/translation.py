@@ -12,6 +12,7 @@ from viz.frame import compute, controls, specs, state
 from viz.frame.checks import Check, check
 from viz.frame.examples import Example, pairs
 from viz.frame.format import part
+from viz.frame.share.figure_menu import stand_apart
 from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 from viz.models.capture import Capture
@@ -46,6 +47,7 @@ def _draw_example(context: TwoSequencesContext) -> list[Check]:
     """The small translator at work on a sentence it knows, and a button that takes both."""
     t, text = context.t, _sentence().text
     say(t("two_sequences.example"))
+    stand_apart("translation")
     source = specs.Source(kind="model", model=OUR_TRANSLATOR, text=text)
     found = _draw_writing(context, source, FAMOUS_LAYER, FAMOUS_HEAD)
     st.button(t("two_sequences.take_model"), on_click=_take_translator, type="primary")

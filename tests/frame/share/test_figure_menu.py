@@ -1,9 +1,11 @@
 """What the browser is told for the menus of pictures: whose numbers they are, and where the menu's code lies."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from viz.components import bundle
@@ -36,9 +38,25 @@ def test_the_decoder_that_stands_in_is_the_one_that_is_named(open_app):
     assert whose.startswith("twin-g8 · ") and text.startswith("“cake moon")
 
 
+@pytest.mark.parametrize("section", ["map", "wall"])
+def test_below_a_long_text_stands_what_was_read(open_app, monkeypatch, section):
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # it would own the key
+    app = open_app("long_text", source="words", text="one two", n_heads=2, long_from="file", section=section)
+    app.session_state["_long_file"] = SimpleNamespace(getvalue=b"three four five".strip)
+    figures = told(app.run())
+    assert figures["facts"][1:] == ["“three four five”"] and figures["apart"] == []
+
+
+def test_below_the_atlas_stand_its_model_and_its_sentences(open_app):
+    facts = told(open_app("atlas", source="words", text="one two"))["facts"]
+    assert len(facts) == 1 and facts[0].startswith("all-MiniLM-L6-v2, 72 heads, over 203 English sentences")
+
+
 def test_a_picture_of_no_model_names_none(open_app):
     assert told(open_app("cost", source="words"))["facts"] == ["n = 512, d = 512, k = 3, h = 8"]
     assert "two_places" in told(open_app("many_heads", source="words", section="two_places"))["apart"]
+    assert "translation" in told(open_app("two_sequences", section="translation"))["apart"], "an example in its place"
+    assert "trained_sharing" in told(open_app("stacking", source="words", section="trained_sharing"))["apart"]
 
 
 @pytest.mark.parametrize("look", [{"present": "1"}, {"print": "worksheet"}])

@@ -94,6 +94,16 @@ def test_a_public_server_reads_as_much_as_everywhere_else_unless_it_is_set(monke
     assert long_texts.most_tokens() == 4096
 
 
+def test_a_model_that_reads_more_is_offered_where_the_server_reads_more_too(open_app, monkeypatch):
+    monkeypatch.setattr(context, "_is_here", lambda _: True)
+    offered = open_app("long_text").button(key="long_take")
+    assert offered.label == T("long_text.take", model=context.READS_LONG)
+    monkeypatch.setattr(limits, "LONG_TOKENS", 512)  # as on a public server: that model would read no more there
+    app = open_app("long_text")
+    assert "512 tokens were read" in said(app)
+    assert "long_take" not in [button.key for button in app.button]
+
+
 def test_a_pass_says_how_far_it_is_can_be_stopped_and_begun_again(open_app, monkeypatch):
     def read(text):
         long_texts.tell(0.25)

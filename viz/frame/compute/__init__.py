@@ -62,7 +62,10 @@ turns = Turns(
         "atlas": limits.ATLAS_PASSES,
     },
     memory,
-    {"long": max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES))},
+    {
+        "long": max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
+        "atlas": math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES),
+    },
 )
 models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.COMPUTATION_SECONDS, aside=aside)
 results = Store(

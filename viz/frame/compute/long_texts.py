@@ -31,7 +31,7 @@ def kept_long(function: Callable[P, R]) -> Kept[P, R]:
 
 def most_tokens() -> int:
     """The longest text that this server reads: a public one, which has a ceiling for its memory, reads less."""
-    return limits.LONG_TOKENS or (limits.TOKENS if memory.most() < float("inf") else 32_768)
+    return limits.LONG_TOKENS or (limits.TOKENS if memory.most() < float("inf") else limits.LONGEST)
 
 
 @contextmanager

@@ -38,6 +38,12 @@ def note_source(t: Translate, source: "Source", apart: Iterable[str] = ()) -> No
     note([whose, *(f"“{text}”" for text in (source.text, source.target) if text)], apart)
 
 
+def stand_apart(section: str) -> None:
+    """A section shows an example in place of what the page is about: nothing of the page is said below its picture."""
+    facts, apart = st.session_state[_FACTS]
+    st.session_state[_FACTS] = facts, sorted({*apart, section})
+
+
 def _short(fact: str) -> str:
     line = " ".join(fact.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

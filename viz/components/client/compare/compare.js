@@ -10,30 +10,19 @@ import { ARROWS, element, fill, segments } from "../lib/dom.js";
 import { LargeMap } from "../lib/large.js";
 import { mount } from "../lib/mount.js";
 import { wallValue } from "../lib/numbers.js";
+import { Channels } from "../lib/parts.js";
 import { place } from "../lib/place.js";
 import { Wall } from "../head_grid/wall.js";
 import { drawBars } from "./bars.js";
 import { mapsOf, say, signed } from "./two.js";
 
-const sent = new Map(); // channel -> {wall, two, view}
+const channels = new Channels(); // of each: wall, two, view
 const NOTHING = Object.freeze({ query: null, key: null });
 const SIDES = ["a", "b", "difference"];
 
 const show = mount((parent, data) => new Comparison(parent, data.channel));
 
-export default (message) => (message.data instanceof Uint8Array ? keep(unpack(message.data)) : show(message));
-
-function of(channel) {
-  if (!sent.has(channel)) sent.set(channel, {});
-  return sent.get(channel);
-}
-
-function keep(packed) {
-  const channel = of(packed.channel);
-  channel[packed.kind] = packed;
-  channel.view?.refresh();
-  return () => {};
-}
+export default (message) => (message.data instanceof Uint8Array ? channels.keep(unpack(message.data)) : show(message));
 
 class Comparison {
   constructor(parent, channel) {
@@ -41,7 +30,7 @@ class Comparison {
     this.root.comparison = this; // for the browser's tests: they read the numbers back
     parent.append(this.root);
     this.channel = channel;
-    of(channel).view = this;
+    channels.of(channel).view = this;
     this.sent = this.epoch = 0;
     this.hover = this.cursor = null;
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.#fit()));
@@ -52,7 +41,8 @@ class Comparison {
   close() {
     this.watch.disconnect();
     this.root.remove();
-    if (of(this.channel).view === this) of(this.channel).view = null;
+    const parts = channels.of(this.channel);
+    if (parts.view === this) parts.view = null;
   }
 
   /** New words and choices; an answer to an older choice than the last one made here is out of date. */
@@ -73,7 +63,7 @@ class Comparison {
   // --- from data to pictures ------------------------------------------------------------------------------------
 
   refresh() {
-    const { wall, two } = of(this.channel);
+    const { wall, two } = channels.of(this.channel);
     if (this.next && wall?.id === this.next.wall && two?.id === this.next.two) [this.data, this.wall, this.two] = [this.next, wall, two];
     if (!this.data) return;
     const { words, labels, titles } = this.data, spelled = JSON.stringify([words, labels, titles, this.wall.order]);

@@ -13,13 +13,14 @@ import { walkMap, walkWall } from "./keys.js";
 import { LargeMap } from "../lib/large.js";
 import { FAINT, Lines, MOST } from "./lines.js";
 import { wallValue } from "../lib/numbers.js";
+import { Channels } from "../lib/parts.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { fitsSvg, savePng, saveSvg } from "../lib/save.js";
 import { sayLarge, sayThumb, sayWhole } from "../lib/say.js";
 import { Tokens } from "./tokens.js";
 import { Wall } from "./wall.js";
 
-const kept = new Map(); // kept: channel -> {wall, head, grid}
+const channels = new Channels(); // of each: wall, head, view
 const NOTHING = Object.freeze({ query: null, key: null });
 
 const show = mount((parent, data) => new Grid(parent, data.channel));
@@ -27,21 +28,9 @@ const show = mount((parent, data) => new Grid(parent, data.channel));
 /** Numbers come as bytes, or taken apart already (take_away.js); words and choices as an object of their own. */
 export default (sent) => {
   const { data } = sent;
-  if (data instanceof Uint8Array) return keep(unpack(data));
-  return data.kind ? keep(data) : show(sent);
+  if (data instanceof Uint8Array) return channels.keep(unpack(data));
+  return data.kind ? channels.keep(data) : show(sent);
 };
-
-function channel(name) {
-  if (!kept.has(name)) kept.set(name, {});
-  return kept.get(name);
-}
-
-function keep(packed) {
-  const place = channel(packed.channel);
-  place[packed.kind] = packed;
-  place.grid?.refresh();
-  return () => {};
-}
 
 class Grid {
   constructor(parent, name) {
@@ -49,7 +38,7 @@ class Grid {
     this.root.headGrid = this; // for the browser's tests: they read the numbers back
     parent.append(this.root);
     this.channel = name;
-    channel(name).grid = this;
+    channels.of(name).view = this;
     this.current = new Current();
     this.sent = 0;
     this.hover = null;
@@ -65,8 +54,8 @@ class Grid {
     this.sliders.disconnect();
     clearTimeout(this.timer);
     this.root.remove();
-    const place = channel(this.channel);
-    if (place.grid === this) place.grid = null; // the bytes stay: another page's grid may be waiting for them already
+    const parts = channels.of(this.channel);
+    if (parts.view === this) parts.view = null; // the bytes stay: another page's grid may be waiting for them already
   }
 
   /**
@@ -108,7 +97,7 @@ class Grid {
   // --- from data to pictures ------------------------------------------------------------------------------------
 
   refresh() {
-    const { wall, head } = channel(this.channel);
+    const { wall, head } = channels.of(this.channel);
     if (this.next && wall?.id === this.next.wall) this.data = this.next;
     if (!this.data || wall?.id !== this.data.wall) return;
     this.wall = wall;
