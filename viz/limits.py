@@ -133,7 +133,16 @@ OWN_LESSON_TITLE, OWN_LESSON_QUESTION = 120, 600
 # --- Work: who computes when -------------------------------------------------------------------------------------
 
 FORWARD_PASSES = whole("PASSES", 2, 1, 64)
-"""Computations under way at once, of whatever kind: one for each core. Others wait their turn, and see their place."""
+"""Computations under way at once that take long: one for each core. Others wait their turn, and see their place."""
+
+TEXT_PASSES = max(1, FORWARD_PASSES - 1)
+"""Of these, of texts of up to 512 tokens, 1 to 4 s each: on two cores, one stays for the pages and for sentences."""
+
+QUICK = 1
+"""Beside them, of a sentence: 10 to 50 ms each. Behind two texts of 512 tokens 40 visitors had to wait."""
+
+SENTENCE_BYTES = 1_000
+"""Of what is computed at once, with all that it depends on, written out: 150 words. What is longer takes long."""
 
 PAGES = 1
 """Pages being written at once, not counting those that wait. Python runs one thread at a time, and many that take turns
@@ -183,7 +192,10 @@ its weights. What would go beyond it waits in the line, and what is kept gives w
 
 PASS_BYTES = 290_000_000
 """What one visitor's computation may take: of 3,300 changes those of 512 tokens took 150 to 280 MB at their height, and
-one of them 325, whichever the model was; a sentence takes a few MB."""
+one of them 325, whichever the model was."""
+
+SENTENCE_PASS_BYTES = 30_000_000
+"""Of a sentence: it takes a few MB, and does not wait until a long text has ended."""
 
 CACHE_BYTES = whole("CACHE_MB", 300, 50, 100_000) * 10**6
 """Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take

@@ -115,3 +115,13 @@ def test_work_that_takes_the_memory_of_several_begins_where_there_is_room_for_as
     process.bytes = 400
     process.turns.look_again()
     assert process.begun == ["first", "small", "large"]
+
+
+def test_what_takes_little_goes_on_while_a_large_one_has_all_that_is_left(process):
+    process.turns = Turns(3, 7, {}, process.ceiling, {"little": 0.1})
+    process.bytes = 970  # 30 are left
+    first, second, third = (Visitor(process, name) for name in ("first", "second", "third"))
+    first.ask()
+    second.ask()
+    third.context.run(process.turns.enter, "little", lambda: process.begun.append("little"))
+    assert process.begun == ["first", "little"]

@@ -76,6 +76,32 @@ def test_some_kinds_have_fewer_places_and_let_others_by(called):
     assert called == ["lesson", "pass", "next lesson"]
 
 
+def test_a_place_stays_for_what_does_not_take_long(called):
+    """Otherwise everybody who looks at a sentence waits behind two who look at long texts."""
+    turns = Turns(3, 7, {"text": 2, "atlas": 1}, quick=1)
+    atlas, _, waiting = (enter(turns, called, kind, kind) for kind in ("atlas", "text", "text"))
+    assert called == ["atlas", "text"] and turns.place(waiting) == 1
+    sentences = [enter(turns, called, "sentence") for _ in range(2)]
+    assert called == ["atlas", "text", "sentence"] and turns.place(sentences[1]) == 2
+    turns.leave(sentences[0])
+    assert called[3:] == ["sentence"], "it passes the text that came before"
+    turns.leave(atlas)
+    assert called[4:] == ["text"]
+
+
+def test_what_takes_long_stands_in_the_line_anew_with_each_part(called):
+    """An atlas of twenty parts would come before all others each time, since its visitor did."""
+    turns, asks = Turns(1, 7, {"atlas": 1}), contextvars.copy_context()
+    asks.run(come)
+    part = asks.run(enter, turns, called, "a part", "atlas")
+    enter(turns, called, "another visitor")
+    later = asks.run(enter, turns, called, "the next part", "atlas")
+    assert turns.place(later) == 2
+    asks.run(turns.hasten, later)
+    turns.leave(part)
+    assert called == ["a part", "another visitor"]
+
+
 def test_a_turn_ends_whatever_happens_in_it():
     turns = Turns(1, 1, {})
     with pytest.raises(ZeroDivisionError), turns.turn("pass", quietly):

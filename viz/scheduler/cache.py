@@ -238,11 +238,11 @@ class Kept(Generic[P, R]):
     Args:
         function: what computes them.
         store: where they are kept.
-        kind: of work.
+        kind: of work, or what tells it from a key.
         wait: how a caller waits for a result that is not there yet.
     """
 
-    def __init__(self, function: Callable[P, R], store: Store, kind: str, wait: Wait) -> None:
+    def __init__(self, function: Callable[P, R], store: Store, kind: str | Callable[[Key], str], wait: Wait) -> None:
         update_wrapper(self, function)
         self._function, self._store, self._kind, self._wait = function, store, kind, wait
         self._name, self._signature = (function.__module__, function.__qualname__), inspect.signature(function)
@@ -250,7 +250,9 @@ class Kept(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result, shared by all who ask and not to be changed."""
         compute = partial(self._function, *args, **kwargs)
-        result: R = self._store.get(self.key(*args, **kwargs), self._kind, compute, self._wait)
+        key = self.key(*args, **kwargs)
+        kind = self._kind if isinstance(self._kind, str) else self._kind(key)
+        result: R = self._store.get(key, kind, compute, self._wait)
         return result
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:

@@ -45,7 +45,7 @@ class Ceiling:
         most = self.most()
         return self.in_use() + self.spare - most if most < float("inf") else -most
 
-    def has_room(self, as_large: int = 1) -> bool:
+    def has_room(self, as_large: float = 1) -> bool:
         """Whether anybody may begin something that takes as much as so many computations."""
         return self.missing + (as_large - 1) * self.spare <= 0
 

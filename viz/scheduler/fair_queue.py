@@ -40,6 +40,11 @@ class Ticket:
     kind: str
     begin: Callable[[], None]
     came: float = field(default_factory=lambda: _came.get(time.monotonic()))
+    stands: float = field(init=False)
+    """Where in the line: by when the visitor came, but by when each part is asked for of work that takes long."""
+
+    def __post_init__(self) -> None:
+        self.stands = self.came
 
     def call(self) -> None:
         """The turn comes. What it begins is let go of: it may hold this ticket, and with it a result that is done."""
@@ -58,8 +63,11 @@ class Turns:
     Args:
         places: how many may be at work at once.
         line: how many may wait.
-        at_once: for some kinds of work, how many of the places it may have. Who waits for such a place lets others by.
-        as_large: for some kinds, how many other computations one of it takes the memory of.
+        at_once: for kinds of work that take long, how many of the places each may have. Who waits for such a place lets
+            others by, and stands in the line anew with each part.
+        quick: how many of the places such kinds leave free, all together, for what does not take long.
+        as_large: for some kinds, how many computations one of it takes the memory of; what takes little goes on where
+            there is no room for more.
         ceiling: of memory. Where there is little left, only who came before everybody else under way is let in.
     """
 
@@ -69,9 +77,11 @@ class Turns:
         line: int,
         at_once: Mapping[str, int],
         ceiling: Ceiling | None = None,
-        as_large: Mapping[str, int] = MappingProxyType({}),
+        as_large: Mapping[str, float] = MappingProxyType({}),
+        quick: int = 0,
     ) -> None:
         self.places, self.line, self.ceiling = places, line, ceiling or Ceiling()
+        self._quick = quick
         self.closed = False
         self._at_once, self._as_large = at_once, as_large
         self._waiting, self._working = list[Ticket](), set[Ticket]()
@@ -87,8 +97,10 @@ class Turns:
         if self.closed:
             raise ModelError("closing")
         ticket = Ticket(kind, begin)
+        if self.is_long(kind):
+            ticket.stands = max(ticket.came, time.monotonic())
         with self._lock:
-            insort(self._waiting, ticket, key=attrgetter("came"))
+            insort(self._waiting, ticket, key=attrgetter("stands"))
             called = self._call()
             if ticket in self._waiting and len(self._waiting) > self.line:
                 self._waiting.remove(ticket)
@@ -105,9 +117,11 @@ class Turns:
         """Whoever runs here waits for this too, and may have come before: then that is its place in the line."""
         with self._lock:
             if ticket in self._waiting and (came := _came.get(ticket.came)) < ticket.came:
-                self._waiting.remove(ticket)
                 ticket.came = came
-                insort(self._waiting, ticket, key=attrgetter("came"))
+                if not self.is_long(ticket.kind):
+                    self._waiting.remove(ticket)
+                    ticket.stands = came
+                    insort(self._waiting, ticket, key=attrgetter("stands"))
         self.look_again()
 
     def drop(self, ticket: Ticket) -> bool:
@@ -170,12 +184,18 @@ class Turns:
         for ticket in self._waiting:
             if len(self._working) == self.places:
                 break
-            if busy[ticket.kind] < self._at_once.get(ticket.kind, self.places) and self._may_begin(ticket):
+            if self._has_place(ticket.kind, busy) and self._may_begin(ticket):
                 busy[ticket.kind] += 1
                 self._working.add(ticket)
                 called.append(ticket)
         self._waiting = [ticket for ticket in self._waiting if ticket not in self._working]
         return called
+
+    def _has_place(self, kind: str, busy: Mapping[str, int]) -> bool:
+        if not self.is_long(kind):
+            return True
+        long = sum(n for other, n in busy.items() if self.is_long(other))
+        return busy.get(kind, 0) < self._at_once[kind] and long < self.places - self._quick
 
     def _may_begin(self, ticket: Ticket) -> bool:
         return self.ceiling.has_room(self._as_large.get(ticket.kind, 1)) or self.ceiling.is_first(ticket.came)

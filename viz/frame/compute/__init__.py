@@ -30,7 +30,7 @@ from viz.models.cross import has_cross, pair, trained_cross
 from viz.models.layout import LoadedModel
 from viz.models.load import load
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
-from viz.scheduler.cache import Kept, Store
+from viz.scheduler.cache import Kept, Key, Store
 from viz.scheduler.fair_queue import Turns
 
 GARBAGE = 7_000
@@ -53,9 +53,10 @@ def warm() -> bool:
 
 
 turns = Turns(
-    limits.FORWARD_PASSES,
+    limits.FORWARD_PASSES + limits.QUICK,
     limits.QUEUE,
     {
+        "text": limits.TEXT_PASSES,
         "lesson": limits.LESSONS,
         "measure": limits.MEASUREMENTS,
         "long": limits.LONG_PASSES,
@@ -63,9 +64,11 @@ turns = Turns(
     },
     memory,
     {
+        "sentence": limits.SENTENCE_PASS_BYTES / limits.PASS_BYTES,
         "long": max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
         "atlas": math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES),
     },
+    limits.QUICK,
 )
 models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.COMPUTATION_SECONDS, aside=aside)
 results = Store(
@@ -75,7 +78,12 @@ results = Store(
 
 def kept(function: Callable[P, R]) -> Kept[P, R]:
     """Compute in turn, once for all who ask, and keep."""
-    return Kept(function, results, "pass", until)
+    return Kept(function, results, _kind, until)
+
+
+def _kind(key: Key) -> str:
+    """What is computed of a sentence is done at once; of a text it takes long."""
+    return "text" if len(str(key).encode()) > limits.SENTENCE_BYTES else "sentence"
 
 
 @partial(Kept, store=models, kind="load", wait=until)

@@ -26,7 +26,7 @@ def kept_pass(function: Callable[P, R]) -> Kept[P, R]:
 
 def kept_long(function: Callable[P, R]) -> Kept[P, R]:
     """What is made of such a pass."""
-    return Kept(function, store, "pass", until)
+    return Kept(function, store, "text", until)
 
 
 def most_tokens() -> int:
