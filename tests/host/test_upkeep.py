@@ -88,8 +88,10 @@ def test_a_model_adds_what_it_holds_to_the_ceiling_and_nothing_more(monkeypatch)
     held = SimpleNamespace(bytes=91_000_000)
     monkeypatch.setattr(readiness.compute, "models", held)
     monkeypatch.setattr(readiness.memory, "most", None)
+    monkeypatch.setattr(readiness.long_texts.store, "most_bytes", limits.LONG_KEPT_BYTES)
     readiness.set_ceiling()
     assert readiness.memory.most() == limits.MEMORY_BYTES
+    assert readiness.long_texts.store.most_bytes == 2 * limits.TOKENS * limits.LONG_TOKEN_BYTES, "short texts, few bytes"
     held.bytes += 402_000_000
     assert readiness.memory.most() == limits.MEMORY_BYTES + 402_000_000
     held.bytes -= 402_000_000

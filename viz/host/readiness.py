@@ -50,6 +50,7 @@ def set_ceiling() -> None:
     """From now on what would take too much memory waits; models loaded beside those now here may add theirs."""
     loaded_at_first = compute.models.bytes
     memory.most = lambda: limits.MEMORY_BYTES + compute.models.bytes - loaded_at_first
+    long_texts.keep_less()
 
 
 def ceiling() -> float:

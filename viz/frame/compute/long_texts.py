@@ -34,6 +34,11 @@ def most_tokens() -> int:
     return limits.LONG_TOKENS or (limits.TOKENS if memory.most() < float("inf") else limits.LONGEST)
 
 
+def keep_less() -> None:
+    """A server that reads shorter texts keeps no more of them than of two of its longest."""
+    store.most_bytes = min(limits.LONG_KEPT_BYTES, 2 * most_tokens() * limits.LONG_TOKEN_BYTES)
+
+
 @contextmanager
 def told(tell: Callable[[float], None]) -> Iterator[None]:
     """What is computed inside the ``with``, by this thread, says how far it is: a share of the whole."""
