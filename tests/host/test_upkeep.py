@@ -91,7 +91,7 @@ def test_a_model_adds_what_it_holds_to_the_ceiling_and_nothing_more(monkeypatch)
     monkeypatch.setattr(readiness.long_texts.store, "most_bytes", limits.LONG_KEPT_BYTES)
     readiness.set_ceiling()
     assert readiness.memory.most() == limits.MEMORY_BYTES
-    assert readiness.long_texts.store.most_bytes == 2 * limits.TOKENS * limits.LONG_TOKEN_BYTES, "short texts, few bytes"
+    assert readiness.long_texts.store.most_bytes == 2 * limits.TOKENS * limits.LONG_TOKEN_BYTES
     held.bytes += 402_000_000
     assert readiness.memory.most() == limits.MEMORY_BYTES + 402_000_000
     held.bytes -= 402_000_000
