@@ -40,7 +40,11 @@ class Asked:
 
 @cache
 def shipped() -> str:
-    """The beginning of Alice's Adventures in Wonderland, Lewis Carroll 1865, in the public domain."""
+    """The beginning of Alice's Adventures in Wonderland, Lewis Carroll 1865, in the public domain.
+
+    Compared word by word with Project Gutenberg's text. Words in italics are plain here. Where editions differ
+    ("killing somebody underneath", "pictures or conversations" both times) it has what later ones have.
+    """
     return (ASSETS / "long_text.txt").read_text("utf8").strip()
 
 
