@@ -23,6 +23,7 @@ from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
 from viz.frame.share.figure_menu import note_source
 from viz.models.long.capture import LongCapture
+from viz.models.registry import SMALL_DECODER
 from viz.text import Translate, paragraph
 
 __all__ = ["about", "on_the_beginning", "open_long_text", "usual_text"]
@@ -30,7 +31,6 @@ __all__ = ["about", "on_the_beginning", "open_long_text", "usual_text"]
 HUES = {"positive": BLUE, "negative": ORANGE, "shapes": HEADS}
 BEGINNING = 200
 """Characters of the text that the scene is opened on: what the other pages need of it would be a matrix."""
-READS_LONG = "SmolLM2-135M-Instruct"
 SOON = 0.7
 """Seconds before it is said how far a pass is: most are over by then."""
 
@@ -154,14 +154,17 @@ def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> 
     if is_file:
         parts.append(t("long_text.not_in_link"))
     is_the_models_limit = tokens.dropped and context.n >= most and most < most_tokens()
-    reads_more = is_the_models_limit and source.model != READS_LONG and _is_here(READS_LONG)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="long_said"):
-        st.caption(paragraph(*parts), width="content")
-        if source.kind == "model" and reads_more:
-            label = t("long_text.take", model=READS_LONG)
-            st.button(label, key="long_take", type="tertiary", on_click=state.choose, args=("model", READS_LONG))
-    if source.kind == "model":
-        unknown_tokens(t, source.model, tokens)
+    reads_more = is_the_models_limit and source.model != SMALL_DECODER and _is_here(SMALL_DECODER)
+    if source.kind == "model" and reads_more:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center", key="long_said"):
+            st.caption(paragraph(*parts), width="content")
+            label = t("long_text.take", model=SMALL_DECODER)
+            st.button(label, key="long_take", type="tertiary", on_click=state.choose, args=("model", SMALL_DECODER))
+    else:
+        st.caption(paragraph(*parts))
+    unknown_tokens(t, source.model, tokens)
+    if context.scene.choice.dropped_characters and not is_file:
+        st.warning(t("note.dropped_characters", n=context.scene.choice.dropped_characters))
 
 
 def say_notes(context: LongTextContext, *parts: str) -> None:

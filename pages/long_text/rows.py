@@ -36,7 +36,7 @@ def draw(context: LongTextContext) -> list[Check]:
     t = context.t
     found = compute.head_map(context.text, context.layer, context.head)
     rows, side = found.rows, side_of(context.n, POINTS)
-    say(t("long_text.rows_found", side=side))
+    say(t("long_text.rows_found", side=side) if side > 1 else t("long_text.rows_one"))
     sees = torch.arange(1, context.n + 1) if context.seen.causal else torch.full((context.n,), context.n)
     at = averaged(rows.first)[0]
     named = {

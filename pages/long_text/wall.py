@@ -11,7 +11,7 @@ from pages.long_text.context import HUES, LongTextContext, say_notes, unless_sto
 from pages.long_text.pack import pack_wall
 from pages.long_text.words import words_of
 from viz.components.mount import mount
-from viz.core.long.shapes import SHAPES, Fit
+from viz.core.long.shapes import SHAPES, SHORTEST, Fit
 from viz.frame import state
 from viz.frame.checks import Check
 
@@ -51,12 +51,16 @@ def _about(fit: Fit) -> list[float | int]:
 
 
 def _say(context: LongTextContext, fits: list[Fit]) -> None:
-    t, counts = context.t, Counter(fit.name or NONE for fit in fits)
+    t, counts, rows = context.t, Counter(fit.name or NONE for fit in fits), min(compute.SAMPLED, context.n)
+    made = t("long_text.wall_rows", rows=rows, n=context.n)
+    if context.n < SHORTEST:
+        st.markdown(t("long_text.short", least=SHORTEST, n=context.n))
+        say_notes(context, made)
+        return
     parts = [t(f"long_text.count_{name}", n=counts[name]) for name in (*SHAPES, NONE) if counts[name]]
     st.markdown(t("long_text.wall_found", n=len(fits), counts=" · ".join(parts)))
-    fit, rows = fits[0], min(compute.SAMPLED, context.n)
-    note = t("long_text.wall_note", rows=rows, n=context.n, budget=fit.budget, even=f"{fit.even:.0%}")
-    say_notes(context, note)
+    note = t("long_text.wall_note", budget=fits[0].budget, even=f"{fits[0].even:.0%}")
+    say_notes(context, made, note)
 
 
 def _open() -> None:

@@ -19,6 +19,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.scene import say_error
+from viz.frame.share.figure_menu import stand_apart
 from viz.frame.show import show
 
 ABREAST = 3
@@ -36,6 +37,7 @@ def draw(context: PositionsContext) -> list[Check]:
             with column:
                 _curve(context, code, curves[code], trained)
     context.say_base()
+    stand_apart("far")  # no curve has to do with the text, and one with the model, which says so itself
     return _checks(context, curves)
 
 
@@ -101,7 +103,7 @@ def _says(context: PositionsContext, code: str, values: Tensor, trained: int) ->
         case = "" if slow else "_all"
     elif code == "learned":
         assert context.rows is not None
-        numbers["known"] = f"{min(trained, len(context.rows)):,}"
+        numbers |= {"known": f"{min(trained, len(context.rows)):,}", "model": context.scene.choice.source.model}
         case = "_cut" if trained < len(context.rows) else ""
     elif code == "t5":
         flat = int(t5_buckets(-torch.arange(1024)).diff().nonzero().max()) + 1

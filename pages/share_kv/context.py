@@ -24,15 +24,12 @@ from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, blocks_more, model_own
 from viz.frame.terms.marks import say
 from viz.models.capture import Call
+from viz.models.registry import SMALL_DECODER
 from viz.text import Translate, sentences
 
 HUES = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
 WITHOUT_G = ("speed", "trained", "copying")
 """Sections whose layers have a G of their own: the control would do nothing there."""
-
-
-REAL = "SmolLM2-135M-Instruct"
-"""A model on which sharing can be seen as it was trained: 9 query heads, 3 key/value heads, 30 layers."""
 
 
 def spec_with(spec: AttentionSpec, n_kv_heads: int) -> AttentionSpec:
@@ -127,19 +124,19 @@ def _choose(scene: Scene, groups: Sequence[int]) -> int:
 def _real_sharing(scene: Scene) -> None:
     """A way to a model that was trained with shared keys and values; where it is chosen, what that saves it."""
     t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
-    if source.heads_of == REAL:
-        longest, L = model(REAL).max_tokens, scene.capture.n_layers
+    if source.heads_of == SMALL_DECODER:
+        longest, L = model(SMALL_DECODER).max_tokens, scene.capture.n_layers
         kept, unshared = (
             kv_cache_bytes(spec_with(spec, g), n_tokens=longest, n_layers=L) for g in (len(scene.trace.k), spec.H)
         )
         st.caption(t("share_kv.real_cache", n=f"{longest:,}", L=L, kept=size(kept), unshared=size(unshared)))
-    elif REAL in models_here():
-        st.button(t("share_kv.real", model=REAL), key="_real_sharing", on_click=_choose_real, type="tertiary")
+    elif SMALL_DECODER in models_here():
+        st.button(t("share_kv.real", model=SMALL_DECODER), key="_real_sharing", on_click=_choose_real, type="tertiary")
 
 
 def _choose_real() -> None:
     state.choose("source", "model")
-    state.choose("model", REAL)
+    state.choose("model", SMALL_DECODER)
     state.forget("n_kv_heads")
 
 

@@ -129,7 +129,8 @@ class Page:
         else:
             with asked.source_chip:
                 self.about(scene)
-            cuts(scene)
+            if self.scene_of is as_asked:  # else the page says what it read, and what it left out
+                cuts(scene)
             self._note_figures(scene, opened)
             try:
                 self._draw_sections(scene, opened)

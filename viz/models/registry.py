@@ -16,6 +16,10 @@ from viz.errors import ModelError
 PICTURE_FAMILIES = ("vit", "deit")
 """Families that read pictures: :mod:`viz.models.pictures.vision` opens them."""
 
+SMALL_DECODER = "SmolLM2-135M-Instruct"
+"""A decoder small enough to be offered where one is needed: 30 layers of 9 query heads that share 3 key/value heads, as
+they were trained, and 8,192 tokens."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:

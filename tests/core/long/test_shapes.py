@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from viz.core.long.rows import evenly_spaced
-from viz.core.long.shapes import A_SHAPE, BLOCKS, SHAPES, SLASHES, by_offset, fit_shapes, name_of
+from viz.core.long.shapes import A_SHAPE, BLOCKS, SHAPES, SHORTEST, SLASHES, block_side, by_offset, fit_shapes, name_of
 
 N = 1021
 AT = evenly_spaced(N, 211)
@@ -64,10 +64,10 @@ def test_a_share_is_counted_by_hand():
     assert fit.even == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_a_text_of_a_few_words_has_no_shape(n):
+@pytest.mark.parametrize("n", [1, 2, 5, SHORTEST - 1, SHORTEST])
+def test_a_text_whose_blocks_would_be_single_cells_has_no_shape(n):
     fit = fit_shapes(torch.eye(n), torch.arange(n), causal=True)
-    assert (fit.name == "") == (n == 1)
+    assert (fit.name == "") == (block_side(n) == 1)
     assert set(fit.shares) == set(SHAPES)
 
 

@@ -12,9 +12,11 @@ from pages.long_text.compute import LongText
 from pages.long_text.pack import LOWEST, around, log_codes
 from pages.long_text.rows import POINTS, averaged
 from viz import limits
+from viz.core.long.shapes import SHORTEST
 from viz.frame import compute
 from viz.frame.compute import long_texts
 from viz.frame.specs import Source
+from viz.models.registry import SMALL_DECODER
 from viz.models.tokens import split_words
 from viz.text import LANGUAGES, sentences, translator
 
@@ -97,11 +99,18 @@ def test_a_public_server_reads_as_much_as_everywhere_else_unless_it_is_set(monke
 def test_a_model_that_reads_more_is_offered_where_the_server_reads_more_too(open_app, monkeypatch):
     monkeypatch.setattr(context, "_is_here", lambda _: True)
     offered = open_app("long_text").button(key="long_take")
-    assert offered.label == T("long_text.take", model=context.READS_LONG)
+    assert offered.label == T("long_text.take", model=SMALL_DECODER)
     monkeypatch.setattr(limits, "LONG_TOKENS", 512)  # as on a public server: that model would read no more there
     app = open_app("long_text")
     assert "512 tokens were read" in said(app)
     assert "long_take" not in [button.key for button in app.button]
+
+
+def test_a_short_text_is_told_once_what_the_model_does_not_know_and_no_shape_is_named(open_app):
+    app = open_app("long_text", text="这只动物没过马路，因为它太累了。", section="all")
+    assert len(app.warning) == 1, "the scene reads its beginning only, and says nothing of it"
+    assert T("long_text.short", least=SHORTEST, n=18) in [each.value for each in app.markdown]
+    assert T("long_text.rows_one") in [each.value for each in app.markdown]
 
 
 def test_a_pass_says_how_far_it_is_can_be_stopped_and_begun_again(open_app, monkeypatch):

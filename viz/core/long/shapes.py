@@ -23,6 +23,10 @@ SPLITS = (8, 2)
 CLOSE = 0.05
 """A simpler shape is preferred to one that explains that much more."""
 
+SHORTEST = 256
+"""Tokens of a text from which on shapes are named: a block of a shorter one would be a single cell, and any map is of
+single cells."""
+
 HALF = 0.5
 """A shape is named if it explains that much of what an even spread would leave out."""
 
@@ -31,7 +35,8 @@ HALF = 0.5
 class Fit:
     """How well each shape fits: the ``shares`` of the attention that lie in it, and what an ``even`` spread has there.
 
-    ``name`` is the shape that fits, or "" if none does. ``budget`` is how many keys a row has in each.
+    ``name`` is the shape that fits, or "" if none does or the text is too short to tell. ``budget`` is how many keys a
+    row has in each.
     """
 
     shares: dict[str, float]
@@ -53,7 +58,7 @@ def fit_shapes(weights: Float[Tensor, "R T"], at: Int[Tensor, " R"], *, causal: 
     Example:
         A head that looks at the word before is a slash, and the simpler shape has it too: it is near.
 
-        >>> fit_shapes(torch.eye(50).roll(-1, 1), torch.arange(50), causal=False).name
+        >>> fit_shapes(torch.eye(256).roll(-1, 1), torch.arange(256), causal=False).name
         'a_shape'
     """
     n = weights.shape[1]
@@ -65,7 +70,7 @@ def fit_shapes(weights: Float[Tensor, "R T"], at: Int[Tensor, " R"], *, causal: 
     weights, at, even = weights[kept], at[kept], float((budget / sees[kept]).mean())
     found = (_near_and_first(weights, at, budget, causal), _lines(weights, at, budget), _blocks(weights, at, budget))
     shares = dict(zip(SHAPES, found, strict=True))
-    return Fit(shares=shares, even=even, name=name_of(shares, even), budget=budget)
+    return Fit(shares=shares, even=even, name=name_of(shares, even) if n >= SHORTEST else "", budget=budget)
 
 
 def name_of(shares: dict[str, float], even: float) -> str:

@@ -69,7 +69,7 @@ class LongMap {
     this.whole.title.textContent = fill(side === 1 ? words.whole_one : words[`whole_${pooled}`], { n, side });
     this.near.title.textContent = fill(words.near, { top, left, bottom: top + high - 1, right: left + wide - 1 });
     this.near.figure.hidden = high === n && wide === n; // the map shows every weight already
-    this.whole.picture.setAttribute("aria-label", words.whole_alt);
+    this.whole.picture.setAttribute("aria-label", this.near.figure.hidden ? words.short_alt : words.whole_alt);
     this.near.picture.setAttribute("aria-label", words.near_alt);
     this.scaleName.textContent = words.scale;
     this.steps.replaceChildren(...steps().map(([power, strong]) => {
@@ -143,7 +143,7 @@ class LongMap {
   /** Read a cell off, or none. */
   look(made, cell) {
     made.cell = cell;
-    made.says.textContent = cell ? this.says(made, cell) : this.data?.words[made === this.whole ? "whole_hint" : "near_hint"] ?? "";
+    made.says.textContent = cell ? this.says(made, cell) : this.data?.words[made === this.whole && !this.near.figure.hidden ? "whole_hint" : "near_hint"] ?? "";
     this.draw();
   }
 
@@ -153,7 +153,7 @@ class LongMap {
       const names = { query: rows[row], key: columns[column], row: zoom[0] + row, column: zoom[1] + column };
       return fill(words.says, { ...names, value: shown(cut[row * columns.length + column]) });
     }
-    const value = shown(decoded(values[row * count + column], lowest)), names = { query: firsts[row], key: firsts[column], value };
+    const code = values[row * count + column], value = code ? shown(decoded(code, lowest)) : `<${shown(lowest)}`, names = { query: firsts[row], key: firsts[column], value };
     if (side === 1) return fill(words.says, { ...names, row, column });
     const ends = (at) => Math.min(n, (at + 1) * side) - 1;
     const places = { row: row * side, row_end: ends(row), column: column * side, column_end: ends(column) };

@@ -38,7 +38,9 @@ class LongWall {
       entry.append(box, words[name]);
       return entry;
     }));
-    this.rows.replaceChildren(...Array.from({ length: layers }, (_, layer) => {
+    const names = element("div", "row names", { "aria-hidden": "true" }); // a head's button says its number itself
+    names.append(element("span", "", {}, words.head), ...Array.from({ length: heads }, (_, head) => element("span", "", {}, String(head))));
+    this.rows.replaceChildren(names, ...Array.from({ length: layers }, (_, layer) => {
       const row = element("div", "row");
       row.append(element("span", "", {}, fill(words.layer, { layer })));
       for (let head = 0; head < heads; head++) row.append(this.#head(layer, head));
