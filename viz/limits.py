@@ -100,6 +100,10 @@ LONG_BYTES = 200_000
 ATLAS_LINES, ATLAS_PARAMETERS = 200, 160_000_000
 """Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits."""
 
+ATLAS_NOW = bool(whole("ATLAS_NOW", 1, 0, 1))
+"""Whether heads are scored while a visitor waits: 15 s of one core for the default model and 200 sentences, 70 for
+SmolLM2. Without it the page shows the atlases that come with the app, and no other."""
+
 ATLAS_BYTES = 400_000_000
 """Of the largest such model with random weights, which stands beside it meanwhile."""
 

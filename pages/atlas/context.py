@@ -1,7 +1,7 @@
 """What every section of the page stands on: the atlas of a model, and the head that was chosen in it."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -34,7 +34,6 @@ class AtlasContext:
     source: Source
     example: bool
     atlas: Atlas
-    drawn: set[str] = field(default_factory=set)
 
     @property
     def t(self) -> Translate:
@@ -64,8 +63,7 @@ class AtlasContext:
         place = divmod(int(self.score(name).mean.nan_to_num(-1).argmax()), heads)
         layer = state.whole("atlas_layer", place[0], 0, layers - 1)
         head = state.whole("atlas_head", place[1], 0, heads - 1)
-        if "head" not in self.drawn:  # of several sections below each other only one has it
-            self.drawn.add("head")
+        if not self.scene.chips.has("atlas_head"):
             with self.scene.chips.add("atlas_head", t("atlas.chip_head", layer=layer, head=head)):
                 controls.slider(t("atlas.layer"), "atlas_layer", place[0], 0, layers - 1)
                 controls.slider(t("atlas.head"), "atlas_head", place[1], 0, heads - 1)
@@ -82,7 +80,6 @@ class AtlasContext:
             default=usual,
             look="list",
             width=WIDTH,
-            help=t(f"atlas.{parameter}_help"),
         )
 
 
@@ -138,7 +135,9 @@ def _corpus(scene: Scene, model: str) -> tuple[str, bool]:
             default=usual,
             look="radio",
         )
-        now = controls.toggle(t("atlas.atlas_now"), "atlas_now", help=t("atlas.atlas_now_help"))
+        now = limits.ATLAS_NOW and controls.toggle(t("atlas.atlas_now"), "atlas_now", help=t("atlas.atlas_now_help"))
+        if limits.ATLAS_NOW:
+            st.caption(progress.takes(t, model, len(sentences(LANGUAGES[0]))))
         st.caption(t("atlas.corpus_note"))
     return corpus, now
 

@@ -14,17 +14,25 @@ from viz.frame.compute import model
 from viz.frame.sidebar import file_of
 from viz.frame.terms.marks import say
 from viz.models.tokens import labels
+from viz.text import Translate
 
 
-def interval(score: Score, name: str, layer: int, head: int) -> str:
-    """The mean, with the ends of its interval; a share's are no further than 0 and 1."""
+def interval(score: Score, name: str, layer: int, head: int) -> tuple[str, ...]:
+    """The mean, and the ends of its interval unless they read the same; a share's are no further than 0 and 1."""
     mean, half = float(score.mean[layer, head]), float(score.half[layer, head])
     if not math.isfinite(half):
-        return says(name, mean)
+        return (says(name, mean),)
     low, high = mean - half, mean + half
     if name not in SIZES:
         low, high = max(0.0, low), min(1.0, high)
-    return f"{says(name, mean)} ({says(name, low)} … {says(name, high)})"
+    numbers = tuple(says(name, value) for value in (mean, low, high))
+    return numbers if len(set(numbers)) > 1 else numbers[:1]
+
+
+def mean_said(t: Translate, score: Score, name: str, place: tuple[int, int]) -> str:
+    """The same in words."""
+    mean, *ends = interval(score, name, *place)
+    return t("atlas.interval", mean=mean, low=ends[0], high=ends[1]) if ends else mean
 
 
 def highest(score: Score) -> float:
@@ -37,7 +45,7 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
     """In sentences, then the texts of this score; the other scores in a table below."""
     layer, head = place
     t, score = context.t, context.score(name)
-    values = {"mean": interval(score, name, layer, head), "n": score.n, "chance": says(name, highest(score))}
+    values = {"mean": mean_said(t, score, name, place), "n": score.n, "chance": says(name, highest(score))}
     even = t("atlas.head_even", even=says(name, score.even)) if math.isfinite(score.even) else ""
     key = "atlas.head_line" if math.isfinite(highest(score)) else "atlas.head_alone"
     what = t(key, layer=layer, head=head, score=context.title(name), even=even, **values)
@@ -91,9 +99,12 @@ def _text(context: AtlasContext, name: str, place: tuple[int, int], number: int,
             st.text(f"{says(name, value)} · {shown}")
             return
         label = t("atlas.open", value=says(name, value))
-        if st.button(label, key=f"atlas_open_{key}", on_click=_go, args=(context.source.model, shown, place)):
+        about = t("atlas.open_help")
+        if st.button(
+            label, key=f"atlas_open_{key}", on_click=_go, args=(context.source.model, shown, place), help=about
+        ):
             st.switch_page(file_of("heads"))
-        st.text(shown)
+        st.text(shown, width="stretch")
 
 
 def written(context: AtlasContext, name: str, number: int) -> str:
@@ -115,12 +126,16 @@ def _go(name: str, text: str, place: tuple[int, int]) -> None:
         state.choose(parameter, value)
 
 
+def _short(numbers: tuple[str, ...]) -> str:
+    return numbers[0] if len(numbers) == 1 else f"{numbers[0]} ({numbers[1]} … {numbers[2]})"
+
+
 def _table(context: AtlasContext, section: str, layer: int, head: int) -> None:
     t, earned = context.t, context.labels(layer, head)
     rows = [
         {
             t("atlas.t_score"): context.title(name),
-            t("atlas.t_mean"): interval(score, name, layer, head),
+            t("atlas.t_mean"): _short(interval(score, name, layer, head)),
             t("atlas.t_even"): says(name, score.even) if math.isfinite(score.even) else "–",
             t("atlas.t_random"): says(name, highest(score)),
             t("atlas.t_label"): "✓" if name in earned else "",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, choose_head, says
-from pages.atlas.head import draw_head, highest, interval
+from pages.atlas.head import draw_head, highest, mean_said
 from viz.components.matrix import Matrix, numbered
 from viz.frame.checks import Check
 from viz.frame.show import show_matrix
@@ -37,15 +37,15 @@ def draw(context: AtlasContext | None) -> list[Check]:
 def _map(context: AtlasContext, name: str, chosen: tuple[int, int]) -> None:
     t, score = context.t, context.score(name)
     layers, heads = context.atlas.size
-    earned = [place for place in score.labelled.nonzero().tolist() if tuple(place) != chosen]  # that one has its frame
-    mark = MARK if layers * heads > NUMBERED else ""
+    is_dotted = layers * heads > NUMBERED
+    earned = score.labelled.nonzero().tolist()
     hover = [
         [
             t(
                 "atlas.hover",
                 layer=layer,
                 head=head,
-                value=interval(score, name, layer, head),
+                value=mean_said(t, score, name, (layer, head)),
                 score=context.title(name),
             )
             for head in range(heads)
@@ -57,14 +57,15 @@ def _map(context: AtlasContext, name: str, chosen: tuple[int, int]) -> None:
         rows=numbered(layers, t("atlas.layer")),
         columns=numbered(heads, t("atlas.head")),
         kind="signed" if name == "removal" else "sizes",
-        numbers=layers * heads <= NUMBERED,
+        numbers=not is_dotted,
         hover=hover,
         framed=chosen,
-        letters={(int(row), int(column)): mark for row, column in earned},
+        letters={(int(row), int(column)): MARK * is_dotted for row, column in earned},
+        twice=True,
         low=layers > 12,
     )
     show_matrix(t, drawn, key=MAP, alt=t("atlas.map_alt", score=context.title(name)), on_choose=choose_head)
-    st.caption(t("atlas.map_note"))
+    st.caption(t("atlas.map_dots" if is_dotted else "atlas.map_note"))
 
 
 def _found(context: AtlasContext, name: str) -> None:

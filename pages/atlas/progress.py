@@ -9,8 +9,11 @@ from viz import limits
 from viz.frame import state
 from viz.frame.compute import model
 from viz.frame.compute.pieces import Step, Words, in_pieces
+from viz.frame.models_here import models_here
+from viz.models.atlas import make
+from viz.models.atlas.file import SHIPPED
 from viz.models.atlas.make import Atlas
-from viz.text import Translate
+from viz.text import Translate, paragraph
 
 BEFORE = 2
 """Computations before the corpus is read."""
@@ -32,12 +35,42 @@ def computed(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...], *
     if model(model_id).entry.parameters > limits.ATLAS_PARAMETERS:
         st.info(t("atlas.too_large", model=model_id, most=limits.ATLAS_PARAMETERS // 10**6))
         return None
+    if not limits.ATLAS_NOW:
+        st.info(t("atlas.off"))
+        _offer_ready(t)
+        return None
     if not at_once:
-        st.info(t("atlas.not_yet", model=model_id, n=len(lines)))
+        st.info(paragraph(t("atlas.not_yet", model=model_id, n=len(lines)), takes(t, model_id, len(lines))))
+        _offer_ready(t)
         st.button(t("atlas.compute"), key="atlas_compute", type="primary", on_click=_begin)
         return None
     n_chunks = len(_run(t, model_id, corpus, lines)) - BEFORE
     return compute.assembled(model_id, corpus, lines, n_chunks) if n_chunks > 0 else None
+
+
+def takes(t: Translate, model_id: str, n_lines: int) -> str:
+    """How long it takes to compute, before anybody clicks."""
+    loaded = model(model_id)
+    heads = loaded.n_layers * loaded.model.config.num_attention_heads
+    return t("atlas.takes", seconds=make.seconds(heads, n_lines))
+
+
+def _offer_ready(t: Translate) -> None:
+    """The atlases that come with the app, first."""
+    had = models_here()
+    with st.container(horizontal=True, gap="small"):
+        for name, corpus in SHIPPED:
+            if name in had:
+                label = t("atlas.ready", model=name, corpus=t(f"atlas.of_{corpus}"))
+                st.button(label, key=f"atlas_ready_{name}", on_click=_show_ready, args=(name,))
+
+
+def _show_ready(name: str) -> None:
+    """A model's atlas on its usual corpus."""
+    state.choose("source", "model")
+    state.choose("model", name)
+    for parameter in ("atlas_corpus", "atlas_now", "atlas_layer", "atlas_head"):
+        state.forget(parameter)
 
 
 def _begin() -> None:

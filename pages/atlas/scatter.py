@@ -14,6 +14,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show
 from viz.frame.terms.marks import say
+from viz.text import paragraph
 
 X, Y = "first", "entropy"
 """The scores it opens on."""
@@ -26,6 +27,11 @@ def draw(context: AtlasContext | None) -> list[Check]:
     t = context.t
     with st.container(horizontal=True, gap="small"):
         across, upwards = context.choose_score("atlas_x", X), context.choose_score("atlas_y", Y)
+    st.caption(
+        paragraph(
+            *(t("atlas.what", score=context.title(name), what=t(f"atlas.d_{name}")) for name in (across, upwards))
+        )
+    )
     layer, head = context.chosen(across)
     x, y = context.score(across), context.score(upwards)
     chosen = layer * context.atlas.size[1] + head

@@ -1,5 +1,6 @@
 """How one score is spread over all heads, beside those of random weights."""
 
+import streamlit as st
 import torch
 
 from pages.atlas.checks import head_checks
@@ -22,13 +23,14 @@ def draw(context: AtlasContext | None) -> list[Check]:
     if context is None:
         return []
     t, name = context.t, context.choose_score("atlas_of", FIRST)
+    st.caption(t(f"atlas.d_{name}"))
     layer, head = context.chosen(name)
     score = context.score(name)
     trained, chance = score.mean.flatten(), score.random.flatten()
     edges, (counts, by_chance) = histogram([trained, chance], BINS)
-    labels = [number(float(low), 2) for low in edges[:-1]]
+    labels = [number(float(low), 4) for low in edges[:-1]]
     series = {t("atlas.trained"): counts} | ({t("atlas.by_chance"): by_chance} if by_chance.any() else {})
-    title = t("atlas.from_on", score=context.title(name), width=number(float(edges[1] - edges[0]), 2))
+    title = t("atlas.from_on", score=context.title(name), width=number(float(edges[1] - edges[0]), 4))
     fig = bars(labels, series, title=title, value_title=t("atlas.heads"))
     show(fig, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
     low, middle, high = (says(name, float(value)) for value in trained.quantile(torch.tensor([0.25, 0.5, 0.75])))

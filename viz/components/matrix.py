@@ -71,6 +71,7 @@ class Matrix:
         blocked: what a cell says that has no value, where ``hover`` is one sentence; "" says nothing.
         framed: a row to frame, and a column whose cell in that row is framed too, or None.
         letters: cells to frame, each (row, column) with what is written into it.
+        twice: give the framed cell of a framed row a second frame, inside: other cells are framed as well.
         blocks: the heads' blocks to frame.
         low: rows are no higher than their names.
         scale: the colours' scale stands at the right.
@@ -87,6 +88,7 @@ class Matrix:
     named: Mapping[str, str] = field(default_factory=dict)
     framed: tuple[int, int | None] | None = None
     letters: Mapping[tuple[int, int], str] | None = None
+    twice: bool = False
     blocks: Blocks | None = None
     low: bool = False
     scale: bool = True
@@ -119,6 +121,7 @@ def pack_matrix(drawn: Matrix, *, head_hues: Sequence[Sequence[int]], **header: 
         "named": dict(drawn.named),
         "framed": drawn.framed,
         "letters": [[*cell, letter] for cell, letter in (drawn.letters or {}).items()],
+        "twice": drawn.twice,
         "heads": drawn.blocks and _heads(drawn.blocks, head_hues),
         "low": drawn.low,
         "scale": drawn.scale,

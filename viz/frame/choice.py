@@ -75,10 +75,16 @@ class Chips:
 
     def __init__(self) -> None:
         self._row = st.container(key="chips", horizontal=True, gap="small")
+        self._names: set[str] = set()
 
     def add(self, name: str, label: str) -> DeltaGenerator:
         """A chip that opens what is drawn ``with`` it. The name is the same in every language."""
+        self._names.add(name)
         return self._row.popover(label, key=f"chip_{name}")
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a chip: of several sections below each other one adds what they share."""
+        return name in self._names
 
 
 @dataclass(frozen=True, kw_only=True)

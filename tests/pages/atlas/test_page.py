@@ -11,6 +11,7 @@ from tests.running import checked, matrices, sentences_of
 from viz import limits
 from viz.models.atlas.corpus import sentences
 from viz.models.atlas.file import path_of, read
+from viz.models.atlas.make import seconds
 from viz.text import translator
 
 T = translator("en")
@@ -90,6 +91,7 @@ def test_a_computation_that_was_stopped_shows_what_there_is_and_goes_on(open_app
 def test_a_model_without_a_file_waits_for_a_click(open_app, monkeypatch):
     app = open_app("atlas", model="twin-g1")
     assert T("atlas.not_yet", model="twin-g1", n=203) in told(app) and not matrices(app)
+    assert told(app).count(T("atlas.takes", seconds=seconds(16, 203))) == 2, "before either click that begins"
     monkeypatch.setattr(limits, "ATLAS_PARAMETERS", 1_000_000_000)
     monkeypatch.setattr("pages.atlas.context.sentences", lambda lang: sentences(lang)[:5])
     app.button(key="atlas_compute").click().run()
@@ -98,6 +100,16 @@ def test_a_model_without_a_file_waits_for_a_click(open_app, monkeypatch):
     monkeypatch.setattr(limits, "ATLAS_PARAMETERS", 1)
     app.run()
     assert T("atlas.too_large", model="twin-g1", most=0) in told(app)
+
+
+def test_a_server_that_computes_no_atlas_shows_those_that_come_with_the_app(open_app, monkeypatch):
+    monkeypatch.setattr(limits, "ATLAS_NOW", False)
+    monkeypatch.setattr(atlas_compute.make, "score_lines", None)
+    app = open_app("atlas", **OWN, atlas_now=True)
+    assert T("atlas.off") in told(app) and not matrices(app)
+    assert not app.get("toggle") and T("atlas.takes", seconds=seconds(16, 203)) not in told(app)
+    app.button(key="atlas_ready_all-MiniLM-L6-v2").click().run()
+    assert cells(app).shape == (6, 12) and not {"atlas_corpus", "atlas_now"} & app.query_params.keys()
 
 
 def test_chinese_sentences_are_e5s_usual_ones(open_app):

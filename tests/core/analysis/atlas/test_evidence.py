@@ -103,7 +103,18 @@ def test_a_histogram_is_numpys_between_common_ends_and_counts_every_head():
     generator = torch.Generator().manual_seed(9)
     groups = [torch.randn(71, generator=generator), 3 + torch.randn(13, generator=generator)]
     edges, counts = histogram(groups, 7)
+    assert edges.tolist() == [-4.0, -2.0, 0.0, 2.0, 4.0, 6.0], "round steps"
     for values, found in zip(groups, counts, strict=True):
-        expected, _ = np.histogram(values, 7, (float(edges[0]), float(edges[-1])))
+        expected, _ = np.histogram(values, 5, (float(edges[0]), float(edges[-1])))
         assert found.tolist() == expected.tolist() and found.sum() == len(values)
     assert histogram([torch.ones(3)], 2)[1][0].sum() == 3, "where all are alike there are steps all the same"
+
+
+@pytest.mark.parametrize("n", [2, 3, 20])
+def test_steps_of_a_histogram_are_round_few_and_hold_every_value(n):
+    for low, high in ((0.0, 1.0), (0.0082, 0.817), (-0.013, 0.0004), (1.3, 3.1), (-7e-9, 2e-8), (0.3, 0.30001)):
+        edges, _ = histogram([torch.tensor([low, high])], n)
+        step = float(edges[-1] - edges[0]) / (len(edges) - 1)
+        assert 1 <= len(edges) - 1 <= n
+        assert edges[0] - 1e-6 * step <= low and high <= edges[-1] + 1e-3 * step
+        assert min(abs(step / 10 ** np.floor(np.log10(step) + 1e-6) - size) for size in (1, 2, 5)) < 0.02

@@ -176,7 +176,7 @@ class Matrix {
 
   /** Frames around a row and cells, letters in cells, and each head's block of rows or columns under its own colour. */
   #marks(context, colours) {
-    const { left, top, w, h, wide, tall } = this.place, { framed, letters, heads, hues } = this.data;
+    const { left, top, w, h, wide, tall } = this.place, { framed, letters, heads, hues, twice } = this.data;
     const frame = (row, column) => context.strokeRect(left + column * w, top + row * h, w, h);
     if (framed) {
       context.globalAlpha = 0.8;
@@ -190,6 +190,10 @@ class Matrix {
       frame(row, column);
       context.font = `bold ${TEXT}px ${colours.font}`;
       context.fillText(letter, left + (column + 0.5) * w, top + (row + 0.5) * h);
+    }
+    if (twice && framed && framed[1] !== null) {
+      [context.strokeStyle, context.lineWidth] = [colours.text, 1];
+      context.strokeRect(left + framed[1] * w + 3, top + framed[0] * h + 3, w - 6, h - 6);
     }
     for (let head = 0; heads && head < heads.count; head++) {
       const across = heads.along === "columns", from = head * heads.width * (across ? w : h), long = heads.width * (across ? w : h);

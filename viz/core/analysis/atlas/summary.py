@@ -1,5 +1,6 @@
 """Scores of many texts, told for every head: mean and interval, baselines, how many texts contradict a label."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -104,19 +105,30 @@ def correlation(x: Float[Tensor, " N"], y: Float[Tensor, " N"]) -> Float[Tensor,
 def histogram(groups: Sequence[Float[Tensor, " _"]], bins: int) -> tuple[Float[Tensor, " E"], list[Tensor]]:
     """How many heads of each group have how much of a score: the edges of equal steps, and the counts of each group.
 
-    A value on an edge counts to the step above it, the largest to the last step.
+    A step is 1, 2 or 5 times a power of ten, and there are at most ``bins``, at least one of them. A value on an edge
+    counts to the step above it, the largest to the last step.
 
     Example:
-        >>> edges, (counts,) = histogram([torch.tensor([0.0, 0.4, 0.5, 1.0])], 2)
+        >>> edges, (counts,) = histogram([torch.tensor([0.03, 0.4, 0.5, 0.97])], 2)
         >>> edges.tolist(), counts.tolist()
         ([0.0, 0.5, 1.0], [2.0, 2.0])
     """
     together = torch.cat([values[values.isfinite()] for values in groups])
     low, high = float(together.min()), float(together.max())
     high = high if high > low else low + 1
-    edges = torch.linspace(low, high, bins + 1)
-    counts = []
+    first, last, step = _round_steps(low, high, bins)
+    edges, n_steps, counts = (torch.arange(first, last + 1).double() * step).float(), last - first, []
     for values in groups:
-        step = torch.bucketize(values[values.isfinite()], edges, right=True) - 1
-        counts.append(torch.bincount(step.clamp(0, bins - 1), minlength=bins).float())
+        at = torch.bucketize(values[values.isfinite()], edges, right=True) - 1
+        counts.append(torch.bincount(at.clamp(0, n_steps - 1), minlength=n_steps).float())
     return edges, counts
+
+
+def _round_steps(low: float, high: float, most: int) -> tuple[int, int, float]:
+    """The first and the last edge, in steps, and the smallest round step of which so many reach."""
+    power = math.floor(math.log10((high - low) / most))
+    for step in (size * 10.0**exponent for exponent in (power, power + 1, power + 2) for size in (1, 2, 5)):
+        first, last = math.floor(low / step), math.ceil(high / step)
+        if last - first <= most:
+            return first, max(last, first + 1), step
+    raise ValueError(f"{most} steps do not reach from {low} to {high}")
