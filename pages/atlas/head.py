@@ -14,7 +14,7 @@ from viz.frame.compute import model
 from viz.frame.sidebar import file_of
 from viz.frame.terms.marks import say
 from viz.models.tokens import labels
-from viz.text import Translate
+from viz.text import Translate, paragraph
 
 
 def interval(score: Score, name: str, layer: int, head: int) -> tuple[str, ...]:
@@ -50,27 +50,27 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
     key = "atlas.head_line" if math.isfinite(highest(score)) else "atlas.head_alone"
     what = t(key, layer=layer, head=head, score=context.title(name), even=even, **values)
     say(what)
-    _labels(context, layer, head)
+    more = _labels(context, layer, head)
     if name in SENTENCES:
         found, spread = on_text(context, name, layer, head)
         if math.isfinite(found):
-            say(t("atlas.on_text", value=says(name, found), even=says(name, spread)))
+            more.append(t("atlas.on_text", value=says(name, found), even=says(name, spread)))
+    say(paragraph(*more))
     _texts(context, section, name, place)
     with st.expander(t("atlas.all_scores", layer=layer, head=head)):
         _table(context, section, layer, head)
 
 
-def _labels(context: AtlasContext, layer: int, head: int) -> None:
-    """The labels of the head, and how many texts contradict each."""
-    t, earned = context.t, context.labels(layer, head)
-    if not earned:
-        say(t("atlas.no_label"))
-        return
-    for name in earned:
+def _labels(context: AtlasContext, layer: int, head: int) -> list[str]:
+    """The labels of the head, and how many texts contradict each, in sentences."""
+    t, sentences = context.t, []
+    for name in context.labels(layer, head):
         score = context.score(name)
         against = int(score.against[layer, head])
         key = "atlas.label_held" if against == 0 else "atlas.label_against"
-        say(t(key, label=context.title(name), against=against, n=score.n, hurdle=says(name, score.hurdle)))
+        values = {"against": against, "n": score.n, "hurdle": says(name, score.hurdle)}
+        sentences.append(t(key, label=context.title(name), **values))
+    return sentences or [t("atlas.no_label")]
 
 
 def _texts(context: AtlasContext, section: str, name: str, place: tuple[int, int]) -> None:
