@@ -49,7 +49,7 @@ def row_errors(text: LongText, layer: int, head: int) -> float:
     rows, at = drawn(text, layer, head, ROWS, n), np.arange(n)
     weights = by_numpy(seen, layer, head, rows)
     every = np.arange(len(rows))
-    bits = -(weights * np.log2(np.maximum(weights, 1e-300))).sum(1)
+    entropy = -(weights * np.log(np.maximum(weights, 1e-300))).sum(1)
     shown = {name: values[torch.from_numpy(rows)].double().numpy() for name, values in vars(found.rows).items()}
     span = max(1, n - 1)
     errors = [
@@ -58,7 +58,7 @@ def row_errors(text: LongText, layer: int, head: int) -> float:
         shown["largest"] - weights.max(1),
         weights.max(1) - weights[every, shown["strongest"].astype(int)],
         (shown["distance"] - (weights * np.abs(rows[:, None] - at)).sum(1)) / span,
-        (shown["entropy"] - bits) / max(1.0, np.log2(n)),
+        (shown["entropy"] - entropy) / max(1.0, np.log(n)),
     ]
     return float(np.abs(np.array(errors)).max())
 

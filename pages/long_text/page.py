@@ -15,7 +15,7 @@ w_{ij} = \frac{e^{s\, q_i \cdot k_j}}{\sum_m e^{s\, q_i \cdot k_m}}
 \text{mean}_{ab} = \frac{1}{|a|\,|b|} \sum_{i \in a,\, j \in b} w_{ij}
 \end{gathered}"""
 SHARE = r"\text{share} = \frac{1}{|R|} \sum_{i \in R} \; \sum_{j \,:\, (i, j) \,\in\, \text{shape}} w_{ij}"
-ALONG = r"""H_i = -\sum_j w_{ij} \log_2 w_{ij} \qquad d_i = \sum_j w_{ij}\, |i - j|"""
+ALONG = r"""H_i = -\sum_j w_{ij} \ln w_{ij} \qquad d_i = \sum_j w_{ij}\, |i - j|"""
 
 PAGE = Page(
     name="long_text",

@@ -42,7 +42,7 @@ def draw(context: LongTextContext) -> list[Check]:
     named = {
         "shares": {"first": rows.first, "previous": rows.previous, "largest": rows.largest},
         "distances": {"distance": rows.distance},
-        "entropies": {"entropy": rows.entropy, "even": sees.log2()},
+        "entropies": {"entropy": rows.entropy, "even": sees.log()},
     }
     for figure, series in named.items():
         title = t(f"long_text.axis_{figure}")

@@ -49,12 +49,12 @@ def test_cells_and_rows_are_those_of_the_whole_matrix(n, cells, causal):
     assert_close(found.mean, mean, rtol=1e-5, atol=1e-8)
     at, rows = np.arange(n), found.rows
     with np.errstate(divide="ignore", invalid="ignore"):
-        bits = -np.nansum(weights * np.log2(weights), 1)
+        entropy = -np.nansum(weights * np.log(weights), 1)
     expected = {
         "first": weights[:, 0],
         "previous": np.concatenate([[0.0], weights[at[1:], at[:-1]]]),
         "distance": (weights * np.abs(at[:, None] - at)).sum(1),
-        "entropy": bits,
+        "entropy": entropy,
         "largest": weights.max(1),
         "log_sum": np.log(np.exp(scores - scores.max(1, keepdims=True)).sum(1)) + scores.max(1),
     }
@@ -80,7 +80,7 @@ def test_a_head_whose_weights_are_known_by_hand():
     found = long_map(q, k, scale=1.0, causal=False)
     assert_close(found.most, torch.tensor([[0.25, 0.75], [0.25, 0.75]]))
     assert_close(found.rows.distance, torch.tensor([0.75, 0.25]))
-    assert_close(found.rows.entropy, torch.full((2,), -0.25 * math.log2(0.25) - 0.75 * math.log2(0.75)))
+    assert_close(found.rows.entropy, torch.full((2,), -0.25 * math.log(0.25) - 0.75 * math.log(0.75)))
     assert found.rows.strongest.tolist() == [1, 1]
 
 

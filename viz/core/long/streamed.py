@@ -20,15 +20,13 @@ BLOCKED = -1e30
 RUN = 256
 """Keys whose largest weight is looked for first: then only one run of a row is searched for the strongest key."""
 
-_BITS = 1 / math.log(2)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
     """What is known of every row, each exactly: one number a query.
 
     ``first``: the weight on the first key (the sink); ``previous``: on the key before the query's own, 0 where there is
-    none; ``distance``: the mean of ``abs(i - j)`` under the row's weights; ``entropy``: in bits; ``strongest``: the key
+    none; ``distance``: the mean of ``abs(i - j)`` under the row's weights; ``entropy``: in nats; ``strongest``: the key
     of the ``largest`` weight; ``log_sum``: the logarithm of what the softmax divides by.
     """
 
@@ -95,7 +93,7 @@ def long_map(
         tensor([[1.0000, 0.0000],
                 [0.3333, 0.3333]])
         >>> streamed.rows.entropy
-        tensor([0.0000, 1.0000, 1.5850, 2.0000])
+        tensor([0.0000, 0.6931, 1.0986, 1.3863])
     """
     n, side = len(q), side_of(len(q), cells)
     count = math.ceil(n / side)
@@ -163,7 +161,7 @@ class _Strip:
             first=weights[:, 0].clone(),
             previous=before,
             distance=self._distance(weights, start, end),
-            entropy=((log_sum - torch.linalg.vecdot(weights, self.scores)) * _BITS).clamp(min=0.0),
+            entropy=(log_sum - torch.linalg.vecdot(weights, self.scores)).clamp(min=0.0),
             strongest=best * self.run + largest.indices,
             largest=largest.values,
             log_sum=self.highest + log_sum,
