@@ -21,6 +21,7 @@ if state.choice("source", "model", SOURCES) == "words":
     source, layer = specs.Source(kind="words", text=text, d_model=16, n_heads=4, n_kv_heads=4), 0
 what, merge, hide = state.choice("what", "weights", ("weights", "scores")), state.flag("merge"), state.flag("hide")
 st.segmented_control("what", ("weights", "scores"), key="what", required=True)
+st.selectbox("mask", specs.MASKS, key="mask", format_func=lambda code: translator(lang)(f"mask.{code}"))
 st.toggle("merge", key="merge")
 st.toggle("hide", key="hide")
 choice = Choice(lang=lang, source=source, layer=layer, mask=mask, dropped_characters=0)

@@ -1,6 +1,9 @@
 """The head grid in a real browser: its numbers are torch's, its choices stay, and it is quick and harmless."""
 
+import os
 import re
+import signal
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
@@ -15,6 +18,7 @@ from viz.core.analysis import map_statistics
 from viz.core.analysis.head_statistics import portrait
 from viz.frame import compute, specs
 from viz.frame.examples import examples
+from viz.text import translator
 
 TEXT = examples()[0].text
 LONG = " ".join([TEXT] * 10)  # 142 tokens: the wall is pooled, the head exact
@@ -370,6 +374,40 @@ def test_touch_on_a_phone(new_page, app_url):
     page.touchscreen.tap(*place(grid, 4, 5))
     expect(grid.locator(".chip")).to_have_count(2)
     assert abs(number_in(says(page)) - float(layer(1).weights[8, 4, 5])) < 6e-5
+
+
+@contextmanager
+def unanswered(server):
+    """The server does nothing meanwhile."""
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+
+
+def test_another_mask_is_drawn_before_python_answers_and_python_agrees(see, bare):
+    page, t, queries = see(), translator("en"), 16
+    grid = grid_of(page)
+    for kind in ("causal", "dilated", "own"):  # the second is made of what was there before the first
+        page.locator(".st-key-mask input").click()
+        with unanswered(bare):
+            page.get_by_role("option", name=t(f"mask.{kind}"), exact=True).click()
+            expect(page.locator(".st-key-mask input")).to_have_value(t(f"mask.{kind}"))
+            frame(page)
+            drawn, wall = values(grid), values(grid, "wall.values").view(6, 12, queries, queries) / 65535
+            assert grid.evaluate("(root) => root.headGrid.wall.isAhead ?? false") == (kind != "own")
+        wait_run(page)
+        assert not grid.evaluate("(root) => root.headGrid.wall.isAhead"), "what is shown at last is Python's"
+        allowed = specs.Mask(kind=kind).allowed(queries, queries)
+        weights, before = (
+            torch.stack([layer(i, allowed=cells).weights for i in range(6)]) for cells in (allowed, None)
+        )
+        assert_close(drawn, weights[3, 1].flatten(), atol=NEAR, rtol=0)
+        assert_close(values(grid), weights[3, 1].flatten(), atol=NEAR, rtol=0)
+        # Each code is off by half a step at most, and all of a row are divided by what of it was open before.
+        was_open = before.where(torch.tensor(True) if allowed is None else allowed, 0).sum(-1, keepdim=True)
+        assert ((wall - weights).abs() * was_open).max() < (queries + 2) / 2 / 65535
 
 
 def test_it_follows_the_theme_without_the_server(see):

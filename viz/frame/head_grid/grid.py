@@ -1,5 +1,6 @@
 """The head grid on a page: every head as a small map, one of them large, and what the visitor chose there."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import controls, locks, specs, state
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
+from viz.frame.head_grid.ahead import masks_ahead
 from viz.frame.scene import Scene
 from viz.models.capture import Head
 from viz.text import words_of
@@ -124,6 +126,13 @@ def _how_maps_are_read(scene: Scene, view: specs.View) -> dict[str, bool]:
     return {"same": not scene.capture.is_cross, "renormalise": view.hide, "plain": not merged_or_hidden}
 
 
+def _before_the_answer(scene: Scene, view: specs.View, off: frozenset[Head]) -> dict[str, Any]:
+    """What the browser needs to draw another mask at once, and which numbers it may do that with."""
+    numbers = repr((scene.choice.source, sorted(off)))
+    masks = masks_ahead(scene) if view == specs.View() else None
+    return {"masks": masks, "numbers": hashlib.blake2b(numbers.encode(), digest_size=8).hexdigest()}
+
+
 def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
     """Show every head of the capture at once, and say what the visitor chose there.
 
@@ -165,6 +174,7 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
                 "axes": {"queries": queries, "keys": keys, **_how_maps_are_read(scene, view)},
                 "colours": {"positive": BLUE, "negative": ORANGE, "heads": HEADS},
                 "words": words_of(scene.choice.lang, VIEW),
+                **_before_the_answer(scene, view, heads_off),
             },
         )
     return GridChoice(

@@ -54,7 +54,8 @@ export class Current {
    */
   #weightMap(wall, head, index, temperature, { queries, keys, renormalise, plain }, sizes) {
     const masked = head ? maskedCells(this.scores, queries, keys) : null;
-    if (temperature === 1 && wall.pool === 1) return { ...sizes, values: wallMap(wall, index), masked };
+    const isAhead = Boolean(wall.isAhead); // made of rounded weights: the head's scores are better
+    if (temperature === 1 && wall.pool === 1 && !(isAhead && head)) return { ...sizes, exact: !isAhead, values: wallMap(wall, index), masked };
     if (!head) return null;
     if (this.buffer.length !== this.scores.length) this.buffer = new Float32Array(this.scores.length);
     const weights = softmax(this.scores, head.rows, head.columns, temperature, this.buffer);

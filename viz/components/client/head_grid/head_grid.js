@@ -7,6 +7,7 @@
 import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
 import { css, scoreTable, theme, weightTable } from "../lib/colour.js";
+import { Ahead } from "./ahead.js";
 import { Current } from "./current.js";
 import { element, fill } from "../lib/dom.js";
 import { walkMap, walkWall } from "./keys.js";
@@ -40,13 +41,14 @@ class Grid {
     this.channel = name;
     channels.of(name).view = this;
     this.current = new Current();
+    this.ahead = new Ahead();
     this.sent = 0;
     this.hover = null;
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.large?.fit()));
     this.watch.observe(this.root);
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
     this.sliders = new MutationObserver((changes) => this.#follow(changes));
-    this.sliders.observe(document.body, { subtree: true, attributes: true, attributeFilter: ["value"] });
+    this.sliders.observe(document.body, { subtree: true, attributes: true, attributeFilter: ["value", "aria-expanded"] });
   }
 
   close() {
@@ -65,15 +67,18 @@ class Grid {
   receive(data, setStateValue) {
     this.setStateValue = setStateValue;
     this.next = data;
+    this.ahead.chosen = null;
     const said = JSON.stringify([data.choice, data.n]);
     if (data.n >= this.sent && said !== this.said) [this.choice, this.sent, this.said] = [{ ...data.choice }, data.n, said];
     this.refresh();
   }
 
-  /** The page's sliders of layer and head: shown at once, the maps are here. Streamlit tells Python of them. */
+  /** The page's sliders of layer and head, and its list of masks: shown at once. Streamlit tells Python of them. */
   #follow(changes) {
     const chosen = {}, ends = { layer: this.wall?.n_layers, head: this.wall?.n_heads };
     for (const { target } of changes) {
+      const isMask = target.matches(".st-key-mask input[aria-expanded=false]"); // its list is closed: that is the choice
+      if (isMask && this.data && this.ahead.choose(target.value, this.data)) this.refresh();
       const name = Object.keys(ends).find((name) => target.matches(`.st-key-${name} input[type=range]`));
       if (name && Number(target.value) < ends[name]) chosen[name] = Number(target.value);
     }
@@ -100,8 +105,7 @@ class Grid {
     const { wall, head } = channels.of(this.channel);
     if (this.next && wall?.id === this.next.wall) this.data = this.next;
     if (!this.data || wall?.id !== this.data.wall) return;
-    this.wall = wall;
-    this.head = head?.id === this.data.head ? head : null;
+    Object.assign(this, this.ahead.shown(this.data, wall, head?.id === this.data.head ? head : null));
     const { axes, words } = this.data;
     const labels = { rows: axes.queries.labels, columns: axes.keys.labels }, spelled = JSON.stringify(labels);
     const other = spelled !== this.spelled;
