@@ -84,6 +84,7 @@ def test_alive_and_ready_and_nothing_for_strangers(server):
     assert get(server, "/healthz") == (200, "ok")
     assert get(server, "/readyz") == (200, '{"ready":true,"waiting_for":[]}')
     assert get(server, "/_stcore/metrics")[0] == 404
+    assert json.loads(get(server, "/_stcore/host-config")[1])["allowedOrigins"] == [], "no page around drives the app"
 
 
 def test_a_first_visitor_by_a_deep_link_is_served(server):
