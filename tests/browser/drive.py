@@ -161,6 +161,12 @@ def wait_run(page: Page) -> None:
     ).wait_for(state="attached", timeout=PATIENCE)
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=PATIENCE)
     frame(page)
+    again = page.locator(
+        ".st-key-reopen"
+    )  # a server's first visit, or an old link: the page is about to be another one
+    if again.count():
+        again.wait_for(state="detached", timeout=PATIENCE)
+        wait_run(page)
 
 
 def frame(page: Page) -> None:
