@@ -13,7 +13,7 @@ import torch
 from plotly.graph_objects import Figure
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
 from pages import FIRST
@@ -24,6 +24,16 @@ OpenApp = Callable[..., AppTest]
 
 _scanned = cache(manifest_scanner.scan_component_manifests)
 """What a server looks for once, in every installed package, the test harness looks for before every run."""
+
+
+_must_be_over = local_script_runner.require_widgets_deltas
+
+
+def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None:
+    """Sleep until a run is over. Streamlit's own looks a thousand times a second, and holds the run up each time."""
+    assert runner._script_thread is not None
+    runner._script_thread.join(timeout)
+    _must_be_over(runner, 0.1)
 
 
 def _hash_of(page: str) -> str:
@@ -43,6 +53,7 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
 
     monkeypatch.setattr(PagesManager, "__init__", remember)
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _scanned)
+    monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
     models_here._on_this_machine.cache_clear()
     monkeypatch.setattr("viz.figures.unchecked.unchecked", Figure)  # here every property of every figure is checked
 
