@@ -82,13 +82,17 @@ OWN_SIZES = ("cost",)
 @pytest.mark.parametrize(("source", "lang"), [*zip(choice.SOURCES, cycle(LANGUAGES)), ("model", "zh")])
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
 def test_every_section_from_every_source_in_every_language(open_app, monkeypatch, page, section, source, lang):
+    """It draws, its checks hold, and nothing of it outlives the run; alone in a link, it stays there unless first."""
     monkeypatch.setattr("viz.figures.unchecked.unchecked", as_if_checked)
     scenes: list[ref[Scene]] = []
     monkeypatch.setattr("viz.frame.page.open_scene", lambda *asked: noted(scenes, open_scene(*asked)))
-    app = open_app(page, section=section, source=source, lang=lang)
+    is_usual = (source, lang) == ("model", "en")
+    app = open_app(page, section=section, **({} if is_usual else {"source": source, "lang": lang}))
     t = translator(lang)
     assert app.title[0].value == t(f"{page}.title")
     assert app.session_state["section"] == section
+    if is_usual:
+        assert link(app) == ({} if section == page_named(page).sections[0].name else {"section": section})
     assert t(f"{page}.{section}.lead") in sentences_of(app)
     assert not app.error
     assert_marked_once(app)
@@ -125,12 +129,6 @@ def test_the_whole_page_is_every_section_one_below_the_other(open_app, page):
     assert [one.value for one in app.header if one.value in titles] == titles
     assert_marked_once(app)
     assert link(app) == {"section": "all"}
-
-
-@pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_a_section_is_in_the_link_unless_it_is_the_first(open_app, page, section):
-    first = next(name for owner, name in SECTIONS if owner == page)
-    assert link(open_app(page, section=section)) == ({} if section == first else {"section": section})
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -346,18 +344,21 @@ BAD_TEXTS = {
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize(
-    ("text", "source"), [*zip(BAD_TEXTS.values(), cycle(["model", "words"]))], ids=BAD_TEXTS.keys()
-)
-def test_bad_texts_are_shown_and_kept(open_app, page, source, text):
-    app = open_app(page, section="all", source=source)
-    app.text_area(key="text").set_value(text).run()
-    assert app.text_area(key="text").value == text
-    assert not app.error
-    beyond = len(text) - limits.CHARACTERS
-    note = translator("en")("note.dropped_characters", n=beyond)
-    assert (note in [one.value for one in app.warning]) == (beyond > 0)
-    assert not [leaf for leaf in plotly_texts(app) if leaf in set("<>&#$")], "a token in a figure is escaped"
+def test_bad_texts_are_shown_and_kept(open_app, page):
+    """One after the other on one page, as somebody would who tries; a model and the seeded words read them in turn."""
+    app = open_app(page, section="all")
+    for (kind, text), source in zip(BAD_TEXTS.items(), cycle(["model", "words"])):
+        app.radio(key="source").set_value(source)
+        app.text_area(key="text").set_value(text).run()
+        assert app.text_area(key="text").value == text, kind
+        assert app.session_state["source"] == source
+        assert not app.error, kind
+        beyond = len(text) - limits.CHARACTERS
+        note = translator("en")("note.dropped_characters", n=beyond)
+        assert (note in [one.value for one in app.warning]) == (beyond > 0), kind
+        assert not [leaf for leaf in plotly_texts(app) if leaf in set("<>&#$")], (
+            f"{kind}: a token in a figure is escaped"
+        )
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -378,6 +379,10 @@ def test_a_text_without_a_word_is_a_sentence_and_stays_as_typed(open_app, page, 
 LITERAL = {"TextArea", "TextInput", "Text", "Code", "Json", "Selectbox", "MultiSelect", "Dataframe"} | {
     "PlotlyChart", "BidiComponent",  # by our own hand: palette.plain, canvas text and textContent
 }  # fmt: skip
+
+
+IN_TURN = [*zip(choice.SOURCES * 2, cycle(LANGUAGES))]
+"""Every source in both languages: of an odd number of sources the next three are in the other ones."""
 
 
 def strings(message: Any) -> Iterator[tuple[str, str | bytes]]:
@@ -402,10 +407,12 @@ def plotly_texts(app: AppTest) -> Iterator[str]:
         yield from leaves(json.loads(chart.proto.spec))
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("source", choice.SOURCES)
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    ("page", "source", "lang"),
+    [(page, *seen) for page, seen in zip((page for page in PAGES for _ in choice.SOURCES), cycle(IN_TURN))],
+)
 def test_a_visitors_text_reaches_only_what_shows_it_literally(open_app, page, source, lang):
+    """Every page from every source and in both languages: where a text goes is the program's, not the language's."""
     text = "giraffe giraffe elephant"
     app = open_app(page, section="all", source=source, lang=lang, text=text)
     assert app.text_area(key="text").value == text
