@@ -104,7 +104,7 @@ def third_party(text: str) -> str:
     )
     weights = (
         f"| {entry.id} | {entry.licence} | {entry.package or entry.hub or 'trained by this project'} |"
-        for entry in (*registry.entries(), *registry.picture_entries())
+        for entry in (*registry.entries(), *registry.checkpoints(), *registry.picture_entries())
     )
     return ABOUT.format(packages="\n".join(packages), weights="\n".join(weights))
 

@@ -8,6 +8,7 @@ from viz.frame.compare.checks import compare_checks
 from viz.frame.compare.next_word import next_words
 from viz.frame.compare.picture import picture
 from viz.frame.compare.second import ask_second, compared_of
+from viz.frame.compare.training import offer_training, training
 from viz.frame.compute import comparison
 from viz.text import paragraph
 
@@ -18,6 +19,7 @@ def draw(context: HeadsContext) -> list[Check]:
     second = ask_second(scene)
     if second is None:
         return []
+    offer_training(scene, second)
     if second.by_words:
         st.caption(scene.t("second.by_words"))
     compared = compared_of(scene, second, context.view, context.head)
@@ -27,4 +29,5 @@ def draw(context: HeadsContext) -> list[Check]:
     st.caption(paragraph(*(scene.t(f"second.{kind}", n=n) for kind, n in counted.items() if n)))
     if context.view.what == "scores":
         st.caption(scene.t("second.weights_only"))
-    return [*compare_checks(shown), *next_words(scene, second)]
+    found = training(scene, second)
+    return [*compare_checks(shown), *found, *next_words(scene, second)]

@@ -87,7 +87,7 @@ class NextWordContext:
 
 def decoders() -> list[str]:
     """The models on this machine that have words to say, the largest first; the twins behind them."""
-    found = [entry for entry in models_here().values() if entry.writes and entry.is_here()]
+    found = [entry for entry in models_here().values() if entry.writes and not entry.of and entry.is_here()]
     return [entry.id for entry in sorted(found, key=lambda entry: (entry.id in TWINS, -entry.parameters))]
 
 

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from viz import ASSETS
+from viz.models.registry import checkpoints
 from viz.models.trained.twins import GROUPS, twin_id
 
 TWINS = tuple(map(twin_id, GROUPS))
+OF_TWINS = {*TWINS, *(point.id for point in checkpoints() if point.of in TWINS)}
+"""They and the points of their training: all know the same words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +35,7 @@ def presets() -> tuple[Preset, ...]:
 
 def presets_for(model: str) -> dict[str, Preset]:
     """Those in words that a model knows, by code."""
-    return {preset.code: preset for preset in presets() if preset.twins == (model in TWINS)}
+    return {preset.code: preset for preset in presets() if preset.twins == (model in OF_TWINS)}
 
 
 def preset_of(model: str, text: str) -> Preset | None:

@@ -16,11 +16,10 @@ from viz.frame.checks import SDPA, Check, check
 from viz.frame.controls import KEEP
 from viz.frame.scene import say_error
 from viz.models.capture import Capture, Head
-from viz.models.trained.twins import GROUPS, Recipe, twin_id, unknown
+from viz.models.trained.twins import GROUPS, REPEATING, Recipe, twin_id, unknown
 from viz.models.trained.twins import words as known_words
 from viz.text import Translate
 
-TEXT = "the cat saw a red bird and the dog ran home . the cat saw a red"
 HEADS = Recipe.n_layers * Recipe.n_heads
 NAMED = 20
 """Unknown words that are listed."""
@@ -49,7 +48,7 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 def _text(t: Translate) -> str:
     """The visitor's words, and those of them that the decoders do not know."""
-    text = state.text("words", TEXT, limits.CHARACTERS)
+    text = state.text("words", REPEATING, limits.CHARACTERS)
     st.text_input(
         t("share_kv.words"), key="words", persist_state=KEEP, max_chars=limits.CHARACTERS, help=t("share_kv.words_help")
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import median
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -11,8 +12,9 @@ from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
 from viz.frame.show import show
+from viz.frame.terms.links import link_to
 from viz.frame.terms.marks import say
-from viz.models.trained.twins import GROUPS, Recipe, Run, runs, twin_id
+from viz.models.trained.twins import GROUPS, POINTS, REPEATING, Recipe, Run, point_id, runs, twin_id
 
 REPEATED = 0.005
 """How far an accuracy measured again may be off: another processor rounds otherwise, and a few words tip over."""
@@ -45,7 +47,17 @@ def draw(context: ShareKvContext) -> list[Check]:
     for g, found in by_group.items():
         if late := sum(run.accuracy[-1] < 0.5 for run in found):
             say(t("share_kv.learned_late", G=g, n=late, seeds=len(found)))
+    _see_it_learn(context)
     return [check("share_kv.check_learned", _repeated_error(by_group), REPEATED)]
+
+
+def _see_it_learn(context: ShareKvContext) -> None:
+    """A link to a twin before it copies beside the same twin afterwards."""
+    g, steps = next(iter(POINTS.items()))
+    models = {"source": "model", "model": point_id(g, steps[0]), "model_b": twin_id(g), "text": REPEATING}
+    models["query"] = str(len(REPEATING.split()) - 1)  # its last word stood there before, and so did what comes next
+    title = context.t("share_kv.see_it_learn", G=g, n=steps[0])
+    st.html(link_to(context.scene.choice.lang, ("heads", "compare", urlencode(models)), title))
 
 
 def _parameters(g: int) -> int:

@@ -104,4 +104,5 @@ def test_only_the_models_that_are_offered_can_be_had(open_app, monkeypatch):
     assert app.selectbox(key="model").value == names[0]
     assert any("model" in note.value for note in app.info)
     monkeypatch.setattr(limits, "MODELS_BYTES", 10**7)
-    assert open_app(source="embeddings").selectbox(key="model").options == [names[1]]
+    points = [point.id for point in registry.checkpoints() if point.of == names[1]]
+    assert open_app(source="embeddings").selectbox(key="model").options == [names[1], *points]

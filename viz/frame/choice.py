@@ -16,7 +16,7 @@ from viz.frame import compute, controls, specs, state
 from viz.frame.controls import KEEP
 from viz.frame.examples import examples, take_head, take_up
 from viz.frame.mask_code import from_code
-from viz.frame.models_here import models_here, offered
+from viz.frame.models_here import models_here, offered, to_choose_from
 from viz.models.layout import LoadedModel
 from viz.text import Translate
 
@@ -192,7 +192,7 @@ def _model_control(t: Translate, lang: str) -> None:
     chosen = available.get(st.session_state["model"])
     st.selectbox(
         t("choice.model"),
-        list(available),
+        to_choose_from(st.session_state["model"]),
         key="model",
         persist_state=KEEP,
         help=chosen.why.get(lang) if chosen else None,

@@ -19,8 +19,9 @@ def _available(entry: registry.Entry) -> bool:
 
 
 def offered() -> tuple[registry.Entry, ...]:
-    """The list of models, as far as whoever runs the server wants it and has the memory."""
-    wanted = [entry for entry in registry.entries() if not limits.MODELS or entry.id in limits.MODELS]
+    """The list of models, as far as whoever runs the server wants it and has the memory; points of training last."""
+    known = *registry.entries(), *registry.checkpoints()
+    wanted = [entry for entry in known if not limits.MODELS or entry.trained_as in limits.MODELS]
     return *specs.local_entries(), *(entry for entry in wanted if 4 * entry.parameters <= limits.MODELS_BYTES)
 
 
@@ -34,3 +35,10 @@ def models_here() -> dict[str, registry.Entry]:
     """The models that a visitor may choose now, by name."""
     had = _on_this_machine(int(time.monotonic() / MOMENT))
     return {entry.id: entry for entry in offered() if entry.id in had}
+
+
+def to_choose_from(beside: str) -> list[str]:
+    """The names of a list of models: all, but points of training only of the model that is chosen ``beside`` them."""
+    had = models_here()
+    family = had[beside].trained_as if beside in had else ""
+    return [name for name, entry in had.items() if not entry.of or entry.of == family]

@@ -4,7 +4,7 @@ import importlib.util
 import json
 import socket
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -28,6 +28,7 @@ class Entry:
     A ``package`` carries a ``folder`` like the hub's, or one ``file`` that :mod:`viz.models.packaged` reads; ``sha256``
     is of that file, else of the folder's model.safetensors.
     ``writes``: it is a decoder with a vocabulary head, which says what comes next.
+    ``of`` and ``step``: it is that other model as it was after so many steps of its training.
     """
 
     id: str
@@ -43,7 +44,14 @@ class Entry:
     size_mb: float = 0.0
     languages: str = ""
     writes: bool = False
+    of: str = ""
+    step: int = 0
     why: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def trained_as(self) -> str:
+        """The model whose training this is a point of: itself, at the end."""
+        return self.of or self.id
 
     def local_folder(self) -> Path | None:
         """The folder with the model's files, if this machine has them: a path, a package, or the hub's cache."""
@@ -93,6 +101,15 @@ def entries() -> tuple[Entry, ...]:
 
 
 @cache
+def checkpoints() -> tuple[Entry, ...]:
+    """Points of a model's training that were kept; in everything but ``of`` and ``step`` they are as the model is."""
+    with (Path(__file__).parent / "registry.toml").open("rb") as file:
+        points = tomllib.load(file)["checkpoint"]
+    models = {entry.id: entry for entry in entries()}
+    return tuple(replace(models[point["of"]], **point | {"path": ROOT / point["path"]}) for point in points)
+
+
+@cache
 def picture_entries() -> tuple[Entry, ...]:
     """The models that read pictures: this project's own."""
     with (Path(__file__).parent / "registry.toml").open("rb") as file:
@@ -114,7 +131,7 @@ def find(model_id: str, *, extra: tuple[Entry, ...] = ()) -> Entry:
     Raises:
         ModelError: if there is none.
     """
-    for entry in (*extra, *entries()):
+    for entry in (*extra, *entries(), *checkpoints()):
         if model_id in (entry.id, entry.hub):
             return entry
     raise ModelError("unknown", model=model_id)

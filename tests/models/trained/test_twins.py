@@ -100,6 +100,32 @@ class TestCheckpoints:
         assert dict(zip(off.predictions[0].labels, off.predictions[0].probabilities, strict=True)).get("bird", 0) < 0.2
 
 
+POINTS = [(G, step) for G, steps in twins.POINTS.items() for step in steps]
+
+
+class TestPointsOfATraining:
+    def test_the_registry_has_them_and_lists_them_as_no_models(self):
+        kept = {point.id: (point.of, point.step) for point in registry.checkpoints()}
+        assert kept == {twins.point_id(G, step): (twins.twin_id(G), step) for G, step in POINTS}
+        assert not {*kept} & {entry.id for entry in registry.entries()}
+
+    @pytest.mark.parametrize(("G", "step"), POINTS)
+    def test_they_are_of_the_training_whose_end_is_the_twin(self, G, step):
+        """Loss and accuracy were recorded when the twin was trained. 16 bits, and another machine, are 1e-4 apart."""
+        loss, accuracy = twins.measure(load(twins.point_id(G, step)).model, twins.Recipe(), seed=10_000)
+        at = stored(G).steps.index(step)
+        assert loss == pytest.approx(stored(G).loss[at], abs=5e-4)
+        assert accuracy == pytest.approx(stored(G).accuracy[at], abs=1e-3)
+
+    def test_an_induction_head_forms_on_the_way(self):
+        names = [*(twins.point_id(8, step) for step in twins.POINTS[8]), twins.twin_id(8)]
+        seen = [capture(load(name), twins.REPEATING) for name in names]
+        ids = torch.tensor(seen[0].tokens.ids)
+        most = [float(induction(one.layer(1).weights, ids).max()) for one in seen]
+        assert most == sorted(most)
+        assert most[0] < 0.25 and 0.4 < most[1] < 0.5 and most[3] > 0.8
+
+
 def test_every_twin_has_the_same_seeds():
     seeds = {G: {run.seed for run in twins.runs() if run.n_kv_heads == G} for G in twins.GROUPS}
     assert seeds[8] == seeds[2] == seeds[1]
@@ -123,6 +149,7 @@ def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, c
     shipped = twins.FOLDER
     monkeypatch.setattr(twins, "FOLDER", tmp_path)
     monkeypatch.setattr(twins, "Recipe", partial(twins.Recipe, steps=2, measured_every=1, batch=2, measured_on=2))
+    monkeypatch.setattr(twins, "POINTS", {8: (1,)})
     monkeypatch.setattr("sys.argv", ["twins", "--seeds", "0", "1"])
     twins.runs.cache_clear()
     twins.main()
@@ -135,3 +162,12 @@ def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, c
         assert capture(open_folder(again), TEXT).n_kv_heads == G
         for written in again.glob("*.json"):
             assert written.read_bytes() == (shipped / again.name / written.name).read_bytes(), written.name
+    point, end = tmp_path / twins.point_id(8, 1), tmp_path / twins.twin_id(8)
+    once = (point / "model.safetensors").read_bytes()
+    assert len(once) < 0.6 * (end / "model.safetensors").stat().st_size
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
+    monkeypatch.setattr("sys.argv", ["twins", "--points"])
+    twins.main()
+    assert (point / "model.safetensors").read_bytes() == once
+    changed = {file for file, when in before.items() if file.stat().st_mtime_ns != when}
+    assert {file.parent for file in changed} == {point}

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from statistics import mean
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from viz.components.comparison import two_maps, unpacked
 from viz.components.head_grid import Packed
 from viz.frame import compute, specs
 from viz.frame.examples import examples
-from viz.text import paragraph, translator
+from viz.models.trained.twins import REPEATING
+from viz.text import LANGUAGES, paragraph, translator
 
 TIRED = examples()[0].text
 WIDE = TIRED.replace("tired", "wide")
@@ -116,6 +118,51 @@ def test_a_second_model_is_compared_head_by_head_with_the_one_that_is_chosen(ope
     assert (data["choice"]["layer_b"], data["choice"]["head_b"]) == (layer, head)
     assert wall["order"] == ["alike"]
     np.testing.assert_allclose(two_maps(two)[1], b.layer(layer).weights[head].numpy(), atol=1e-5)
+
+
+def most_copied(layers):
+    """The most that a head gives, on average over words that come again, to what came after them before."""
+    words = REPEATING.split()
+    places = {row: [j + 1 for j in range(row) if words[j] == word] for row, word in enumerate(words)}
+    heads = [head.tolist() for layer in layers for head in layer]
+    return f"{max(mean(sum(head[row][j] for j in of) for row, of in places.items() if of) for head in heads):.2f}"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_one_model_at_two_points_of_its_training_each_head_beside_itself_and_the_one_that_copies(open_app, lang):
+    names = "twin-g8-step-200", "twin-g8"
+    app = open_app(section="compare", model=names[0], model_b=names[1], text=REPEATING, lang=lang)
+    data, wall, _ = sent(app)
+    a, b = (compute.read(specs.Source(kind="model", text=REPEATING, model=name)) for name in names)
+    changes = torch.cat([(a.layer(i).weights - b.layer(i).weights).abs().sum(-1).mean(-1) / 2 for i in range(2)])
+    np.testing.assert_allclose(wall["measures"], changes.numpy(), atol=1e-5)
+    assert wall["order"] == ["change"] and "layer_b" not in data["choice"]
+    assert tuple(data["titles"][:2]) == names
+    numbers = {most_copied(seen.layer(i).weights for i in range(2)) for seen in (a, b)}
+    assert numbers == {"0.22", "0.84"}
+    said = [one.proto.body for one in app.get("html")]
+    assert any(all(part in one for part in (*numbers, *names)) for one in said)
+    assert checked(app, "compare") == (6, 6)
+
+
+def test_the_way_to_an_earlier_point_is_one_click_and_a_text_without_repetition_has_nothing_to_copy(open_app):
+    app = open_app(section="compare", model="twin-g8").button(key="earlier").click().run()
+    assert app.selectbox(key="model_b").value == "twin-g8-step-200"
+    assert app.text_area(key="text").value == app.text_area(key="text_b").value == REPEATING
+    assert not [one for one in app.button if one.key in ("earlier", "repeating")]
+    app = open_app(section="compare", model="twin-g8", model_b="twin-g8-step-300", text="red blue")
+    assert T("second.nothing_to_copy") in captions(app)
+    assert app.button(key="repeating").click().run().text_area(key="text").value == REPEATING
+    assert not [one for one in open_app(section="compare").button if one.key == "earlier"]
+
+
+def test_points_of_a_training_stand_in_a_list_of_models_beside_the_one_they_are_of(open_app):
+    points = [f"twin-g8-step-{step}" for step in (200, 300, 400)]
+    assert not {*points} & {*open_app(section="compare").selectbox(key="model").options}
+    app = open_app(section="compare", model="twin-g8-step-300")
+    assert app.selectbox(key="model").value == points[1] and {*points} < {*app.selectbox(key="model").options}
+    assert app.selectbox(key="model_b").options[1:4] == ["twin-g8", points[0], points[2]]
+    assert not {*points} & {*open_app(section="compare", model="twin-g1").selectbox(key="model_b").options}
 
 
 def test_two_models_with_other_tokens_are_compared_by_words_and_that_is_said(open_app):

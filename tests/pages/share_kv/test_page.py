@@ -2,7 +2,10 @@
 
 import base64
 import json
+import re
 from dataclasses import replace
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -25,7 +28,7 @@ from viz.frame.examples import examples
 from viz.frame.format import size as size_text
 from viz.models.kv_sharing import with_fewer
 from viz.models.presets import presets
-from viz.models.trained.twins import GROUPS, twin_id
+from viz.models.trained.twins import GROUPS, REPEATING, twin_id
 from viz.text import LANGUAGES, translator
 
 TEXT = examples()[0].text
@@ -251,6 +254,15 @@ class TestTwins:
         said = [one.value for one in app.text if "zebra" in one.value]
         assert len(said) == 1
         assert not app.exception
+
+    def test_a_link_leads_to_a_twin_before_it_copies_beside_the_same_twin_afterwards(self, open_app):
+        app = open_app("share_kv", section="trained")
+        (html,) = [one.proto.body for one in app.get("html") if one.proto.body.startswith('<a class="see"')]
+        link = re.findall('href="([^"]*)"', html)[0]
+        place, asked = urlsplit(unescape(link)), dict(parse_qsl(urlsplit(unescape(link)).query))
+        assert (place.path, asked["section"], asked["text"]) == ("heads", "compare", REPEATING)
+        assert (asked["model"], asked["model_b"]) == ("twin-g8-step-200", "twin-g8")
+        assert T("share_kv.see_it_learn", G=8, n=200) in unescape(html)
 
     @pytest.mark.parametrize("words", ["", "   ", "cat", "cat " * 400])
     def test_any_words(self, open_app, words):

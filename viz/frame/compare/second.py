@@ -10,7 +10,7 @@ from viz.frame import compute, specs, state
 from viz.frame.compute.comparison import Compared
 from viz.frame.controls import KEEP
 from viz.frame.examples import counterpart
-from viz.frame.models_here import models_here
+from viz.frame.models_here import models_here, to_choose_from
 from viz.frame.scene import Scene, cuts, say_error
 from viz.models.tokens import read_text
 
@@ -20,11 +20,15 @@ SAME = ""
 
 @dataclass(frozen=True, kw_only=True)
 class Second:
-    """A scene with the second text or the second model, and why it is compared by words, if it is."""
+    """A scene with the second text or the second model, and why it is compared by words, if it is.
+
+    ``one_training``: the second model is the first at another point of its training, so their heads have one order.
+    """
 
     scene: Scene
     other_model: bool
     by_words: bool
+    one_training: bool
 
 
 def ask_second(scene: Scene, *, models: bool = True) -> Second | None:
@@ -53,12 +57,15 @@ def ask_second(scene: Scene, *, models: bool = True) -> Second | None:
     cuts(second)
     if asked == source:
         st.caption(scene.t("second.no_change"))
-    return Second(scene=second, other_model=other_model, by_words=by_words)
+    one_training = other_model and _training_of(source.model) == _training_of(asked.model)
+    return Second(scene=second, other_model=other_model, by_words=by_words, one_training=one_training)
 
 
 def _model(scene: Scene) -> str:
-    """The second model; SAME where none is chosen, or there is no other."""
-    others = [name for name in models_here() if name != scene.choice.source.model]
+    """The second model; SAME where none is chosen, or there is no other. Points of one training stand first."""
+    first = scene.choice.source.model
+    others = [name for name in to_choose_from(first) if name != first]
+    others.sort(key=lambda name: _training_of(name) != _training_of(first))
     chosen = state.choice("model_b", SAME, [SAME, *others])
     if others:
         same_model = scene.t("second.same_model")
@@ -71,6 +78,12 @@ def _model(scene: Scene) -> str:
             format_func=lambda name: name or same_model,
         )
     return chosen
+
+
+def _training_of(model: str) -> str:
+    """The model that a training ends with; one that is gone since is by itself."""
+    entry = models_here().get(model)
+    return entry.trained_as if entry else model
 
 
 def _open(scene: Scene, source: specs.Source, dropped: int) -> Scene:
@@ -92,11 +105,14 @@ def _same_tokens(a: specs.Source, b: specs.Source) -> bool:
 
 
 def compared_of(scene: Scene, second: Second, view: specs.View, head: int) -> Compared:
-    """What is compared with what. Scores of two texts have no common zero: it is always weights."""
+    """What is compared with what. Scores of two texts have no common zero: it is always weights.
+
+    Every head with its like on the other side; one head with all of a second model that is another one.
+    """
     return Compared(
         a=scene.choice.source,
         b=second.scene.choice.source,
         mask=scene.choice.mask,
         view=replace(view, what="weights", merge=view.merge or second.by_words),
-        head=(scene.choice.layer, head) if second.other_model else None,
+        head=(scene.choice.layer, head) if second.other_model and not second.one_training else None,
     )

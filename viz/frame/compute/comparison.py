@@ -8,10 +8,11 @@ from torch import Tensor
 
 from viz.components.comparison import pack_differences, pack_two
 from viz.components.head_grid import Packed
-from viz.core.analysis.map_statistics import merge_words, message_norms
+from viz.core.analysis.map_statistics import merge_words, message_norms, uniform
 from viz.core.comparison.alignment import Alignment, align
 from viz.core.comparison.maps import change, laid_out
 from viz.core.heads import share_kv
+from viz.core.variants.kv_sharing import induction
 from viz.frame.compute import kept, model, read, trace
 from viz.frame.compute.head_grid import axis, look
 from viz.frame.specs import Mask, Source, View
@@ -49,6 +50,18 @@ class Sides:
     alignment: Alignment
     labels: tuple[tuple[str, ...], tuple[str, ...]]
     of: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copying:
+    """The head that looks most from a word to what came after its earlier mention, and the mean weight it gives there.
+
+    ``even``: what weights spread evenly over all keys that may be looked at would give.
+    """
+
+    head: Head
+    weight: float
+    even: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +156,20 @@ def _arrivals(compared: Compared, which: str, head: Head) -> Tensor:
     seen = sorted({(of, row) for of, row in zip(*_rows(tokens, compared.view), strict=True) if of >= 0})
     at = torch.tensor([row for _, row in seen])
     return laid_out(lengths[:, at][..., at], places)[0]
+
+
+@kept
+def copying(source: Source, mask: Mask) -> Copying | None:
+    """The head of a text that is most of an induction head; None where no token comes again after something else."""
+    seen = read(source)
+    ids = torch.tensor(seen.tokens.ids)
+    layers = [trace(source, layer, mask) for layer in range(seen.n_layers)]
+    scores = torch.stack([induction(steps.weights, ids) for steps in layers])
+    if scores.isnan().any():
+        return None
+    layer, head = divmod(int(scores.argmax()), seen.n_heads)
+    even = induction(uniform(layers[layer].masked[head].isfinite())[None], ids)
+    return Copying(head=(layer, head), weight=float(scores[layer, head]), even=float(even))
 
 
 def _rows(tokens: Tokens, view: View) -> tuple[Sequence[int], Sequence[int]]:

@@ -109,6 +109,19 @@ def _overlap(p: np.ndarray, q: np.ndarray) -> float:
 
 
 @kept
+def copying_by_torch(source: Source, mask: Mask) -> float:
+    """The most that any head gives, on average, to what came after the query's token: earlier mentions one by one."""
+    ids, found = read(source).tokens.ids, []
+    followers = {row: [j + 1 for j in range(row) if ids[j] == token] for row, token in enumerate(ids)}
+    rows = [row for row, places in followers.items() if places]
+    for layer in range(read(source).n_layers):
+        found += [
+            np.mean([head[row, followers[row]].sum() for row in rows]) for head in _weights(source, layer, mask).numpy()
+        ]
+    return float(max(found))
+
+
+@kept
 def wrong_pairs(compared: Compared) -> int:
     """How many tokens are not paired as they should be, and how many changes there are too many."""
     (a, of_a), (b, of_b) = (

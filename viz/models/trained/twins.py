@@ -9,8 +9,9 @@ to look for the present word's earlier mention and copy what came after it (an i
 import argparse
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -22,6 +23,12 @@ from viz import ASSETS
 FOLDER = ASSETS / "twins"
 GROUPS = (8, 2, 1)
 """G of each twin; all have H = 8."""
+
+REPEATING = "the cat saw a red bird and the dog ran home . the cat saw a red"
+"""A text of words they know, in which what comes next has come before."""
+
+POINTS = {8: (200, 300, 400)}
+"""Steps after which weights are kept, by G: before the twin copies, and while it learns to; at the end they all are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +67,11 @@ class Run:
 def twin_id(n_kv_heads: int) -> str:
     """The name of a twin in the registry, in links and on disk."""
     return f"twin-g{n_kv_heads}"
+
+
+def point_id(n_kv_heads: int, step: int) -> str:
+    """The name of a twin as it was after so many steps."""
+    return f"{twin_id(n_kv_heads)}-step-{step}"
 
 
 @cache
@@ -131,10 +143,12 @@ def train(
     seed: int,
     on_step: Callable[[], Any] = lambda: None,
     make: Callable[..., Any] = build,
+    after: Callable[[int, Any], None] = lambda step, model: None,
 ) -> tuple[Any, Run]:
     """Train one twin, or what ``make`` builds. The same seed shows every one the same sequences in the same order.
 
-    Every next word counts in the loss, those that cannot be known too: the model is not told which is which.
+    Every next word counts in the loss, those that cannot be known too: the model is not told which is which. ``after``
+    each step the model can be looked at.
     """
     model = make(n_kv_heads, recipe, seed=seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate)
@@ -148,6 +162,7 @@ def train(
         optimizer.zero_grad()
         if step % recipe.measured_every == 0:
             measured.append((step, *measure(model, recipe, seed=10_000)))
+        after(step, model)
         on_step()
     steps, loss, accuracy = zip(*measured, strict=True)
     return model.eval(), Run(n_kv_heads=n_kv_heads, seed=seed, steps=steps, loss=loss, accuracy=accuracy)
@@ -184,24 +199,41 @@ def save_runs(new: Sequence[Run], recipe: Recipe) -> None:
     runs.cache_clear()
 
 
+def _save(model: Any, name: str) -> None:
+    model.save_pretrained(FOLDER / name)
+    tokenizer().save_pretrained(FOLDER / name)
+    (FOLDER / name / "model.safetensors").chmod(0o644)
+
+
+def save_point(n_kv_heads: int, step: int, model: Any) -> None:
+    """Keep a twin as it is after one of the steps of ``POINTS``; rounded to 16 bits, half as large."""
+    if step in POINTS.get(n_kv_heads, ()):
+        _save(deepcopy(model).half(), point_id(n_kv_heads, step))
+
+
 def main() -> None:
     """Train every twin, with a progress bar; seed 0's are kept, of other seeds only how they went."""
     from tqdm import tqdm
 
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument(
+        "--points", action="store_true", help="only the points of seed 0's training, as far as the last"
+    )
+    asked = parser.parse_args()
     torch.set_num_threads(1)  # with more, sums are rounded in another order and 800 steps end elsewhere
-    recipe = Recipe()
-    for seed in parser.parse_args().seeds:
-        for n_kv_heads in GROUPS:
+    for seed in [0] if asked.points else asked.seeds:
+        for n_kv_heads in POINTS if asked.points else GROUPS:
+            recipe = replace(Recipe(), steps=POINTS[n_kv_heads][-1]) if asked.points else Recipe()
+            after = partial(save_point, n_kv_heads) if seed == 0 else lambda step, model: None
             with tqdm(total=recipe.steps, desc=f"G = {n_kv_heads}, seed {seed}") as bar:
-                model, run = train(n_kv_heads, recipe, seed=seed, on_step=bar.update)
+                model, run = train(n_kv_heads, recipe, seed=seed, on_step=bar.update, after=after)
                 bar.set_postfix(loss=run.loss[-1], accuracy=run.accuracy[-1])
+            if asked.points:
+                continue
             save_runs([run], recipe)
             if seed == 0:
-                model.save_pretrained(FOLDER / twin_id(n_kv_heads))
-                tokenizer().save_pretrained(FOLDER / twin_id(n_kv_heads))
-                (FOLDER / twin_id(n_kv_heads) / "model.safetensors").chmod(0o644)
+                _save(model, twin_id(n_kv_heads))
 
 
 if __name__ == "__main__":
