@@ -400,6 +400,7 @@ PROGRAMS = {
     "cyclonedx-bom": "cyclonedx-py",
     "nbclient": "jupyter-execute",
     "ipykernel": "--kernel_name=python3",
+    "jupyterlab": "jupyterlab",
 }
 """Packages of which a program is started, or what asks for it."""
 

@@ -1,7 +1,6 @@
-"""The head grid in JupyterLab itself, driven in Chromium: ``pip install jupyterlab; python -m tests.in_jupyterlab``.
+"""The head grid in JupyterLab itself, driven in Chromium.
 
-Not among the tests, since JupyterLab takes longer to install and to start than all they need. It says what it found:
-two views in one notebook, a head chosen in one of them as Python sees it, and a saved file that opens as it was.
+Two views in one notebook, a head chosen in one of them as Python sees it, and a saved file that opens as it was.
 """
 
 import json
@@ -13,12 +12,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.drive import FLAGS, PATIENCE, ROOT, find_browser
+from tests.browser.drive import PATIENCE, ROOT
 
 CELLS = (
     """import json, torch, viz
@@ -26,8 +26,9 @@ from pathlib import Path
 
 def told(change):
     grid = change["owner"]
-    Path("told.json").write_text(json.dumps([grid.layer, grid.head, grid.query]))
     grid.save_html("heads.html", title="from JupyterLab")
+    Path("written.json").write_text(json.dumps([grid.layer, grid.head, grid.query]))
+    Path("written.json").rename("told.json")
 
 maps = tuple(torch.softmax(3 * torch.randn(1, 3, 5, 5), -1) for _ in range(2))
 first, second = viz.show(maps, list("abcde")), viz.show(maps[:1], list("vwxyz"), lang="zh")
@@ -35,11 +36,6 @@ first.observe(told, "query")""",
     "first",
     "second",
 )
-
-
-def say(*found: object) -> None:
-    """One line of what was found."""
-    sys.stdout.write(" ".join(map(str, found)) + "\n")
 
 
 def notebook() -> str:
@@ -100,50 +96,41 @@ def _run_all(page: Page) -> Locator:
     return grids
 
 
-def drive(page: Page, address: str, folder: Path) -> None:
-    """What somebody does there; every step is asserted, and said."""
-    page.goto(address)
-    grids = _run_all(page)
-    first, second = grids.nth(0), grids.nth(1)
-    say("two views:", first.locator(".title").inner_text(), "|", second.locator(".title").inner_text())
-    around = page.locator(".jp-Notebook").evaluate("(place) => getComputedStyle(place).backgroundColor")
-    expect(first).to_have_css("--st-background-color", around)
-    first.locator(".thumb").nth(4).hover()
-    expect(first.locator(".says")).to_contain_text("layer 1, head 1")
-    say("pointed at:", first.locator(".says").inner_text())
-    first.locator(".thumb").nth(4).click()
-    first.locator(".token").nth(2).click()
+@pytest.fixture
+def lab_page(browser: Browser) -> Iterator[Page]:
+    """A page of its own: what JupyterLab itself writes into the console is not ours to judge."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.skipif(find_spec("jupyterlab") is None, reason="JupyterLab is not installed: requirements-dev.txt has it")
+def test_two_views_a_head_chosen_in_one_and_a_file_saved_from_it(lab_page: Page, tmp_path: Path) -> None:
+    with lab(tmp_path) as address:
+        lab_page.goto(address)
+        grids = _run_all(lab_page)
+        first, second = grids.nth(0), grids.nth(1)
+        around = lab_page.locator(".jp-Notebook").evaluate("(place) => getComputedStyle(place).backgroundColor")
+        expect(first).to_have_css("--st-background-color", around)
+        first.locator(".thumb").nth(4).hover()
+        expect(first.locator(".says")).to_contain_text("layer 1, head 1")
+        first.locator(".thumb").nth(4).click()
+        first.locator(".token").nth(2).click()
+        told = _told(lab_page, tmp_path)
+        assert told == [1, 1, 2]
+        expect(second.locator(".chip")).to_have_count(0)
+        lab_page.mouse.move(0, 0)
+        said = first.locator(".says").inner_text()
+    alone = lab_page.context.new_page()
+    alone.goto((tmp_path / "heads.html").as_uri())
+    expect(alone.locator(".head-grid .says")).to_have_text(said)
+
+
+def _told(page: Page, folder: Path) -> object:
+    """What Python was told, once it has written it down, behind the file that it saved."""
     deadline = time.monotonic() + PATIENCE / 1000
-    while not (folder / "heads.html").is_file():
+    while not (folder / "told.json").is_file():
         assert time.monotonic() < deadline, "Python was not told"
         page.wait_for_timeout(50)
-    page.wait_for_timeout(500)  # the file is written to its end
-    told = json.loads((folder / "told.json").read_text("utf8"))
-    assert told == [1, 1, 2]
-    say("Python sees:", told)
-    expect(second.locator(".chip")).to_have_count(0)
-    page.mouse.move(0, 0)
-    said = first.locator(".says").inner_text()
-    alone = page.context.new_page()
-    alone.goto((folder / "heads.html").as_uri())
-    expect(alone.locator(".head-grid .says")).to_have_text(said)
-    say("the saved file says:", alone.locator(".head-grid .says").inner_text())
-
-
-def main() -> None:
-    """Start it, drive it, end it."""
-    with TemporaryDirectory() as made, lab(Path(made)) as address, sync_playwright() as playwright:
-        expect.set_options(timeout=PATIENCE)
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
-        page = browser.new_context(viewport={"width": 1400, "height": 1000}).new_page()
-        page.set_default_timeout(PATIENCE)
-        try:
-            drive(page, address, Path(made))
-        finally:
-            if os.environ.get("SHOT"):
-                page.screenshot(path=os.environ["SHOT"])
-        browser.close()
-
-
-if __name__ == "__main__":
-    main()
+    return json.loads((folder / "told.json").read_text("utf8"))
