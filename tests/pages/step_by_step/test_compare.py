@@ -5,11 +5,13 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 from tests.running import checked
 from viz.frame import compute, specs
 from viz.frame.examples import examples
-from viz.text import LANGUAGES, translator
+from viz.frame.format import part
+from viz.text import LANGUAGES, paragraph, translator
 
 TIRED = examples()[0].text
 
@@ -51,3 +53,44 @@ def test_a_word_that_only_one_text_has_is_left_out_of_the_others_bars(open_app):
     alone = open_app("step_by_step", section="compare", text="it was very tired", text_b="it was tired", query=3)
     assert translator("en")("step_by_step.compare_alone", query="very") in [one.value for one in alone.text]
     assert checked(alone, "compare") == (2, 2)
+
+
+def test_a_head_of_another_model_on_the_same_tokens_has_its_row_beside_the_first_ones(open_app):
+    text, link = "red blue red", {"model": "twin-g1", "model_b": "twin-g8", "layer": 1, "head": 2, "query": 2, "key": 1}
+    app = open_app("step_by_step", section="compare", text=text, layer_b=1, head_b=5, **link)
+    a, b = (compute.read(specs.Source(kind="model", text=text, model=name)).layer(1) for name in ("twin-g1", "twin-g8"))
+    for found, name in zip(drawn(app).values(), ("masked", "weights"), strict=True):
+        np.testing.assert_allclose(found[0], getattr(a, name)[2, 2].numpy(), atol=1e-5)
+        np.testing.assert_allclose(found[1], getattr(b, name)[5, 2].numpy(), atol=1e-5)
+    said = [one.value for one in app.text if "twin-g1" in one.value]
+    assert all(part(float(weights[2, 1])) in said[0] for weights in (a.weights[2], b.weights[5]))
+    assert checked(app, "compare") == (3, 3)
+    most = open_app("step_by_step", section="compare", text=text, **link)
+    apart = [(a.weights[2] - each).abs().sum(-1).mean() for each in torch.cat([layer_of_g8(text, i) for i in (0, 1)])]
+    layer, head = divmod(int(torch.stack(apart).argmin()), 8)
+    assert [most.number_input(key=name).value for name in ("layer_b", "head_b")] == [layer, head]
+    assert "layer_b" not in most.query_params
+    for name, other in (("layer_b", 1 - layer), ("head_b", 7 - head)):
+        most.number_input(key=name).set_value(other).run()
+    assert [most.query_params[name] for name in ("layer_b", "head_b")] == [str(1 - layer), str(7 - head)]
+
+
+def layer_of_g8(text, layer):
+    return compute.read(specs.Source(kind="model", text=text, model="twin-g8")).layer(layer).weights
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_models_that_cut_a_text_otherwise_are_compared_by_words_and_by_weights_alone(open_app, lang):
+    """One knows no word of it but its full stop; the other cuts it into more pieces than words."""
+    text, t = "the biochemist misunderstood", translator(lang)
+    app = open_app("step_by_step", section="compare", text=text, model_b="twin-g8", query=2, key=1, lang=lang)
+    assert paragraph(t("second.by_words"), t("second.scores_do_not_add_up")) in [one.value for one in app.caption]
+    ((first, second),) = drawn(app).values()
+    seen = compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL))
+    words = torch.tensor(seen.tokens.words)
+    row = seen.layer(3).weights[1][words == words[2]].mean(0)
+    added = [float(row[words == word].sum()) for word in words.unique()]
+    np.testing.assert_allclose(first[~np.isnan(first)], added, atol=1e-5)
+    assert np.isnan(second).sum() == 2, "[CLS] and [SEP] are the first model's alone"
+    np.testing.assert_allclose(np.nansum(second), 1, atol=1e-5)
+    assert checked(app, "compare") == (2, 2)

@@ -18,11 +18,11 @@ def compare_checks(shown: Shown) -> list[Check]:
     """Of the two maps, the order of the heads, the small map of the chosen head, and the pairs of tokens."""
     wall, two = unpacked(shown.wall), unpacked(shown.two)
     expected = comparison_by_numpy.two_by_torch(shown.compared, shown.what, *shown.heads)
-    off = max(_apart(mine, other) for mine, other in zip(two_maps(two), expected, strict=True))
+    off = max(apart(mine, other) for mine, other in zip(two_maps(two), expected, strict=True))
     changes = comparison_by_numpy.changes_by_torch(shown.compared)
     found = [
         check(f"second.check_{shown.what}", off, 2 * CODE * two["limit"]),
-        check("second.check_change", _apart(wall["measures"], changes), CODE),
+        check("second.check_change", apart(wall["measures"], changes), CODE),
         check("second.check_pairs", comparison_by_numpy.wrong_pairs(shown.compared), 0),
     ]
     if wall["pool"] == 1:
@@ -36,10 +36,10 @@ def _small_map(shown: Shown, wall: dict[str, object]) -> float:
     a, b = comparison_by_numpy.two_by_torch(shown.compared, "weights", *shown.heads)
     codes = np.asarray(wall["values"]).reshape(-1, *a.shape)[layer * int(str(wall["n_heads"])) + head].astype(float)
     seen = np.where(codes == 255, np.nan, codes / 127 - 1)
-    return _apart(seen, np.sign(b - a) * np.sqrt(np.abs(b - a)))
+    return apart(seen, np.sign(b - a) * np.sqrt(np.abs(b - a)))
 
 
-def _apart(a: np.ndarray, b: np.ndarray) -> float:
+def apart(a: np.ndarray, b: np.ndarray) -> float:
     """The largest difference; infinite where only one of them has a number."""
     apart = np.where(np.isnan(a) & np.isnan(b), 0.0, np.abs(a - b))
     return float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))

@@ -45,7 +45,7 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
     """Show two maps and their difference, one row of them as bars, and how every head changes."""
     wall = comparison.differences(compared)
     first = scene.choice.layer, head
-    other = _second_head(second, unpacked(wall)["measures"]) if compared.head else first
+    other = second_head(second, compared) if compared.head else first
     what = state.choice("compared", COMPARED[0], COMPARED)
     two = comparison.two(compared, what, first, other)
     sides = comparison.sides(compared)
@@ -72,9 +72,9 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
     return Shown(compared=compared, wall=wall, two=two, heads=(first, other), what=what)
 
 
-def _second_head(second: Second, changes: np.ndarray) -> Head:
+def second_head(second: Second, compared: Compared) -> Head:
     """The head of the second model; at first the one that is most alike."""
-    capture = second.scene.capture
+    capture, changes = second.scene.capture, unpacked(comparison.differences(compared))["measures"]
     usual = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
     layer = state.whole("layer_b", usual // capture.n_heads, 0, capture.n_layers - 1)
     return layer, state.whole("head_b", usual % capture.n_heads, 0, capture.n_heads - 1)

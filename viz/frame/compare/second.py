@@ -31,12 +31,12 @@ class Second:
     one_training: bool
 
 
-def ask_second(scene: Scene, *, models: bool = True) -> Second | None:
+def ask_second(scene: Scene) -> Second | None:
     """Draw the box of the second text, and the list of second models; None, with a sentence, if it cannot be read."""
     source = scene.choice.source
     with st.container(key="text_b_row", horizontal=True, gap="small"):
         place = st.container(key="text_b_box")
-        model = _model(scene) if models and source.kind == "model" else SAME
+        model = _model(scene) if source.kind == "model" else SAME
     other_model = bool(model) and model != source.model
     usual = source.text if other_model else counterpart(source.text) or source.text
     text = state.text("text_b", usual, limits.CHARACTERS)

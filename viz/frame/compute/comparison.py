@@ -115,6 +115,11 @@ def _laid(compared: Compared, which: str, layer: int) -> Tensor:
     return laid_out(look(steps, seen.tokens, seen.tokens, compared.view).values, places)
 
 
+def maps(compared: Compared, head_a: Head, head_b: Head) -> tuple[Tensor, Tensor]:
+    """One head's weights on both sides, on the slots; NaN where one has no such token."""
+    return _laid(compared, "a", head_a[0])[head_a[1]], _laid(compared, "b", head_b[0])[head_b[1]]
+
+
 @kept
 def differences(compared: Compared) -> Packed:
     """How every head's map changes, ready for the browser, with the number by which heads are ordered."""
