@@ -44,19 +44,6 @@ def texts(bar) -> list[str]:
 
 
 @pytest.mark.parametrize(("lesson", "number"), STEPS)
-def test_every_step_asks_and_keeps_back_what_it_covers(open_app, lesson, number):
-    step = lesson_named(lesson).steps[number - 1]
-    app = open_app(step.page, lesson=lesson, lesson_step=number, lang="zh")
-    bar = said(app)
-    assert (bar["kind"], bar["number"], bar["premise"], bar["done"]) == (step.ask.kind, number, "", "")
-    assert bar["question"] and not bar["reveal"] and not bar["verdict"]
-    assert not re.search(r"[{}]", "".join(texts(bar)))
-    assert bool(pictures(app)) is not step.covers
-    covered = translator("zh")("lesson.covered")
-    assert (covered in [one.value for one in app.markdown]) is step.covers
-
-
-@pytest.mark.parametrize(("lesson", "number"), STEPS)
 def test_every_step_shows_and_says_what_is_so_when_it_is_over(open_app, monkeypatch, lesson, number):
     step = lesson_named(lesson).steps[number - 1]
     over = Progress(done="revealed", hinted=True)

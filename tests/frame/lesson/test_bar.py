@@ -1,4 +1,4 @@
-"""The lesson bar in Chromium: a lesson from its first step to its last by the keyboard; a step on a phone by touch."""
+"""The lesson bar in Chromium: a step by the keyboard, and one on a phone; of all of them is test_every_lesson.py."""
 
 from typing import Any
 
@@ -7,11 +7,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.drive import PHONE, wait_run
 from tests.browser.test_accessibility import look
 
-FOCUSED = """() => {
-  let at = document.activeElement;
-  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-  return `${at.tagName} ${at.type ?? ""} ${at.dataset.does ?? ""} ${at.className}`;
-}"""
 TOP = "() => document.querySelector('[class*=st-key-section_]').getBoundingClientRect().top"
 
 
@@ -21,63 +16,24 @@ def bar(page: Page) -> dict[str, Any]:
     return sent
 
 
-def tab_to(page: Page, *wanted: str) -> None:
-    """Go on by the Tab key, to what has all of this."""
-    for _ in range(80):
-        if all(part in page.evaluate(FOCUSED) for part in wanted):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"{wanted} is not reached")
-
-
-def press(page: Page, *keys: str) -> dict[str, Any]:
-    for key in keys:
-        page.keyboard.press(key)
-    wait_run(page)
-    return bar(page)
-
-
-def answer_by_keyboard(page: Page) -> None:
-    """Answer the step's question: what is chosen first, then what comes after it, until it is right."""
-    asked = bar(page)
-    if asked["kind"] == "head":
-        tab_to(page, "BUTTON", "reveal")
-        press(page, "Enter")
-    elif asked["kind"] == "number":
-        page.keyboard.type("0.32")
-        press(page, "Enter")
-    else:
-        told = press(page, "Space", "Enter")
-        for _ in asked["options"]:
-            if told["done"]:
-                break
-            assert told["verdict"] and told["is_right"] is False, "each wrong answer has its reason"
-            told = press(page, "ArrowRight", "Enter")
-    assert bar(page)["done"]
-
-
-def test_a_lesson_is_done_by_the_keyboard_alone(visit):
+def test_a_wrong_answer_has_its_reason_and_the_right_one_shows_the_picture_on_the_first_screen(visit):
     page = visit("heads", lesson="ten_minutes", viewport=(1280, 720))
-    tab_to(page, "INPUT", "radio")
     status = page.locator(".lesson .said")
     expect(status).to_have_attribute("role", "status")
     expect(status).to_have_attribute("aria-live", "polite")
     look(page)
-    for number in range(1, 8):
-        assert bar(page)["number"] == number
-        expect(page.locator(".st-key-lesson_cover")).to_have_count(0 if number == 5 else 1)
-        answer_by_keyboard(page)
-        expect(status).to_contain_text(bar(page)["reveal"])
-        expect(page.locator(".st-key-lesson_cover")).to_have_count(0)
-        assert page.evaluate(TOP) < 500, "the picture begins on the first screen"
-        assert "A" in page.evaluate(FOCUSED).split() and "main" in page.evaluate(FOCUSED), "the way on has the keyboard"
-        page.keyboard.press("Enter")
-        wait_run(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Lessons")
-    expect(page.locator("ol.lessons")).to_contain_text("7 of 7")
-    page.go_back()
+    page.locator(".lesson").get_by_role("radio").first.focus()
+    for key in ("Space", "Enter"):
+        page.keyboard.press(key)
     wait_run(page)
-    assert (bar(page)["number"], bar(page)["done"]) == (7, "right"), "Back leads to the step, which is done"
+    told = bar(page)
+    assert told["verdict"] and told["is_right"] is False
+    expect(status).to_contain_text(told["verdict"])
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    wait_run(page)
+    assert bar(page)["done"] == "right"
+    assert page.evaluate(TOP) < 500, "the picture begins on the first screen"
 
 
 def test_on_a_phone_a_step_is_answered_explored_and_come_back_to(visit):

@@ -5,7 +5,8 @@ from random import Random
 from playwright.sync_api import Page, expect
 
 from tests.browser.drive import PHONE, eventually, wait_run
-from tests.frame.lesson.test_bar import bar, press, tab_to
+from tests.frame.lesson.hands import Keyboard
+from tests.frame.lesson.test_bar import bar
 from viz import limits
 from viz.lessons.own import own_lesson
 from viz.text import translator
@@ -76,11 +77,14 @@ def test_a_lesson_is_made_kept_passed_on_and_given(visit, new_page, tmp_path):
     expect(given.locator(".lesson legend")).to_have_text(HOSTILE)
     expect(given.locator(".st-key-lesson_cover")).to_be_visible()
     assert bar(given)["title"] == "My <i>class</i>"
-    tab_to(given, "TEXTAREA")
+    hands = Keyboard(given)
+    hands.tab_to("TEXTAREA")
     given.keyboard.type("because .f n")
-    tab_to(given, "BUTTON", "reveal")
-    press(given, "Enter")
+    hands.tab_to("BUTTON", "reveal")
+    hands.press("Enter")
+    wait_run(given)
     expect(given.locator(".st-key-lesson_cover")).to_have_count(0)
     expect(given.locator(".lesson textarea")).to_have_value("because .f n")
-    press(given, "ArrowLeft")
+    hands.press("ArrowLeft")
+    wait_run(given)
     assert (bar(given)["number"], bar(given)["question"]) == (1, "")

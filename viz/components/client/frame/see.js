@@ -1,6 +1,6 @@
 // Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new visit.
 
-import { isTheBrowsers, open } from "../lib/open.js";
+import { follow as goTo, isTheBrowsers } from "../lib/open.js";
 
 const NEW = ["section", "embed", "embed_options"]; // these are the other section's own, or Streamlit's
 let carried = []; // what the pages share
@@ -21,7 +21,7 @@ function follow(event) {
   if (link.target || isTheBrowsers(event)) return;
   event.preventDefault();
   link.closest("[popover]")?.hidePopover();
-  open(link.href);
+  goTo(link.href);
 }
 
 export default function ({ data }) {

@@ -3,9 +3,9 @@
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
-import { isTheBrowsers, open } from "../lib/open.js";
+import { follow, isTheBrowsers, wasFollowed } from "../lib/open.js";
 
-let followed = false; // a link of the bar was followed: the next question takes the keyboard
+const FINGER = "(pointer: coarse)";
 let sent = 0;
 
 export default mount((parent) => new LessonBar(parent));
@@ -48,10 +48,13 @@ class LessonBar {
     if (asked !== this.asked) this.#ask(isNew || before.about !== data.about);
     this.asked = asked;
     this.#say();
-    if (isNew && followed) {
-      followed = false;
-      (this.form.querySelector("input") ?? this.form.querySelector("button, a") ?? this.head.querySelector("a"))?.focus({ preventScroll: true });
-    }
+    if (isNew && wasFollowed()) (this.#first() ?? this.form.querySelector("button, a") ?? this.head.querySelector("a"))?.focus({ preventScroll: true });
+  }
+
+  /** What an answer begins with; on a phone no field takes the keyboard by itself, as half the screen would be its keys. */
+  #first() {
+    const first = this.body.querySelector("input");
+    return first?.type === "text" && matchMedia(FINGER).matches ? this.row.querySelector(".main") : first;
   }
 
   #link(text, href, className, attributes = {}) {
@@ -62,10 +65,9 @@ class LessonBar {
     const link = event.target instanceof Element && event.target.closest("a");
     if (!link || isTheBrowsers(event)) return;
     event.preventDefault();
-    followed = true;
     const to = new URL(link.href), here = new URLSearchParams(location.search);
     for (const name of ["embed", "embed_options"]) for (const value of here.getAll(name)) to.searchParams.append(name, value);
-    open(to.href);
+    follow(to.href);
   }
 
   #head() {
@@ -116,7 +118,7 @@ class LessonBar {
     }
     if (!isHere) return; // what had the keyboard has been drawn anew, or has gone: then the next thing to do has it
     const same = held && this.row.querySelector(`[data-does="${held}"]`);
-    (same || (done ? null : this.body.querySelector("input")) || this.row.querySelector(".main"))?.focus({ preventScroll: true });
+    (same || (done ? null : this.#first()) || this.row.querySelector(".main"))?.focus({ preventScroll: true });
   }
 
   #next(className) {
