@@ -24,7 +24,7 @@ WATCH = """() => {
     window.last = {};
     const changed = () => { last.change = performance.now(); last.first ||= last.change; };
     const inMain = ({ target }) => (target.closest ? target : target.parentElement)?.closest('.stMain');
-    new MutationObserver((changes) => changes.some(inMain) && changed()).observe(document.body,
+    new MutationObserver((changes) => changes.some(inMain) && changed()).observe(document,
         { subtree: true, childList: true, attributes: true, characterData: true });
     for (const name of ['putImageData', 'drawImage', 'fillRect']) {
         const draw = CanvasRenderingContext2D.prototype[name];

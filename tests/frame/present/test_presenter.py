@@ -54,8 +54,13 @@ def test_a_presented_page_is_its_section_alone(open_app):
     assert app.query_params["section"] == "all", "whoever leaves comes back to where they were"
 
 
+TAKEN_IN = """part => performance.getEntriesByType("resource").some(({ name }) => name.includes(part))"""
+
+
 def test_a_lesson_is_presented_by_keys(visit):
     page = visit("heads", present=1, lesson="ten_minutes", viewport=(1280, 720))
+    for part in ("PlotlyChart", "head_grid-", "mask_painter-"):  # what later steps show, and this one does not
+        page.wait_for_function(TAKEN_IN, arg=part)
     dark, cover = page.locator(".dark"), page.locator(".st-key-lesson_cover")
     assert (told(page)["at"], told(page)["of"], told(page)["asks"]) == (1, 7, True)
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)

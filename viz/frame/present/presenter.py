@@ -2,24 +2,29 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.components.mount import mount
+from viz.components.bundle import views
+from viz.components.mount import address, mount
 from viz.frame import lesson, state
 from viz.frame.format import number
 from viz.frame.lesson.bar import do
 from viz.frame.present.ahead import Draw, Step, prepare
 from viz.frame.present.ways import Place, Sections, leave, place
-from viz.frame.share.address import address, code_rows, is_local
+from viz.frame.share.address import address as link_of_view
+from viz.frame.share.address import code_rows, is_local
 from viz.frame.sidebar import path_of
+from viz.streamlit_internals import later_modules
 from viz.text import Translate, sentences
 
 KEY, NOTES = "presenter", "notes"
 _CODE = "_present_code"
+APART = ("compare", "figure", "frame", "lesson", "lib", "present", "share", "start", "take_away")
+"""Views that no section shows, or that are there."""
 
 
 def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections, draw_page: Draw) -> None:
@@ -33,9 +38,17 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections, d
         "leave": leave(page),
         "notes": f"{path_of(page)}?notes=1&lang={lang}",
         "code": _code(t) if st.session_state.get(_CODE) == step else None,
+        "modules": modules(),
     }
     mount("present/presenter", key=KEY, data=shown, on_did_change=partial(_take, step))
     prepare(list(_coming(page, found)), draw_page)
+
+
+@cache
+def modules() -> list[str]:
+    """Where the browser finds the code of what any step may show, the largest first: read while one is shown."""
+    shown = (view for view in views() if view.partition("/")[0] not in APART)
+    return [*later_modules(), *map(address, shown)]
 
 
 def _coming(page: str, found: Place) -> Iterator[Step]:
@@ -76,7 +89,7 @@ def _take(step: str) -> None:
 
 def _code(t: Translate) -> dict[str, Any]:
     """What is shown, as a code; and what has to be said of it."""
-    found = address(lang=st.session_state["lang"])
+    found = link_of_view(lang=st.session_state["lang"])
     rows, note = code_rows(found), ""
     if not rows:
         note = t("share.too_long")

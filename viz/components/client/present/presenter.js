@@ -12,6 +12,8 @@ const KEYS = {
   ArrowRight: "next", PageDown: "next", " ": "next", ArrowLeft: "previous", PageUp: "previous", ".": "blank", b: "blank",
   f: "full", n: "notes", q: "code", Escape: "escape",
 };
+const IDLE = 300; // ms that a step has been shown before the code of others is taken in
+let ahead = null; // that code, once for as long as the page is open
 let shown = null; // the view that the keys belong to: for a moment there are two, of this page and of the last one
 
 export default mount((parent) => new Presenter(parent));
@@ -46,6 +48,7 @@ class Presenter {
     shown = this;
     this.#draw();
     this.#tell();
+    ahead ??= setTimeout(() => takeIn(data.modules), IDLE);
     const waiting = this.waiting;
     this.waiting = null;
     if (waiting) this.#do(waiting);
@@ -129,5 +132,15 @@ class Presenter {
   #tell() {
     const { at, of, title, note, minutes, following, asks } = this.data;
     this.channel.postMessage({ id: idOf(), from: "page", at, of, title, note, minutes, following, asks, blank: !this.dark.hidden });
+  }
+}
+
+/** Have the browser read the code of what other steps show, one file after the other. One that cannot be fetched now is not
+ * imported: a browser may remember that it failed, and it will be asked for again when it is shown. */
+async function takeIn(modules) {
+  for (const module of modules) {
+    const { href } = new URL(module, location.href);
+    const isThere = await fetch(href).then((answer) => answer.ok, () => false);
+    if (isThere) await import(href).catch(() => {});
   }
 }
