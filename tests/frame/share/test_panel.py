@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.drive import PHONE, wait_run
+from viz.components.bundle import CLIENT
 from viz.text import translator
 
 T = translator("en")
@@ -63,3 +64,18 @@ def test_a_view_is_passed_on(visit, new_page, server):
     ours = [message for message in told if "stCommVersion" not in message]  # what Streamlit tells by itself
     assert ours, "the height is told"
     assert all(set(message) == {"headlightHeight"} for message in ours), "and nothing else"
+
+
+def test_a_slider_that_a_view_draws_is_hidden_too(visit):
+    page = visit("convolution", section="windows", without="w_alpha-mix")
+    slider = page.locator(".quadratic .slider")
+    expect(slider.and_(page.locator("[data-link=w_delta]")).first).to_be_visible()
+    for name in ("w_alpha", "mix"):
+        expect(slider.and_(page.locator(f"[data-link={name}]")).first).not_to_be_visible()
+
+
+def test_every_slider_of_a_view_can_be_hidden():
+    names = {"temperature", "alpha", "w_alpha", "w_delta", "mix", "pe_width", "pe_n", "base", "pe_at"}
+    rules = "".join(style.read_text("utf8") for style in CLIENT.glob("*/*.css"))
+    rule = r'@container style\(--without-(\w+): 1\) \{ \[data-link="\1"\] \{ display: none; \} \}'
+    assert set(re.findall(rule, rules)) == names

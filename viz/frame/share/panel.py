@@ -73,7 +73,8 @@ def hide(names: frozenset[str]) -> None:
     if names:
         wanted = sorted(HIDDEN_AS.get(name, name) for name in names)
         rules = ", ".join(f".st-key-{name}, .st-key-chip_{name}" for name in wanted)
-        st.html(f"<style>.stApp :is({rules}) {{ display: none !important; }}</style>")
+        told = " ".join(f"--without-{name}: 1;" for name in sorted(names))  # views hide what they draw themselves
+        st.html(f"<style>.stApp :is({rules}) {{ display: none !important; }} .stApp {{ {told} }}</style>")
 
 
 HIDDEN_AS = {"text": "text_row", "examples": "_example"}

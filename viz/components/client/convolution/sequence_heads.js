@@ -37,8 +37,8 @@ export class SequenceHeads extends LiveView {
     });
     const reach = { min: -12, max: 12, step: 0.1 };
     this.sliders = {
-      alphas: slider("alpha", words.alpha, ALPHA.range, { ...ALPHA, input: ofHead("alphas"), change: tell }),
-      deltas: slider("delta", words.delta, reach, { say: (value) => `Δ = ${minus(value)}`, input: ofHead("deltas"), change: tell }),
+      alphas: slider("alpha", words.alpha, ALPHA.range, { ...ALPHA, link: "w_alpha", input: ofHead("alphas"), change: tell }),
+      deltas: slider("delta", words.delta, reach, { link: "w_delta", say: (value) => `Δ = ${minus(value)}`, input: ofHead("deltas"), change: tell }),
       mix: slider("mix", words.mix, { min: 0, max: 1, step: 0.01 }, {
         say: (value) => `λ = ${value}`, input: (value) => this.change(() => (this.choice.mix = value)), change: tell,
       }),

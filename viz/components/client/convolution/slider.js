@@ -1,9 +1,10 @@
-// A labelled slider with its value written beside it; alpha goes in even steps of a ratio, with 0 at its left end.
+// A labelled slider with its value written beside it, by its `link` hidden where a link says so (without=); alpha goes in
+// even steps of a ratio, with 0 at its left end.
 
 import { element } from "../lib/dom.js";
 
-export function slider(name, label, range, { read = Number, write = String, say = String, input, change }) {
-  const made = element("label", "slider"), output = element("output");
+export function slider(name, label, range, { link = name, read = Number, write = String, say = String, input, change }) {
+  const made = element("label", "slider", { "data-link": link }), output = element("output");
   const bar = element("input", "", { type: "range", "data-name": name, ...range });
   bar.addEventListener("input", () => input(read(Number(bar.value))));
   bar.addEventListener("change", change);

@@ -49,7 +49,7 @@ export function buildPanel(root, words, measures, act) {
 }
 
 function temperature(words, act) {
-  const made = element("div", "temperature"), label = element("label", "", {}, words.temperature);
+  const made = element("div", "temperature", { "data-link": "temperature" }), label = element("label", "", {}, words.temperature);
   const slider = element("input", "", { type: "range", min: "-20", max: "20", step: "1" });
   const value = element("output"), reset = element("button", "plain", { type: "button" }, words.temperature_reset);
   const note = element("p", "note");

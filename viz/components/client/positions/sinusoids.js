@@ -98,7 +98,8 @@ class Sinusoids extends LiveView {
   }
 
   #slider(bar, key, range, read) {
-    const label = element("label", "slider"), title = element("span", "name"), value = element("output");
+    const link = key === "base" ? key : key === "d_model" ? "pe_width" : `pe_${key}`; // what a link calls it (without=)
+    const label = element("label", "slider", { "data-link": link }), title = element("span", "name"), value = element("output");
     this.named[key] = title;
     const input = element("input", "", { type: "range", ...range, "data-name": key });
     input.addEventListener("input", () => this.change((choice) => Object.assign(choice, read(+input.value))));
