@@ -127,3 +127,6 @@ def test_arcs_meet_their_words_however_large_they_are_shown(visit):
         return path.width ? Math.min(Math.abs(path.left - middle), Math.abs(path.right - middle)) : 0;
     }))""")
     assert farthest < 30, "half the width of the thickest arc"
+    assert page.locator(".stMain").evaluate("main => main.scrollHeight") <= SCREEN[1], "one screen"
+    below, keys = page.locator(".start form").bounding_box(), page.locator(".presenter").bounding_box()
+    assert below["y"] + below["height"] <= keys["y"], "and nothing below the keys"
