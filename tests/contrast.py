@@ -36,3 +36,9 @@ def contrast(one: Colour, other: Colour) -> float:
     """From 1 (the same colour) to 21 (black on white)."""
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+def lightness(colour: Colour) -> float:
+    """What is left of a colour in black and white: CIE L*, 0 (black) to 100 (white)."""
+    share = _luminance(colour)
+    return 116 * share ** (1 / 3) - 16 if share > (6 / 29) ** 3 else share * (29 / 3) ** 3
