@@ -138,3 +138,19 @@ def test_a_section_is_a_worksheet_and_light_on_a_dark_screen(visit):
     assert T("masks.title") in sheet and T("masks.editor.title") in sheet
     expect(page.get_by_test_id("stSidebar")).not_to_be_visible()
     assert is_pale(page) == []
+
+
+def test_a_dark_page_is_printed_black_on_white(visit):
+    """By the browser's own Print, with or without backgrounds; and what is written stays text."""
+    page = visit("masks", source="words", mask="causal", scheme="dark")
+    picture = page.locator(".painter canvas.mask")
+    expect(picture).to_have_css("filter", "none")
+    assert T("masks.title") in " ".join(printed(page, "A4"))
+    page.emulate_media(media="print", color_scheme="dark")
+    expect(picture).to_have_css("filter", "invert(1) hue-rotate(180deg)")
+    for behind in ("stAppViewContainer", "stMain"):
+        expect(page.get_by_test_id(behind)).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(255, 255, 255)")
+    assert is_pale(page) == []
+    page.emulate_media(media="print", color_scheme="light")
+    expect(picture).to_have_css("filter", "none")

@@ -30,6 +30,15 @@ const $dressed = (sent) => {{
 """
 """Streamlit would send a component's style with every change of its data; ``mount`` says why data is in a list."""
 
+PRINTED = """@media print { @container style(--page-ink: #fff) {
+  * { color: #000 !important; }
+  :not([style*="background"]) { background-color: transparent !important; }
+  canvas { filter: invert(1) hue-rotate(180deg); }
+} }
+"""
+"""Of every view: what it shows on a dark page is printed black on white (``assets/style.css``). The colours that a
+canvas is drawn in stay as they were, because it is turned over."""
+
 
 def views() -> list[str]:
     """Every view, by its folder and name, as in "masks/growing": what has a style of its own name is one."""
@@ -96,9 +105,9 @@ def _scope(module: Path, names: list[str]) -> str:
 
 
 def _style(entry: Path) -> str:
-    """The style of a view, behind those of the views it is made of."""
+    """The style of a view, behind those of the views it is made of, and what holds for all."""
     styles = [module.with_suffix(".css") for module in _in_order(entry)[0]]
-    return "".join(style.read_text("utf8") for style in styles if style.is_file())
+    return PRINTED + "".join(style.read_text("utf8") for style in styles if style.is_file())
 
 
 def dressed(view: str) -> str:

@@ -58,7 +58,8 @@ class Keyboard:
             now.insert(to, code)
         self.check()
 
-    def head(self, layer: int, head: int, at: tuple[int, int]) -> None:
+    def head(self, wanted: tuple[int, int], at: tuple[int, int]) -> None:
+        layer, head = wanted
         self.tab_to("thumb")
         self.times("ArrowUp" if layer < at[0] else "ArrowDown", abs(layer - at[0]))
         self.times("ArrowLeft" if head < at[1] else "ArrowRight", abs(head - at[1]))
@@ -128,8 +129,9 @@ class Finger:
             now.insert(to, code)
         self.check()
 
-    def head(self, layer: int, head: int, at: tuple[int, int]) -> None:
+    def head(self, wanted: tuple[int, int], at: tuple[int, int]) -> None:
         del at
+        layer, head = wanted
         self.page.locator(".head-grid .thumb").nth(12 * layer + head).tap()
 
     def cell(self, row: int, column: int) -> None:

@@ -70,7 +70,7 @@ def pick(hand: Keyboard | Finger, kind: str, asked: dict[str, Any], right: Any) 
     """Choose in the page itself."""
     match kind:
         case "head":
-            hand.head(*right, at=asked["picked"][0])
+            hand.head(right, asked["picked"][0])
         case "cell":
             hand.cell(*right)
         case "mask":
