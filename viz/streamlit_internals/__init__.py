@@ -273,8 +273,6 @@ def add_metrics(counts: Counts | Gauges) -> None:
 STATIC = Path(streamlit.__file__).with_name("static")
 _ELEMENTS = ("ButtonGroup", "TextArea", "Selectbox", "BidiComponent", "Button", "PageLink", "Html")
 """What every page of the app shows and Streamlit's own page does not bring along, as its files are called."""
-_LATER = ("PlotlyChart", "DataFrame", "Slider", "NumberInput", "Checkbox", "Button")
-"""Figures, tables, controls: what only some sections show."""
 
 
 def index_page() -> str:
@@ -286,13 +284,6 @@ def static_files() -> frozenset[str]:
     """Streamlit's files whose names hold a hash of their content, as its page names them: "static/js/..."."""
     files = (file.relative_to(STATIC).as_posix() for file in (STATIC / "static").rglob("*") if file.is_file())
     return frozenset(file for file in files if re.search(r"\.[\w-]{8}\.\w+$", file))
-
-
-def later_modules() -> list[str]:
-    """The modules of what not every page shows, which Streamlit asks for with the first of each."""
-    scripts = STATIC / "static" / "js"
-    found = [file.name for name in _LATER for file in scripts.glob(f"{name}.*.js")]
-    return [f"static/js/{name}" for name in found]
 
 
 def element_modules() -> list[str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from tests.browser.drive import frame
 from tests.browser.test_head_grid import place
 
 FOCUSED = """() => {
@@ -144,6 +145,7 @@ class Finger:
         canvas = self.page.locator(".painter canvas.mask")
         canvas.scroll_into_view_if_needed()
         for row, column in cells:
+            frame(self.page)  # what is said above the picture follows each tap
             x, y = self.page.locator(".painter").evaluate(
                 """(root, [row, column]) => {
                     const { room, cell } = root.painter.square, box = root.painter.maskCanvas.getBoundingClientRect();

@@ -18,11 +18,13 @@ from viz.frame.present.ways import Place, Sections, leave, place
 from viz.frame.share.address import address as link_of_view
 from viz.frame.share.address import code_rows, is_local
 from viz.frame.sidebar import path_of
-from viz.streamlit_internals import later_modules
+from viz.streamlit_internals import STATIC
 from viz.text import Translate, sentences
 
 KEY, NOTES = "presenter", "notes"
 _CODE = "_present_code"
+LATER = ("PlotlyChart", "DataFrame", "Slider", "NumberInput", "Checkbox", "Button")
+"""Figures, tables, controls: Streamlit asks for their code with the first of a kind."""
 APART = ("compare", "figure", "frame", "lesson", "lib", "present", "share", "start", "take_away")
 """Views that no section shows, or that are there."""
 
@@ -47,8 +49,9 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections, d
 @cache
 def modules() -> list[str]:
     """Where the browser finds the code of what any step may show, the largest first: read while one is shown."""
+    files = [file.name for name in LATER for file in (STATIC / "static" / "js").glob(f"{name}.*.js")]
     shown = (view for view in views() if view.partition("/")[0] not in APART)
-    return [*later_modules(), *map(address, shown)]
+    return [*(f"static/js/{file}" for file in files), *map(address, shown)]
 
 
 def _coming(page: str, found: Place) -> Iterator[Step]:
