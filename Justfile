@@ -19,9 +19,9 @@ types-js:
 unit:
     pytest -m unit -n 2 --dist loadfile viz/core tests/core tests/figures tests/components tests/scheduler
 
-# Everything, three at a time: two cores are idle while browsers wait. In tests/conftest.py's order, long files first.
+# Everything, four at a time: two cores are idle while browsers wait. In tests/conftest.py's order, long files first.
 test:
-    pytest -n 3 --dist loadfile --no-loadscope-reorder
+    pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # One layer: unit, models, app, browser or server.
 layer name:
