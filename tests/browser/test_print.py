@@ -154,3 +154,26 @@ def test_a_dark_page_is_printed_black_on_white(visit):
     assert is_pale(page) == []
     page.emulate_media(media="print", color_scheme="light")
     expect(picture).to_have_css("filter", "none")
+
+
+SIGNS = """(root) => {
+  const { place: { left, top, w, h }, data: { values, shape }, canvas } = root.matrix;
+  const context = canvas.getContext('2d');
+  const dots = canvas.width / canvas.clientWidth;
+  const around = (x, y) => context.getImageData((x - 1) * dots, (y - 1) * dots, 3 * dots, 3 * dots).data;
+  return [...values].map((value, at) => {
+    const x = left + (at % shape[1]) * w + (w - 1) / 4, y = top + Math.floor(at / shape[1]) * h;
+    const above = around(x, y + (h - 1) / 4), below = around(x, y + (3 * (h - 1)) / 4);
+    return [Math.sign(value), above.some((part, i) => Math.abs(part - below[i]) > 40)];
+  });
+}"""
+"""Of each cell of a matrix its sign, and whether anything is drawn a quarter of its diagonal up."""
+
+
+def test_on_paper_what_is_below_zero_has_a_stroke_through_it(visit):
+    """In black and white, blue and orange of one size are the same grey."""
+    page = visit("positions", section="added", source="words", print=1)
+    expect(page.locator(".matrix canvas")).to_have_count(3)
+    found = [cell for root in page.locator(".matrix").all() for cell in root.evaluate(SIGNS)]
+    assert {sign for sign, _ in found} >= {-1, 1}
+    assert [is_inked for _, is_inked in found] == [sign < 0 for sign, _ in found]

@@ -37,7 +37,7 @@ def test_maps_of_a_batch_are_transformers_own(name, loaded, checkpoint):
     for number, maps in seen.items():
         with torch.inference_mode():
             weights = reference(input_ids=texts[number].ids[None], output_attentions=True).attentions
-        assert_close(maps, torch.cat(list(weights)), rtol=0, atol=1e-6)
+        assert_close(maps, torch.cat(list(weights)), rtol=0, atol=1e-5)  # a batch is added up in another order
 
 
 def test_an_encoder_decoder_is_scored_by_its_encoder(loaded):

@@ -311,9 +311,9 @@ def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
     ("link", "wanted", "values"),
     [
         ({}, "far_t5", {"flat": "91", "end": "1.57"}),
-        ({}, "far_learned", {"known": "512"}),
+        ({}, "far_learned", {"known": "512", "model": compute.DEFAULT_MODEL}),
         ({"trained": 8}, "far_t5_short", {"flat": "91", "last": "1.57"}),
-        ({"trained": 64}, "far_learned_cut", {"known": "64"}),
+        ({"trained": 64}, "far_learned_cut", {"known": "64", "model": compute.DEFAULT_MODEL}),
         ({"base": 2, "trained": 1024}, "far_sinusoidal_all", {"end": "X", "pairs": "192", "n": "1,024"}),
         ({"base": 2, "trained": 1024}, "far_rope_halves_all", {"end": "X", "pairs": "16", "n": "1,024"}),
         ({"trained": 8, "near_delta": -8}, "far_quadratic", {"at": "0", "end": "−24.5"}),

@@ -107,8 +107,11 @@ class Matrix {
   }
 
   #paint(context, colours) {
-    const { left, top, wide, tall } = this.place;
+    const { left, top, w, h, wide, tall } = this.place;
     this.#cells(context);
+    const isOnPaper = getComputedStyle(this.root).getPropertyValue("--paper").trim() === "1";
+    this.hatches = isOnPaper && this.data.kind === "signed" && Math.min(w, h) >= GAPPED;
+    if (this.hatches) this.#hatch(context);
     context.globalAlpha = 0.3;
     context.strokeRect(left + 0.5, top + 0.5, wide - 1, tall - 1);
     context.globalAlpha = 1;
@@ -131,6 +134,19 @@ class Matrix {
       context.fillStyle = css(hue, opacity);
       context.fillRect(x, y, w - 1, h - 1);
     });
+  }
+
+  /** A stroke through what is below zero: in black and white both signs are grey. */
+  #hatch(context) {
+    const { left, top, w, h } = this.place, columns = this.data.shape[1];
+    context.beginPath();
+    this.data.values.forEach((value, at) => {
+      if (!(value < 0 && Number.isFinite(value))) return;
+      const x = left + (at % columns) * w, y = top + Math.floor(at / columns) * h;
+      context.moveTo(x, y + h - 1);
+      context.lineTo(x + w - 1, y);
+    });
+    context.stroke();
   }
 
   /** Each number in its cell, all of one size: as large as the longest allows, and not at all if that is too small. */
@@ -219,6 +235,14 @@ class Matrix {
     context.globalAlpha = 0.3;
     context.strokeRect(x + 0.5, top + 0.5, BAR - 1, tall - 1);
     context.globalAlpha = 1;
+    if (this.hatches) {
+      context.beginPath();
+      for (let y = top + tall / 2 + BAR; y <= top + tall; y += BAR) {
+        context.moveTo(x, y);
+        context.lineTo(x + BAR, y - BAR);
+      }
+      context.stroke();
+    }
     const ends = kind === "signed" ? [limit, 0, -limit] : [limit, 0];
     [context.textAlign, context.textBaseline] = ["left", "middle"];
     ends.forEach((value, i) => {
