@@ -4,6 +4,7 @@ from functools import partial
 
 from torch import Tensor
 
+from viz import limits
 from viz.frame.compute import model, results
 from viz.frame.waiting import until
 from viz.models.atlas import make
@@ -11,7 +12,7 @@ from viz.models.atlas.copying import drawn_words
 from viz.models.atlas.corpus import repeated_tokens
 from viz.models.atlas.file import shipped
 from viz.models.atlas.make import CHUNK, Atlas
-from viz.scheduler.cache import Kept
+from viz.scheduler.cache import Kept, Key
 
 kept = partial(Kept, store=results, kind="atlas", wait=until)
 
@@ -33,7 +34,12 @@ def others(model_id: str) -> dict[str, Tensor]:
     return make.score_others(model(model_id))
 
 
-@kept
+def _kind(key: Key) -> str:
+    """A large model with random weights stands beside its own."""
+    return "atlas_by_chance" if 4 * model(str(key[1])).entry.parameters > limits.PASS_BYTES / 2 else "atlas"
+
+
+@partial(Kept, store=results, kind=_kind, wait=until)
 def by_chance(model_id: str, lines: tuple[str, ...]) -> dict[str, Tensor]:
     """The scores of a model of random weights, on some of the lines."""
     return make.score_by_chance(model(model_id), lines)

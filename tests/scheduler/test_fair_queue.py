@@ -89,9 +89,9 @@ def test_a_place_stays_for_what_does_not_take_long(called):
     assert called[4:] == ["text"]
 
 
-def test_what_takes_long_stands_in_the_line_anew_with_each_part(called):
+def test_what_has_many_parts_stands_in_the_line_anew_with_each(called):
     """An atlas of twenty parts would come before all others each time, since its visitor did."""
-    turns, asks = Turns(1, 7, {"atlas": 1}), contextvars.copy_context()
+    turns, asks = Turns(1, 7, {"atlas": 1}, anew={"atlas"}), contextvars.copy_context()
     asks.run(come)
     part = asks.run(enter, turns, called, "a part", "atlas")
     enter(turns, called, "another visitor")

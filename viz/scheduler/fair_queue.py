@@ -5,7 +5,7 @@ import threading
 import time
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Ticket:
     begin: Callable[[], None]
     came: float = field(default_factory=lambda: _came.get(time.monotonic()))
     stands: float = field(init=False)
-    """Where in the line: by when the visitor came, but by when each part is asked for of work that takes long."""
+    """Where in the line: by when the visitor came, or, of some kinds of work, by when each part is asked for."""
 
     def __post_init__(self) -> None:
         self.stands = self.came
@@ -64,7 +64,8 @@ class Turns:
         places: how many may be at work at once.
         line: how many may wait.
         at_once: for kinds of work that take long, how many of the places each may have. Who waits for such a place lets
-            others by, and stands in the line anew with each part.
+            others by.
+        anew: kinds of work of many parts, of which each stands in the line by itself.
         quick: how many of the places such kinds leave free, all together, for what does not take long.
         as_large: for some kinds, how many computations one of it takes the memory of; what takes little goes on where
             there is no room for more.
@@ -79,9 +80,10 @@ class Turns:
         ceiling: Ceiling | None = None,
         as_large: Mapping[str, float] = MappingProxyType({}),
         quick: int = 0,
+        anew: Container[str] = (),
     ) -> None:
         self.places, self.line, self.ceiling = places, line, ceiling or Ceiling()
-        self._quick = quick
+        self._quick, self._anew = quick, anew
         self.closed = False
         self._at_once, self._as_large = at_once, as_large
         self._waiting, self._working = list[Ticket](), set[Ticket]()
@@ -97,7 +99,7 @@ class Turns:
         if self.closed:
             raise ModelError("closing")
         ticket = Ticket(kind, begin)
-        if self.is_long(kind):
+        if kind in self._anew:
             ticket.stands = max(ticket.came, time.monotonic())
         with self._lock:
             insort(self._waiting, ticket, key=attrgetter("stands"))
@@ -118,7 +120,7 @@ class Turns:
         with self._lock:
             if ticket in self._waiting and (came := _came.get(ticket.came)) < ticket.came:
                 ticket.came = came
-                if not self.is_long(ticket.kind):
+                if ticket.kind not in self._anew:
                     self._waiting.remove(ticket)
                     ticket.stands = came
                     insort(self._waiting, ticket, key=attrgetter("stands"))

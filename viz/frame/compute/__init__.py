@@ -61,14 +61,16 @@ turns = Turns(
         "measure": limits.MEASUREMENTS,
         "long": limits.LONG_PASSES,
         "atlas": limits.ATLAS_PASSES,
+        "atlas_by_chance": limits.ATLAS_PASSES,
     },
     memory,
     {
         "sentence": limits.SENTENCE_PASS_BYTES / limits.PASS_BYTES,
         "long": max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
-        "atlas": math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES),
+        "atlas_by_chance": math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES),
     },
     limits.QUICK,
+    {"atlas", "atlas_by_chance"},
 )
 models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.COMPUTATION_SECONDS, aside=aside)
 results = Store(
@@ -78,10 +80,10 @@ results = Store(
 
 def kept(function: Callable[P, R]) -> Kept[P, R]:
     """Compute in turn, once for all who ask, and keep."""
-    return Kept(function, results, _kind, until)
+    return Kept(function, results, kind_of, until)
 
 
-def _kind(key: Key) -> str:
+def kind_of(key: Key) -> str:
     """What is computed of a sentence is done at once; of a text it takes long."""
     return "text" if len(str(key).encode()) > limits.SENTENCE_BYTES else "sentence"
 

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
 from viz import limits
-from viz.frame.compute import models, turns
+from viz.frame.compute import kind_of, models, turns
 from viz.frame.waiting import aside, called_away, memory, until
 from viz.scheduler.cache import Kept, Store
 
@@ -26,7 +26,7 @@ def kept_pass(function: Callable[P, R]) -> Kept[P, R]:
 
 def kept_long(function: Callable[P, R]) -> Kept[P, R]:
     """What is made of such a pass."""
-    return Kept(function, store, "text", until)
+    return Kept(function, store, kind_of, until)
 
 
 def most_tokens() -> int:
