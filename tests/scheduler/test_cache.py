@@ -357,6 +357,15 @@ def test_what_is_kept_gives_way(turns):
     assert store.bytes == 0
 
 
+def test_what_is_small_stays_where_memory_is_short(turns):
+    store = Store(1_000_000, turns, seconds=60, small=2_000 + OVERHEAD)
+    read = keep(lambda n: torch.full((n,), 0.0), store)
+    for n in (250, 25_000, 251):
+        read(n)
+    store.shrink(float("inf"))
+    assert [read.key(n) in store for n in (250, 25_000, 251)] == [True, False, True]
+
+
 class Result:
     """Stands for tensors, whose bytes Python's collector does not count."""
 

@@ -46,6 +46,7 @@ class Store:
         aside: entered around all waiting, by whoever asks for a result, and around what is computed for long.
         short: seconds after which a computation is long; 0: all are, as is every kind that has fewer places.
         apart: storages that results share with what lives longer than they do (a model's weights), counted elsewhere.
+        small: bytes of a result that is not forgotten where memory is short, but only where all are too many.
     """
 
     def __init__(
@@ -57,9 +58,10 @@ class Store:
         aside: Callable[[], AbstractContextManager[None]] = nullcontext,
         short: float = 0,
         apart: Container[int] = (),
+        small: int = 0,
     ) -> None:
         self.most_bytes, self.turns, self.seconds, self.apart = most_bytes, turns, seconds, apart
-        self.called_away, self.aside, self.short = called_away, aside, short
+        self.called_away, self.aside, self.short, self.small = called_away, aside, short, small
         self.bytes = 0
         self._kept = OrderedDict[Key, Entry]()
         self._staying = dict[Key, Entry]()
@@ -218,11 +220,17 @@ class Store:
             self._kept.clear()
 
     def shrink(self, n_bytes: float) -> None:
-        """Forget results, the least recently used first, until so many bytes are no longer kept here."""
+        """Forget results, the least recently used first, until so many bytes are no longer kept here.
+
+        Small ones stay: to forget them gives back nothing, and an atlas is made of dozens that took a second each.
+        """
         with self._lock:
             until = self.bytes - n_bytes
-            while self._kept and self.bytes > until:
-                self._drop(self._kept.popitem(last=False)[1])
+            for key, entry in list(self._kept.items()):
+                if self.bytes <= until:
+                    break
+                if entry.own + sum(entry.storages.values()) > self.small:
+                    self._drop(self._kept.pop(key))
 
     def forget(self, name: Hashable) -> None:
         """Forget the results whose keys begin with this."""

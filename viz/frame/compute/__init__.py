@@ -74,7 +74,14 @@ turns = Turns(
 )
 models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.COMPUTATION_SECONDS, aside=aside)
 results = Store(
-    limits.CACHE_BYTES, turns, limits.COMPUTATION_SECONDS, called_away, aside, limits.SHORT_SECONDS, models.storages
+    limits.CACHE_BYTES,
+    turns,
+    limits.COMPUTATION_SECONDS,
+    called_away,
+    aside,
+    limits.SHORT_SECONDS,
+    models.storages,
+    limits.SMALL_BYTES,
 )
 
 
