@@ -206,8 +206,8 @@ CACHE_BYTES = whole("CACHE_MB", 300, 50, 100_000) * 10**6
 50 MB in all layers and heads, one layer of 512 tokens 50 MB."""
 
 SMALL_BYTES = 100_000
-"""Of a result that stays where memory is short: to forget it gives back nothing. Twenty sentences of an atlas take 60 kB
-and a second, and a whole one was computed over and over."""
+"""Of a result that stays where memory is short: to forget it gives back nothing. Twenty sentences of an atlas take
+60 kB and a second, and a whole one was computed over and over."""
 
 LONG_KEPT_BYTES = whole("LONG_MB", 900, 50, 100_000) * 10**6
 """Of long texts' q and k, and of the maps made of them: two of the longest that SmolLM2 reads."""

@@ -125,3 +125,19 @@ def test_what_takes_little_goes_on_while_a_large_one_has_all_that_is_left(proces
     second.ask()
     third.context.run(process.turns.enter, "little", lambda: process.begun.append("little"))
     assert process.begun == ["first", "little"]
+
+
+def test_what_takes_long_leaves_room_for_what_others_have_begun(process):
+    """Two that begin in the same moment would both find the room that is there for one."""
+    process.turns = Turns(3, 7, {"text": 2}, process.ceiling)
+    process.bytes = 500  # 500 are left: for one of 300, not for two
+    first, second = Visitor(process, "first"), Visitor(process, "second")
+    for visitor in (second, first):
+        visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.begun.append(name))
+    assert process.begun == ["second", "first"], "who came first goes on all the same"
+    third = Visitor(process, "third")
+    process.turns = Turns(3, 7, {"text": 2}, process.ceiling)
+    process.begun.clear()
+    for visitor in (first, third):
+        visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.begun.append(name))
+    assert process.begun == ["first"]

@@ -186,7 +186,7 @@ class Turns:
         for ticket in self._waiting:
             if len(self._working) == self.places:
                 break
-            if self._has_place(ticket.kind, busy) and self._may_begin(ticket):
+            if self._has_place(ticket.kind, busy) and self._may_begin(ticket, busy):
                 busy[ticket.kind] += 1
                 self._working.add(ticket)
                 called.append(ticket)
@@ -196,11 +196,16 @@ class Turns:
     def _has_place(self, kind: str, busy: Mapping[str, int]) -> bool:
         if not self.is_long(kind):
             return True
-        long = sum(n for other, n in busy.items() if self.is_long(other))
-        return busy.get(kind, 0) < self._at_once[kind] and long < self.places - self._quick
+        return busy.get(kind, 0) < self._at_once[kind] and self._long(busy) < self.places - self._quick
 
-    def _may_begin(self, ticket: Ticket) -> bool:
-        return self.ceiling.has_room(self._as_large.get(ticket.kind, 1)) or self.ceiling.is_first(ticket.came)
+    def _may_begin(self, ticket: Ticket, busy: Mapping[str, int]) -> bool:
+        """Whether there is memory for it, and for what others that take long, and have begun, have not taken yet."""
+        beside = self._long(busy) if self.is_long(ticket.kind) else 0
+        as_large = self._as_large.get(ticket.kind, 1) + beside
+        return self.ceiling.has_room(as_large) or self.ceiling.is_first(ticket.came)
+
+    def _long(self, busy: Mapping[str, int]) -> int:
+        return sum(n for kind, n in busy.items() if self.is_long(kind))
 
 
 Wait = Callable[[threading.Event, Ticket, Turns], None]
