@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from viz.errors import ModelError
+from viz.scheduler import fair_queue
 from viz.scheduler.fair_queue import Turns, come, quietly
 
 
@@ -87,6 +88,17 @@ def test_a_place_stays_for_what_does_not_take_long(called):
     assert called[3:] == ["sentence"], "it passes the text that came before"
     turns.leave(atlas)
     assert called[4:] == ["text"]
+
+
+def test_while_others_look_at_sentences_fewer_texts_are_computed(called, monkeypatch):
+    turns = Turns(3, 7, {"text": 2}, quick=1, beside_quick={"text": 1})
+    turns.leave(enter(turns, called, "sentence"))
+    first, _ = (enter(turns, called, name, "text") for name in ("one", "two"))
+    assert called == ["sentence", "one"]
+    monkeypatch.setattr(fair_queue, "RECENT", 0.0)
+    turns.look_again()
+    assert called == ["sentence", "one", "two"]
+    turns.leave(first)
 
 
 def test_what_has_many_parts_stands_in_the_line_anew_with_each(called):

@@ -15,6 +15,9 @@ from types import MappingProxyType
 from viz.errors import ModelError
 from viz.scheduler.ceiling import Ceiling
 
+RECENT = 3.0
+"""Seconds for which somebody who asked for what does not take long is taken to be there."""
+
 _came: ContextVar[float] = ContextVar("came")
 
 
@@ -65,6 +68,7 @@ class Turns:
         line: how many may wait.
         at_once: for kinds of work that take long, how many of the places each may have. Who waits for such a place lets
             others by.
+        beside_quick: of some of these kinds, how many while visitors look at what does not take long.
         anew: kinds of work of many parts, of which each stands in the line by itself.
         quick: how many of the places such kinds leave free, all together, for what does not take long.
         as_large: for some kinds, how many computations one of it takes the memory of; what takes little goes on where
@@ -81,9 +85,11 @@ class Turns:
         as_large: Mapping[str, float] = MappingProxyType({}),
         quick: int = 0,
         anew: Container[str] = (),
+        beside_quick: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.places, self.line, self.ceiling = places, line, ceiling or Ceiling()
-        self._quick, self._anew = quick, anew
+        self._quick, self._anew, self._beside_quick = quick, anew, beside_quick
+        self._last_quick = -math.inf
         self.closed = False
         self._at_once, self._as_large = at_once, as_large
         self._waiting, self._working = list[Ticket](), set[Ticket]()
@@ -99,6 +105,8 @@ class Turns:
         if self.closed:
             raise ModelError("closing")
         ticket = Ticket(kind, begin)
+        if not self.is_long(kind):
+            self._last_quick = time.monotonic()
         if kind in self._anew:
             ticket.stands = max(ticket.came, time.monotonic())
         with self._lock:
@@ -196,7 +204,10 @@ class Turns:
     def _has_place(self, kind: str, busy: Mapping[str, int]) -> bool:
         if not self.is_long(kind):
             return True
-        return busy.get(kind, 0) < self._at_once[kind] and self._long(busy) < self.places - self._quick
+        most = self._at_once[kind]
+        if time.monotonic() < self._last_quick + RECENT:
+            most = self._beside_quick.get(kind, most)
+        return busy.get(kind, 0) < most and self._long(busy) < self.places - self._quick
 
     def _may_begin(self, ticket: Ticket, busy: Mapping[str, int]) -> bool:
         """Whether there is memory for it, and for what others that take long, and have begun, have not taken yet."""

@@ -56,7 +56,7 @@ turns = Turns(
     limits.FORWARD_PASSES + limits.QUICK,
     limits.QUEUE,
     {
-        "text": limits.TEXT_PASSES,
+        "text": limits.FORWARD_PASSES,
         "lesson": limits.LESSONS,
         "measure": limits.MEASUREMENTS,
         "long": limits.LONG_PASSES,
@@ -71,6 +71,7 @@ turns = Turns(
     },
     limits.QUICK,
     {"atlas", "atlas_by_chance"},
+    {"text": limits.TEXT_PASSES},
 )
 models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.COMPUTATION_SECONDS, aside=aside)
 results = Store(
