@@ -88,7 +88,7 @@ class Turns:
         beside_quick: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.places, self.line, self.ceiling = places, line, ceiling or Ceiling()
-        self._quick, self._anew, self._beside_quick = quick, anew, beside_quick
+        self.quick, self._anew, self._beside_quick = quick, anew, beside_quick
         self._last_quick = -math.inf
         self.closed = False
         self._at_once, self._as_large = at_once, as_large
@@ -207,7 +207,7 @@ class Turns:
         most = self._at_once[kind]
         if time.monotonic() < self._last_quick + RECENT:
             most = self._beside_quick.get(kind, most)
-        return busy.get(kind, 0) < most and self._long(busy) < self.places - self._quick
+        return busy.get(kind, 0) < most and self._long(busy) < self.places - self.quick
 
     def _may_begin(self, ticket: Ticket, busy: Mapping[str, int]) -> bool:
         """Whether there is memory for it, and for what others that take long, and have begun, have not taken yet."""
