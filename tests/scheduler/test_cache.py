@@ -357,6 +357,13 @@ def test_what_is_kept_gives_way(turns):
     assert store.bytes == 0
 
 
+def test_of_which_kind_work_is_is_asked_where_there_is_work(store):
+    asked = []
+    read = Kept(len, store, lambda key: asked.append(key) or "pass", quietly)
+    assert [read("a text"), read("a text")] == [6, 6]
+    assert asked == [read.key("a text")]
+
+
 def test_what_is_small_stays_where_memory_is_short(turns):
     store = Store(1_000_000, turns, seconds=60, small=2_000 + OVERHEAD)
     read = keep(lambda n: torch.full((n,), 0.0), store)

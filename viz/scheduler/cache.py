@@ -79,18 +79,22 @@ class Store:
         with self._lock:
             return any(argument in key[1:] for key in (*self._kept, *self._staying))
 
-    def get(self, key: Key, kind: str, make: Callable[[], Any], wait: Wait) -> Any:
+    def get(self, key: Key, kind: "str | Callable[[Key], str]", make: Callable[[], Any], wait: Wait) -> Any:
         """The result for this key: kept, on its way already, or computed now.
 
         Args:
             key: all that the result depends on.
-            kind: of work, as :class:`Turns` knows it.
+            kind: of work, as :class:`Turns` knows it, or what tells it from the key; a hit does not ask.
             make: computes it. What it asks of a store itself is part of the same turn.
             wait: returns when the result is there; whatever it raises means that nobody waits here any more.
 
         Raises:
             ModelError: "crowded", "closing", "late" or "failed".
         """
+        with self._lock:
+            if found := self._find(key):
+                return found.value
+        kind = kind if isinstance(kind, str) else kind(key)
         while True:
             with self._lock:
                 if found := self._find(key):
@@ -259,8 +263,7 @@ class Kept(Generic[P, R]):
         """The result, shared by all who ask and not to be changed."""
         compute = partial(self._function, *args, **kwargs)
         key = self.key(*args, **kwargs)
-        kind = self._kind if isinstance(self._kind, str) else self._kind(key)
-        result: R = self._store.get(key, kind, compute, self._wait)
+        result: R = self._store.get(key, self._kind, compute, self._wait)
         return result
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
