@@ -7,7 +7,7 @@ from torch import Tensor
 
 from viz import limits
 from viz.core.analysis.attribution import Attribution, attribute
-from viz.core.analysis.lens import logit_lens, rank, surprise
+from viz.core.analysis.lens import chances, logit_lens, rank, surprise
 from viz.core.analysis.map_statistics import on_offset
 from viz.core.variants.kv_sharing import induction
 from viz.frame.compute import kept, model, read
@@ -79,14 +79,14 @@ def expected(source: Source) -> Expected:
     """What comes next after every token, and how surprised the model was."""
     ids = tokens_of(source).ids
     logits = logits_of(model(source.model), ids)
-    best = logits.softmax(-1).topk(min(BEST, logits.shape[-1]))
+    best = chances(logits).topk(min(BEST, logits.shape[-1]))
     return Expected(best=best.indices, chances=best.values, surprise=surprise(logits, torch.tensor(ids)))
 
 
 @kept
 def chances_of(source: Source, word: int) -> Tensor:
     """How likely one word is after every token, (T,)."""
-    return logits_of(model(source.model), tokens_of(source).ids).softmax(-1)[:, word].clone()
+    return chances(logits_of(model(source.model), tokens_of(source).ids))[:, word].clone()
 
 
 @kept
@@ -113,9 +113,9 @@ def by_layer(source: Source, word: int) -> Layers:
     loaded, rows = model(source.model), []
     for state in stream(source).states:
         logits = logit_lens(state, lambda x: normalize(loaded, x), lambda x: unembed(loaded, x))
-        chances = logits.softmax(-1)
-        best = chances.max(-1)
-        rows.append((best.indices, best.values, rank(logits, word), chances[:, word]))
+        likely = chances(logits)
+        best = likely.max(-1)
+        rows.append((best.indices, best.values, rank(logits, word), likely[:, word]))
     return Layers(
         **{
             name: torch.stack(values)
@@ -168,13 +168,13 @@ def changed(source: Source, heads: frozenset[Head], mean: bool, at: int) -> Chan
     loaded, ids = model(source.model), tokens_of(source).ids
     before = logits_of(loaded, ids)
     after = logits_of(loaded, ids, without(stream(source), heads, mean=mean)) if heads else before
-    chances = before[at].softmax(-1), after[at].softmax(-1)
-    moved = (chances[1] - chances[0]).abs()
-    words = (moved if heads else chances[0]).topk(min(CHANGED, len(moved))).indices
+    likely = chances(before[at]), chances(after[at])
+    moved = (likely[1] - likely[0]).abs()
+    words = (moved if heads else likely[0]).topk(min(CHANGED, len(moved))).indices
     return Changed(
         words=words,
-        before=chances[0][words],
-        after=chances[1][words],
+        before=likely[0][words],
+        after=likely[1][words],
         surprise_before=surprise(before, torch.tensor(ids)),
         surprise_after=surprise(after, torch.tensor(ids)),
     )

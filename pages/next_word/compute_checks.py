@@ -64,7 +64,7 @@ def lens_errors(source: Source, word: int) -> tuple[float, float, float]:
     loaded, layers, logits = model(source.model), compute.by_layer(source, word), _logits(source)
     last = compute.stream(source).states[-1]
     bits = (logit_lens(last, lambda x: normalize(loaded, x), lambda x: unembed(loaded, x)) - logits).abs().max()
-    best = logits.softmax(-1).max(-1)
+    best = logits.double().softmax(-1).max(-1)
     shown = (layers.chance[-1] - best.values).abs().max() + (layers.best[-1] != best.indices).sum()
     places = [len(row) - np.searchsorted(np.sort(row), row[word], "right") + 1 for row in logits.numpy()]
     return float(bits), float(shown), float(np.abs(layers.rank[-1].numpy() - places).max())

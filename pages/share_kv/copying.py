@@ -8,11 +8,11 @@ from torch import Tensor
 
 from pages.share_kv.context import ShareKvContext, map_pair
 from viz import limits
-from viz.core.analysis.checks import largest, sdpa_error
+from viz.core.analysis.checks import sdpa_error, sdpa_tolerance
 from viz.core.analysis.map_statistics import on_offset
 from viz.core.variants.kv_sharing import induction
 from viz.frame import compute, controls, specs, state
-from viz.frame.checks import SDPA, Check, check
+from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.scene import say_error
 from viz.models.capture import Capture, Head
@@ -143,9 +143,14 @@ def _checks(seen: Capture) -> list[Check]:
     for name, ((layer, head), weight) in best_heads(seen).items():
         trace = seen.multi_head(layer)
         by_hand = counted_by_hand(trace.weights[head].tolist(), seen.tokens.ids, name)
-        off = sdpa_error(trace, **seen.calls[layer].options)
+        options = seen.calls[layer].options
         found += [
-            check("share_kv.check_twin", off, SDPA * largest(trace.head_outputs), layer=layer),
+            check(
+                "share_kv.check_twin",
+                sdpa_error(trace, **options),
+                sdpa_tolerance(trace, options.get("scale")),
+                layer=layer,
+            ),
             check(f"share_kv.check_{name}", abs(by_hand - weight), 1e-5, layer=layer, head=head),
         ]
     return found

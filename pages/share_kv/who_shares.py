@@ -12,11 +12,11 @@ from pages.share_kv.context import HUES, ShareKvContext, say_whose_numbers, word
 from pages.share_kv.pack import pack_sharing
 from viz import limits
 from viz.components.mount import mount
-from viz.core.analysis.checks import added_to_scores, largest, sdpa_error
+from viz.core.analysis.checks import added_to_scores, largest, sdpa_error, sdpa_tolerance
 from viz.core.heads import MultiHeadTrace, share_kv
 from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
 from viz.frame import controls
-from viz.frame.checks import SDPA, Check, attention_checks, check
+from viz.frame.checks import Check, attention_checks, check
 from viz.frame.format import number
 
 
@@ -60,7 +60,7 @@ def _say_mistake(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int
     off = float((shown.output - context.layer.output).abs().max())
     if not wrong:
         st.caption(t("share_kv.mistake_none"))
-    elif sdpa_error(shown, **context.asked) > SDPA * largest(shown.head_outputs):
+    elif sdpa_error(shown, **context.asked) > sdpa_tolerance(shown, context.asked.get("scale")):
         st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=number(off)))
     else:
         st.info(t("share_kv.mistake_quiet", wrong=wrong, H=H))

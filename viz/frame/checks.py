@@ -13,13 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_error, sum_error
+from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_error, sdpa_tolerance, sum_error
 from viz.core.heads import MultiHeadTrace
 from viz.frame.scene import Scene
 from viz.frame.specs import Mask
-
-SDPA = 1e-5
-"""How far the heads' outputs may be from torch's own, as a share of their largest number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +44,7 @@ def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
     added = added_to_scores(trace.q, trace.k, **options)
     return [
         check("truth.rows", rows_error(trace.weights, added), 1e-5),
-        check("truth.sdpa", sdpa_error(trace, **options), SDPA * largest(trace.head_outputs)),
+        check("truth.sdpa", sdpa_error(trace, **options), sdpa_tolerance(trace, options.get("scale"))),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from viz.cancellation import check
+from viz.core.analysis.lens import chances
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
@@ -181,7 +182,7 @@ def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 
     else:
         places = [i for i, token in enumerate(ids) if token == model.tokenizer.mask_token_id]
     for at in places[:8]:
-        best = logits[at - len(ids)].softmax(-1).topk(min(n, logits.shape[-1]))
+        best = chances(logits[at - len(ids)]).topk(min(n, logits.shape[-1]))
         shown = labels(model.tokenizer, best.indices.tolist())
         yield Prediction(at=at, labels=shown, probabilities=tuple(best.values.tolist()))
 

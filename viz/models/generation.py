@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from viz.cancellation import check
+from viz.core.analysis.lens import chances
 from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.errors import ModelError
@@ -97,7 +98,7 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
                 raise ModelError("silent", model=model.entry.id)
             inputs["past_key_values"] = result.past_key_values
             rows.append(_asked(model, recorder))
-            best = result.logits[0, -1].softmax(-1).topk(BEST)
+            best = chances(result.logits[0, -1]).topk(BEST)
             ids.append(int(best.indices[0]))
             shown = labels(model.tokenizer, best.indices.tolist())
             steps.append(Prediction(at=len(steps), labels=shown, probabilities=tuple(best.values.tolist())))
@@ -119,7 +120,7 @@ def _pick(logits: Tensor, temperature: float, seed: int, place: int) -> int:
     if not temperature:
         return int(logits.argmax())
     generator = torch.Generator().manual_seed(zlib.crc32(f"{seed} {place}".encode()))
-    return int(torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator))
+    return int(torch.multinomial(chances(logits / temperature), 1, generator=generator))
 
 
 def continue_text(

@@ -5,7 +5,17 @@ from dataclasses import replace
 import pytest
 import torch
 
-from viz.core.analysis.checks import added_to_scores, rounding, rows_error, sdpa_error, sum_error, torchs_weights
+from viz.core.analysis.checks import (
+    added_to_scores,
+    largest,
+    rounding,
+    rows_error,
+    sdpa_error,
+    sdpa_tolerance,
+    sum_error,
+    torchs_heads,
+    torchs_weights,
+)
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.masks import causal
 from viz.core.spec import AttentionSpec
@@ -59,3 +69,14 @@ def test_what_float32_may_lose_grows_with_the_scores():
     q, k = torch.full((6, 11, 5), 1e3), torch.ones(2, 11, 5)
     assert rounding(q, k) == pytest.approx(1e-5 + 4 * 2**-23 * 5e3 / 5**0.5)
     assert rounding(q, k, 2.0) == pytest.approx(1e-5 + 4 * 2**-23 * 1e4)
+
+
+def test_torch_may_differ_by_what_float32_loses_and_no_more():
+    """Scores in the thousands, as a block without its norm has them: float32 cannot tell them to the last digit."""
+    spec = AttentionSpec(d_model=13, n_heads=6, d_head=5)
+    x = 60 * torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
+    trace = multi_head(x, x, HeadWeights.random(spec, seed=2))
+    assert trace.scaled.abs().max() > 1e3
+    exact = torchs_heads(trace.q.double(), trace.k.double(), trace.v.double())
+    assert (exact - trace.head_outputs).abs().max() < sdpa_tolerance(trace) < 0.1 * largest(trace.head_outputs)
+    assert sdpa_error(replace(trace, v=trace.v.flip(1))) > sdpa_tolerance(trace)

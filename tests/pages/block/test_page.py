@@ -121,6 +121,10 @@ BOTH = SEEDED | {"diagram": 5, "points": 4, "against_torch": 4}
         ({"source": "words", "text": "word", "target": "word"}, SEEDED),
         ({"text": "word other " * 100}, EVERY),
         ({"source": "words", "text": "春天来了，花开了，鸟也回来了。"}, SEEDED),
+        (
+            {"text": "always forest dog wrote heard.", "layer": 2, "normalize": 0},
+            EVERY | {"points": 1, "against_torch": 2},
+        ),  # scores of thousands
     ],
 )
 def test_every_check_of_the_page_holds(open_app, link, counts, lang):
@@ -132,7 +136,7 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     if link.get("target", "").startswith("cat"):
         assert t("block.uneven", target=128, source=3) in said(app)
     changed = {t("block.not_trained", model=MINILM)} & {warning.value for warning in app.warning}
-    assert bool(changed) == ("norm" in link and "source" not in link)
+    assert bool(changed) == bool(link.keys() & {"norm", "normalize"} and "source" not in link)
 
 
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])

@@ -76,6 +76,11 @@ def sdpa_error(trace: MultiHeadTrace, **options: Any) -> float:
     return float((torchs_heads(trace.q, trace.k, trace.v, **options) - trace.head_outputs).abs().max())
 
 
+def sdpa_tolerance(trace: MultiHeadTrace, scale: float | None = None) -> float:
+    """How far the heads' outputs may be from torch's own: as far as their weights may be, for outputs of this size."""
+    return rounding(trace.q, trace.k, scale) * largest(trace.head_outputs)
+
+
 def sum_error(trace: MultiHeadTrace) -> float:
     """How far the output is from the heads laid side by side and multiplied by W_O in one go."""
     bias = 0 if trace.projections.b_o is None else trace.projections.b_o

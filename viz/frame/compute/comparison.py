@@ -8,6 +8,7 @@ from torch import Tensor
 
 from viz.components.comparison import pack_differences, pack_two
 from viz.components.head_grid import Packed
+from viz.core.analysis.lens import chances
 from viz.core.analysis.map_statistics import merge_words, message_norms, uniform
 from viz.core.comparison.alignment import Alignment, align
 from viz.core.comparison.maps import change, laid_out
@@ -185,15 +186,15 @@ def _rows(tokens: Tokens, view: View) -> tuple[Sequence[int], Sequence[int]]:
 @kept
 def next_words(a: Source, b: Source) -> NextWords | None:
     """What comes next after the last token of either, and how likely the other has it; None if a model does not say."""
-    chances = []
+    likely = []
     for source in (a, b):
         seen = read(source)
         if "decoder" not in seen.stacks or seen.target is not None or not seen.predictions:
             return None
-        chances.append(unembed(model(source.model), seen.final[-1:])[0].softmax(-1))
-    if len({len(side) for side in chances}) > 1:
+        likely.append(chances(unembed(model(source.model), seen.final[-1:])[0]))
+    if len({len(side) for side in likely}) > 1:
         return None
-    both = torch.stack(chances)
+    both = torch.stack(likely)
     words = list(dict.fromkeys(both.topk(min(LIKELIEST, both.shape[-1])).indices.flatten().tolist()))
     most = both.topk(len(read(a).predictions[0].labels)).values
     shown_as = labels_of(model(a.model).tokenizer, words)
