@@ -194,14 +194,14 @@ MEMORY_BYTES = whole("MEMORY_MB", 1_500, 800, 1_000_000) * 10**6
 """Of the whole process, resident, on a public server, with the default model alone; each further model in memory adds
 its weights. What would go beyond it waits in the line, and what is kept gives way. A warm server takes 0.6 GB."""
 
-PASS_BYTES = 290_000_000
+PASS_BYTES = 330_000_000
 """What one visitor's computation may take: of 3,300 changes those of 512 tokens took 150 to 280 MB at their height, and
 one of them 325, whichever the model was."""
 
 SENTENCE_PASS_BYTES = 30_000_000
 """Of a sentence: it takes a few MB, and does not wait until a long text has ended."""
 
-CACHE_BYTES = whole("CACHE_MB", 300, 50, 100_000) * 10**6
+CACHE_BYTES = whole("CACHE_MB", 200, 50, 100_000) * 10**6
 """Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take
 50 MB in all layers and heads, one layer of 512 tokens 50 MB."""
 

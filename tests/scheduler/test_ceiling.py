@@ -134,7 +134,12 @@ def test_what_takes_long_leaves_room_for_what_others_have_begun(process):
     first, second = Visitor(process, "first"), Visitor(process, "second")
     for visitor in (second, first):
         visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.begun.append(name))
-    assert process.begun == ["second", "first"], "who came first goes on all the same"
+    assert process.begun == ["second"], "even who came first waits for what has begun"
+    process.turns.leave(*process.turns._working)
+    process.bytes = 900
+    process.turns.look_again()
+    assert process.begun == ["second", "first"], "and goes on then, however little there is"
+    process.bytes = 500
     third = Visitor(process, "third")
     process.turns = Turns(3, 7, {"text": 2}, process.ceiling)
     process.begun.clear()

@@ -73,7 +73,8 @@ class Turns:
         quick: how many of the places such kinds leave free, all together, for what does not take long.
         as_large: for some kinds, how many computations one of it takes the memory of; what takes little goes on where
             there is no room for more.
-        ceiling: of memory. Where there is little left, only who came before everybody else under way is let in.
+        ceiling: of memory. Where there is little left, only who came before everybody else under way is let in, and for
+            what takes long not before others that take long have ended.
     """
 
     def __init__(
@@ -213,7 +214,7 @@ class Turns:
         """Whether there is memory for it, and for what others that take long, and have begun, have not taken yet."""
         beside = self._long(busy) if self.is_long(ticket.kind) else 0
         as_large = self._as_large.get(ticket.kind, 1) + beside
-        return self.ceiling.has_room(as_large) or self.ceiling.is_first(ticket.came)
+        return self.ceiling.has_room(as_large) or (not beside and self.ceiling.is_first(ticket.came))
 
     def _long(self, busy: Mapping[str, int]) -> int:
         return sum(n for kind, n in busy.items() if self.is_long(kind))
