@@ -58,7 +58,7 @@ def test_sessions_nobody_came_back_to_end_though_nobody_else_leaves(monkeypatch)
 def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
     held, begun = [900], []
     ceiling = Ceiling(lambda: 1_000, 300, lambda: held[0])
-    store = Store(1_000_000, Turns(2, 7, {}, ceiling), seconds=60)
+    store = Store(1_000_000, Turns(2, 7, ceiling=ceiling), seconds=60)
     read = Kept(lambda n: "x" * 10_000, store, "pass", quietly)
     for n in range(3):
         read(n)
@@ -75,7 +75,7 @@ def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
 
 def test_long_texts_give_way_before_all_else_and_no_more_than_is_missing():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 1_010_000)
-    stores = [Store(10**6, Turns(2, 7, {}, ceiling), seconds=60) for _ in range(2)]
+    stores = [Store(10**6, Turns(2, 7, ceiling=ceiling), seconds=60) for _ in range(2)]
     for store in stores:
         Kept(lambda: "x" * 10_000, store, "pass", quietly)()
     held = stores[0].bytes

@@ -14,14 +14,14 @@ from viz.cancellation import check
 from viz.errors import ModelError
 from viz.scheduler import job
 from viz.scheduler.cache import OVERHEAD, Kept, Store
-from viz.scheduler.fair_queue import Turns, quietly
+from viz.scheduler.fair_queue import Kind, Turns, quietly
 
 TEXT = "what a visitor typed"
 
 
 @pytest.fixture
 def turns():
-    return Turns(2, 5, {})
+    return Turns(2, 5)
 
 
 @pytest.fixture
@@ -332,7 +332,7 @@ def test_a_page_steps_aside_while_it_waits_and_while_it_computes_for_long(turns)
     keep(passes, Store(1_000, turns, seconds=60, aside=aside))("model")
     assert steps == ["aside", "model", "done", "back"]
     steps.clear()
-    with_long = Store(1_000, Turns(2, 7, {"pass": 1}), seconds=60, aside=aside, short=0.01)
+    with_long = Store(1_000, Turns(2, 7, {"pass": Kind(at_once=1)}), seconds=60, aside=aside, short=0.01)
     keep(passes, with_long)("part of an atlas")
     assert steps == ["aside", "part of an atlas", "done", "back"], "it is known to take long"
     long.clear()

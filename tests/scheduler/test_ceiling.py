@@ -7,7 +7,7 @@ from mmap import mmap
 import pytest
 
 from viz.scheduler.ceiling import Ceiling, resident
-from viz.scheduler.fair_queue import Turns, come
+from viz.scheduler.fair_queue import Kind, Turns, come
 
 
 class Process:
@@ -16,7 +16,7 @@ class Process:
     def __init__(self) -> None:
         self.bytes = 0
         self.ceiling = Ceiling(lambda: 1_000, 300, lambda: self.bytes)
-        self.turns = Turns(2, 7, {}, self.ceiling)
+        self.turns = Turns(2, 7, ceiling=self.ceiling)
         self.begun: list[str] = []
 
 
@@ -104,7 +104,7 @@ def test_what_this_process_takes():
 
 
 def test_work_that_takes_the_memory_of_several_begins_where_there_is_room_for_as_many(process):
-    process.turns = Turns(3, 7, {}, process.ceiling, {"large": 2})
+    process.turns = Turns(3, 7, {"large": Kind(as_large=2)}, process.ceiling)
     process.bytes = 401  # 599 are left: for one of 300, and not for one of 600
     first, large, small = (Visitor(process, name) for name in ("first", "large", "small"))
     first.ask()
@@ -118,7 +118,7 @@ def test_work_that_takes_the_memory_of_several_begins_where_there_is_room_for_as
 
 
 def test_what_takes_little_goes_on_while_a_large_one_has_all_that_is_left(process):
-    process.turns = Turns(3, 7, {}, process.ceiling, {"little": 0.1})
+    process.turns = Turns(3, 7, {"little": Kind(as_large=0.1)}, process.ceiling)
     process.bytes = 970  # 30 are left
     first, second, third = (Visitor(process, name) for name in ("first", "second", "third"))
     first.ask()
@@ -129,7 +129,7 @@ def test_what_takes_little_goes_on_while_a_large_one_has_all_that_is_left(proces
 
 def test_what_takes_long_leaves_room_for_what_others_have_begun(process):
     """Two that begin in the same moment would both find the room that is there for one."""
-    process.turns = Turns(3, 7, {"text": 2}, process.ceiling)
+    process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
     process.bytes = 500  # 500 are left: for one of 300, not for two
     first, second = Visitor(process, "first"), Visitor(process, "second")
     for visitor in (second, first):
@@ -141,7 +141,7 @@ def test_what_takes_long_leaves_room_for_what_others_have_begun(process):
     assert process.begun == ["second", "first"], "and goes on then, however little there is"
     process.bytes = 500
     third = Visitor(process, "third")
-    process.turns = Turns(3, 7, {"text": 2}, process.ceiling)
+    process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
     process.begun.clear()
     for visitor in (first, third):
         visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.begun.append(name))

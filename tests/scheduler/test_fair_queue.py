@@ -7,7 +7,7 @@ import pytest
 
 from viz.errors import ModelError
 from viz.scheduler import fair_queue
-from viz.scheduler.fair_queue import Turns, come, quietly
+from viz.scheduler.fair_queue import Kind, Turns, come, quietly
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def enter(turns, called, name, kind="pass"):
 
 
 def test_who_comes_first_is_served_first(called):
-    turns = Turns(2, 7, {})
+    turns = Turns(2, 7)
     tickets = [enter(turns, called, name) for name in "abcde"]
     assert called == ["a", "b"]
     assert [turns.place(ticket) for ticket in tickets] == [0, 0, 1, 2, 3]
@@ -31,7 +31,7 @@ def test_who_comes_first_is_served_first(called):
 
 def test_what_a_visitor_asks_for_next_stands_where_the_visitor_came(called):
     """A page asks for one thing after the other: it must not go to the end of the line each time."""
-    turns, busy = Turns(1, 7, {}), []
+    turns, busy = Turns(1, 7), []
     first = enter(turns, busy, "somebody")
     early, late = contextvars.copy_context(), contextvars.copy_context()
     early.run(come)
@@ -44,7 +44,7 @@ def test_what_a_visitor_asks_for_next_stands_where_the_visitor_came(called):
 
 
 def test_who_gives_up_lets_the_others_move_up(called):
-    turns = Turns(1, 7, {})
+    turns = Turns(1, 7)
     first, second, third = (enter(turns, called, name) for name in "abc")
     assert turns.drop(second)
     assert turns.place(third) == 1
@@ -56,7 +56,7 @@ def test_who_gives_up_lets_the_others_move_up(called):
 
 
 def test_the_line_has_an_end(called):
-    turns = Turns(1, 2, {})
+    turns = Turns(1, 2)
     tickets = [enter(turns, called, name) for name in "abc"]
     with pytest.raises(ModelError, match="2 computations are waiting"):
         enter(turns, called, "d")
@@ -67,7 +67,7 @@ def test_the_line_has_an_end(called):
 
 
 def test_some_kinds_have_fewer_places_and_let_others_by(called):
-    turns = Turns(3, 7, {"lesson": 1})
+    turns = Turns(3, 7, {"lesson": Kind(at_once=1)})
     lesson = enter(turns, called, "lesson", "lesson")
     waiting = enter(turns, called, "next lesson", "lesson")
     enter(turns, called, "pass")
@@ -79,7 +79,7 @@ def test_some_kinds_have_fewer_places_and_let_others_by(called):
 
 def test_a_place_stays_for_what_does_not_take_long(called):
     """Otherwise everybody who looks at a sentence waits behind two who look at long texts."""
-    turns = Turns(3, 7, {"text": 2, "atlas": 1}, quick=1)
+    turns = Turns(3, 7, {"text": Kind(at_once=2), "atlas": Kind(at_once=1)}, quick=1)
     atlas, _, waiting = (enter(turns, called, kind, kind) for kind in ("atlas", "text", "text"))
     assert called == ["atlas", "text"] and turns.place(waiting) == 1
     sentences = [enter(turns, called, "sentence") for _ in range(2)]
@@ -91,7 +91,7 @@ def test_a_place_stays_for_what_does_not_take_long(called):
 
 
 def test_while_others_look_at_sentences_fewer_texts_are_computed(called, monkeypatch):
-    turns = Turns(3, 7, {"text": 2}, quick=1, beside_quick={"text": 1})
+    turns = Turns(3, 7, {"text": Kind(at_once=2, beside_quick=1)}, quick=1)
     turns.leave(enter(turns, called, "sentence"))
     first, _ = (enter(turns, called, name, "text") for name in ("one", "two"))
     assert called == ["sentence", "one"]
@@ -103,7 +103,7 @@ def test_while_others_look_at_sentences_fewer_texts_are_computed(called, monkeyp
 
 def test_what_has_many_parts_stands_in_the_line_anew_with_each(called):
     """An atlas of twenty parts would come before all others each time, since its visitor did."""
-    turns, asks = Turns(1, 7, {"atlas": 1}, anew={"atlas"}), contextvars.copy_context()
+    turns, asks = Turns(1, 7, {"atlas": Kind(at_once=1, anew=True)}), contextvars.copy_context()
     asks.run(come)
     part = asks.run(enter, turns, called, "a part", "atlas")
     enter(turns, called, "another visitor")
@@ -115,7 +115,7 @@ def test_what_has_many_parts_stands_in_the_line_anew_with_each(called):
 
 
 def test_a_turn_ends_whatever_happens_in_it():
-    turns = Turns(1, 1, {})
+    turns = Turns(1, 1)
     with pytest.raises(ZeroDivisionError), turns.turn("pass", quietly):
         assert turns.working == 1
         _ = 1 / 0
@@ -123,7 +123,7 @@ def test_a_turn_ends_whatever_happens_in_it():
 
 
 def test_who_is_called_away_while_waiting_gives_the_place_up():
-    turns = Turns(1, 1, {})
+    turns = Turns(1, 1)
 
     def away(*_):
         raise KeyboardInterrupt
@@ -136,14 +136,14 @@ def test_who_is_called_away_while_waiting_gives_the_place_up():
 
 
 def test_nothing_begins_at_the_end(called):
-    turns = Turns(1, 1, {})
+    turns = Turns(1, 1)
     turns.closed = True
     with pytest.raises(ModelError, match="restarted"):
         enter(turns, called, "a")
 
 
 def test_many_threads_never_more_than_the_places():
-    turns, lock = Turns(3, 100, {}), threading.Lock()
+    turns, lock = Turns(3, 100), threading.Lock()
     now, most = 0, 0
 
     def work():

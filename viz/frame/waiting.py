@@ -21,7 +21,7 @@ _PLACE = "_waiting"
 LOOK, PATIENCE = 0.2, 0.7
 """Seconds between two looks, and before anything is said: most waits are over by then."""
 
-pages = Turns(limits.PAGES, sys.maxsize, {})
+pages = Turns(limits.PAGES, sys.maxsize)
 memory = Ceiling(spare=limits.PASS_BYTES)
 """A public server says what the most is (viz/host/readiness.py)."""
 _held: ContextVar[Ticket | None] = ContextVar("held", default=None)

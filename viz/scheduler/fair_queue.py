@@ -5,7 +5,7 @@ import threading
 import time
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -60,39 +60,52 @@ class Ticket:
         return begin
 
 
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What is special about a kind of work; one that is not named is done at once, and takes what any takes."""
+
+    at_once: int | None = None
+    """How many places it may have, since it takes long; who waits for such a place lets others by."""
+    beside_quick: int | None = None
+    """How many while visitors look at what does not take long; None: as many as else."""
+    anew: bool = False
+    """It has many parts, of which each stands in the line by itself."""
+    as_large: float = 1
+    """How many computations one takes the memory of; little goes on where there is no room for more."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it may have some of the places only."""
+        return self.at_once is not None
+
+
+_USUAL = Kind()
+
+
 class Turns:
     """First come (:func:`come`), first served; no more than ``places`` at once, and of some kinds fewer.
 
     Args:
         places: how many may be at work at once.
         line: how many may wait.
-        at_once: for kinds of work that take long, how many of the places each may have. Who waits for such a place lets
-            others by.
-        beside_quick: of some of these kinds, how many while visitors look at what does not take long.
-        anew: kinds of work of many parts, of which each stands in the line by itself.
-        quick: how many of the places such kinds leave free, all together, for what does not take long.
-        as_large: for some kinds, how many computations one of it takes the memory of; what takes little goes on where
-            there is no room for more.
+        kinds: what is special about some kinds of work, by name.
         ceiling: of memory. Where there is little left, only who came before everybody else under way is let in, and for
             what takes long not before others that take long have ended.
+        quick: how many of the places what takes long leaves free, all together, for what does not.
     """
 
     def __init__(
         self,
         places: int,
         line: int,
-        at_once: Mapping[str, int],
+        kinds: Mapping[str, Kind] = MappingProxyType({}),
         ceiling: Ceiling | None = None,
-        as_large: Mapping[str, float] = MappingProxyType({}),
         quick: int = 0,
-        anew: Container[str] = (),
-        beside_quick: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        self.places, self.line, self.ceiling = places, line, ceiling or Ceiling()
-        self.quick, self._anew, self._beside_quick = quick, anew, beside_quick
+        self.places, self.line, self.ceiling, self.quick = places, line, ceiling or Ceiling(), quick
+        self._kinds = kinds
         self._last_quick = -math.inf
         self.closed = False
-        self._at_once, self._as_large = at_once, as_large
         self._waiting, self._working = list[Ticket](), set[Ticket]()
         self._lock = threading.Lock()
         self.ceiling.lines.append(self.look_again)
@@ -108,7 +121,7 @@ class Turns:
         ticket = Ticket(kind, begin)
         if not self.is_long(kind):
             self._last_quick = time.monotonic()
-        if kind in self._anew:
+        if self._kind(kind).anew:
             ticket.stands = max(ticket.came, time.monotonic())
         with self._lock:
             insort(self._waiting, ticket, key=attrgetter("stands"))
@@ -122,14 +135,14 @@ class Turns:
 
     def is_long(self, kind: str) -> bool:
         """Whether this kind of work may have some of the places only, since it takes long."""
-        return kind in self._at_once
+        return self._kind(kind).is_long
 
     def hasten(self, ticket: Ticket) -> None:
         """Whoever runs here waits for this too, and may have come before: then that is its place in the line."""
         with self._lock:
             if ticket in self._waiting and (came := _came.get(ticket.came)) < ticket.came:
                 ticket.came = came
-                if ticket.kind not in self._anew:
+                if not self._kind(ticket.kind).anew:
                     self._waiting.remove(ticket)
                     ticket.stands = came
                     insort(self._waiting, ticket, key=attrgetter("stands"))
@@ -202,18 +215,22 @@ class Turns:
         self._waiting = [ticket for ticket in self._waiting if ticket not in self._working]
         return called
 
-    def _has_place(self, kind: str, busy: Mapping[str, int]) -> bool:
-        if not self.is_long(kind):
+    def _kind(self, name: str) -> Kind:
+        return self._kinds.get(name, _USUAL)
+
+    def _has_place(self, name: str, busy: Mapping[str, int]) -> bool:
+        kind = self._kind(name)
+        if kind.at_once is None:
             return True
-        most = self._at_once[kind]
-        if time.monotonic() < self._last_quick + RECENT:
-            most = self._beside_quick.get(kind, most)
-        return busy.get(kind, 0) < most and self._long(busy) < self.places - self.quick
+        most = kind.at_once
+        if kind.beside_quick is not None and time.monotonic() < self._last_quick + RECENT:
+            most = kind.beside_quick
+        return busy.get(name, 0) < most and self._long(busy) < self.places - self.quick
 
     def _may_begin(self, ticket: Ticket, busy: Mapping[str, int]) -> bool:
         """Whether there is memory for it, and for what others that take long, and have begun, have not taken yet."""
         beside = self._long(busy) if self.is_long(ticket.kind) else 0
-        as_large = self._as_large.get(ticket.kind, 1) + beside
+        as_large = self._kind(ticket.kind).as_large + beside
         return self.ceiling.has_room(as_large) or (not beside and self.ceiling.is_first(ticket.came))
 
     def _long(self, busy: Mapping[str, int]) -> int:

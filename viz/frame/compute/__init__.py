@@ -31,7 +31,7 @@ from viz.models.layout import LoadedModel
 from viz.models.load import load
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
 from viz.scheduler.cache import Kept, Key, Store
-from viz.scheduler.fair_queue import Turns
+from viz.scheduler.fair_queue import Kind, Turns
 
 GARBAGE = 7_000
 P = ParamSpec("P")
@@ -56,24 +56,23 @@ turns = Turns(
     limits.FORWARD_PASSES + limits.QUICK,
     limits.QUEUE,
     {
-        "text": limits.FORWARD_PASSES,
-        "lesson": limits.LESSONS,
-        "measure": limits.MEASUREMENTS,
-        "long": limits.LONG_PASSES,
-        "atlas": limits.ATLAS_PASSES,
-        "atlas_by_chance": limits.ATLAS_PASSES,
+        "sentence": Kind(as_large=limits.SENTENCE_PASS_BYTES / limits.PASS_BYTES),
+        "text": Kind(at_once=limits.FORWARD_PASSES, beside_quick=limits.TEXT_PASSES),
+        "lesson": Kind(at_once=limits.LESSONS),
+        "measure": Kind(at_once=limits.MEASUREMENTS),
+        "long": Kind(
+            at_once=limits.LONG_PASSES,
+            as_large=max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
+        ),
+        "atlas": Kind(at_once=limits.ATLAS_PASSES, anew=True),
+        "atlas_by_chance": Kind(
+            at_once=limits.ATLAS_PASSES, anew=True, as_large=math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES)
+        ),
     },
     memory,
-    {
-        "sentence": limits.SENTENCE_PASS_BYTES / limits.PASS_BYTES,
-        "long": max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
-        "atlas_by_chance": math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES),
-    },
     limits.QUICK,
-    {"atlas", "atlas_by_chance"},
-    {"text": limits.TEXT_PASSES},
 )
-models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE, {}), limits.COMPUTATION_SECONDS, aside=aside)
+models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE), limits.COMPUTATION_SECONDS, aside=aside)
 results = Store(
     limits.CACHE_BYTES,
     turns,
