@@ -1,5 +1,7 @@
 """Every block held against torch's own layer, the model's hidden states, and the equations written out."""
 
+import math
+
 import streamlit as st
 
 from pages.block import compute
@@ -33,7 +35,7 @@ def table(context: BlockContext, side: Side, rows: tuple[Compared, ...]) -> dict
     """How far each block is from what else computes it; a column for each of these, if there is one."""
     t, seeded = context.t, side.lent or not side.stack.states
     columns: dict[str, list[float | None]] = {
-        f"nn.{torch_name(side)}": [row.torch_layer for row in rows],
+        f"nn.{torch_name(side)}": [None if row.torch_layer is None else row.torch_layer[0] for row in rows],
         t("block.model_state"): [row.model_state for row in rows],
         t("block.equations"): [row.equations for row in rows],
     }
@@ -51,7 +53,8 @@ def _checks(context: BlockContext, side: Side, rows: tuple[Compared, ...]) -> li
     found = [check("block.check_equations_side", worst(row.equations for row in rows), 1e-5, name=name)]
     by_torch = [row.torch_layer for row in rows if row.torch_layer is not None]
     if by_torch:
-        found.append(check("block.check_torch", worst(by_torch), 1e-6, kind=torch_name(side), name=name))
+        error, tolerance = max(by_torch, key=lambda off: math.inf if math.isnan(off[0]) else off[0] / off[1])
+        found.append(check("block.check_torch", error, tolerance, kind=torch_name(side), name=name))
     states = [row.model_state for row in rows if row.model_state is not None]
     if states:
         found.append(check("block.check_model", worst(states), 1e-5, name=name, n=n))

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from pages.block.equations import equations_error
-from viz.core.analysis.checks import largest, worst
+from viz.core.analysis.checks import largest, rows_rounding, worst
 from viz.core.analysis.token_similarity import mean_cosine
 from viz.core.analysis.torch_layers import torch_layer_error
 from viz.core.block import BlockTrace
@@ -88,6 +88,10 @@ def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome
     return Outcome(last=last, lengths=lengths, error=equations_error(stack, traces, masks))
 
 
+Off = tuple[float, float]
+"""How far a block is from another one, and how far it may be for rounding."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class BothPlaces:
     """One block run on the same tokens with its norm after the sum, "post", and inside the branch, "pre".
@@ -97,7 +101,7 @@ class BothPlaces:
 
     traces: Mapping[str, BlockTrace]
     error: float
-    torch_errors: Mapping[str, float | None]
+    torch_errors: Mapping[str, Off | None]
 
 
 PLACES: tuple[Literal["post", "pre"], ...] = ("post", "pre")
@@ -117,15 +121,19 @@ def both_places(source: Source, target: str, mask: Mask, layer: int) -> BothPlac
     return BothPlaces(
         traces={place: run[0] for place, run in runs.items()},
         error=worst(equations_error(block, run, masks) for run in runs.values()),
-        torch_errors={place: torch_error(run[0]) for place, run in runs.items()},
+        torch_errors={place: torch_error(run[0], stack) for place, run in runs.items()},
     )
 
 
-def torch_error(trace: BlockTrace) -> float | None:
-    """How far a block is from torch's own layer, as a share of the largest number on the way.
+def torch_error(trace: BlockTrace, stack: Blocks) -> Off | None:
+    """How far a block is from torch's own layer, as a share of the largest number on the way, and how far it may be.
+
+    Both are of the token that is farthest off for what it may be. Where scores are large, rounding moves weights too.
 
     None where torch has no such layer, or a token may look nowhere, of which torch makes NaN.
     """
+    if not stack.usual:
+        return None
     attentions = [steps for steps in (trace.attention, trace.cross) if steps is not None]
     if any(bool((steps.weights.amax(-1) == 0).any()) for steps in attentions):
         return None
@@ -134,9 +142,13 @@ def torch_error(trace: BlockTrace) -> float | None:
         on_the_way.append(trace.cross.memory)
     try:
         # Rounding grows with the largest number on the way, not with what comes out.
-        return torch_layer_error(trace) / max(map(largest, on_the_way))
+        off = torch_layer_error(trace) / max(map(largest, on_the_way))
     except ValueError:
         return None
+    moved = [rows_rounding(steps.q, steps.k, allowed=steps.allowed).amax(0) for steps in attentions]
+    may = 1e-6 + 2 * torch.stack(moved).amax(0)
+    at = (off / may).nan_to_num(torch.inf).argmax()
+    return float(off[at]), float(may[at])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +160,7 @@ class Compared:
     """
 
     equations: float
-    torch_layer: float | None
+    torch_layer: Off | None
     model_state: float | None
 
 
@@ -161,7 +173,7 @@ def compared(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[
     return tuple(
         Compared(
             equations=equations_error(replace(stack.choose((layer,)), x=trace.x), (trace,), masks),
-            torch_layer=torch_error(trace),
+            torch_layer=torch_error(trace, stack),
             model_state=state_error(stack, layer, trace) if may_compare else None,
         )
         for layer, trace in enumerate(traces)

@@ -211,6 +211,14 @@ def warn_of_changes(context: BlockContext) -> None:
         st.warning(context.t("block.not_trained", model=context.source.model))
 
 
+def say_outgrown(context: BlockContext, sides: tuple[Side, ...]) -> bool:
+    """Say so where the numbers of a side are beyond all that can be shown; whether they are."""
+    if not any(side.is_outgrown for side in sides):
+        return False
+    st.info(context.t("block.outgrown"))
+    return True
+
+
 def notes(context: BlockContext, sides: tuple[Side, ...]) -> None:
     """What a visitor must know before believing a picture of these sides."""
     t, model = context.t, context.source.model

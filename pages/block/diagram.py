@@ -8,7 +8,7 @@ from torch import Tensor
 
 from pages.block import opened_box
 from pages.block.checks import added_error, worst_attention_checks
-from pages.block.context import BlockContext, notes, warn_of_changes
+from pages.block.context import BlockContext, notes, say_outgrown, warn_of_changes
 from pages.block.side import Side, box_name, kind_of, part_name, side_name
 from viz.components.mount import mount
 from viz.core.norm import moments, no_norm
@@ -25,6 +25,8 @@ HUES = {"attention": 0, "cross": 1, "feed_forward": 2, "hidden": 2}
 def draw(context: BlockContext) -> list[Check]:
     """The diagram, and the box that is open."""
     warn_of_changes(context)
+    if say_outgrown(context, context.sides):
+        return []
     left, right = st.columns([1, 1] if len(context.sides) > 1 else [2, 3], gap="medium")
     with left:
         sides = [pack_side(context.t, side) for side in context.sides]

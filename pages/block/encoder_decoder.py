@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.block.attention_map import attention_map
 from pages.block.checks import worst_checks
-from pages.block.context import BlockContext, notes, target_control
+from pages.block.context import BlockContext, notes, say_outgrown, target_control
 from pages.block.side import Side
 from viz.core.heads import MultiHeadTrace
 from viz.frame.checks import Check, check
@@ -15,6 +15,8 @@ def draw(context: BlockContext) -> list[Check]:
     """One head's weights in each of the three places, after the target that is written."""
     target = context.target or target_control(context.t) or " "
     encoder, decoder = context.encoder, context.decoder(target)
+    if say_outgrown(context, (encoder, decoder)):
+        return []
     crossing = decoder.trace.cross
     assert crossing is not None
     _maps(context, encoder, decoder, crossing)

@@ -32,9 +32,9 @@ def draw(context: BlockContext) -> list[Check]:
     )
     _lengths(context, names, built)
     found = [check("block.check_both", both.error, 1e-5)]
-    for place, error in both.torch_errors.items():
-        if error is not None:
-            found.append(check("block.check_torch_place", error, 1e-6, kind=torch_name(side), name=names[place]))
+    for place, off in both.torch_errors.items():
+        if off is not None:
+            found.append(check("block.check_torch_place", *off, kind=torch_name(side), name=names[place]))
     return found
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 import torch
 
 from pages.block.checks import moments_error, norm_error
-from pages.block.context import BlockContext, notes, warn_of_changes
+from pages.block.context import BlockContext, notes, say_outgrown, warn_of_changes
 from pages.block.side import Side, kind_of, long_name, side_name
 from viz.core.norm import moments, no_norm
 from viz.figures.points import points_map
@@ -20,6 +20,8 @@ QUANTITIES = ("norm", "std", "mean")
 def draw(context: BlockContext) -> list[Check]:
     """A map of points by tokens for each quantity, the sides beside each other."""
     warn_of_changes(context)
+    if say_outgrown(context, context.sides):
+        return []
     for column, side in zip(st.columns(len(context.sides), gap="medium"), context.sides, strict=True):
         with column:
             _side(context, side)

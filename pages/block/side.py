@@ -9,6 +9,7 @@ from torch import Tensor
 
 from viz.core.block import BlockTrace
 from viz.core.heads import MultiHeadTrace
+from viz.core.norm import no_norm
 from viz.frame.checks import with_mask, written_out
 from viz.frame.compute import blocks
 from viz.frame.compute.block_plan import BlockPlan
@@ -48,6 +49,17 @@ class Side:
     def trace(self) -> BlockTrace:
         """The block that is shown."""
         return self.traces[self.layer]
+
+    @property
+    def is_outgrown(self) -> bool:
+        """Whether numbers of the block shown, their lengths or its scores are beyond what float32 can hold.
+
+        That is for want of a norm: with norms a number that is none is a mistake, and the checks say so.
+        """
+        if self.trace.design.normalize is not no_norm:
+            return False
+        heads = [steps.scores for steps, _ in self.attentions]
+        return not all(bool(numbers.norm(dim=-1).isfinite().all()) for numbers in (*self.boxes.values(), *heads))
 
     @property
     def is_masked(self) -> bool:

@@ -8,7 +8,7 @@ from pages.masks.checks import no_later_key
 from pages.masks.context import HUES, MasksContext, words_of
 from pages.masks.pack import pack_growing
 from viz.components.mount import mount
-from viz.core.analysis.checks import largest, torchs_heads, worst
+from viz.core.analysis.checks import heads_off, largest, worst
 from viz.core.masks import causal
 from viz.core.variants.decoding import decode, newcomers_share, rows_when
 from viz.core.variants.kv_sharing import attend_shared
@@ -23,10 +23,12 @@ def _corner(context: MasksContext, n: int) -> dict[str, Any]:
     }
 
 
-def decode_error(context: MasksContext) -> float:
-    """How far decoding with a growing cache is from torch's own attention on the whole text, nobody looking ahead."""
-    whole = torchs_heads(context.q, context.k, context.v, allowed=no_later_key(context.n), **context.options)
-    return float((decode(context.q, context.k, context.v, **context.options) - whole).abs().max())
+def decode_off(context: MasksContext) -> tuple[float, float]:
+    """How far decoding with a growing cache is from torch's own attention on the whole text, nobody looking ahead; and
+    how far it may be.
+    """
+    q, k, v, options = context.q, context.k, context.v, context.options
+    return heads_off(decode(q, k, v, **options), q, k, v, allowed=no_later_key(context.n), **options)
 
 
 def earlier_rows_change(context: MasksContext) -> float:
@@ -53,7 +55,7 @@ def draw(context: MasksContext) -> list[Check]:
     data = pack_growing(context.scores, labels=context.labels, hues=HUES, words=words_of(context, "growing"))
     mount("masks/growing", key="growing", data=data)
     say(context.t("masks.decoding.shows"))
-    found = [check("masks.check_decode", decode_error(context), 1e-5 * largest(context.v))]
+    found = [check("masks.check_decode", *decode_off(context))]
     if context.n > 1:  # one token alone has no earlier row
         found += [
             check("masks.check_unchanged", earlier_rows_change(context), 1e-6 * largest(context.scores)),

@@ -11,7 +11,7 @@ from pages.masks.context import HUES, MasksContext, words_of
 from pages.masks.pack import pack_painter
 from viz import limits
 from viz.components.mount import mount
-from viz.core.analysis.checks import added_to_scores, largest, rows_error, torchs_heads
+from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.frame import state
@@ -93,11 +93,10 @@ def _checks(context: MasksContext) -> list[Check]:
     trace = attend(context.q, k, v, allowed=context.allowed, **context.options)
     allowed = by_its_rule(context, context.mask)
     asked: dict[str, Any] = {**context.options, "allowed": allowed}
-    torchs = torchs_heads(context.q, context.k, context.v, **asked)
     found = [
         chosen_mask_check(context),
         check("truth.rows", rows_error(trace.weights, added_to_scores(context.q, context.k, **asked)), 1e-5),
-        check("masks.check_sdpa", (torchs - trace.output).abs().max(), 1e-5 * largest(trace.output)),
+        check("masks.check_sdpa", *heads_off(trace.output, context.q, context.k, context.v, **asked)),
     ]
     if n := int((~allowed).sum()):
         found.append(check("masks.check_zero", trace.weights[:, ~allowed].abs().sum(), 0.0, n=n))

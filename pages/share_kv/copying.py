@@ -8,7 +8,7 @@ from torch import Tensor
 
 from pages.share_kv.context import ShareKvContext, map_pair
 from viz import limits
-from viz.core.analysis.checks import sdpa_error, sdpa_tolerance
+from viz.core.analysis.checks import sdpa_off
 from viz.core.analysis.map_statistics import on_offset
 from viz.core.variants.kv_sharing import induction
 from viz.frame import compute, controls, specs, state
@@ -145,12 +145,7 @@ def _checks(seen: Capture) -> list[Check]:
         by_hand = counted_by_hand(trace.weights[head].tolist(), seen.tokens.ids, name)
         options = seen.calls[layer].options
         found += [
-            check(
-                "share_kv.check_twin",
-                sdpa_error(trace, **options),
-                sdpa_tolerance(trace, options.get("scale")),
-                layer=layer,
-            ),
+            check("share_kv.check_twin", *sdpa_off(trace, **options), layer=layer),
             check(f"share_kv.check_{name}", abs(by_hand - weight), 1e-5, layer=layer, head=head),
         ]
     return found

@@ -12,7 +12,7 @@ from pages.share_kv.context import HUES, ShareKvContext, say_whose_numbers, word
 from pages.share_kv.pack import pack_sharing
 from viz import limits
 from viz.components.mount import mount
-from viz.core.analysis.checks import added_to_scores, largest, sdpa_error, sdpa_tolerance
+from viz.core.analysis.checks import added_to_scores, largest, rounding, sdpa_off
 from viz.core.heads import MultiHeadTrace, share_kv
 from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
 from viz.frame import controls
@@ -58,9 +58,10 @@ def _say_mistake(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int
     t, H, G = context.t, context.spec.H, context.n_kv_heads
     wrong = sum(read != i * G // H for i, read in enumerate(reads))
     off = float((shown.output - context.layer.output).abs().max())
+    noticed, tolerance = sdpa_off(shown, **context.asked)
     if not wrong:
         st.caption(t("share_kv.mistake_none"))
-    elif sdpa_error(shown, **context.asked) > sdpa_tolerance(shown, context.asked.get("scale")):
+    elif noticed > tolerance:
         st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=number(off)))
     else:
         st.info(t("share_kv.mistake_quiet", wrong=wrong, H=H))
@@ -91,13 +92,14 @@ def _checks(context: ShareKvContext, shown: MultiHeadTrace) -> list[Check]:
     """Of the layer as shown: with the mistake switched on they must fail."""
     asked, G, H = context.asked, context.n_kv_heads, context.spec.H
     found, added = attention_checks(shown, **asked), _added(shown, asked)
+    share = rounding(shown.q, shown.k, asked.get("scale"))
     if G == H:
         off = (head_by_head(shown, **asked) - shown.output).abs().max()
-        found.append(check("share_kv.check_mha", off, 1e-5 * largest(shown.output)))
+        found.append(check("share_kv.check_mha", off, share * largest(shown.output)))
     if G == 1 and bool(added.isfinite().any(-1).all()):
         alone = attend_mqa(shown.q, shown.k[0], shown.v[0], masked_by=added, scale=asked.get("scale"))
         off = (alone - shown.head_outputs).abs().max()
-        found.append(check("share_kv.check_mqa", off, 1e-5 * largest(shown.head_outputs)))
+        found.append(check("share_kv.check_mqa", off, share * largest(shown.head_outputs)))
     if not context.call.rotary:  # RoPE turns k after its projection, so that k is not X W_K
         weights = shown.projections
         k = linear(shown.memory, weights.w_k.T, weights.b_k).unflatten(-1, (G, -1)).transpose(0, 1)

@@ -183,14 +183,13 @@ def checks(example: HandExample) -> list[Check]:
     torchs = scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, is_causal=example.is_causal)
     weights, output = by_loops(example)
     leaves = [[sum(row[c] * w_o[c, j].item() for c in range(WIDTH)) for j in range(WIDTH)] for row in output]
-    largest = 1 + float(trace.v.abs().max())
+    by_hand = [torch.tensor(rows, dtype=trace.output.dtype) for rows in (weights, output, leaves)]
+    largest, leaving = (1 + float(values.abs().max()) for values in (trace.v, trace.output))
     return [
         check("step_by_step.check_hand_torch", (torchs - trace.head_outputs[0]).abs().max(), 1e-9 * largest),
-        check("step_by_step.check_hand_weights", (torch.tensor(weights) - trace.weights[0]).abs().max(), 1e-6),
-        check(
-            "step_by_step.check_hand_output", (torch.tensor(output) - trace.head_outputs[0]).abs().max(), 1e-6 * largest
-        ),
-        check("step_by_step.check_hand_leaves", (torch.tensor(leaves) - trace.output).abs().max(), 1e-6 * largest),
+        check("step_by_step.check_hand_weights", (by_hand[0] - trace.weights[0]).abs().max(), 1e-9),
+        check("step_by_step.check_hand_output", (by_hand[1] - trace.head_outputs[0]).abs().max(), 1e-9 * largest),
+        check("step_by_step.check_hand_leaves", (by_hand[2] - trace.output).abs().max(), 1e-9 * leaving),
     ]
 
 

@@ -6,6 +6,7 @@ from pages import PAGES
 from tests.packaged import packaged_file
 from tests.running import checked
 from tests.sections import page_named
+from viz.text import translator
 
 pytestmark = pytest.mark.usefixtures("memory_given_back")
 
@@ -42,3 +43,12 @@ def test_a_word_that_e5_does_not_know_is_told_and_smollm2_knows_every_byte(open_
         packaged_file(link["model"])
         app = open_app(**link | {"text": "cat 𓃠 <|endoftext|>", "section": "numbers"})
         assert any(" 1 " in warning.value for warning in app.warning) is is_told
+
+
+def test_where_numbers_outgrow_float32_a_sentence_says_so_and_no_check_fails(open_app):
+    packaged_file("SmolLM2-135M-Instruct")
+    app = open_app("block", section="all", model="SmolLM2-135M-Instruct", text="In 2024", layer=12, normalize=0)
+    assert not app.exception and not app.error
+    assert [one.value for one in app.info] == 3 * [translator("en")("block.outgrown")]
+    held = {section.name: checked(app, section.name) for section in page_named("block").sections}
+    assert [name for name, (_, n) in held.items() if not n] == ["diagram", "points", "encoder_decoder"]

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_error, sdpa_tolerance, sum_error
+from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_off, sum_error
 from viz.core.heads import MultiHeadTrace
 from viz.frame.scene import Scene
 from viz.frame.specs import Mask
@@ -44,7 +44,7 @@ def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
     added = added_to_scores(trace.q, trace.k, **options)
     return [
         check("truth.rows", rows_error(trace.weights, added), 1e-5),
-        check("truth.sdpa", sdpa_error(trace, **options), sdpa_tolerance(trace, options.get("scale"))),
+        check("truth.sdpa", *sdpa_off(trace, **options)),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
 

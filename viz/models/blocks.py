@@ -1,5 +1,6 @@
 """A real model's blocks as the core's: its own weights, its own way of attending, run by ``viz.core.block.stack``."""
 
+import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -62,7 +63,8 @@ class Blocks:
     """One stack of blocks ready to run, a model's or seeded ones.
 
     ``x`` is what the first block reads and ``memory`` what decoder blocks read; ``attentions`` are each layer's own
-    ways of attending; ``final`` is the norm behind the last block; ``states`` are the model's own hidden states.
+    ways of attending, and ``usual`` says whether these are the paper's: scores times 1/sqrt(d_k), nothing added,
+    nothing turned. ``final`` is the norm behind the last block; ``states`` are the model's own hidden states.
     """
 
     x: Tensor
@@ -70,6 +72,7 @@ class Blocks:
     design: BlockDesign
     memory: Tensor | None = None
     attentions: tuple[Mapping[str, Any], ...] | None = None
+    usual: bool = True
     final: NormWeights | None = None
     states: tuple[Tensor, ...] = ()
 
@@ -123,6 +126,13 @@ def _as_trained(call: Call, turn: Callable[[Tensor], Tensor]) -> Callable[..., M
         return encode(x, weights, Encoding(turn=turn, bias=lambda *_: bias), **options)
 
     return attend
+
+
+def _is_usual(call: Call) -> bool:
+    """Whether a layer attends as the paper has it, whatever its mask."""
+    scale, root = call.options.get("scale"), call.projections.spec.d_k**-0.5
+    is_scaled = scale is None or math.isclose(scale, root, rel_tol=1e-6)
+    return is_scaled and not call.rotary and all(call.options.get(name) is None for name in ("bias", "score_mod"))
 
 
 def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | None) -> BlockWeights:
@@ -183,6 +193,7 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
             {"attention": attend(call)} | ({} if cross is None else {"cross": attend(cross)})
             for call, cross in zip(calls, crosses, strict=True)
         ),
+        usual=all(_is_usual(call) for call in (*calls, *crosses) if call is not None),
         memory=seen.states["encoder"][-1] if layout.cross_norm else None,
         design=BlockDesign(
             norm=layout.norm,

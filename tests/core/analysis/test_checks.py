@@ -7,13 +7,12 @@ import torch
 
 from viz.core.analysis.checks import (
     added_to_scores,
-    largest,
+    heads_off,
     rounding,
     rows_error,
     sdpa_error,
-    sdpa_tolerance,
+    sdpa_off,
     sum_error,
-    torchs_heads,
     torchs_weights,
 )
 from viz.core.heads import HeadWeights, multi_head
@@ -71,12 +70,39 @@ def test_what_float32_may_lose_grows_with_the_scores():
     assert rounding(q, k, 2.0) == pytest.approx(1e-5 + 4 * 2**-23 * 1e4)
 
 
-def test_torch_may_differ_by_what_float32_loses_and_no_more():
-    """Scores in the thousands, as a block without its norm has them: float32 cannot tell them to the last digit."""
+@pytest.mark.parametrize("size", [1, 60, 2_000])
+def test_torch_may_differ_by_what_float32_loses_and_no_more(size):
+    """Scores in the thousands and millions, as a block without its norm has them: a mistake is seen all the same."""
     spec = AttentionSpec(d_model=13, n_heads=6, d_head=5)
-    x = 60 * torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
+    x = size * torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
     trace = multi_head(x, x, HeadWeights.random(spec, seed=2))
-    assert trace.scaled.abs().max() > 1e3
-    exact = torchs_heads(trace.q.double(), trace.k.double(), trace.v.double())
-    assert (exact - trace.head_outputs).abs().max() < sdpa_tolerance(trace) < 0.1 * largest(trace.head_outputs)
-    assert sdpa_error(replace(trace, v=trace.v.flip(1))) > sdpa_tolerance(trace)
+    assert trace.scaled.abs().max() > size**2 / 4
+    off, tolerance = sdpa_off(trace)
+    assert off <= tolerance
+    exact = trace.q.double(), trace.k.double(), trace.v.double()
+    off, tolerance = heads_off(trace.head_outputs.double(), *exact)
+    assert off <= tolerance, "which of two ways of float32 lost something is not known"
+    for wrong in (
+        {"v": trace.v.flip(1)},
+        {"head_outputs": trace.head_outputs.flip(0)},
+        {"head_outputs": trace.head_outputs * (1 + 1e-3)},
+    ):
+        off, tolerance = sdpa_off(replace(trace, **wrong))
+        assert off > 3 * tolerance
+
+
+def test_a_row_that_is_torn_between_two_keys_may_be_anything_and_the_others_not():
+    q = torch.tensor([[[1e4, 0.0], [0.0, 1e4]]])
+    k = torch.tensor([[[1e4, 1e4], [1e4, 0.0], [0.0, 1e3]]])
+    off, tolerance = heads_off(torch.tensor([[[2.0], [1.0]]]), q, k, torch.tensor([[[1.0], [2.0], [3.0]]]))
+    assert off == 0.5 < tolerance
+    off, tolerance = heads_off(torch.tensor([[[2.0], [1.01]]]), q, k, torch.tensor([[[1.0], [2.0], [3.0]]]))
+    assert off == pytest.approx(0.01)
+    assert off > 100 * tolerance
+
+
+def test_numbers_that_are_none_do_not_pass():
+    q = k = v = torch.ones(1, 2, 2)
+    for wrong in (torch.nan, torch.inf):
+        off, tolerance = heads_off(torch.full((1, 2, 2), wrong), q, k, v)
+        assert not off <= tolerance

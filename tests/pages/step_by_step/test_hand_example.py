@@ -78,6 +78,13 @@ def test_the_core_agrees_with_plain_loops_whatever_was_typed(seed, is_causal):
         assert of.trace.weights[0].triu(1).abs().sum() == 0
 
 
+def test_what_leaves_the_head_may_be_far_larger_than_its_values():
+    """Its sums were once held to float32, by the size of the values alone."""
+    of = example((5.0,) * 12 + (1.0,) * 32 + (2.64,) * 16 + (4.99,) * 16)
+    assert of.trace.output.max() > 19 * of.trace.v.max()
+    assert all(check.passed for check in three_words.checks(of))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_exponentials_can_be_printed_whatever_was_typed(seed):
     of = example(some_numbers(seed))

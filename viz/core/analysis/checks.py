@@ -60,11 +60,34 @@ def torchs_weights(q: Tensor, k: Tensor, **options: Any) -> Tensor:
     return torchs_heads(q, k, identity, **options)
 
 
+def scores_rounding(q: Tensor, k: Tensor, scale: float | None = None) -> Tensor:
+    """How far two ways of computing a row's scores may be apart, (H, Q): float32 loses a share of what is summed."""
+    terms = (q.abs() @ k.abs().repeat_interleave(len(q) // len(k), 0).mT).amax(-1)
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    return 4 * torch.finfo(torch.float32).eps * scale * terms
+
+
 def rounding(q: Tensor, k: Tensor, scale: float | None = None) -> float:
     """How far weights may be off: what float32 loses in the largest score, the exponential passes on."""
-    terms = float((q.abs() @ k.abs().repeat_interleave(len(q) // len(k), 0).mT).max())
-    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    return 1e-5 + 4 * torch.finfo(torch.float32).eps * scale * terms
+    return 1e-5 + float(scores_rounding(q, k, scale).max())
+
+
+FINE = 1e-3
+"""Scores that are off by no more than this need no closer look at what the softmax makes of it."""
+
+
+def rows_rounding(q: Tensor, k: Tensor, **options: Any) -> Tensor:
+    """How much weight of a row rounding may put elsewhere, (H, Q), at most 1. ``options`` are those of ``attend``.
+
+    Scores that are off by d move no more than tanh(d), and no more than exp(2d) times what is not on the largest
+    weight: where scores of thousands leave one key, it stays that key, however much was rounded.
+    """
+    lost = scores_rounding(q, k, options.get("scale"))
+    if float(lost.max()) <= FINE:
+        return lost
+    weights = torchs_weights(q, k, **options)
+    others = weights.scatter(-1, weights.argmax(-1, keepdim=True), 0.0).sum(-1)
+    return torch.minimum(lost.tanh(), (others.log() + 2 * lost).exp())
 
 
 def sdpa_error(trace: MultiHeadTrace, **options: Any) -> float:
@@ -76,9 +99,22 @@ def sdpa_error(trace: MultiHeadTrace, **options: Any) -> float:
     return float((torchs_heads(trace.q, trace.k, trace.v, **options) - trace.head_outputs).abs().max())
 
 
-def sdpa_tolerance(trace: MultiHeadTrace, scale: float | None = None) -> float:
-    """How far the heads' outputs may be from torch's own: as far as their weights may be, for outputs of this size."""
-    return rounding(trace.q, trace.k, scale) * largest(trace.head_outputs)
+def sdpa_off(trace: MultiHeadTrace, **options: Any) -> tuple[float, float]:
+    """The same, and how far it may be for rounding."""
+    return heads_off(trace.head_outputs, trace.q, trace.k, trace.v, **options)
+
+
+def heads_off(outputs: Tensor, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> tuple[float, float]:
+    """How far heads' outputs (H, Q, d_v) are from torch's own attention, and how far they may be for rounding.
+
+    Both are of the row that is farthest off for what it may be. Rows differ: one that is torn between two keys with
+    scores of thousands may be anything in between, the next one, which is all on one key, may not be off at all.
+    """
+    expected = torchs_heads(q, k, v, **options)
+    off = (expected - outputs).abs().amax(-1)
+    may = 1e-5 * largest(expected) + 2 * largest(v) * rows_rounding(q, k, **options)
+    at = (off / may).nan_to_num(torch.inf).argmax()
+    return float(off.flatten()[at]), float(may.flatten()[at])
 
 
 def sum_error(trace: MultiHeadTrace) -> float:

@@ -86,8 +86,8 @@ def torch_layer(weights: BlockWeights, design: BlockDesign) -> nn.TransformerEnc
     return layer
 
 
-def torch_layer_error(trace: BlockTrace) -> float:
-    """How far a block's output is from torch's own layer with the same weights and masks.
+def torch_layer_error(trace: BlockTrace) -> Tensor:
+    """How far each token of a block's output is from torch's own layer with the same weights and masks, (T,).
 
     Raises:
         ValueError: as in :func:`torch_layer`.
@@ -101,4 +101,4 @@ def torch_layer_error(trace: BlockTrace) -> float:
             assert trace.cross is not None
             there = None if trace.cross.allowed is None else ~trace.cross.allowed
             output = layer(trace.x, trace.cross.memory, tgt_mask=blocked, memory_mask=there)
-    return float((output - trace.output).abs().max())
+    return (output - trace.output).abs().amax(-1)
