@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from tests.running import sentences_of
-from viz.frame.lesson.bar import do
+from viz.frame.lesson.bar import HERE, do
 from viz.frame.lesson.running import Progress
 from viz.frame.sidebar import file_of
 from viz.lessons.judge import read_answer
@@ -86,11 +86,18 @@ def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app)
     bar = answer(app, "ten_minutes", 5, [3, 1])
     assert bar["is_right"] is False and "layer 3, head 1" in bar["verdict"]
     app.slider(key="layer").set_value(0)
-    app.slider(key="head").set_value(2).run()
+    app.slider(key="head").set_value(3).run()
     assert not said(app)["verdict"], "another head has not been checked"
-    assert said(app)["picked"][0] == [0, 2]
+    assert said(app)["picked"][0] == [0, 3]
     assert answer(app, "ten_minutes", 5, [9, 9])["is_right"] is None, "what was not chosen is no answer"
-    assert answer(app, "ten_minutes", 5, [0, 2])["is_right"]
+    app.slider(key="head").set_value(2)
+    assert answer(app, "ten_minutes", 5, HERE)["is_right"], "chosen and checked at once"
+
+
+def test_a_cell_is_chosen_before_it_is_checked(open_app):
+    app = open_app(lesson="masks_and_order", lang="en")
+    bar = answer(app, "masks_and_order", 1, HERE)
+    assert (bar["picked"], bar["done"], bar["verdict"]) == (None, "", bar["words"]["nothing"])
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -1,7 +1,7 @@
 """A step's question about what the page shows: the right answer worked out, and the visitor's judged."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ import streamlit as st
 
 from viz.frame import compute, view
 from viz.frame.format import number, part
-from viz.frame.lesson.bar import Shown, ask_class, draw
+from viz.frame.lesson.bar import HERE, Shown, ask_class, draw
 from viz.frame.lesson.running import Running
 from viz.frame.scene import Scene
 from viz.lessons.about_masks import allowed
@@ -63,7 +63,10 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
         premise = running.t(f"lesson.premise_{error.code}", **written(error.values))
         draw(running, Shown(premise=premise, reveal=""))
         return False
-    about = _about(ask, subject)
+    about, is_nothing = _about(ask, subject), False
+    if ask.kind in IN_THE_PAGE and progress.sent == HERE:
+        chosen = picked(ask, subject)
+        progress.sent, is_nothing = (chosen.sent, False) if chosen else (None, True)
     verdict = _judged(ask, key, subject, progress.sent) if progress.about in ("", about) else None
     if progress.sent is not None and not progress.about:
         progress.about = about
@@ -72,7 +75,10 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
         if running.step.before[running.read]:
             st.rerun()
     running.asks = not progress.done
-    draw(running, _shown(running, key, subject, verdict))
+    shown = _shown(running, key, subject, verdict)
+    if is_nothing:
+        shown = replace(shown, is_right=False, wrong=running.t("lesson.bar_nothing"))
+    draw(running, shown)
     return True
 
 
@@ -88,7 +94,7 @@ def _judged(ask: Ask, key: Key, subject: Subject, sent: Any) -> Verdict | None:
     if sent is None:
         return None
     given = read_answer(ask.kind, sent, _options(ask, subject))
-    if ask.kind in IN_THE_PAGE:  # it stands in the page: what was sent says only which it was when it was checked
+    if ask.kind in IN_THE_PAGE:  # it stands in the page: what is kept says only which it was when it was checked
         chosen = picked(ask, subject)
         given = chosen.given if chosen is not None and chosen.sent == sent else None
     return None if given is None else judge(key, given, ask.tolerance)

@@ -16,6 +16,8 @@ from viz.text import Translate, sentences
 
 BAR = "lesson_bar"
 ACTIONS = ("check", "hint", "reveal", "again")
+HERE = "here"
+"""The answer, where what is checked is what stands in the page by then."""
 MOST = 64
 """Things that an answer puts in order, at most."""
 

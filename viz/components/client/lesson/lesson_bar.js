@@ -6,6 +6,8 @@ import { mount } from "../lib/mount.js";
 import { follow, isTheBrowsers, wasFollowed } from "../lib/open.js";
 
 const FINGER = "(pointer: coarse)";
+const HERE = "here"; // as in viz/frame/lesson/bar.py
+const BEHIND = 250; // ms: a picture, a slider or a box sends what was chosen within 200
 let sent = 0;
 
 export default mount((parent) => new LessonBar(parent));
@@ -34,6 +36,7 @@ class LessonBar {
   }
 
   close() {
+    clearTimeout(this.later);
     this.root.remove();
   }
 
@@ -44,6 +47,7 @@ class LessonBar {
     const asked = JSON.stringify([data.number, data.kind, data.question, data.options, data.done, data.picked, data.hint, data.premise, data.n_done, data.print]);
     if (isNew) this.said.replaceChildren();
     this.root.dataset.print = data.print;
+    this.root.toggleAttribute("data-done", Boolean(data.done && data.question));
     this.#head();
     if (asked !== this.asked) this.#ask(isNew || before.about !== data.about);
     this.asked = asked;
@@ -192,9 +196,19 @@ class LessonBar {
 
   #check() {
     if (this.data.done || !this.data.question || this.data.kind === "open") return;
+    if (this.data.in_page) return this.#checkHere();
     const answer = this.#answer();
     if (answer === null || answer === "") this.#tell(this.data.words.nothing, "wrong");
     else this.#send("check", answer);
+  }
+
+  /** What stands in the page is checked, also if it was chosen just now, and is not known here: it is sent first. */
+  #checkHere() {
+    const { lesson, number } = this.data;
+    clearTimeout(this.later);
+    this.later = setTimeout(() => {
+      if (this.data.lesson === lesson && this.data.number === number) this.#send("check", HERE);
+    }, BEHIND);
   }
 
   #send(action, answer = null) {
