@@ -54,6 +54,8 @@ t = sidebar.language()
 try:
     with waiting.writing():
         name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=looked_at.is_bare)
+        if not looked_at.is_bare:
+            panel.keep_place()
         if name == FIRST and old_links.is_old(arrival.link(), embedded=embedded):
             old_links.go_on(sidebar.path_of(HEADS))
         if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them

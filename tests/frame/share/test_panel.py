@@ -24,6 +24,9 @@ def test_what_is_hidden_counts(open_app):
 def test_a_view_is_passed_on(visit, new_page, server):
     page = visit("step-by-step", section="three_words", hand_causal=1, viewport=PHONE)
     assert page.locator(".share").count() == 0
+    # The style comes a moment later than the button, which stands where the page begins: it is not seen to move far.
+    is_first = "(share) => Boolean(share.compareDocumentPosition(document.querySelector('.stMain h1')) & 4)"
+    assert page.locator(".st-key-share_view").evaluate(is_first)
     page.get_by_role("button", name=T("share.title")).click()
     wait_run(page)
     link = page.locator(".share .link input")

@@ -17,14 +17,22 @@ from viz.frame.sidebar import path_of
 from viz.text import Translate, sentences
 
 KEY = "_share"
-_CODE = "_share_code"
+_CODE, _PLACE = "_share_code", "_share_place"
 CONTROLS = ("text", "chips", "layer", "mask")
 """Controls that the panel offers to hide, by their names in the link; a link may name any other."""
 
 
+def keep_place() -> None:
+    """Keep the button's place where the page begins: there the style has it, which comes a moment later.
+
+    What it opens says what the whole page has declared, so it is drawn after that.
+    """
+    st.session_state[_PLACE] = st.container(key="share_view")
+
+
 def offer(t: Translate, page: str) -> None:
     """Draw the button, and if it is open what it opens."""
-    with st.container(key="share_view"):
+    with st.session_state[_PLACE]:
         panel = st.popover(t("share.title"), key=KEY, on_change="rerun", type="tertiary")
         if panel.open:
             with panel:
