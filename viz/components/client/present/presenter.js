@@ -139,8 +139,16 @@ class Presenter {
  * imported: a browser may remember that it failed, and it will be asked for again when it is shown. */
 async function takeIn(modules) {
   for (const module of modules) {
+    await rest();
     const { href } = new URL(module, location.href);
     const isThere = await fetch(href).then((answer) => answer.ok, () => false);
     if (isThere) await import(href).catch(() => {});
   }
+}
+
+/** Until the browser has nothing else to do, and no step is on its way: what a class waits for goes before what may come. */
+async function rest() {
+  const later = globalThis.requestIdleCallback ?? setTimeout; // not every browser has the first
+  do await new Promise((done) => later(done));
+  while (Date.now() - (shown?.going ?? 0) < LATE);
 }
