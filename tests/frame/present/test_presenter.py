@@ -73,6 +73,10 @@ def test_a_lesson_is_presented_by_keys(visit):
     press(page, "PageDown")  # what is covered is shown first
     expect(cover).to_have_count(0)
     assert (told(page)["at"], told(page)["asks"]) == (1, False)
+    expect(page.locator(".lesson legend")).to_be_visible()
+    expect(page.locator(".lesson label >> visible=true")).to_have_count(
+        0
+    )  # nothing was chosen: that is the picture's room
     assert page.evaluate(SMALLEST)[0][0] >= ROOM, page.evaluate(SMALLEST)
     assert press(page, "ArrowRight")["at"] == 2
     expect(notes.locator(".notes .note")).to_have_text(told(page)["note"])

@@ -181,11 +181,11 @@ class Matrix {
       [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
       context.fillText(names[i], left + (i + 0.5) * w, top - AWAY);
     });
-    [context.textAlign, context.textBaseline] = ["center", "top"];
-    context.fillText(columns.title, left + wide / 2, 0, wide + 2 * SCALE);
+    [context.textAlign, context.textBaseline] = ["center", "alphabetic"]; // Chinese reaches above what is "top" in Latin letters
+    context.fillText(columns.title, left + wide / 2, TEXT, wide + 2 * SCALE);
     context.translate(0, top + tall / 2);
     context.rotate(-Math.PI / 2);
-    context.fillText(rows.title, 0, 2, top + tall);
+    context.fillText(rows.title, 0, TEXT, top + tall);
     context.rotate(Math.PI / 2);
     context.translate(0, -top - tall / 2);
   }
