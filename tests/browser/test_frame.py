@@ -63,20 +63,6 @@ def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_
     assert not traffic.asked("Plotly") + traffic.asked("Highlighter"), "neither is needed for the first picture"
     views = {path.rpartition("/")[2].partition("-")[0] for path in traffic.asked("/bidi-components/")}
     assert views == {"head_grid", "document", "see"}, "the grid is one file; so are the page's language and the terms"
-    t, section = translator("en"), page.locator(".st-key-section_joined")
-    page.locator(".st-key-section").get_by_text(t("heads.joined.title")).click()
-    wait_run(page)
-    for stage in ("concat", "contributions"):  # a section's own control: its picture and its sentence, no other part
-        before = traffic.messages
-        section.get_by_text(t(f"heads.after_{stage}"), exact=True).click()
-        wait_run(page)
-        expect(section.locator(f".st-key-after_{stage} canvas")).to_be_visible()
-        assert 0 < traffic.messages - before <= 8, "a page has about sixty"
-    open_chip(page, "layer")
-    before = traffic.messages
-    page.locator(".st-key-layer input[type=range]").press("ArrowRight")
-    wait_run(page)
-    assert 0 < traffic.messages - before <= 20
 
 
 def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tmp_path):
