@@ -17,10 +17,11 @@ from streamlit.testing.v1 import AppTest
 
 from tests.running import checked
 
-RELATIVE, FLOOR = 1e-3, 5e-6
+RELATIVE, FLOOR = 3e-4, 5e-6
 """How far a number may be off: as a share of its array's largest, and at least. Below the floor all is rounding; the
-root of float32's last digit, 3e-4, is how well the place of a minimum is found; and two processors, one with AVX-512
-and one without, were 8e-4 apart in a picture fitted to."""
+share is the root of float32's last digit, which is how well the place of a minimum can be found."""
+VISION = 1e-3
+"""The share where a model reads a picture: two processors, with AVX-512 and without, were 8e-4 apart there."""
 WRITTEN = 1e-6
 """How far the seven digits of a recorded number may be off, as a share of itself."""
 PRINTED = 5e-3
@@ -85,16 +86,16 @@ def digest(kind: str, values: ArrayLike, unit: float = 0.0) -> Digest:
     return Digest(kind, array.shape, *(float(f"{number:.{digits}g}") for number in numbers))
 
 
-def alike(a: Digest, b: Digest) -> bool:
+def alike(a: Digest, b: Digest, relative: float = RELATIVE) -> bool:
     """Whether two digests are of the same numbers, but for rounding."""
     if (a.kind, a.shape) != (b.kind, b.shape):
         return False
     if a.kind == "count":
         return a == b
     most, unit, places = max(abs(a.low), abs(a.high)), max(a.unit, b.unit), math.sqrt(math.prod(a.shape))
-    one = max(RELATIVE * most, FLOOR, unit, (PRINTED * most) if a.kind == "table" else 0)
+    one = max(relative * most, FLOOR, unit, (PRINTED * most) if a.kind == "table" else 0)
     # Rounding of many numbers goes both ways, and what is left of it grows with the root of how many there are.
-    every = max(RELATIVE * a.length, FLOOR * places, unit * places, (PRINTED * a.length) if a.kind == "table" else 0)
+    every = max(relative * a.length, FLOOR * places, unit * places, (PRINTED * a.length) if a.kind == "table" else 0)
 
     def near(x: float, y: float, off: float) -> bool:
         return abs(x - y) <= off + WRITTEN * abs(x)
@@ -105,11 +106,11 @@ def alike(a: Digest, b: Digest) -> bool:
     )  # fmt: skip
 
 
-def missing(recorded: Iterable[Digest], now: Iterable[Digest]) -> list[Digest]:
+def missing(recorded: Iterable[Digest], now: Iterable[Digest], relative: float = RELATIVE) -> list[Digest]:
     """The recorded digests that have no partner in what is shown now; each partner counts once."""
     left, lost = list(now), []
     for one in recorded:
-        found = next((i for i, other in enumerate(left) if alike(one, other)), None)
+        found = next((i for i, other in enumerate(left) if alike(one, other, relative)), None)
         if found is None:
             lost.append(one)
         else:
