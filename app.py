@@ -5,7 +5,6 @@ from typing import Any
 import streamlit as st
 
 from pages import EVERY, FIRST, HEADS, NAVIGATION, PAGES
-from viz import ASSETS
 from viz.errors import ModelError
 from viz.frame import lesson, present, sidebar, state, view, waiting
 from viz.frame.connection import arrival, loading, old_links
@@ -14,6 +13,7 @@ from viz.frame.connection.reconnect import come_back
 from viz.frame.share import panel
 from viz.frame.terms import links, marks
 from viz.frame.view import paper
+from viz.frame.view.assets import picture, style
 
 
 def page_of(name: str) -> Any:
@@ -38,14 +38,14 @@ def sections_of(name: str) -> list[str]:
 
 
 use_own_pages([sidebar.path_of(name) for name in EVERY])
-st.set_page_config(page_icon=str(ASSETS / "favicon.png"), layout="wide")
-st.html(ASSETS / "style.css")
+st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
+st.html(style("style.css"))
 arrival.begin()
 state.begin()
 looked_at = view.read_view()
 embedded = looked_at.embed
 if embedded:
-    st.html(ASSETS / "embedded.css")
+    st.html(style("embedded.css"))
 present.begin()
 paper.begin()
 panel.hide(looked_at.hide)
@@ -59,7 +59,7 @@ try:
         if name == FIRST and old_links.is_old(arrival.link(), embedded=embedded):
             old_links.go_on(sidebar.path_of(HEADS))
         if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them
-            st.logo(ASSETS / "logo.png", size="large")
+            st.logo(picture("logo.png"), size="large")
             sidebar.language_control(t)
         if name != FIRST:  # that one computes nothing, and is there before what computes is imported
             loading.module("viz.frame.compute").warm()

@@ -202,7 +202,10 @@ def server(url: str, users: int, wrong: list[str] | None = None, **settings: str
                 _wait_until_ready(started.url)
                 yield started.url, started.pid
             finally:
-                if "Traceback" in (written := started.written()):
+                written = started.written()
+                for line in sorted({line for line in written.splitlines() if "a computation failed" in line}):
+                    print(line)  # noqa: T201
+                if "Traceback" in written:
                     print(written[-4000:])  # noqa: T201
                     if wrong is not None:
                         wrong.append("a traceback in the server's log")

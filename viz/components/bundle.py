@@ -9,11 +9,14 @@ import hashlib
 import json
 import re
 import shutil
+import time
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
 CLIENT = Path(__file__).with_name("client")
+LOOK = 10.0
+"""Seconds for which a file that lay in the folder is believed to lie there."""
 _IMPORT = re.compile(r'^import \{([^{}]+)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 _OTHER_IMPORT = re.compile(r"^import\b.*|^[^/*\n]*\bimport(?:\(\s*[\"'`]|\.meta).*", re.MULTILINE)
@@ -134,9 +137,17 @@ def folder() -> Path:
     return made
 
 
+_SEEN: dict[str, float] = {}
+"""When a view's file was last looked at: with some twelve views on a page, a run would ask the system as often."""
+
+
 def served(view: str) -> str:
     """The name of a view's file, which lies in the folder; also if a system that tidies up has taken it away."""
     name, content = bundle(view)
+    now = time.monotonic()
+    if now < _SEEN.get(name, -LOOK) + LOOK:
+        return name
+    _SEEN[name] = now
     file = folder() / name
     if not file.is_file():
         file.parent.mkdir(exist_ok=True)

@@ -4,6 +4,8 @@ In somebody else's page (``?embed=1``) there is no sidebar, and one way: to this
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Literal
 
 import streamlit as st
 
@@ -57,23 +59,22 @@ def tab_title(t: Translate, page: str) -> str:
     return t(f"{page}.tab") if has_text(f"{page}.tab") else f"{t(f'{page}.title')} · Headlight"
 
 
+@cache
+def _page(name: str, title: str, *, is_first: bool = False, is_alias: bool = False) -> st.Page:
+    """What Streamlit is told of a page, made once: each time it would ask the system for all folders above its file."""
+    path = "" if is_first else path_of(name)
+    visibility: Literal["visible", "hidden"] = "hidden" if is_alias else "visible"
+    return st.Page(ROOT / file_of(name), title=title, url_path=path, default=is_first, visibility=visibility)
+
+
 def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *, hidden: bool) -> str:
     """Draw the pages in their groups, unless they are hidden, and give the name of the one that is open."""
     named = {
-        t(f"page.group_{group}"): [
-            st.Page(
-                ROOT / file_of(name),
-                title=t(f"{name}.title"),
-                url_path="" if name == first else path_of(name),
-                default=name == first,
-            )
-            for name in names
-        ]
+        t(f"page.group_{group}"): [_page(name, t(f"{name}.title"), is_first=name == first) for name in names]
         for group, names in groups.items()
     }
     # At its own path, too, the first page is found: Streamlit knows it at "/" alone.
-    alias = st.Page(ROOT / file_of(first), title=t(f"{first}.title"), url_path=path_of(first), visibility="hidden")
-    next(iter(named.values())).append(alias)
+    next(iter(named.values())).append(_page(first, t(f"{first}.title"), is_alias=True))
     chosen = st.navigation(named, position="hidden" if hidden else "sidebar", expanded=True)
     pages = [name for names in groups.values() for name in names]
     opened = next((name for name in pages if path_of(name) == chosen.url_path), first)
@@ -86,7 +87,7 @@ def neighbours(t: Translate, pages: Sequence[str], open_page: str) -> None:
     at = pages.index(open_page)
     with st.container(key="neighbours", horizontal=True, horizontal_alignment="distribute"):
         for name, arrow in zip((*pages[:at][-1:], *pages[at + 1 : at + 2]), ("← {}", "{} →")[at == 0 :], strict=False):
-            st.page_link(file_of(name), label=arrow.format(t(f"{name}.title")))
+            st.page_link(_page(name, t(f"{name}.title")), label=arrow.format(t(f"{name}.title")))
 
 
 def way_out(t: Translate) -> None:

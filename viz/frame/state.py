@@ -235,14 +235,17 @@ def keep(*names: str) -> None:
     state = st.session_state
     state[_KEPT] = names
     hold(*names)
-    for name in set(names) & set(state):
-        state[_DECLARED].setdefault(name, None)
+    for name in names:
+        if name in state:
+            state[_DECLARED].setdefault(name, None)
 
 
 def hold(*names: str) -> None:
     """Keep the values of parameters of which this run has no control, and nothing of them in its link."""
     state = st.session_state
-    for name in set(names) & set(state):
+    for name in names:
+        if name not in state:
+            continue
         if is_of_before(name):
             del state[name]
         else:

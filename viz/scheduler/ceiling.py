@@ -45,9 +45,9 @@ class Ceiling:
         most = self.most()
         return self.in_use() + self.spare - most if most < float("inf") else -most
 
-    def has_room(self, as_large: float = 1) -> bool:
-        """Whether anybody may begin something that takes as much as so many computations."""
-        return self.missing + (as_large - 1) * self.spare <= 0
+    def has_room(self, as_large: float = 1, missing: float | None = None) -> bool:
+        """Whether anybody may begin what takes as much as so many computations; ``missing``, if that is known."""
+        return (self.missing if missing is None else missing) + (as_large - 1) * self.spare <= 0
 
     def is_first(self, came: float) -> bool:
         """Whether nobody under way came before."""

@@ -205,10 +205,14 @@ class Turns:
     def _call(self) -> list[Ticket]:
         """Let in, in the order of the line, everyone there is a place for."""
         busy, called = Counter(ticket.kind for ticket in self._working), []
+        missing: float | None = None  # the system is asked once for all of the line
         for ticket in self._waiting:
             if len(self._working) == self.places:
                 break
-            if self._has_place(ticket.kind, busy) and self._may_begin(ticket, busy):
+            if not self._has_place(ticket.kind, busy):
+                continue
+            missing = self.ceiling.missing if missing is None else missing
+            if self._may_begin(ticket, busy, missing):
                 busy[ticket.kind] += 1
                 self._working.add(ticket)
                 called.append(ticket)
@@ -227,11 +231,11 @@ class Turns:
             most = kind.beside_quick
         return busy.get(name, 0) < most and self._long(busy) < self.places - self.quick
 
-    def _may_begin(self, ticket: Ticket, busy: Mapping[str, int]) -> bool:
+    def _may_begin(self, ticket: Ticket, busy: Mapping[str, int], missing: float) -> bool:
         """Whether there is memory for it, and for what others that take long, and have begun, have not taken yet."""
         beside = self._long(busy) if self.is_long(ticket.kind) else 0
         as_large = self._kind(ticket.kind).as_large + beside
-        return self.ceiling.has_room(as_large) or (not beside and self.ceiling.is_first(ticket.came))
+        return self.ceiling.has_room(as_large, missing) or (not beside and self.ceiling.is_first(ticket.came))
 
     def _long(self, busy: Mapping[str, int]) -> int:
         return sum(n for kind, n in busy.items() if self.is_long(kind))

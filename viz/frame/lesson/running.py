@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz import ASSETS
 from viz.frame import state, view
 from viz.frame.lesson.own import LIST, OWN, of_link
 from viz.frame.models_here import models_here
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
+from viz.frame.view.assets import style
 from viz.lessons.lesson import LANGUAGES, Lesson, Step
 from viz.lessons.read import lesson_named, names
 from viz.text import Translate, translator
@@ -68,7 +68,7 @@ class Running:
 
     def keep_place(self) -> None:
         """Keep a place for the bar, here."""
-        st.html(ASSETS / "lesson.css")
+        st.html(style("lesson.css"))
         asks = "lesson_place" if any(self.step.ask.question.values()) else "lesson_says"
         self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
 

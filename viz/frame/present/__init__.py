@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from viz import ASSETS
 from viz.frame import view
+from viz.frame.view.assets import style
 from viz.text import Translate
 
 
 def begin() -> None:
     """Make the page large."""
     if view.current().present:
-        st.html(ASSETS / "present.css")
+        st.html(style("present.css"))
 
 
 def end(
@@ -44,5 +44,5 @@ def notes(t: Translate) -> None:
     """The presenter's own window: it is told what to show by the page that is presented, in the same browser."""
     from viz.frame.present.presenter import draw_notes
 
-    st.html(ASSETS / "notes.css")
+    st.html(style("notes.css"))
     draw_notes(t)
