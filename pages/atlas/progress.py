@@ -84,7 +84,7 @@ def _run(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...]) -> li
         computing=lambda done: t("atlas.computing", done=done, n=BEFORE + len(pieces)),
         stop=t("atlas.stop"),
         go_on=t("atlas.go_on"),
-        stopped=lambda done: t("atlas.stopped", done=max(0, done - BEFORE), n=len(pieces)),
+        stopped=lambda done: t("atlas.stopped", done=done, n=BEFORE + len(pieces)),
     )
     steps: list[Step] = [(compute.others, (model_id,)), (compute.by_chance, (model_id, compute.spaced(lines)))]
     steps += [(compute.chunk, (model_id, piece)) for piece in pieces]

@@ -1,14 +1,13 @@
 """Every block held against torch's own layer, the model's hidden states, and the equations written out."""
 
-import math
-
 import streamlit as st
+import torch
 
 from pages.block import compute
 from pages.block.compute import Compared
 from pages.block.context import BlockContext, warn_of_changes
 from pages.block.side import Side, side_name, torch_name
-from viz.core.analysis.checks import worst
+from viz.core.analysis.checks import farthest_off, worst
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 
@@ -53,7 +52,7 @@ def _checks(context: BlockContext, side: Side, rows: tuple[Compared, ...]) -> li
     found = [check("block.check_equations_side", worst(row.equations for row in rows), 1e-5, name=name)]
     by_torch = [row.torch_layer for row in rows if row.torch_layer is not None]
     if by_torch:
-        error, tolerance = max(by_torch, key=lambda off: math.inf if math.isnan(off[0]) else off[0] / off[1])
+        error, tolerance = farthest_off(*torch.tensor(by_torch, dtype=torch.float64).T)
         found.append(check("block.check_torch", error, tolerance, kind=torch_name(side), name=name))
     states = [row.model_state for row in rows if row.model_state is not None]
     if states:

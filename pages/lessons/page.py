@@ -27,7 +27,8 @@ class Lessons(Page):
         t = translator(lang)
         state.belong_to(self.name, "section")
         note = self.head(t)
-        st.html(listed(t, lang, lessons()))
+        with st.container(key="lessons_list"):  # as high as it will be, before the browser has what draws it
+            st.html(listed(t, lang, lessons()))
         mine(t, lang)
         state.keep(*SHARED)
         say_refused(t, note)

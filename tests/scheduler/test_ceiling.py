@@ -130,9 +130,8 @@ def test_what_takes_little_goes_on_while_a_large_one_has_all_that_is_left(proces
 def test_what_takes_long_leaves_room_for_what_others_have_begun(process):
     """Two that begin in the same moment would both find the room that is there for one."""
     process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
-    process.bytes = 500  # 500 are left: for one of 300, not for two
     first, second = Visitor(process, "first"), Visitor(process, "second")
-    for visitor in (second, first):
+    for visitor, process.bytes in ((second, 400), (first, 500)):  # 500 are left then: for one of 300, not for two
         visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.begun.append(name))
     assert process.begun == ["second"], "even who came first waits for what has begun"
     process.turns.leave(*process.turns._working)
@@ -146,3 +145,17 @@ def test_what_takes_long_leaves_room_for_what_others_have_begun(process):
     for visitor in (first, third):
         visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.begun.append(name))
     assert process.begun == ["first"]
+
+
+def test_what_takes_long_leaves_room_for_what_the_first_asks_for_next(process):
+    """The first goes on without room: what others began before must not have filled all there is."""
+    process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
+    _, second, third = (Visitor(process, name) for name in ("first", "second", "third"))
+    process.bytes = 500  # 500 are left: for one of 300, and not for the first one's next as well
+    second.context.run(process.turns.enter, "text", lambda: process.begun.append("second"))
+    assert process.begun == []
+    third.ask()
+    assert process.begun == ["third"], "what takes little time does not wait for that"
+    process.bytes = 400
+    process.turns.look_again()
+    assert process.begun == ["third", "second"]

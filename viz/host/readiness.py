@@ -36,7 +36,6 @@ from viz.streamlit_internals import (
     pages_are_no_scripts,
     say_little,
 )
-from viz.streamlit_internals.less_work import ask_for_one_value, work_out_once
 
 PATHS = ("/healthz", "/readyz")
 REFUSALS = "Requests, connections and messages refused, by rule."
@@ -98,8 +97,6 @@ class Readiness:
         own_sessions(HEADER)
         forget_what_cannot_be_read()
         say_little()
-        work_out_once()
-        ask_for_one_value()
         add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
         add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling), strict=True))))
         keep_visitors_out_of_the_log()

@@ -232,10 +232,14 @@ class Turns:
         return busy.get(name, 0) < most and self._long(busy) < self.places - self.quick
 
     def _may_begin(self, ticket: Ticket, busy: Mapping[str, int], missing: float) -> bool:
-        """Whether there is memory for it, and for what others that take long, and have begun, have not taken yet."""
-        beside = self._long(busy) if self.is_long(ticket.kind) else 0
-        as_large = self._kind(ticket.kind).as_large + beside
-        return self.ceiling.has_room(as_large, missing) or (not beside and self.ceiling.is_first(ticket.came))
+        """Whether there is memory for it, and for what others that take long, and have begun, have not taken yet.
+
+        What takes long leaves room, too, for what the visitor who came first asks for next: that one goes on without.
+        """
+        is_long, is_first = self.is_long(ticket.kind), self.ceiling.is_first(ticket.came)
+        beside = self._long(busy) if is_long else 0
+        as_large = self._kind(ticket.kind).as_large + beside + (is_long and not is_first)
+        return self.ceiling.has_room(as_large, missing) or (is_first and not beside)
 
     def _long(self, busy: Mapping[str, int]) -> int:
         return sum(n for kind, n in busy.items() if self.is_long(kind))

@@ -9,6 +9,13 @@ from streamlit.runtime import app_session
 from streamlit.runtime.state import SafeSessionState
 
 
+@cache
+def work_less() -> None:
+    """All of it, for the whole process."""
+    work_out_once()
+    ask_for_one_value()
+
+
 def work_out_once() -> None:
     """Have Streamlit read the theme's some hundred settings once, and not six times in every run."""
     populate = app_session._populate_theme_msg

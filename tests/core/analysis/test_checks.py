@@ -10,7 +10,6 @@ from viz.core.analysis.checks import (
     heads_off,
     rounding,
     rows_error,
-    sdpa_error,
     sdpa_off,
     sum_error,
     torchs_weights,
@@ -38,7 +37,7 @@ def trace(asked):
 def test_a_true_trace_passes(trace, asked):
     assert rows_error(trace.weights, added_to_scores(trace.q, trace.k, **asked)) < 1e-6
     assert rows_error(trace.weights, trace.masked) < 1e-6
-    assert sdpa_error(trace, **asked) < 1e-5
+    assert sdpa_off(trace, **asked)[0] < 1e-5
     assert (torchs_weights(trace.q, trace.k, **asked) - trace.weights).abs().max() < 1e-6
     assert sum_error(trace) < 1e-5
 
@@ -49,8 +48,8 @@ def test_a_false_trace_does_not(trace, asked):
     gone = trace.weights.clone()
     gone[2, 7] = 0  # a row that may look somewhere
     assert rows_error(gone, trace.masked) > 0.99
-    assert sdpa_error(replace(trace, head_outputs=trace.head_outputs + 0.1), **asked) > 0.05
-    assert sdpa_error(replace(trace, k=trace.k.flip(0)), **asked) > 0.01  # the wrong group of keys
+    assert sdpa_off(replace(trace, head_outputs=trace.head_outputs + 0.1), **asked)[0] > 0.05
+    assert sdpa_off(replace(trace, k=trace.k.flip(0)), **asked)[0] > 0.01  # the wrong group of keys
     assert sum_error(replace(trace, output=trace.output + 0.1)) > 0.05
 
 
@@ -61,7 +60,7 @@ def test_what_the_trace_says_of_itself_is_not_believed(asked, wrong):
     x = torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
     other = {"scale": 1.0, "allowed": ~asked["allowed"], "bias": -asked["bias"], "score_mod": None}[wrong]
     made = multi_head(x, x, HeadWeights.random(spec, seed=2), **asked | {wrong: other})
-    assert sdpa_error(made, **asked) > 0.05
+    assert sdpa_off(made, **asked)[0] > 0.05
 
 
 def test_what_float32_may_lose_grows_with_the_scores():

@@ -81,7 +81,7 @@ def test_a_computation_that_was_stopped_shows_what_there_is_and_goes_on(open_app
     forget_all()
     app.session_state["_atlas_stopped"] = (("twin-g1", "own", lines), 3)  # after what comes before, and one line
     app.run()
-    assert T("atlas.stopped", done=1, n=3) in told(app)
+    assert T("atlas.stopped", done=3, n=5) in told(app)
     assert T("atlas.from_now", model="twin-g1", n=1, heads=16, corpus=T("atlas.of_own")) in told(app)
     app.button(key="atlas_go_on").click().run()
     assert T("atlas.from_now", model="twin-g1", n=3, heads=16, corpus=T("atlas.of_own")) in told(app)

@@ -90,17 +90,12 @@ def rows_rounding(q: Tensor, k: Tensor, **options: Any) -> Tensor:
     return torch.minimum(lost.tanh(), (others.log() + 2 * lost).exp())
 
 
-def sdpa_error(trace: MultiHeadTrace, **options: Any) -> float:
-    """How far any head's output is from torch's own attention on the same q, k and v.
+def sdpa_off(trace: MultiHeadTrace, **options: Any) -> tuple[float, float]:
+    """How far the heads' outputs are from torch's own attention on the same q, k and v, and how far they may be.
 
     ``options`` are those of ``attend``, as they were asked for: never the trace's own mask or scale, which would agree
     with themselves if they were wrong.
     """
-    return float((torchs_heads(trace.q, trace.k, trace.v, **options) - trace.head_outputs).abs().max())
-
-
-def sdpa_off(trace: MultiHeadTrace, **options: Any) -> tuple[float, float]:
-    """The same, and how far it may be for rounding."""
     return heads_off(trace.head_outputs, trace.q, trace.k, trace.v, **options)
 
 
@@ -113,6 +108,16 @@ def heads_off(outputs: Tensor, q: Tensor, k: Tensor, v: Tensor, **options: Any) 
     expected = torchs_heads(q, k, v, **options)
     off = (expected - outputs).abs().amax(-1)
     may = 1e-5 * largest(expected) + 2 * largest(v) * rows_rounding(q, k, **options)
+    return farthest_off(off, may)
+
+
+def farthest_off(off: Tensor, may: Tensor) -> tuple[float, float]:
+    """Of several deviations and what each may be, those of the one that is largest for what it may be; NaN is.
+
+    Example:
+        >>> farthest_off(torch.tensor([3.0, 2.0]), torch.tensor([5.0, 1.0]))
+        (2.0, 1.0)
+    """
     at = (off / may).nan_to_num(torch.inf).argmax()
     return float(off.flatten()[at]), float(may.flatten()[at])
 

@@ -7,16 +7,18 @@ import streamlit as st
 
 from viz.components.mount import mount
 from viz.streamlit_internals import pages_are_no_scripts, takes_pages_for_scripts
+from viz.streamlit_internals.less_work import work_less
 
 
 def use_own_pages(paths: Collection[str]) -> None:
-    """Start again if this is such a run: the first of a server.
+    """Start again if this is such a run: the first of a server; and have Streamlit do little in every run.
 
     A link to a page was not understood then, and a dialog says so; the browser opens it once more, and it is.
 
     Args:
         paths: of the app's own pages.
     """
+    work_less()
     if not takes_pages_for_scripts():
         return
     pages_are_no_scripts()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from viz.frame import compute, view
+from viz.frame import compute
 from viz.frame.format import number, part
 from viz.frame.lesson.bar import HERE, Shown, ask_class, draw
 from viz.frame.lesson.running import Running
@@ -127,7 +127,7 @@ def _shown(running: Running, key: Key, subject: Subject, verdict: Verdict | None
         hint=fill(ask.hint[lang], **values) if progress.hinted else None,
         reveal=fill(ask.reveal[lang], **values) if progress.done else "",
         about=_about(ask, subject),
-        right=_right(ask.kind, key) if view.current().print == "answers" else [],
+        right=_right(ask.kind, key) if progress.done else [],
     )
 
 

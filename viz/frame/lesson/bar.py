@@ -26,7 +26,7 @@ MOST = 64
 class Shown:
     """What the bar says of a question; ``premise`` says why it cannot be asked.
 
-    ``right`` is what is marked as right on a sheet with answers: options, or things in their order.
+    ``right`` is what is marked as right when the question is over: options, or things in their order.
     """
 
     question: str = ""
