@@ -18,7 +18,6 @@ from viz.core.variants.general_heads import GeneralHead, GeneralTrace, Widths, g
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
-from viz.frame.scene import say_error
 from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
@@ -52,7 +51,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
             with torch.inference_mode():
                 trace = general_heads(queries, keys, values, heads, w_o, allowed=allowed)
         except ValueError as error:
-            say_error(t, error)
+            st.code(f"ValueError: {error}", language=None)
             say(t("two_sequences.kinds.refused", p_q=widths.p_q, p_k=widths.p_k))
             return []
         _maps(context, trace)
