@@ -40,5 +40,6 @@ def windows(source: Source, mask: Mask) -> tuple[WindowFit, ...]:
     """The window closest to every head of every layer."""
     seen = read(source)
     n = len(seen.tokens.ids)
-    steps = [seen.layer(i, allowed=mask.allowed(n, n)) for i in range(seen.n_layers)]
-    return fit_layers([layer.weights for layer in steps], [layer.masked.isfinite().any(0) for layer in steps])
+    layers = (seen.layer(i, allowed=mask.allowed(n, n)) for i in range(seen.n_layers))  # never all of them at once
+    weights, allowed = zip(*((steps.weights, steps.masked.isfinite().any(0)) for steps in layers), strict=True)
+    return fit_layers(weights, allowed)

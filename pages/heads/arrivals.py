@@ -1,5 +1,8 @@
 """Does a large weight matter? Where a head looks, beside what arrives from there."""
 
+import torch
+from torch import Tensor
+
 from pages.heads.context import HeadsContext
 from viz.core.analysis.checks import largest
 from viz.core.analysis.map_statistics import message_norms
@@ -9,6 +12,22 @@ from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.show import show
 from viz.frame.terms.marks import say
+
+AT_ONCE = 16
+"""Keys whose messages are held at once: those of 512 tokens to 512 are 400 MB."""
+
+
+def by_messages(weights: Tensor, delivered: Tensor) -> tuple[Tensor, Tensor]:
+    """What each query is delivered, (Q, d), and how long all messages of each key are, (K,): message by message.
+
+    Not by the matrix product the trace was made with. ``weights`` (Q, K) say how much of ``delivered`` (K, d) arrives.
+    """
+    added_up, lengths = torch.zeros(len(weights), delivered.shape[-1]), list[Tensor]()
+    for shares, keys in zip(weights.split(AT_ONCE, 1), delivered.split(AT_ONCE), strict=True):
+        messages = shares.unsqueeze(-1) * keys
+        added_up += messages.sum(1)
+        lengths.append(messages.norm(dim=-1).sum(0))
+    return added_up, torch.cat(lengths)
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -27,10 +46,8 @@ def draw(context: HeadsContext) -> list[Check]:
     show(bars(labels, series, title=t("axis.keys"), value_title=t("heads.share")), key="arrive", alt=alt)
     first, from_first = share(float(weight[0])), share(float(message[0]))
     say(t("heads.arrive_found", head=head, first=first, first_message=from_first))
-    # Message by message, and not the matrix product the trace was made with.
-    messages = trace.weights[head].unsqueeze(-1) * (values[head] @ w_o[head])
-    error = (messages.sum(1) - trace.contributions[head]).abs().max()
-    lengths = messages.square().sum(-1).sqrt().sum(0)
+    added_up, lengths = by_messages(trace.weights[head], values[head] @ w_o[head])
+    error = (added_up - trace.contributions[head]).abs().max()
     off = (lengths / lengths.sum().clamp(min=1e-30) - message).abs().max()
     return [
         check("heads.check_arrive", error, 1e-5 * largest(trace.contributions[head])),

@@ -68,10 +68,15 @@ def _checks(context: StackingContext, whole: Similarity) -> list[Check]:
         levels = torch.stack([traces[0].x, *(trace.output for trace in traces)]).double()
         n = levels.shape[1]
         others = ~torch.eye(n, dtype=torch.bool)
-        pairs = torch.stack([cosine_similarity(x[:, None], x[None], dim=-1)[others].mean() for x in levels])
+        pairs = torch.stack([_cosines(x)[others].mean() for x in levels])
         common = torch.full((n, n), 1 / n, dtype=levels.dtype)
         left = 1 - (common @ levels).square().sum((1, 2)) / levels.square().sum((1, 2))  # Pythagoras
         return [
             check("stacking.check_cosine", (pairs - whole.cosine).abs().max(), 1e-4),
             check("stacking.check_residual", (left - whole.residual.double().square()).abs().max(), 1e-4),
         ]
+
+
+def _cosines(x: Tensor) -> Tensor:
+    """Of every pair of rows, by torch; a few rows at a time, since it makes a vector for each pair."""
+    return torch.cat([cosine_similarity(some[:, None], x[None], dim=-1) for some in x.split(32)])

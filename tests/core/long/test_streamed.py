@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from tests.largest import Largest
 from viz.core.long import streamed
 from viz.core.long.rows import WINDOW, evenly_spaced, weights_of_rows, window
 from viz.core.long.shapes import fit_shapes
@@ -103,19 +103,6 @@ def test_it_can_be_stopped_between_two_strips(monkeypatch):
 
     with pytest.raises(InterruptedError):
         long_map(*head(97), scale=1.0, causal=True, check=stop)
-
-
-class Largest(TorchDispatchMode):
-    """The numbers in the largest tensor that any operation makes."""
-
-    numbers = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        made = function(*args, **(kwargs or {}))
-        for tensor in made if isinstance(made, tuple | list) else (made,):
-            if isinstance(tensor, torch.Tensor):
-                self.numbers = max(self.numbers, tensor.untyped_storage().nbytes() // tensor.element_size())
-        return made
 
 
 def test_nothing_grows_with_the_square_of_the_text(monkeypatch):

@@ -6,9 +6,12 @@ import json
 import numpy as np
 import pytest
 import torch
+from torch.testing import assert_close
 
+from pages.heads.arrivals import AT_ONCE, by_messages
 from pages.heads.page import PAGE
 from tests import checkpoints
+from tests.largest import Largest
 from tests.running import checked, everything, matrices, sentences_of
 from viz.core.analysis.map_statistics import hide, message_norms
 from viz.frame import choice, compute, specs
@@ -220,3 +223,13 @@ def test_any_text(open_app, source, text):
     visible = [one.value for kind in ("markdown", "caption") for one in app.get(kind)]
     assert not any("e.com" in one for one in visible), "a visitor's text never goes through Markdown"
     assert list(everything(app))
+
+
+def test_messages_are_added_up_a_few_keys_at_a_time():
+    """All of 512 tokens at once are 400 MB, in a page's script, which no ceiling counts."""
+    weights, delivered = torch.rand(7, 37), torch.randn(37, 11)
+    with Largest() as largest:
+        added_up, lengths = by_messages(weights, delivered)
+    assert largest.numbers <= 7 * AT_ONCE * 11 < 7 * 37 * 11
+    assert_close(added_up, weights @ delivered)
+    assert_close(lengths, weights.sum(0) * delivered.norm(dim=-1))

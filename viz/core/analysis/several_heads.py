@@ -69,8 +69,8 @@ def head_distances(weights: Float[Tensor, "H Q K"]) -> Float[Tensor, "H H"]:
         tensor([[0.0000, 0.5000],
                 [0.5000, 0.0000]])
     """
-    pairs = (weights.shape[0], *weights.shape)
-    return total_variation(weights[:, None].expand(pairs), weights[None].expand(pairs)).mean(-1)
+    # Head by head: all pairs at once would be as large as so many times all maps.
+    return torch.stack([total_variation(weights, head.expand_as(weights)).mean(-1) for head in weights])
 
 
 def pattern_share(weights: Float[Tensor, "*B Q K"], target: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B"]:
