@@ -45,7 +45,7 @@ class Peak:
 
 def main() -> None:
     """Open every section and print what it took."""
-    rng, rows, patched = random.Random(0), [], MonkeyPatch()
+    rng, rows, patched = random.Random(0), list[tuple[float, float, str, float, str]](), MonkeyPatch()
     open_app = opener(patched)
     for page, section in SECTIONS:
         compute.results.shrink(float("inf"))
@@ -53,8 +53,8 @@ def main() -> None:
         app = open_app(page, section=section, text=" ".join(rng.choice(WORDS) for _ in range(TOKENS)))
         peak.is_over.set()
         wrong = "an exception" if app.exception else ""
-        took = [(most - peak.before) / 1e6 for most in (peak.beside, peak.in_turn)]
-        rows.append((*took, f"{page}/{section}", time.monotonic() - began, wrong))
+        beside, in_turn = ((most - peak.before) / 1e6 for most in (peak.beside, peak.in_turn))
+        rows.append((beside, in_turn, f"{page}/{section}", time.monotonic() - began, wrong))
     patched.undo()
     sys.stdout.write("MB beside  in turn  seconds\n")
     for beside, in_turn, place, seconds, wrong in sorted(rows, reverse=True):

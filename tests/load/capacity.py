@@ -82,19 +82,21 @@ def of_memory(mb: dict[str, Any]) -> Iterator[str]:
     yield from table(["", "memory"], rows)
 
 
-def of_classes(courses: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """What the load test found."""
+def of_classes(courses: Sequence[dict[str, Any]], machine: str) -> Iterator[str]:
+    """What the load test found, on the usual machine or on the one that is named."""
     heads = [
-        "date", "visitors", "minutes", "models chosen", "long texts", "changes a second", "p50", "p95", "p99", "errors",
-        "memory at most", "its growth after a third", "cores", "load before",
+        "date", "visitors", "minutes", "models chosen", "long texts", "changes a second", "p50", "p95", "p99", "of sentences: p50", "p95", "errors",
+        "memory at most", "its growth after a third", "cores", "load before", "machine",
     ]  # fmt: skip
     rows = []
     for one in courses:
-        times = [f"{one[f'p{share}_ms']} ms" for share in (50, 95, 99)]
+        shares = [one[f"p{share}_ms"] for share in (50, 95, 99)]
+        times = [f"{milliseconds} ms" for milliseconds in (*shares, *one.get("sentences_ms", shares[:2]))]
         changes, memory = f"{one['changes'] / one['seconds']:.1f}", (f"{one['most_mb']} MB", f"{one['growth_mb']} MB")
         rows.append([
             one["date"], one["users"], f"{one['seconds'] / 60:.1f}", one["models"], f"{one['long']:.0%}", changes,
             *times, one["errors"], *memory, one["cores"], one["load"],
+            one.get("machine", machine),
         ])  # fmt: skip
     yield from table(heads, rows)
 
@@ -120,7 +122,7 @@ def lines(measured: dict[str, Any]) -> Iterator[str]:
     yield "One replica under `python -m tests.load` (a change by each visitor every 2 to 6 s, half type own sentences;"
     yield "of the texts typed so many have 512 tokens, `--long`; so many models are chosen among, `--models`):"
     yield ""
-    yield from of_classes(measured["class"])
+    yield from of_classes(measured["class"], measured["machine"])
     each = work(measured["class"][-1])
     yield ""
     yield f"A change takes {1000 * each:.0f} ms of one core. A replica is one process, which is given {FULL:.0%} of a"
