@@ -85,7 +85,8 @@ def of_memory(mb: dict[str, Any]) -> Iterator[str]:
 def of_classes(courses: Sequence[dict[str, Any]], machine: str) -> Iterator[str]:
     """What the load test found, on the usual machine or on the one that is named."""
     heads = [
-        "date", "visitors", "minutes", "models chosen", "long texts", "changes a second", "p50", "p95", "p99", "of sentences: p50", "p95", "errors",
+        "date", "visitors", "minutes", "models chosen", "long texts", "changes a second", "p50", "p95", "p99",
+        "of sentences: p50", "p95", "errors",
         "memory at most", "its growth after a third", "cores", "load before", "machine",
     ]  # fmt: skip
     rows = []
