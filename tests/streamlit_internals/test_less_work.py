@@ -1,3 +1,5 @@
+"""What Streamlit is spared comes out as before: the theme's settings, and the values of a session."""
+
 from streamlit import config
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session

@@ -18,7 +18,8 @@ def test_a_dot_product_of_unequal_widths_is_refused_in_the_cores_words(open_app,
     assert "ValueError: a dot product needs equal widths, and here d_q=5, d_k=3" in [one.value for one in app.code]
     assert translator(lang)("two_sequences.kinds.refused", p_q=5, p_k=3) in sentences_of(app)
     app.number_input(key="p_k").set_value(5).run()
-    assert checked(app, "kinds") == (4, 4)
+    assert not app.error and checked(app, "kinds") == (4, 4)
+    assert not [one for one in app.code if "ValueError" in one.value]
 
 
 @pytest.mark.parametrize("mask", kinds.MASKS)
