@@ -102,7 +102,7 @@ def test_it_can_be_stopped_between_two_strips(monkeypatch):
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        long_map(*head(97), scale=1.0, causal=True, check=stop)
+        long_map(*head(197), scale=1.0, causal=True, check=stop)
 
 
 def test_nothing_grows_with_the_square_of_the_text(monkeypatch):

@@ -44,8 +44,8 @@ def window_weights(
         >>> window_weights(zero, zero, torch.tensor([[0.0, 1.0]]), torch.ones(1, 2).bool())
         tensor([[0.5000, 0.5000]])
     """
-    scores = -alpha[..., None, None] * (delta - offset[..., None, None]).square()
-    return row_softmax(scores.masked_fill(~allowed, -torch.inf))
+    scores = (delta - offset[..., None, None]).square_().mul_(-alpha[..., None, None])
+    return row_softmax(scores.masked_fill_(~allowed, -torch.inf))
 
 
 def fit_windows(weights: Float[Tensor, "H T T"], allowed: Bool[Tensor, "T T"] | None = None) -> WindowFit:
@@ -129,14 +129,19 @@ def _coarse(seen: Tensor, delta: Tensor, may: Tensor) -> tuple[Tensor, Tensor]:
 
 def _refine(seen: Tensor, delta: Tensor, may: Tensor, offset: Tensor, log_alpha: Tensor) -> tuple[Tensor, Tensor]:
     """Look at the eight neighbours of each head's best window: go to the best of them, or halve the step."""
-    around = torch.cartesian_prod(torch.tensor([0.0, -1.0, 1.0]), torch.tensor([0.0, -1.0, 1.0]))
+    steps = torch.tensor([0.0, -1.0, 1.0])
+    around = torch.cartesian_prod(steps, steps)[1:]
     heads, step = torch.arange(len(seen)), torch.ones(len(seen), 1)
+    least = _error(seen, window_weights(offset, log_alpha.exp(), delta, may))
     for _ in range(ROUNDS):
         centres = (offset[:, None] + 0.5 * step * around[:, 0]).clamp(-REACH, REACH)
         sharpness = (log_alpha[:, None] + 0.8 * step * around[:, 1]).clamp(LOWEST, HIGHEST)
         windows = zip(centres.T, sharpness.exp().T, strict=True)
         errors = torch.stack([_error(seen, window_weights(*window, delta, may)) for window in windows], -1)
-        best = errors.argmin(-1)
-        offset, log_alpha = centres[heads, best], sharpness[heads, best]
-        step = torch.where(best[:, None] == 0, step / 2, step)
+        error, best = errors.min(-1)
+        better = error < least
+        offset = torch.where(better, centres[heads, best], offset)
+        log_alpha = torch.where(better, sharpness[heads, best], log_alpha)
+        step = torch.where(better[:, None], step, step / 2)
+        least = torch.minimum(error, least)
     return offset, log_alpha

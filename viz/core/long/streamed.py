@@ -11,8 +11,8 @@ from torch import Tensor
 CELLS = 512
 """Of a pooled map's side, at most."""
 
-STRIP, LOWEST = 1 << 19, 16
-"""Numbers in one strip of rows, and its fewest rows: as much as stays in a core's own cache."""
+STRIP, LOWEST = 1 << 19, 64
+"""Numbers in one strip of rows, which stay near a core, and its fewest rows: below that a matrix product is slow."""
 
 BLOCKED = -1e30
 """Instead of minus infinity, which 0 times would make NaN; no score of real vectors comes near it."""
