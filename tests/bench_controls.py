@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page
 
 from tests.bench_reruns import WATCH, keys, opened, settled
 from tests.bench_visit import click_to_paint, drawn
-from tests.browser.drive import find_browser, open_chip, wait_run
+from tests.browser.drive import count, find_browser, open_chip, wait_run
 from tests.sections import SECTIONS as PLACES
 from viz.frame.sidebar import path_of
 from viz.lessons.read import lessons
@@ -84,34 +84,45 @@ def _painted(page: Page, ready: Iterator[Callable[[], Callable[[], None]]]) -> f
 
 
 def section_controls(places: list[tuple[str, str]] = PLACES) -> "Iterator[Row]":
-    """The main control of each section that has one, to the last change."""
+    """The main control of each section that has one, to the last change; and how many messages it takes."""
     from tests.bench import Row
 
     with opened("bare") as page:
+        traffic = count(page)
+        page.reload()
+        wait_run(page)
+        page.evaluate(WATCH)
+        before = traffic.messages
         bare = keys(page, page.locator("input[type=range]"))
+        bare_messages = (traffic.messages - before) / 8
     with opened("app") as page:
-        home = page.url.rpartition("/")[0]
+        home, traffic = page.url.rpartition("/")[0], count(page)
         for name, section in places:
             page.goto(f"{home}/{path_of(name)}?{urlencode({'section': section})}")
             wait_run(page)
             page.evaluate(WATCH)
-            milliseconds = _main(page, page.locator(f".st-key-section_{section}"))
+            before = traffic.messages
+            milliseconds, times = _main(page, page.locator(f".st-key-section_{section}"))
             if not math.isnan(milliseconds):
-                what = f"{name}, {section}: main control, to the last change"
-                yield Row(what=what, ours=milliseconds, theirs=bare, goal=4.0)
+                what, messages = f"{name}, {section}: main control", (traffic.messages - before) / times
+                yield Row(what=f"{what}, to the last change", ours=milliseconds, theirs=bare, goal=4.0)
+                yield Row(what=f"{what}, messages", ours=messages, theirs=bare_messages, unit="")
 
 
-def _main(page: Page, section: Locator) -> float:
-    """Milliseconds from the main control of a section to the last change; NaN if it has none, or nothing changes."""
+def _main(page: Page, section: Locator) -> tuple[float, int]:
+    """Milliseconds from the main control of a section to the last change, and how many times it was used.
+
+    NaN if it has none, or nothing changes.
+    """
     for kind in MAIN:
         control = section.locator(f"{kind} >> visible=true")
         if not control.count():
             continue
         if "range" in kind:
-            return keys(page, control.first, REPEATS)
+            return keys(page, control.first, REPEATS), 2 * (REPEATS // 2 + 2)
         taken = [settled(page, control.nth(number % 2).click) for number in (1, 2, 3, 4, 5)]
-        return median(taken[2:])
-    return math.nan
+        return median(taken[2:]), len(taken)
+    return math.nan, 0
 
 
 def next_steps() -> "Iterator[Row]":

@@ -107,8 +107,8 @@ class Reader(Tab):
         self.interpreted: list[str] = []
         self.labels: list[str] = []
 
-    def _draw(self, delta: Delta, message: ForwardMsg, answer: Answer) -> None:
-        super()._draw(delta, message, answer)
+    def _draw(self, delta: Delta, message: ForwardMsg) -> None:
+        super()._draw(delta, message)
         kind = delta.new_element.WhichOneof("type") or ""
         proto: Any = getattr(delta.new_element, kind) if kind else None
         if kind in ("markdown", "heading", "alert", "html", "metric"):

@@ -220,10 +220,11 @@ class Watch:
 
 @dataclass
 class Traffic:
-    """What a page asks for, and the bytes that come back over the wire, headers and websocket included."""
+    """What a page asks for; the bytes that come back over the wire, headers and websocket included; its messages."""
 
     paths: list[str] = field(default_factory=list)
     received: int = 0
+    messages: int = 0
 
     def asked(self, part: str) -> list[str]:
         """The paths in which this stands."""
@@ -232,6 +233,10 @@ class Traffic:
     def _came(self, size: float) -> None:
         self.received += int(size)
 
+    def _said(self, message: str | bytes) -> None:
+        self.messages += 1
+        self._came(len(message))
+
 
 def count(page: Page) -> Traffic:
     """Count what a page asks for from now on."""
@@ -239,7 +244,7 @@ def count(page: Page) -> Traffic:
     session.send("Network.enable")
     session.on("Network.requestWillBeSent", lambda sent: traffic.paths.append(urlparse(sent["request"]["url"]).path))
     session.on("Network.loadingFinished", lambda done: traffic._came(done["encodedDataLength"]))
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda message: traffic._came(len(message))))
+    page.on("websocket", lambda socket: socket.on("framereceived", traffic._said))
     return traffic
 
 

@@ -65,6 +65,33 @@ def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_
     assert views == {"head_grid", "document", "see"}, "the grid is one file; so are the page's language and the terms"
 
 
+def test_a_click_sends_what_it_changes(visit):
+    page = visit(section="joined")
+    t, section = translator("en"), page.locator(".st-key-section_joined")
+    traffic = count(page)
+    page.reload()  # the connection whose messages are counted begins here
+    wait_run(page)
+
+    def sent(act, most):
+        before = traffic.messages
+        act()
+        wait_run(page)
+        assert 0 < traffic.messages - before <= most, "a page has about sixty"
+
+    # A section's own control: its picture and its sentence. After the first, what belongs to a changed view is there.
+    for stage, most in (("concat", 20), ("contributions", 8)):
+        sent(section.get_by_text(t(f"heads.after_{stage}"), exact=True).click, most)
+        expect(section.locator(f".st-key-after_{stage} canvas")).to_be_visible()
+    open_chip(page, "layer")
+    layer = page.locator(".st-key-layer input[type=range]")
+    sent(lambda: layer.press("ArrowRight"), 20)
+    page.keyboard.press("Escape")
+    page.get_by_test_id("stSidebarNav").get_by_text(t("masks.title"), exact=True).click()
+    wait_run(page)
+    open_chip(page, "layer")
+    sent(lambda: layer.press("ArrowLeft"), 20)  # the page's address was written when it was opened, and is not again
+
+
 def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tmp_path):
     watch, path = Watch(), "step-by-step"
     with serve(ROOT / "app.py", tmp_path / "log.txt") as server, browser.new_context(locale="en-US") as context:

@@ -68,6 +68,8 @@ class Guest:
     browser: Browser
     url: str
     chance: random.Random
+    doing: str = ""
+    """What, and on which page: said beside an error."""
 
     async def stay(self, seconds: float) -> None:
         """Come and go until the time is over."""
@@ -82,7 +84,7 @@ class Guest:
                 await self._visit(page, until)
                 await page.close()
             except PlaywrightError as error:
-                self.churn.errors.append(str(error).splitlines()[0])
+                self.churn.errors.append(f"{self.doing}: {str(error).splitlines()[0]}")
             self.churn.errors += [*seen.errors, *seen.elsewhere]
             seen.forget()
         await context.close()
@@ -99,13 +101,16 @@ class Guest:
         page.set_default_timeout(PATIENCE)
         page.on("dialog", lambda dialog: dialog.accept())
         link = {"text": self._sentence()} if self.chance.random() < 0.5 else {}
-        await page.goto(address(self.url, self.chance.choice(list(PATHS)), **link))
+        path = self.chance.choice(list(PATHS))
+        self.doing = f"open {path}"
+        await page.goto(address(self.url, path, **link))
         await self._settle(page, "open")
         for _ in range(self.chance.randint(1, STAYS)):
             await asyncio.sleep(self.chance.uniform(*THINK))
             if time.monotonic() > until:
                 return
             kind = self.chance.choice([*PLACES, "text", "text", "reload", "back"])
+            self.doing = f"{kind} on {page.url.removeprefix(self.url)[:100]}"
             await self._act(page, kind)
             await self._settle(page, kind)
 

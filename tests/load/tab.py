@@ -42,6 +42,19 @@ class Answer:
     """Texts of error boxes."""
 
 
+Place = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What an element of the page is, as far as a visitor asks: a control, a title, an error."""
+
+    control: Control | None = None
+    title: str = ""
+    exception: str = ""
+    box: str = ""
+
+
 XSRF = "_streamlit_xsrf"
 
 
@@ -82,8 +95,10 @@ class Tab:
         self.cookies: dict[str, str] = {}
         self._socket: ClientConnection | None = None
         self._values: dict[str, Value] = {}
-        self._fresh: dict[str, Control] = {}
-        self._kept: dict[str, tuple[int, Control | None]] = {}
+        self._shown: dict[Place, Shown] = {}
+        self._drawn: set[Place] = set()
+        self._is_part = False
+        self._kept: dict[str, tuple[int, Shown]] = {}
         self._run = 0
 
     async def __aenter__(self) -> Self:
@@ -176,13 +191,13 @@ class Tab:
         """Take in a message; True if it ends the run."""
         kind = message.WhichOneof("type")
         if kind == "delta":
-            self._draw(message.delta, message, answer)
+            self._draw(message.delta, message)
         elif kind == "ref_hash":
-            control = self._kept[message.ref_hash][1]
-            self._kept[message.ref_hash] = self._run, control
-            self._show(control)
+            shown = self._kept[message.ref_hash][1]
+            self._kept[message.ref_hash] = self._run, shown
+            self._show(tuple(message.metadata.delta_path), shown)
         elif kind == "new_session":
-            self._begin(message, answer)
+            self._begin(message)
         elif kind == "navigation":
             self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
         elif kind == "page_info_changed":
@@ -193,45 +208,53 @@ class Tab:
             return self._end(message, answer)
         return False
 
-    def _begin(self, message: ForwardMsg, answer: Answer) -> None:
+    def _begin(self, message: ForwardMsg) -> None:
         self.session = message.new_session.initialize.session_id or self.session
-        partial = bool(message.metadata.run.fragment_ids)
-        self._fresh = dict(self.controls) if partial else {}
-        answer.titles.clear()
-        answer.exceptions.clear()
-        answer.boxes.clear()
+        self._is_part = bool(message.metadata.run.fragment_ids)
+        self._drawn.clear()
 
     def _end(self, message: ForwardMsg, answer: Answer) -> bool:
-        if message.script_finished == message.FINISHED_WITH_COMPILE_ERROR:
-            answer.exceptions.append("compile error")
         if message.script_finished == message.FINISHED_EARLY_FOR_RERUN:
             return False
-        self.controls = self._fresh
+        if message.script_finished == message.FINISHED_WITH_COMPILE_ERROR:
+            answer.exceptions.append("compile error")
+        if not self._is_part:  # of a part of the page the rest stays
+            self._shown = {place: shown for place, shown in self._shown.items() if place in self._drawn}
+        for shown in self._shown.values():
+            answer.titles += [shown.title] * bool(shown.title)
+            answer.exceptions += [shown.exception] * bool(shown.exception)
+            answer.boxes += [shown.box] * bool(shown.box)
+        self.controls = {shown.control.key: shown.control for shown in self._shown.values() if shown.control}
         here = {control.id for control in self.controls.values()}
         self._values = {each: value for each, value in self._values.items() if each in here}
+        if not self._is_part:
+            self._kept = {each: kept for each, kept in self._kept.items() if self._run - kept[0] < KEPT_RUNS}
         self._run += 1
-        self._kept = {each: kept for each, kept in self._kept.items() if self._run - kept[0] <= KEPT_RUNS}
         return True
 
-    def _draw(self, delta: Delta, message: ForwardMsg, answer: Answer) -> None:
+    def _draw(self, delta: Delta, message: ForwardMsg) -> None:
+        place = tuple(message.metadata.delta_path)
         if delta.WhichOneof("type") != "new_element":
             return
         element = delta.new_element
         kind = element.WhichOneof("type")
-        if kind == "exception":
-            answer.exceptions.append(f"{element.exception.type}: {element.exception.message}")
-        elif kind == "alert" and element.alert.format == Alert.ERROR:
-            answer.boxes.append(element.alert.body)
-        elif kind == "heading" and element.heading.tag == "h1":
-            answer.titles.append(element.heading.body)
-        control = read(element, delta.fragment_id)
+        exception = f"{element.exception.type}: {element.exception.message}" if kind == "exception" else ""
+        is_error = kind == "alert" and element.alert.format == Alert.ERROR
+        shown = Shown(
+            control=read(element, delta.fragment_id),
+            title=element.heading.body if kind == "heading" and element.heading.tag == "h1" else "",
+            exception=exception,
+            box=element.alert.body if is_error else "",
+        )
         if message.metadata.cacheable:
-            self._kept[message.hash] = self._run, control
-        self._show(control)
+            self._kept[message.hash] = self._run, shown
+        self._show(place, shown)
 
-    def _show(self, control: Control | None) -> None:
-        """Put a control on the page; it keeps what it stood at, unless the server says otherwise."""
-        if control is not None:
-            self._fresh[control.key] = control
-            if control.forced or control.id not in self._values:
-                self._values[control.id] = control.value
+    def _show(self, place: Place, shown: Shown) -> None:
+        """Put an element on the page; a control keeps what it stood at, unless the server says otherwise."""
+        self._drawn.add(place)
+        self._shown = {other: each for other, each in self._shown.items() if other[: len(place)] != place}
+        self._shown[place] = shown
+        control = shown.control
+        if control is not None and (control.forced or control.id not in self._values):
+            self._values[control.id] = control.value

@@ -96,7 +96,7 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
     if name not in state or is_of_before(name):
         state[_USUAL].pop(name, None)
         state[name] = _believe(name, default, parse, ok)
-    elif not ok(state[name]) or (name not in declared and not is_chosen(name)):
+    elif state[name] != default and (not ok(state[name]) or (name not in declared and not is_chosen(name))):
         state[name] = default
     elif name not in declared and is_moved():
         # Another page's widget of this name is another one to Streamlit, and begins empty unless it is given a value.
@@ -285,13 +285,16 @@ def end() -> None:
     state, wanted = st.session_state, link()
     in_address = {name: st.query_params[name] for name in st.query_params}
     before = state.get(_WRITTEN, wanted)
+    place = st.empty()  # there in every run, so that a run without a word to the browser takes nothing from the page
     if is_back_or_forward():
         # The answer to a click of just before may have come after it, and have put its own link into this entry.
-        address.replace(wanted)
+        with place:
+            address.replace(wanted)
     elif is_moved():
         # Streamlit made an entry of the page's address alone: the link belongs to that one.
         if in_address != wanted:
-            address.replace(wanted)
+            with place:
+                address.replace(wanted)
     # Of two quick changes that undo each other the second is sent with the address from before the first: what the
     # browser says is where it was, what was last written is where it will be.
     elif in_address != wanted or before != wanted:

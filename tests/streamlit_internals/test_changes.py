@@ -1,0 +1,252 @@
+"""What is left out of a run is what the browser holds: beside a browser that is told everything, it shows the same."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.forward_msg_cache import create_reference_msg, populate_hash_if_needed
+
+from viz.streamlit_internals.changes import KEPT_BYTES, Held
+
+FINISHED, EARLY = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
+ALL, CHANGES = 4, 2
+"""Messages of a run of two elements that is told as a whole, and of one that has nothing to tell."""
+BLOCKS = "flex_container", "popover", "expandable"
+KEYS = "xy"
+"""The texts of elements that have a key."""
+Drawn = tuple[str, list[Any]]
+"""A block: its kind, and what is in it; an element is its text."""
+
+
+@dataclass
+class Node:
+    """What a browser holds in one place; a block has a list of what is in it."""
+
+    said: str
+    kind: str
+    run: str
+    inside: list["Node"] | None = None
+    key: str = ""
+
+    def shown(self) -> Any:
+        return self.said if self.inside is None else (self.said, [node.shown() for node in self.inside])
+
+
+def _page() -> Node:
+    return Node("", "", "", [Node("", "", "", []) for _ in range(4)])
+
+
+@dataclass
+class Browser:
+    """Streamlit's page, as far as it holds elements (its AppRoot, and what it does when a run is finished)."""
+
+    page: str = ""
+    run: str = ""
+    parts: list[str] = field(default_factory=list)
+    messages: int = 0
+    root: Node = field(default_factory=_page)
+    settings: dict[str, str] = field(default_factory=dict)
+    retained: list[Node] = field(default_factory=list)
+    """What had a key, of an earlier run, and has another in its place: it is kept until a whole run has ended."""
+    keys: dict[str, str] = field(default_factory=dict)
+    """Of messages that may come again by their names."""
+
+    def take(self, message: ForwardMsg) -> None:
+        self.messages += 1
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.run, self.parts = message.metadata.run.script_run_id, [*message.metadata.run.fragment_ids]
+            if self.page != message.new_session.page_script_hash:
+                self.page, self.root = message.new_session.page_script_hash, _page()
+        elif kind == "page_config_changed":
+            self.settings["title"] = message.page_config_changed.title or self.settings.get("title", "")
+            self.settings["icon"] = message.page_config_changed.favicon or self.settings.get("icon", "")
+        elif kind == "script_finished":
+            assert [*message.metadata.run.fragment_ids] == self.parts
+            if message.script_finished == FINISHED and not self.parts:
+                self._clear(self.root)
+                self.retained.clear()
+        else:
+            self._put(message)
+
+    def _put(self, message: ForwardMsg) -> None:
+        *way, at = message.metadata.delta_path
+        inside = self.root.inside
+        for place in way:
+            assert inside is not None
+            inside[place].run = self.run
+            inside = inside[place].inside
+        assert inside is not None and at <= len(inside)
+        said, delta = message.hash or message.ref_hash, message.delta
+        kind = (delta.add_block.WhichOneof("type") or "") if delta.HasField("add_block") else ""
+        before = inside[at] if at < len(inside) else None
+        held: list[Node] | None = [] if kind else None
+        if kind and before is not None and before.kind == kind:
+            held = before.inside
+        key = delta.new_element.slider.id if delta.HasField("new_element") else self.keys.get(said, "")
+        self.keys[said] = key
+        if before is not None and before.key and before.key != key and before.run != self.run:
+            self.retained.append(before)
+        inside[at : at + 1] = [Node(said, kind, self.run, held, key)]
+
+    def _clear(self, block: Node) -> None:
+        """Take away what was not said in a run that told all; of a part nothing of ours is taken away."""
+        assert block.inside is not None
+        for node in block.inside:
+            if node.inside is not None:
+                self._clear(node)
+        if block is not self.root:
+            block.inside[:] = [node for node in block.inside if node.run == self.run]
+
+
+def begin(run: int, page: str = "a page") -> ForwardMsg:
+    message = ForwardMsg()
+    message.new_session.page_script_hash = page
+    message.metadata.run.script_run_id = str(run)
+    return message
+
+
+def end(status: Any = FINISHED) -> ForwardMsg:
+    message = ForwardMsg(script_finished=status)
+    message.metadata.run.SetInParent()
+    return message
+
+
+def title(text: str) -> ForwardMsg:
+    message = ForwardMsg()
+    message.page_config_changed.title = text
+    populate_hash_if_needed(message)
+    return message
+
+
+def element(place: list[int], text: str, *, forced: bool = False) -> ForwardMsg:
+    message = ForwardMsg()
+    if text in KEYS:
+        message.delta.new_element.slider.id = text
+    elif forced:
+        message.delta.new_element.slider.id, message.delta.new_element.slider.label = "slider", text
+        message.delta.new_element.has_one_shot_effect = message.delta.new_element.slider.set_value = True
+    else:
+        message.delta.new_element.markdown.body = text
+    message.metadata.delta_path[:] = place
+    populate_hash_if_needed(message)
+    return message
+
+
+def block(place: list[int], kind: str, name: str = "") -> ForwardMsg:
+    message = ForwardMsg()
+    getattr(message.delta.add_block, kind).SetInParent()
+    message.delta.add_block.id = name
+    message.metadata.delta_path[:] = place
+    populate_hash_if_needed(message)
+    return message
+
+
+def drawn(inside: list[Any], place: tuple[int, ...] = (0,)) -> Iterator[ForwardMsg]:
+    """The messages of a page's main part."""
+    for at, each in enumerate(inside):
+        here = [*place, at]
+        if isinstance(each, str):
+            yield element(here, each)
+        else:
+            yield block(here, each[0])
+            yield from drawn(each[1], tuple(here))
+
+
+def changed(page: list[Any], draw: random.Random, depth: int = 0) -> list[Any]:
+    """The page after somebody has changed something: texts, blocks, how many there are."""
+    after: list[Any] = []
+    for each in page:
+        what = draw.random()
+        if what < 0.015:
+            continue
+        if what < 0.05:
+            after.append(draw.choice("abcabcabcxy"))
+        elif isinstance(each, str):
+            after.append(each)
+        else:
+            after.append((each[0], changed(each[1], draw, depth + 1)))
+        if what > 0.97 and depth < 3:
+            after.append((draw.choice(BLOCKS), [draw.choice("abc"), draw.choice("abc")]))
+    return after
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_browser_that_is_told_the_changes_shows_what_one_shows_that_is_told_all(seed):
+    draw = random.Random(seed)
+    page: list[Any] = ["a", ("flex_container", ["b", ("popover", ["a", "c"]), ("flex_container", ["a"])]), "c"]
+    held, ours, theirs = Held(), Browser(), Browser()
+    known: set[str] = set()
+    for run in range(60):
+        page = changed(page, draw) or ["a"]
+        messages = [title("a title"), title(draw.choice("aaab")), *drawn(page)]
+        messages = [create_reference_msg(each) if each.hash in known else each for each in messages]
+        is_early = draw.random() < 0.15
+        if is_early:
+            del messages[draw.randrange(len(messages)) :]
+        for each in messages:
+            if each.delta.HasField("new_element") and draw.random() < 0.2:
+                each.metadata.cacheable = True
+                known.add(each.hash)
+        for message in (
+            begin(run, draw.choice(["a page"] * 9 + ["another"])),
+            *messages,
+            end(EARLY if is_early else FINISHED),
+        ):
+            theirs.take(message)
+            for told in held.to_send(message):
+                ours.take(told)
+        if not is_early:
+            assert (ours.root.shown(), ours.settings) == (theirs.root.shown(), theirs.settings)
+            assert not ours.retained
+    assert ours.messages < theirs.messages
+
+
+def told(held: Held, *messages: ForwardMsg, run: int = 0) -> int:
+    """How many messages are sent of a run."""
+    return sum(len(held.to_send(message)) for message in (begin(run), *messages, end()))
+
+
+def test_a_control_is_set_again_where_it_may_have_been_moved_meanwhile():
+    held, page = Held(), [element([0, 0], "a"), element([0, 1], "b", forced=True)]
+    assert [told(held, *page) for _ in range(2)] == [ALL, CHANGES], "nobody has seen it: it is set when it is unfolded"
+    held.note_controls(["slider"])
+    assert told(held, *page) == CHANGES + 1
+
+
+def test_after_a_run_of_a_fragment_and_after_an_error_a_page_is_told_as_a_whole():
+    page = [element([0, 0], "a"), element([0, 1], "b")]
+    of_fragment = begin(2)
+    of_fragment.metadata.run.fragment_ids.append("a fragment")
+    for interruption in (
+        [of_fragment, element([0, 1], "c"), end()],
+        [begin(3), end(ForwardMsg.FINISHED_WITH_COMPILE_ERROR)],
+    ):
+        held = Held()
+        assert [told(held, *page) for _ in range(2)] == [ALL, CHANGES]
+        assert sum(len(held.to_send(message)) for message in interruption) == len(interruption), "as Streamlit tells it"
+        assert [told(held, *page) for _ in range(2)] == [ALL, CHANGES]
+
+
+def test_a_link_leads_to_the_page_that_its_path_names():
+    held, named = Held(), ForwardMsg()
+    named.navigation.page_script_hash = "the page of the path"
+    populate_hash_if_needed(named)
+    messages = named, element([0, 0], "a")
+    assert sum(len(held.to_send(message)) for message in (begin(1, "the first page"), *messages, end())) == ALL
+    assert (
+        sum(len(held.to_send(message)) for message in (begin(2, "the page of the path"), *messages, end())) == CHANGES
+    )
+
+
+def test_a_browser_is_not_left_to_keep_ever_more_large_messages():
+    held, small = Held(), element([0, 0], "a")
+    sent = []
+    for number in range(12):
+        large = element([0, 1], str(number) * (KEPT_BYTES // 8))
+        assert large.metadata.cacheable
+        sent.append(told(held, small, large))
+    assert sent.count(ALL) == 2 and sent.count(CHANGES + 1) == 10

@@ -1,0 +1,205 @@
+"""Only what has changed of a page is sent: by Streamlit's private names, as all in this folder.
+
+Streamlit sends every element in every run of the script, about sixty messages for a slider that changes one picture,
+and the browser goes through its whole page at each. It knows runs that tell a part of the page, too, and leave the
+rest as it is (a fragment's). So a run that leads to the page that is there already is told as such a run, without
+what the browser holds. The script runs as ever. Of a run that tells a part, Streamlit's page takes nothing away: so
+where something of the page is gone in the end, the run is told once more, as a whole. And it tells of the last whole
+run once more, by name: what comes in the place of something of an earlier run does not replace it until a whole run
+ends, in case it comes back (the page's ``getRetained``).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from weakref import ref
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.session_manager import ActiveSessionInfo
+
+Place = tuple[int, ...]
+
+PART = "changes"
+"""What the part is called of which such a run tells. Nothing is in it, so nothing is taken away."""
+KEPT_BYTES = 8_000_000
+"""The browser keeps large messages for when they come again, and lets go of old ones only at the end of a whole run."""
+MOST_LARGE = 1_000
+_SETTINGS = ("page_config_changed", "navigation", "logo", "auto_rerun")
+_HELD = "_headlight_held"
+
+
+@dataclass(frozen=True)
+class _There:
+    """What stands in one place: what it was told by, of which kind a block is, and which control is to be set.
+
+    ``sets`` is None where nothing is set; "" is what has another effect each time it is told.
+    """
+
+    name: str
+    block: str
+    sets: str | None
+
+
+class Held:
+    """What one browser holds of its page: given every message for it, it says which are to be sent."""
+
+    def __init__(self) -> None:
+        self._page: str | None = None  # unknown, until a whole run has come to its end
+        self._asked = ""
+        self._tells: str = ""  # "whole", "changes" or, of a real fragment or before any run, ""
+        self._places: dict[Place, _There] = {}
+        self._settings: list[str] = []
+        self._kept_bytes = 0
+        self._large: dict[str, str | None] = {}  # what is set by messages that come again by their names
+        self._controls: frozenset[str] = frozenset()
+        self._run = ""  # the last one that was told as a whole
+        self._begin()
+
+    def note_controls(self, controls: Iterable[str]) -> None:
+        """Take note of the controls that the browser reports; others are folded away, and stand as they were told."""
+        self._controls = frozenset(controls)
+
+    def _begin(self) -> None:
+        self._messages: list[ForwardMsg] = []
+        self._drawn: set[Place] = set()
+        self._n_settings = 0
+
+    def to_send(self, message: ForwardMsg) -> list[ForwardMsg]:
+        """The messages to send for this one: itself, nothing, or all of the run."""
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            return [self._open(message)]
+        if kind == "script_finished":
+            return self._close(message)
+        if (
+            kind == "navigation"
+        ):  # a link's path is known to be this page once the script has said which pages there are
+            self._asked = message.navigation.page_script_hash
+        if self._tells and kind in (*_SETTINGS, "delta", "ref_hash"):
+            self._messages.append(message)
+            is_held = self._is_set(message) if kind in _SETTINGS else self._is_there(message)
+            if is_held and self._tells == "changes":
+                return []
+            self._kept_bytes += message.ByteSize() if message.metadata.cacheable else 0
+            return [message]
+        return [message]
+
+    def _open(self, message: ForwardMsg) -> ForwardMsg:
+        self._begin()
+        self._asked = message.new_session.page_script_hash
+        if message.metadata.run.fragment_ids:
+            self._tells, self._page = "", None
+        elif self._page is not None and self._page == self._asked and self._kept_bytes < KEPT_BYTES:
+            self._tells = "changes"
+        else:
+            self._tells, self._page, self._kept_bytes = "whole", None, 0
+            self._places.clear()
+            self._settings.clear()
+            self._large = dict(list(self._large.items())[-MOST_LARGE:])
+            self._run = message.metadata.run.script_run_id
+        self._messages.append(message)
+        return self._of_part(message) if self._tells == "changes" else message
+
+    def _close(self, message: ForwardMsg) -> list[ForwardMsg]:
+        messages, drawn, n_settings = self._messages, self._drawn, self._n_settings
+        finished, tells_changes = message.script_finished, self._tells == "changes"
+        self._begin()
+        if finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # nothing is taken away
+            return [self._of_part(message) if tells_changes else message]
+        if finished != ForwardMsg.FINISHED_SUCCESSFULLY or not self._tells:
+            self._page = None
+            return [self._of_part(message) if tells_changes else message]
+        self._page = self._asked or None
+        gone, has_fewer_settings = self._places.keys() - drawn, n_settings < len(self._settings)
+        for place in gone:
+            del self._places[place]
+        del self._settings[n_settings:]
+        if tells_changes and not gone and not has_fewer_settings:
+            return [self._of_part(message)]
+        if tells_changes:
+            self._run = messages[0].metadata.run.script_run_id
+            return [*messages, message]
+        return [message]
+
+    def _is_set(self, message: ForwardMsg) -> bool:
+        """Whether a setting is the one it was, and all before it are."""
+        at = self._n_settings
+        self._n_settings += 1
+        if self._settings[at : at + 1] == [message.hash]:
+            return True
+        del self._settings[at:]
+        self._settings.append(message.hash)
+        return False
+
+    def _is_there(self, message: ForwardMsg) -> bool:
+        """Whether what is drawn in a place is what stands there; if not, it stands there from now on."""
+        place, delta = tuple(message.metadata.delta_path), message.delta
+        kind = delta.WhichOneof("type")  # None: a message that the browser has kept from before, of an element
+        if kind not in (None, "new_element", "add_block"):
+            self._clear(place, itself=True)
+            return False
+        self._drawn.add(place)
+        before, name = self._places.get(place), message.hash or message.ref_hash
+        sets = None if kind else self._large.get(name)
+        if kind == "new_element":
+            sets = _control(delta.new_element) if delta.new_element.has_one_shot_effect else None
+            if message.metadata.cacheable:
+                self._large[name] = sets
+        block = delta.add_block.WhichOneof("type") or "block" if kind == "add_block" else ""
+        there = self._places[place] = _There(name, block, sets)
+        if there == before and (sets is None or (sets != "" and sets not in self._controls)):
+            return True
+        if not block or before is None or before.block != block:  # else it keeps what is in it
+            self._clear(place)
+        return False
+
+    def _of_part(self, message: ForwardMsg) -> ForwardMsg:
+        """The beginning or the end of a run, as of one that tells a part of the page."""
+        told = ForwardMsg()
+        told.CopyFrom(message)
+        told.metadata.run.script_run_id = self._run
+        told.metadata.run.fragment_ids.append(PART)
+        return told
+
+    def _clear(self, place: Place, *, itself: bool = False) -> None:
+        depth = len(place)
+        for other in [other for other in self._places if other[:depth] == place and (itself or len(other) > depth)]:
+            del self._places[other]
+
+
+def _control(element: Element) -> str:
+    """The name of the control that an element is; "" if it is none."""
+    return getattr(getattr(element, element.WhichOneof("type") or "", None), "id", "")
+
+
+def _held(session: AppSession, client: Any = None) -> Held | None:
+    """What the browser of a session holds; a client is its connection, and another one begins with nothing."""
+    known, held = session.__dict__.get(_HELD, (None, None))
+    if client is not None and (known is None or known() is not client):
+        held = Held()
+        session.__dict__[_HELD] = ref(client), held
+    return held
+
+
+def send_changes_only() -> None:
+    """Have the server leave out what a browser holds, from each browser's next run on."""
+    send, take = Runtime._send_message, AppSession.handle_backmsg
+    if send.__name__ == "send_changes":
+        return
+
+    def send_changes(runtime: Runtime, to: ActiveSessionInfo, message: ForwardMsg) -> None:
+        held = _held(to.session, to.client)
+        for told in held.to_send(message) if held else [message]:
+            send(runtime, to, told)
+
+    def note_and_take(session: AppSession, message: BackMsg) -> None:
+        if (held := _held(session)) and message.WhichOneof("type") == "rerun_script":
+            held.note_controls(control.id for control in message.rerun_script.widget_states.widgets)
+        take(session, message)
+
+    Runtime._send_message = send_changes  # type: ignore[method-assign, assignment]
+    AppSession.handle_backmsg = note_and_take  # type: ignore[method-assign, assignment]
