@@ -4,9 +4,9 @@ Streamlit sends every element in every run of the script, about sixty messages f
 and the browser goes through its whole page at each. It knows runs that tell a part of the page, too, and leave the
 rest as it is (a fragment's). So a run that leads to the page that is there already is told as such a run, without
 what the browser holds. The script runs as ever. Of a run that tells a part, Streamlit's page takes nothing away: so
-where something of the page is gone in the end, the run is told once more, as a whole. And it tells of the last whole
-run once more, by name: what comes in the place of something of an earlier run does not replace it until a whole run
-ends, in case it comes back (the page's ``getRetained``).
+where something of the page is gone in the end, the run is told once more, as a whole. Until then it goes under the name
+of the last whole run: beside what comes in the place of another run's element the page would keep that element, unseen,
+until a whole run ends, in case it comes back (its ``getRetained``).
 """
 
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ class Held:
         self._kept_bytes = 0
         self._large: dict[str, str | None] = {}  # what is set by messages that come again by their names
         self._controls: frozenset[str] = frozenset()
-        self._run = ""  # the last one that was told as a whole
+        self._run = ""  # the last one that was told as a whole, by name
         self._begin()
 
     def note_controls(self, controls: Iterable[str]) -> None:
