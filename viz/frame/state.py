@@ -286,18 +286,14 @@ def end() -> None:
     in_address = {name: st.query_params[name] for name in st.query_params}
     before = state.get(_WRITTEN, wanted)
     place = st.empty()  # there in every run, so that a run without a word to the browser takes nothing from the page
-    if is_back_or_forward():
-        # The answer to a click of just before may have come after it, and have put its own link into this entry.
+    # The answer to a click of just before "back" may have come after it, and have put its link into this entry; of a
+    # page that was opened Streamlit made an entry of its address alone: the link belongs to that one.
+    if is_back_or_forward() or (is_moved() and in_address != wanted):
         with place:
             address.replace(wanted)
-    elif is_moved():
-        # Streamlit made an entry of the page's address alone: the link belongs to that one.
-        if in_address != wanted:
-            with place:
-                address.replace(wanted)
     # Of two quick changes that undo each other the second is sent with the address from before the first: what the
     # browser says is where it was, what was last written is where it will be.
-    elif in_address != wanted or before != wanted:
+    elif not is_moved() and (in_address != wanted or before != wanted):
         st.query_params.from_dict(wanted)
     # A page not opened yet may still want its part of the link the session came with.
     state[_WRITTEN], state[_PAGE], state[_BELIEVED] = wanted, page_hash(), None
