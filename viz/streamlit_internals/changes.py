@@ -75,15 +75,14 @@ class Held:
             return [self._open(message)]
         if kind == "script_finished":
             return self._close(message)
-        if (
-            kind == "navigation"
-        ):  # a link's path is known to be this page once the script has said which pages there are
+        if kind == "navigation":  # says which page a link's path is; until then it was taken for the first
             self._asked = message.navigation.page_script_hash
         if self._tells and kind in (*_SETTINGS, "delta", "ref_hash"):
-            self._messages.append(message)
             is_held = self._is_set(message) if kind in _SETTINGS else self._is_there(message)
-            if is_held and self._tells == "changes":
-                return []
+            if self._tells == "changes":
+                self._messages.append(message)
+                if is_held:
+                    return []
             self._kept_bytes += message.ByteSize() if message.metadata.cacheable else 0
             return [message]
         return [message]
@@ -185,21 +184,23 @@ def _held(session: AppSession, client: Any = None) -> Held | None:
     return held
 
 
+_send, _take = Runtime._send_message, AppSession.handle_backmsg
+"""Streamlit's own."""
+
+
+def _send_changes(runtime: Runtime, to: ActiveSessionInfo, message: ForwardMsg) -> None:
+    held = _held(to.session, to.client)
+    for told in held.to_send(message) if held else [message]:
+        _send(runtime, to, told)
+
+
+def _note_and_take(session: AppSession, message: BackMsg) -> None:
+    if (held := _held(session)) and message.WhichOneof("type") == "rerun_script":
+        held.note_controls(control.id for control in message.rerun_script.widget_states.widgets)
+    _take(session, message)
+
+
 def send_changes_only() -> None:
     """Have the server leave out what a browser holds, from each browser's next run on."""
-    send, take = Runtime._send_message, AppSession.handle_backmsg
-    if send.__name__ == "send_changes":
-        return
-
-    def send_changes(runtime: Runtime, to: ActiveSessionInfo, message: ForwardMsg) -> None:
-        held = _held(to.session, to.client)
-        for told in held.to_send(message) if held else [message]:
-            send(runtime, to, told)
-
-    def note_and_take(session: AppSession, message: BackMsg) -> None:
-        if (held := _held(session)) and message.WhichOneof("type") == "rerun_script":
-            held.note_controls(control.id for control in message.rerun_script.widget_states.widgets)
-        take(session, message)
-
-    Runtime._send_message = send_changes  # type: ignore[method-assign, assignment]
-    AppSession.handle_backmsg = note_and_take  # type: ignore[method-assign, assignment]
+    Runtime._send_message = _send_changes  # type: ignore[method-assign, assignment]
+    AppSession.handle_backmsg = _note_and_take  # type: ignore[method-assign, assignment]

@@ -6,14 +6,12 @@ import streamlit as st
 
 from viz.frame import state
 from viz.streamlit_internals import is_back_or_forward
-from viz.streamlit_internals.changes import send_changes_only
 
 _HERE, _LINK, _UNTOUCHED, _COMES = "_here", "_link_names", "_untouched", "_comes"
 
 
 def begin() -> None:
     """Start a run: look at how it came about."""
-    send_changes_only()
     session, names = st.session_state, list(st.query_params)
     asks_for_nothing = set(names) <= {"lang"}
     first = session.get(_HERE) is None

@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.components.mount import mount
 from viz.streamlit_internals import pages_are_no_scripts, takes_pages_for_scripts
+from viz.streamlit_internals.changes import send_changes_only
 from viz.streamlit_internals.less_work import work_less
 
 
@@ -19,6 +20,7 @@ def use_own_pages(paths: Collection[str]) -> None:
         paths: of the app's own pages.
     """
     work_less()
+    send_changes_only()
     if not takes_pages_for_scripts():
         return
     pages_are_no_scripts()
