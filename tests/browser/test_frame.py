@@ -86,6 +86,10 @@ def test_a_click_sends_what_it_changes(visit):
     layer = page.locator(".st-key-layer input[type=range]")
     sent(lambda: layer.press("ArrowRight"), 20)
     page.keyboard.press("Escape")
+    # Another section: what it has and what is gone; nothing stands in the place of that.
+    sent(page.get_by_role("radio", name=t("heads.row.title"), exact=True).click, 40)
+    expect(page.locator(".st-key-section_row")).to_be_visible()
+    expect(section).to_have_count(0)
     page.get_by_test_id("stSidebarNav").get_by_text(t("masks.title"), exact=True).click()
     wait_run(page)
     open_chip(page, "layer")

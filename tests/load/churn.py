@@ -19,7 +19,7 @@ from typing import Any, cast
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
-from tests.browser.drive import FLAGS, MISSING, PATIENCE, WIDE, address, find_browser
+from tests.browser.drive import FLAGS, MISSING, WIDE, address, find_browser
 from tests.browser.drive import Watch as Seen
 from tests.load.__main__ import GROWTH, server
 from tests.load.visitor import PATHS, WORDS
@@ -29,6 +29,10 @@ THINK = 1.0, 5.0
 """Seconds between two things that a visitor does, from and to."""
 STAYS, RETURNS = 6, 0.5
 """Things that a visitor does at most before leaving; of those who come again, how many as who was here before."""
+PATIENCE = 180.0
+"""Seconds for whatever a browser is asked for: all of them share this machine with the server."""
+GONE = "not attached"
+"""What the browser says when a run has taken away what is to be pressed: nobody could press it then."""
 STEADY = 300.0
 """Seconds after which memory is judged: what comes before is warming up."""
 SETTLED = "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
@@ -98,7 +102,7 @@ class Guest:
         return context, seen
 
     async def _visit(self, page: Page, until: float) -> None:
-        page.set_default_timeout(PATIENCE)
+        page.set_default_timeout(PATIENCE * 1000)
         page.on("dialog", lambda dialog: dialog.accept())
         link = {"text": self._sentence()} if self.chance.random() < 0.5 else {}
         path = self.chance.choice(list(PATHS))
@@ -125,11 +129,14 @@ class Guest:
                 await box.fill(self._sentence())
                 await box.press("Control+Enter")
         else:
-            visible = page.locator(PLACES[kind]).filter(visible=True)
-            if n := await visible.count():
-                await visible.nth(self.chance.randrange(n)).press(
-                    self.chance.choice(("ArrowRight", "ArrowLeft")) if kind == "slider" else "Enter"
-                )
+            key = self.chance.choice(("ArrowRight", "ArrowLeft")) if kind == "slider" else "Enter"
+            if found := await page.locator(PLACES[kind]).filter(visible=True).element_handles():
+                try:
+                    await self.chance.choice(found).press(key)
+                except PlaywrightError as error:
+                    if GONE not in str(error):
+                        raise
+                    self.churn.done["gone"] += 1
 
     async def _settle(self, page: Page, kind: str) -> None:
         if page.url == "about:blank":  # back, to before the first page

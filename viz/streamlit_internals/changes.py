@@ -4,9 +4,10 @@ Streamlit sends every element in every run of the script, about sixty messages f
 and the browser goes through its whole page at each. It knows runs that tell a part of the page, too, and leave the
 rest as it is (a fragment's). So a run that leads to the page that is there already is told as such a run, without
 what the browser holds. The script runs as ever. Of a run that tells a part, Streamlit's page takes nothing away: so
-where something of the page is gone in the end, the run is told once more, as a whole. Until then it goes under the name
-of the last whole run: beside what comes in the place of another run's element the page would keep that element, unseen,
-until a whole run ends, in case it comes back (its ``getRetained``).
+in the end nothing (``st.empty``) is told in the place of what is gone; a control that is gone is forgotten with it, as
+at the end of every run. Settings that are gone cannot be told: then the run is told once more, as a whole. Until then
+it goes under the name of the last whole run: beside what comes in the place of another run's element the page would
+keep that element, unseen, until a whole run ends, in case it comes back (its ``getRetained``).
 """
 
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 from streamlit.runtime.session_manager import ActiveSessionInfo
 
 Place = tuple[int, ...]
@@ -117,8 +119,8 @@ class Held:
         for place in gone:
             del self._places[place]
         del self._settings[n_settings:]
-        if tells_changes and not gone and not has_fewer_settings:
-            return [self._of_part(message)]
+        if tells_changes and not has_fewer_settings:
+            return [*(self._nothing(place) for place in sorted(gone) if place[:-1] not in gone), self._of_part(message)]
         if tells_changes:
             self._run = messages[0].metadata.run.script_run_id
             return [*messages, message]
@@ -155,6 +157,14 @@ class Held:
         if not block or before is None or before.block != block:  # else it keeps what is in it
             self._clear(place)
         return False
+
+    def _nothing(self, place: Place) -> ForwardMsg:
+        message = ForwardMsg()
+        message.delta.new_element.empty.SetInParent()
+        message.metadata.delta_path[:] = place
+        message.metadata.active_script_hash = self._asked
+        populate_hash_if_needed(message)
+        return message
 
     def _of_part(self, message: ForwardMsg) -> ForwardMsg:
         """The beginning or the end of a run, as of one that tells a part of the page."""
