@@ -136,12 +136,12 @@ TOKEN = secrets.token_urlsafe()
 """Opens the metrics of a server of our own."""
 
 
-def ceiling_of(url: str) -> float:
-    """MB that a server of our own may take now."""
+def told_by(url: str, gauge: str) -> float:
+    """MB that a server of our own tells by one of its metrics, e.g. "memory_ceiling": what it may take now."""
     asked = urllib.request.Request(f"{url}/_stcore/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
     with urllib.request.urlopen(asked, timeout=60) as answer:
         told = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#"))
-    return int(told["headlight_memory_ceiling_bytes"]) / 1e6
+    return float(told[f"headlight_{gauge}_bytes"]) / 1e6
 
 
 async def run(
@@ -170,7 +170,7 @@ async def run(
     over = time.monotonic()
     if watching:
         watching.cancel()
-        course.ceiling = await asyncio.to_thread(ceiling_of, url)
+        course.ceiling = await asyncio.to_thread(told_by, url, "memory_ceiling")
     if before is not None:
         while await walk(url) > AS_BEFORE * before and time.monotonic() < over + 2 * NORMAL:
             pass

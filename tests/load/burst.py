@@ -11,7 +11,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from tests.load.__main__ import CEILING, ceiling_of, server
+from tests.load.__main__ import CEILING, server, told_by
 from tests.load.tab import Tab
 from tests.load.visitor import PATHS, Taken, Visitor, judged
 from tests.load.watch import Watch, memory_of
@@ -63,7 +63,7 @@ async def run(burst: Burst, url: str, pid: int, *, users: int, rounds: int, afte
         await asyncio.gather(*(come(burst, url, number, seed) for number in range(users)))
     await asyncio.sleep(after)
     watching.cancel()
-    burst.ceiling, burst.after = await asyncio.to_thread(ceiling_of, url), memory_of(pid)
+    burst.ceiling, burst.after = await asyncio.to_thread(told_by, url, "memory_ceiling"), memory_of(pid)
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from tests.browser.drive import FLAGS, MISSING, WIDE, address, find_browser
 from tests.browser.drive import Watch as Seen
-from tests.load.__main__ import GROWTH, server
+from tests.load.__main__ import GROWTH, server, told_by
 from tests.load.visitor import PATHS, WORDS
 from tests.load.watch import Watch
 
@@ -55,12 +55,20 @@ class Churn:
     done: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
     watch: Watch | None = None
+    kept: list[float] = field(default_factory=list)
+    """MB of results that the server keeps to show again, up to a bound: a third into the time, and at its end."""
+
+    @property
+    def growth(self) -> float:
+        """MB by which the server's memory grew, without what it keeps on purpose."""
+        assert self.watch is not None
+        return self.watch.growth() - (self.kept[-1] - self.kept[0] if self.kept else 0)
 
     def missed(self, seconds: float) -> list[str]:
         """The goals that were not reached."""
         missed = [f"{len(self.errors)} errors"] if self.errors or not self.done else []
-        if self.watch and seconds >= STEADY and self.watch.growth() >= GROWTH:
-            missed.append(f"{self.watch.growth():.1f} MB of growth")
+        if self.watch and seconds >= STEADY and self.growth >= GROWTH:
+            missed.append(f"{self.growth:.1f} MB of growth")
         return missed
 
 
@@ -157,10 +165,18 @@ async def run(churn: Churn, url: str, pid: int, *, pages: int, seconds: float, s
     watching = asyncio.create_task(churn.watch.follow())
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        noting = asyncio.create_task(_note_kept(churn, url, seconds / 3))
         guests = [Guest(churn, browser, url, random.Random(f"{seed}/{number}")) for number in range(pages)]
         await asyncio.gather(*(guest.stay(seconds) for guest in guests))
+        await noting
+        churn.kept.append(await asyncio.to_thread(told_by, url, "kept"))
         await browser.close()
     watching.cancel()
+
+
+async def _note_kept(churn: Churn, url: str, after: float) -> None:
+    await asyncio.sleep(after)
+    churn.kept.append(await asyncio.to_thread(told_by, url, "kept"))
 
 
 def report(churn: Churn, seconds: float) -> list[str]:
@@ -171,7 +187,8 @@ def report(churn: Churn, seconds: float) -> list[str]:
         ", ".join(f"{kind} {n}" for kind, n in sorted(churn.done.items())),
         *(f"  {n} x {error[:300]}" for error, n in Counter(churn.errors).most_common(20)),
         "memory of the server: " + ", ".join(f"{size:.0f} MB at {at:.0f} s" for at, size in churn.watch.curve()),
-        f"  at most {churn.watch.most:.0f} MB; {churn.watch.growth():+.1f} MB over the last two thirds",
+        f"  at most {churn.watch.most:.0f} MB; {churn.watch.growth():+.1f} MB over the last two thirds; "
+        f"results kept: {' MB, then '.join(f'{size:.0f}' for size in churn.kept)} MB",
         "every goal reached" if not missed else "MISSED: " + ", ".join(missed),
     ]
 

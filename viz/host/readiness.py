@@ -42,6 +42,7 @@ REFUSALS = "Requests, connections and messages refused, by rule."
 MEMORY = {
     "headlight_memory_bytes": "Of this process, resident.",
     "headlight_memory_ceiling_bytes": "What it may take, with the models that are in memory now; 0 before it is warm.",
+    "headlight_kept_bytes": "Of it, results that are kept to be shown again; they have a bound of their own.",
 }
 _log = get_logger(__name__)
 
@@ -56,6 +57,11 @@ def set_ceiling() -> None:
 def ceiling() -> float:
     """How many bytes there may be; 0 while nobody has said so."""
     return most if (most := memory.most()) < float("inf") else 0
+
+
+def kept() -> float:
+    """How many bytes are kept of results."""
+    return compute.results.bytes
 
 
 class Readiness:
@@ -98,7 +104,7 @@ class Readiness:
         forget_what_cannot_be_read()
         say_little()
         add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
-        add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling), strict=True))))
+        add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling, kept), strict=True))))
         keep_visitors_out_of_the_log()
         self._watch_for_the_end()
         beside = [
