@@ -23,8 +23,12 @@ QUIET = 700
 WATCH = """() => {
     window.last = {};
     const changed = () => { last.change = performance.now(); last.first ||= last.change; };
-    const inMain = ({ target }) => (target.closest ? target : target.parentElement)?.closest('.stMain');
-    new MutationObserver((changes) => changes.some(inMain) && changed()).observe(document,
+    const isSeen = ({ target, type, attributeName }) => {
+        const node = target.closest ? target : target.parentElement;
+        const isInCanvas = (type === 'childList' ? node : node?.parentElement)?.closest('canvas');
+        return node?.closest('.stMain') && !isInCanvas && !attributeName?.startsWith('aria-');
+    };
+    new MutationObserver((changes) => changes.some(isSeen) && changed()).observe(document,
         { subtree: true, childList: true, attributes: true, characterData: true });
     for (const name of ['putImageData', 'drawImage', 'fillRect']) {
         const draw = CanvasRenderingContext2D.prototype[name];
@@ -33,7 +37,10 @@ WATCH = """() => {
     for (const name of ['keydown', 'click'])
         addEventListener(name, (event) => { last = { begin: event.timeStamp }; }, { capture: true });
 }"""
-"""Note when anything in the page's main part changes, what is drawn on a canvas too."""
+"""Note when anything seen in the page's main part changes, what is drawn on a canvas too.
+
+What stands inside a canvas or in aria attributes is for who does not see: a table puts its cells there 300 ms later.
+"""
 
 
 def settled(page: Page, act: Callable[[], Any]) -> float:

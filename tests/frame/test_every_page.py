@@ -25,7 +25,7 @@ from viz.frame import choice, compute
 from viz.frame.examples import examples
 from viz.frame.scene import Scene, open_scene
 from viz.frame.sidebar import file_of
-from viz.text import LANGUAGES, sentences, translator
+from viz.text import LANGUAGES, Translate, sentences, translator
 
 SMALL = {"source": "words", "d_model": 8, "n_heads": 2}
 DEFAULT_TEXT = examples()[0].text
@@ -79,25 +79,35 @@ OWN_SIZES = ("cost",)
 """Pages whose sizes are the visitor's: they say nothing of where numbers come from."""
 
 
-@pytest.mark.parametrize(("source", "lang"), [*zip(choice.SOURCES, cycle(LANGUAGES)), ("model", "zh")])
+VIEWS: dict[str, dict[str, Any]] = {
+    "words": {"source": "words"},
+    "embeddings": {"source": "embeddings", "lang": "zh"},
+    "usual": {},
+    "shared, blocked, switched off": {"lang": "zh", "n_kv_heads": 2, "mask": "causal", "off": "1"},
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_every_section_from_every_source_in_every_language(open_app, monkeypatch, page, section, source, lang):
+def test_every_section_from_every_source_in_every_language(open_app, monkeypatch, page, section, view):
     """It draws, its checks hold, and nothing of it outlives the run; alone in a link, it stays there unless first."""
     monkeypatch.setattr("viz.figures.unchecked.unchecked", as_if_checked)
     scenes: list[ref[Scene]] = []
     monkeypatch.setattr("viz.frame.page.open_scene", lambda *asked: noted(scenes, open_scene(*asked)))
-    is_usual = (source, lang) == ("model", "en")
-    app = open_app(page, section=section, **({} if is_usual else {"source": source, "lang": lang}))
-    t = translator(lang)
+    app, names = open_app(page, section=section, **view), [one.name for one in page_named(page).sections]
+    t = translator(view.get("lang", "en"))
     assert app.title[0].value == t(f"{page}.title")
     assert app.session_state["section"] == section
-    if is_usual:
-        assert link(app) == ({} if section == page_named(page).sections[0].name else {"section": section})
+    if not view:
+        assert link(app) == ({} if section == names[0] else {"section": section})
     assert t(f"{page}.{section}.lead") in sentences_of(app)
     assert not app.error
     assert_marked_once(app)
     passed, n = checked(app, section)
     assert passed == n
+    assert n or "mask" not in view, "no section is without a check"
+    if page not in OWN_SIZES and section == next(name for name in names if name not in WITHOUT_TEXT):
+        assert says_whence(app, t, page, view.get("source", "model"))
     assert scenes or section in WITHOUT_TEXT, "the test sees them; these sections have numbers of their own"
     if any(scene() for scene in scenes):  # what holds itself alone goes now; to look for it takes longer than the page
         gc.collect()
@@ -106,19 +116,11 @@ def test_every_section_from_every_source_in_every_language(open_app, monkeypatch
     )
 
 
-@pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_every_section_checks_what_it_shows(open_app, page, section):
-    link = {"n_kv_heads": 2, "mask": "causal", "off": "1"}  # something is shared, blocked, switched off
-    assert checked(open_app(page, section=section, **link), section)[1] > 0
-
-
-@pytest.mark.parametrize("source", choice.SOURCES)
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in OWN_SIZES])
-def test_every_page_says_where_its_numbers_come_from(open_app, page, source):
-    t = translator("en")
+def says_whence(app: AppTest, t: Translate, page: str, source: str) -> bool:
+    """Whether a caption says where the page's numbers come from."""
     keys = {f"source.{source}_line", f"{page}.{source}_line", f"{page}.heads_{source}"} & set(sentences("en"))
     said = {max(re.split(r"\{[^}]*\}", t(key)), key=len) for key in keys}
-    assert any(one in caption.value for one in said for caption in open_app(page, source=source).caption)
+    return any(one in caption.value for one in said for caption in app.caption)
 
 
 @pytest.mark.parametrize("page", PAGES)
