@@ -229,22 +229,6 @@ def test_a_control_is_set_again_where_it_may_have_been_moved_meanwhile():
     assert told(held, *page) == CHANGES + 1
 
 
-def test_a_control_that_was_set_is_not_told_again_to_say_that_nothing_is_set():
-    held, set_once, after = Held(), element([0, 0], "b", forced=True), element([0, 0], "b", forced=True)
-    set_once.delta.new_element.slider.raw_value.append("4")
-    after.delta.new_element.ClearField("has_one_shot_effect")
-    after.delta.new_element.slider.ClearField("set_value")
-    other = ForwardMsg()
-    other.CopyFrom(after)
-    other.delta.new_element.slider.label = "c"
-    for message in (set_once, after, other):
-        message.hash = ""
-        populate_hash_if_needed(message)
-    held.note_controls(["slider"])
-    sent = [told(held, message) for message in (set_once, after, after, other, set_once, other)]
-    assert sent == [ALL - 1, CHANGES, CHANGES, CHANGES + 1, CHANGES + 1, CHANGES + 1]
-
-
 def test_after_a_run_of_a_fragment_and_after_an_error_a_page_is_told_as_a_whole():
     page = [element([0, 0], "a"), element([0, 1], "b")]
     of_fragment = begin(2)

@@ -31,8 +31,6 @@ KEPT_BYTES = 8_000_000
 """The browser keeps large messages for when they come again, and lets go of old ones only at the end of a whole run."""
 MOST_LARGE = 1_000
 _SETTINGS = ("page_config_changed", "navigation", "logo", "auto_rerun")
-_SET = {"set_value", "value", "raw_value", "raw_values"}
-"""What a control has only in a run that sets it."""
 _HELD = "_headlight_held"
 
 
@@ -40,14 +38,12 @@ _HELD = "_headlight_held"
 class _There:
     """What stands in one place: what it was told by, of which kind a block is, and which control is to be set.
 
-    ``sets`` is None where nothing is set; "" is what has another effect each time it is told. ``once_set`` is what the
-    same is told by afterwards.
+    ``sets`` is None where nothing is set; "" is what has another effect each time it is told.
     """
 
     name: str
-    block: str = ""
-    sets: str | None = None
-    once_set: str = ""
+    block: str
+    sets: str | None
 
 
 class Held:
@@ -155,10 +151,8 @@ class Held:
             if message.metadata.cacheable:
                 self._large[name] = sets
         block = delta.add_block.WhichOneof("type") or "block" if kind == "add_block" else ""
-        there = self._places[place] = _There(name, block, sets, _once_set(message) if kind and sets else "")
+        there = self._places[place] = _There(name, block, sets)
         if there == before and (sets is None or (sets != "" and sets not in self._controls)):
-            return True
-        if before and before.once_set == name:
             return True
         if not block or before is None or before.block != block:  # else it keeps what is in it
             self._clear(place)
@@ -188,23 +182,7 @@ class Held:
 
 def _control(element: Element) -> str:
     """The name of the control that an element is; "" if it is none."""
-    return getattr(_said(element), "id", "")
-
-
-def _said(element: Element) -> Any:
-    return getattr(element, element.WhichOneof("type") or "", None)
-
-
-def _once_set(message: ForwardMsg) -> str:
-    """What a control that was set is told by in the next run, where nothing of it has changed."""
-    told = ForwardMsg()
-    told.delta.CopyFrom(message.delta)
-    told.delta.new_element.ClearField("has_one_shot_effect")
-    control = _said(told.delta.new_element)
-    for name in _SET.intersection(control.DESCRIPTOR.fields_by_name):
-        control.ClearField(name)
-    populate_hash_if_needed(told)
-    return told.hash
+    return getattr(getattr(element, element.WhichOneof("type") or "", None), "id", "")
 
 
 def _held(session: AppSession, client: Any = None) -> Held | None:
