@@ -58,17 +58,11 @@ class Churn:
     kept: list[float] = field(default_factory=list)
     """MB of results that the server keeps to show again, up to a bound: a third into the time, and at its end."""
 
-    @property
-    def growth(self) -> float:
-        """MB by which the server's memory grew, without what it keeps on purpose."""
-        assert self.watch is not None
-        return self.watch.growth() - (self.kept[-1] - self.kept[0] if self.kept else 0)
-
     def missed(self, seconds: float) -> list[str]:
         """The goals that were not reached."""
         missed = [f"{len(self.errors)} errors"] if self.errors or not self.done else []
-        if self.watch and seconds >= STEADY and self.growth >= GROWTH:
-            missed.append(f"{self.growth:.1f} MB of growth")
+        if self.watch and seconds >= STEADY and self.watch.growth() >= GROWTH:
+            missed.append(f"{self.watch.growth():.1f} MB of growth")
         return missed
 
 

@@ -5,9 +5,9 @@ and the browser goes through its whole page at each. It knows runs that tell a p
 rest as it is (a fragment's). So a run that leads to the page that is there already is told as such a run, without
 what the browser holds. The script runs as ever. Of a run that tells a part, Streamlit's page takes nothing away: so
 in the end nothing (``st.empty``) is told in the place of what is gone; a control that is gone is forgotten with it, as
-at the end of every run. Settings that are gone cannot be told: then the run is told once more, as a whole. Until then
-it goes under the name of the last whole run: beside what comes in the place of another run's element the page would
-keep that element, unseen, until a whole run ends, in case it comes back (its ``getRetained``).
+at the end of every run. Settings that are gone cannot be told: then the run is told once more, as a whole. A run that
+tells changes goes under the name of the last whole run: beside what comes in the place of another run's element the
+page would keep that element, unseen, until a whole run ends, in case it comes back (its ``getRetained``).
 """
 
 from collections.abc import Iterable
