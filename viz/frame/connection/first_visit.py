@@ -8,6 +8,7 @@ import streamlit as st
 from viz.components.mount import mount
 from viz.streamlit_internals import pages_are_no_scripts, takes_pages_for_scripts
 from viz.streamlit_internals.changes import send_changes_only
+from viz.streamlit_internals.last_run import tidy_after_the_last_run
 from viz.streamlit_internals.less_work import work_less
 
 
@@ -21,6 +22,7 @@ def use_own_pages(paths: Collection[str]) -> None:
     """
     work_less()
     send_changes_only()
+    tidy_after_the_last_run()
     if not takes_pages_for_scripts():
         return
     pages_are_no_scripts()
