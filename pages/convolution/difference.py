@@ -12,11 +12,11 @@ from pages.convolution.compute import Numbers
 from pages.convolution.context import SHARP, ConvolutionContext
 from pages.convolution.picture_choice import PictureChoice, choose, choose_channel, replicated
 from pages.convolution.side_by_side import show_side_by_side
+from viz.components.maps import Picture
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import axial_layer, heads_from_kernel
 from viz.figures.curves import curves
 from viz.figures.layout import axis
-from viz.figures.pictures import Panel
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show
@@ -66,8 +66,8 @@ def at_border(choice: PictureChoice) -> dict[str, Tensor]:
 def _border(context: ConvolutionContext, choice: PictureChoice, differences: Mapping[str, Tensor]) -> None:
     t, channel = context.t, choose_channel(context, choice)
     most = max(1e-12, *(float(off.abs().max()) for off in differences.values()))
-    panels = [
-        Panel(
+    pictures = [
+        Picture(
             title=t(f"convolution.border_{name}", off=number(float(off.abs().max()))),
             values=off[channel],
             low=-most,
@@ -81,7 +81,7 @@ def _border(context: ConvolutionContext, choice: PictureChoice, differences: Map
         inside = bool(_edge(choice.image).any())
         alt = t("convolution.border_inside" if inside else "convolution.border_black")
         st.info(alt)
-    show_side_by_side(panels, key="borders", alt=alt)
+    show_side_by_side(t, pictures, key="borders", alt=alt)
     say(t("convolution.border_shows", alpha=number(SHARP)))
 
 

@@ -13,12 +13,12 @@ from pages.convolution.context import ConvolutionContext
 from pages.convolution.link_numbers import reals
 from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, sent_before, view_words
 from pages.convolution.picture_choice import PictureChoice, choose, choose_channel
-from pages.convolution.side_by_side import show_side_by_side
+from pages.convolution.side_by_side import shared_scale, show_side_by_side
 from viz.components.head_grid import pack
+from viz.components.maps import Picture
 from viz.components.mount import mount
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_kernel, kernel_offsets
-from viz.figures.pictures import Panel, shared_scale
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
@@ -110,15 +110,15 @@ def _beside_conv2d(context: ConvolutionContext, choice: PictureChoice, found: Te
     most = max(float(off[channel].abs().max()), 1e-12)
     source = choice.image[channel % len(choice.image)]
     titles = [t("convolution.p_input"), t("convolution.p_attention"), t("convolution.p_difference", most=number(most))]
-    panels = [
-        Panel(title=titles[0], values=source, low=0.0, high=1.0),
-        Panel(title=titles[1], values=found[channel], low=low, high=high),
-        Panel(title="Conv2d", values=expected[channel], low=low, high=high),
-        Panel(title=titles[2], values=off[channel], low=-most, high=most, signed=True),
+    pictures = [
+        Picture(title=titles[0], values=source, low=0.0, high=1.0),
+        Picture(title=titles[1], values=found[channel], low=low, high=high),
+        Picture(title="Conv2d", values=expected[channel], low=low, high=high),
+        Picture(title=titles[2], values=off[channel], low=-most, high=most, signed=True),
     ]
     error = number(float(off.abs().max()))
     sentence = t("convolution.compare_found", error=error, n=len(found), k=choice.kernel.shape[-1])
-    show_side_by_side(panels, key="compare", alt=sentence)
+    show_side_by_side(t, pictures, key="compare", alt=sentence)
     say(sentence)
 
 

@@ -1,15 +1,24 @@
-"""Pictures side by side, each a figure of its own: on a phone they stand below each other, and no frames overlap."""
+"""Pictures side by side: what goes into a layer, what comes out, and where two layers differ."""
 
 from collections.abc import Sequence
 
-import streamlit as st
+from torch import Tensor
 
-from viz.figures.pictures import Panel, pictures
-from viz.frame.show import show
+from pages.convolution.live_view import HUES
+from viz.components.maps import Picture, pack_pictures
+from viz.components.mount import mount
+from viz.text import Translate
 
 
-def show_side_by_side(panels: Sequence[Panel], *, key: str, alt: str) -> None:
-    """Show panels in columns; ``alt`` says what all of them show."""
-    for i, (column, panel) in enumerate(zip(st.columns(len(panels)), panels, strict=True)):
-        with column:
-            show(pictures([panel], across=1), key=f"{key}_{i}", alt=f"{panel.title}. {alt}")
+def show_side_by_side(t: Translate, pictures: Sequence[Picture], *, key: str, alt: str) -> None:
+    """Show pictures of one size; ``alt`` says what all of them show."""
+    n_signed = sum(picture.signed for picture in pictures)
+    scale = "greys" if n_signed == 0 else "signed" if n_signed == len(pictures) else "both"
+    words = {"says": t("convolution.pixel"), "axes": t(f"convolution.scale_{scale}")}
+    mount("maps/maps", key=key, data=pack_pictures(pictures, alt=alt, hues=HUES, words=words))
+
+
+def shared_scale(*values: Tensor) -> tuple[float, float]:
+    """The lowest and highest of all, so that pictures can be compared; a little apart where all are equal."""
+    low, high = min(float(picture.min()) for picture in values), max(float(picture.max()) for picture in values)
+    return low, high if high > low else low + 1e-9

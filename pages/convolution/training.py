@@ -13,12 +13,12 @@ from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
 from pages.convolution.link_numbers import real_steps
 from pages.convolution.picture_choice import replicated
-from pages.convolution.side_by_side import show_side_by_side
+from pages.convolution.side_by_side import shared_scale, show_side_by_side
+from viz.components.maps import Picture
 from viz.core.variants.learn_convolution import STARTS, Lesson, Snapshot, effective_kernel, learn, teacher
 from viz.figures.curves import curves
 from viz.figures.layout import axis
 from viz.figures.lesson import centres
-from viz.figures.pictures import Panel, shared_scale
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
@@ -151,11 +151,11 @@ def _losses(t: Translate, shots: list[Snapshot]) -> None:
 def _kernels(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
     hidden, found = pad(teacher(lesson).kernel[0, 0], (1, 1, 1, 1)), effective_kernel(shot.heads, 2)[0, 0]
     most = max(map(abs, shared_scale(hidden, found)))
-    panels = [
-        Panel(title=t(f"convolution.{name}"), values=values, low=-most, high=most, signed=True)
+    pictures = [
+        Picture(title=t(f"convolution.{name}"), values=values, low=-most, high=most, signed=True)
         for name, values in (("hidden", hidden), ("student", found))
     ]
-    show_side_by_side(panels, key="kernels", alt=t("convolution.kernels_alt"))
+    show_side_by_side(t, pictures, key="kernels", alt=t("convolution.kernels_alt"))
 
 
 def _found(t: Translate, lesson: Lesson, shot: Snapshot) -> None:

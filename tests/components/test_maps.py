@@ -3,9 +3,10 @@
 import json
 
 import numpy as np
+import pytest
 import torch
 
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import Panel, Picture, pack_maps, pack_pictures
 
 PANELS = [Panel(code=code, title=code.upper(), alt=f"map {code}", labels=("<b>", "two", "三")) for code in "ab"]
 
@@ -54,3 +55,23 @@ def test_maps_of_two_texts():
     assert (header["rows"], header["n"]) == (2, 5)
     assert header["maps"][0]["columns"] == ["the", "cat", "sat", "there", "."]
     assert np.array_equal(blocks["values"].reshape(1, 2, 5), values.numpy())
+
+
+def test_pictures_arrive_exactly_each_under_its_own_scale():
+    first, second = torch.rand(5, 3), torch.randn(5, 3)
+    pictures = [
+        Picture(title="<in>", values=first, low=0.0, high=1.0),
+        Picture(title="", values=second, low=-2.0, high=2.0, signed=True),
+    ]
+    header, blocks = unpack(pack_pictures(pictures, alt="both", words={"says": "…"}))
+    assert np.array_equal(blocks["values"].reshape(2, 5, 3), torch.stack([first, second]).numpy())
+    assert (header["rows"], header["n"], header["what"]) == (5, 3, "pictures")
+    assert header["scales"] == [{"low": 0.0, "high": 1.0, "signed": False}, {"low": -2.0, "high": 2.0, "signed": True}]
+    assert [one["alt"] for one in header["maps"]] == ["<in>. both", "both"]
+    assert (header["maps"][1]["labels"], header["maps"][1]["columns"]) == (["0", "1", "2", "3", "4"], ["0", "1", "2"])
+
+
+def test_pictures_of_two_sizes_are_refused():
+    sizes = [Picture(title="", values=torch.rand(3, columns), low=0.0, high=1.0) for columns in (3, 5)]
+    with pytest.raises(RuntimeError, match="equal size"):
+        pack_pictures(sizes, alt="")

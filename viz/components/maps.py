@@ -1,12 +1,13 @@
 """What the strip of maps in the browser is sent: a few maps of the same tokens, exact, and how to read them.
 
-Rows are queries, columns are keys; the two may be different texts.
+Rows are queries, columns are keys; the two may be different texts. Pictures of the same size are drawn in the same way.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from viz.components.head_grid import pack
@@ -26,6 +27,41 @@ class Panel:
     columns: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """One channel (rows, columns), in greys from ``low`` to ``high``; or coloured around 0 if ``signed``.
+
+    Colours are full at ``high`` and at -``high``.
+    """
+
+    title: str
+    values: Tensor
+    low: float
+    high: float
+    signed: bool = False
+
+
+def pack_pictures(pictures: Sequence[Picture], *, alt: str, **header: Any) -> bytes:
+    """Pack pictures of one size for ``client/maps.js``: pointing at a pixel reads it off in all of them.
+
+    Args:
+        pictures: each under a scale of its own.
+        alt: what all of them show.
+        header: ``words`` and ``hues``, and what else the browser should know.
+
+    Raises:
+        RuntimeError: if they are not of one size.
+    """
+    values = torch.stack([picture.values.detach().float() for picture in pictures])
+    rows, columns = (tuple(map(str, range(length))) for length in values.shape[1:])
+    panels = [
+        Panel(code=str(i), title=one.title, alt=". ".join(filter(None, [one.title, alt])), labels=rows, columns=columns)
+        for i, one in enumerate(pictures)
+    ]
+    scales = [{"low": one.low, "high": one.high, "signed": one.signed} for one in pictures]
+    return pack_maps(panels, values, what="pictures", limit=1.0, scales=scales, **header)
+
+
 def pack_maps(
     panels: Sequence[Panel],
     values: Tensor,
@@ -41,7 +77,7 @@ def pack_maps(
     Args:
         panels: what stands around each map.
         values: (maps, Q, K), rows = queries.
-        what: "weights" (0 to 1) or "scores" (coloured around 0, full colour from ``limit`` on).
+        what: "weights" (0 to 1), "scores" (coloured around 0, full colour from ``limit`` on) or "pictures".
         limit: where the scale of the scores ends, the same for every map.
         profiles: (maps, 2 T - 1), a number for each offset, drawn below each map.
         chosen: the code of the map that is open; None if maps cannot be chosen.

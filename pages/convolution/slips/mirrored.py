@@ -7,11 +7,11 @@ from pages.convolution.context import SHARP, ConvolutionContext
 from pages.convolution.difference import lopsided
 from pages.convolution.images import kernels, picture
 from pages.convolution.picture_choice import replicated
-from pages.convolution.side_by_side import show_side_by_side
+from pages.convolution.side_by_side import shared_scale, show_side_by_side
+from viz.components.maps import Picture
 from viz.core.analysis.checks import largest
 from viz.core.mistakes.relative import query_minus_key
 from viz.core.variants.relative import axial_layer, heads_from_kernel
-from viz.figures.pictures import Panel, shared_scale
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
@@ -54,13 +54,13 @@ def draw(context: ConvolutionContext) -> list[Check]:
     )
     off = {name: number(float((made - wanted).abs().max())) for name, made in (("right", right), ("wrong", wrong))}
     low, high = shared_scale(right, wrong, wanted)
-    panels = [
-        Panel(title=t(f"convolution.slips.mirrored_{name}", **off), values=made[0], low=low, high=high)
+    pictures = [
+        Picture(title=t(f"convolution.slips.mirrored_{name}", **off), values=made[0], low=low, high=high)
         for name, made in (("torch", wanted), ("right", right), ("wrong", wrong))
     ]
     same = torch.equal(kernel, kernel.flip(-1, -2))
     found = t("convolution.slips.mirrored_same" if same else "convolution.slips.mirrored_found", **off)
-    show_side_by_side(panels, key="slip_mirrored", alt=found)
+    show_side_by_side(t, pictures, key="slip_mirrored", alt=found)
     say(found)
     return _checks(right, wrong, image, kernel)
 

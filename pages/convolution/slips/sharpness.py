@@ -8,14 +8,15 @@ from torch.nn.functional import conv2d
 from pages.convolution import by_hand
 from pages.convolution.context import SHARP, ConvolutionContext
 from pages.convolution.link_numbers import real_steps
+from pages.convolution.side_by_side import show_side_by_side
+from viz.components.maps import Picture
 from viz.core.attention import row_softmax
 from viz.core.variants.relative import kernel_offsets, quadratic_scores
-from viz.figures.pictures import Panel, pictures
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show
 from viz.frame.terms.marks import say
+from viz.text import Translate
 
 FORMULA = (
     r"\text{one head: } e^{-\alpha \lVert \delta - \Delta \rVert^2}"
@@ -38,14 +39,14 @@ def draw(context: ConvolutionContext) -> list[Check]:
         alpha = real_steps(t("convolution.sharpness.alpha"), "spread_alpha", 0.3, ALPHAS)
         window = _windows(torch.zeros(1, 2), alpha)[0]
         n = pixels_for(window, MOST)
-        _picture(window / window.max(), "sharpness_alpha", t("convolution.sharpness.one", n=n))
+        _picture(t, window / window.max(), "sharpness_alpha", t("convolution.sharpness.one", n=n))
         say(t("convolution.sharpness.one", n=n))
     with right:
         k = controls.select_slider(
             t("convolution.sharpness.heads"), "reach_k", 3, SIZES, format_func=lambda k: f"{k * k} = {k} × {k}"
         )
         looked = _windows(kernel_offsets((k, k)), SHARP).sum(0)
-        _picture(looked, "sharpness_heads", t("convolution.sharpness.many", H=k * k, k=k))
+        _picture(t, looked, "sharpness_heads", t("convolution.sharpness.many", H=k * k, k=k))
         say(t("convolution.sharpness.many", H=k * k, k=k))
     say(t("convolution.sharpness.shows", alpha=number(alpha), n=n, H=k * k))
     return _checks(window, looked, alpha, k)
@@ -68,9 +69,8 @@ def pixels_for(window: Tensor, share: float) -> int:
     return int((held < share - 1e-6).sum()) + 1
 
 
-def _picture(values: Tensor, key: str, alt: str) -> None:
-    panel = Panel(title="", values=values, low=-1.0, high=1.0, signed=True)
-    show(pictures([panel], across=1), key=key, alt=alt)
+def _picture(t: Translate, values: Tensor, key: str, alt: str) -> None:
+    show_side_by_side(t, [Picture(title="", values=values, low=-1.0, high=1.0, signed=True)], key=key, alt=alt)
 
 
 def read_by_torch(k: int) -> Tensor:

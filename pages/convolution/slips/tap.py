@@ -7,11 +7,11 @@ from torch.nn.functional import conv2d, pad
 
 from pages.convolution.context import SHARP, ConvolutionContext
 from pages.convolution.picture_choice import replicated
-from pages.convolution.side_by_side import show_side_by_side
+from pages.convolution.side_by_side import shared_scale, show_side_by_side
 from pages.convolution.slips.mirrored import choose_kernel, grey_scene
+from viz.components.maps import Picture
 from viz.core.analysis.checks import largest, worst
 from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_kernel, value_heads
-from viz.figures.pictures import Panel, shared_scale
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
@@ -37,13 +37,13 @@ def draw(context: ConvolutionContext) -> list[Check]:
     row, column = (number(float(step)) for step in heads.offset[m - 1])
     names = {"head": m - 1, "m": m, "row": row, "column": column, "w": number(float(kernel.flatten()[m - 1]), 3)}
     made = {"fetched": fetched[-1], "weighed": weighed[-1], "sum": so_far, "torch": wanted}
-    panels = []
+    pictures = []
     for name, values in made.items():
         low, high = (0.0, 1.0) if name == "fetched" else shared_scale(weighed[-1], so_far, wanted)
-        panels.append(Panel(title=t(f"convolution.slips.tap_{name}", **names), values=values, low=low, high=high))
+        pictures.append(Picture(title=t(f"convolution.slips.tap_{name}", **names), values=values, low=low, high=high))
     off = number(float((so_far - wanted).abs().max()))
     found = t("convolution.slips.tap_found" if m < CELLS else "convolution.slips.tap_all", off=off, **names)
-    show_side_by_side(panels, key="slip_tap", alt=found)
+    show_side_by_side(t, pictures, key="slip_tap", alt=found)
     say(found)
     say(t("convolution.slips.tap_says"))
     return [_check_fetched(heads, image), *_check_channels()]

@@ -38,6 +38,12 @@ export function scoreColour(table, share) {
   return table[((Math.min(1, Math.max(-1, share)) + 1) * LEVELS + 0.5) | 0];
 }
 
+/** From black at 0 to white at 1. @param {number} share */
+export function grey(share) {
+  const level = Math.round(255 * Math.min(1, Math.max(0, share)));
+  return rgba([level, level, level], 1);
+}
+
 /** @param {Hue} hue */
 export function css([red, green, blue], opacity = 1) {
   return `rgba(${red},${green},${blue},${opacity})`;

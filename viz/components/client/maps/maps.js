@@ -1,10 +1,10 @@
-// A few maps of the same tokens under one scale, side by side. Pointing at a cell, or going to it by the arrow keys, reads
-// it off in all of them at once.
+// A few maps of the same tokens under one scale, or pictures of one size, side by side. Pointing at a cell, or going to it
+// by the arrow keys, reads it off in all of them at once.
 
 import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
 import { image, line, start } from "../lib/canvas.js";
-import { css, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
+import { css, grey, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place } from "../lib/place.js";
@@ -43,8 +43,9 @@ class Maps {
   }
 
   #build() {
-    const { maps, chooses, profiles, gutter } = this.data;
+    const { maps, chooses, profiles, gutter, what } = this.data;
     this.strip.classList.toggle("pairs", Boolean(gutter));
+    this.strip.classList.toggle("pictures", what === "pictures");
     this.panels = maps.map((map, index) => {
       const panel = element("figure", "panel"), title = element("figcaption", "name", {}, map.title);
       const picture = element(chooses ? "button" : "div", "picture", chooses ? { type: "button" } : { role: "application", tabindex: "0" });
@@ -64,20 +65,17 @@ class Maps {
   }
 
   draw() {
-    const { maps, n, rows, values, profiles, what, limit, gutter } = this.data;
+    const { n, rows, values, profiles, gutter } = this.data;
     const colours = theme(this.root), right = gutter ? this.#overhang(colours) : 0;
     for (const { canvas, profile, index } of this.panels) {
       if (!canvas.clientWidth) return;
-      const cells = values.subarray(index * rows * n, (index + 1) * rows * n);
-      const paint = what === "weights"
-        ? (cell) => weightColour(this.tables.weights, cells[cell])
-        : (cell) => (cells[cell] === -Infinity ? 0 : scoreColour(this.tables.scores, cells[cell] / limit));
+      const cells = values.subarray(index * rows * n, (index + 1) * rows * n), colour = this.#colours(index);
       const left = gutter ? GUTTER : 0, cell = (canvas.clientWidth - left - right) / Math.max(rows, n);
       if (rows !== n || right) canvas.style.height = `${left + rows * cell}px`; // else a square, as the style sheet has it
       const { context } = start(canvas, colours);
       Object.assign(canvas, { left, cell });
-      context.imageSmoothingEnabled = false;
-      context.drawImage(image(rows, n, paint), left, left, n * cell, rows * cell);
+      context.imageSmoothingEnabled = cell < 1; // more cells than pixels are mixed, not left out
+      context.drawImage(image(rows, n, (at) => colour(cells[at])), left, left, n * cell, rows * cell);
       context.globalAlpha = 0.3;
       context.strokeRect(left + 0.5, left + 0.5, n * cell - 1, rows * cell - 1);
       context.globalAlpha = 1;
@@ -89,6 +87,15 @@ class Maps {
       if (this.pair) this.#cross(context, canvas);
       if (profiles) this.#profile(profile, index, colours);
     }
+  }
+
+  /** What gives the pixel of a number in one of the maps. */
+  #colours(index) {
+    const { what, limit, scales } = this.data, { weights, scores } = this.tables;
+    if (what === "weights") return (value) => weightColour(weights, value);
+    if (what === "scores") return (value) => (value === -Infinity ? 0 : scoreColour(scores, value / limit));
+    const { low, high, signed } = scales[index];
+    return signed ? (value) => scoreColour(scores, value / high) : (value) => grey((value - low) / (high - low));
   }
 
   /** How far names lean out of the maps on their right: the same for all, so that they are alike in size. */
@@ -159,15 +166,21 @@ class Maps {
 
   light(pair) {
     this.pair = pair;
-    const { n, rows, values, words } = this.data;
+    const { n, rows, values, words, what } = this.data;
     this.draw();
     for (const { value, index } of this.panels) {
       const number = pair ? values[index * rows * n + pair.query * n + pair.key] : null;
-      value.textContent = pair ? (number === -Infinity ? "−∞" : number.toFixed(4)) : "";
+      value.textContent = pair ? shown(number, what) : "";
     }
     const [queries, keys] = this.#labels(0);
     this.says.textContent = pair
       ? fill(words.says, { query: queries[pair.query], key: keys[pair.key], offset: pair.key - pair.query })
       : "";
   }
+}
+
+/** Differences of pictures may be as small as what rounding leaves. */
+function shown(number, what) {
+  if (number === -Infinity) return "−∞";
+  return what === "pictures" ? String(Number(number.toPrecision(4))).replaceAll("-", "−") : number.toFixed(4);
 }
