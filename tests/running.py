@@ -1,11 +1,12 @@
 """The app run without a browser, and what is read off it."""
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from html import unescape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -95,15 +96,34 @@ def everything(app: AppTest) -> Iterator[Any]:
 
 def matrices(app: AppTest) -> dict[str, tuple[dict[str, Any], torch.Tensor]]:
     """What the browser is sent of each matrix on the page, by its key: what stands around its cells, and the cells."""
-    found = {}
+    return dict(_views(app, "matrix", lambda header: header["shape"]))
+
+
+class Bars(NamedTuple):
+    """What the browser is sent of a bar chart: what stands around its bars, and the height of each, by series."""
+
+    header: dict[str, Any]
+    series: dict[str, torch.Tensor]
+
+
+def bar_charts(app: AppTest) -> dict[str, Bars]:
+    """Every bar chart on the page, by its key."""
+    found = _views(app, "bars", lambda header: (len(header["series"]), len(header["labels"])))
+    return {key: Bars(header, dict(zip(header["series"], rows, strict=True))) for key, (header, rows) in found}
+
+
+def _views(
+    app: AppTest, name: str, shape: Callable[[dict[str, Any]], Sequence[int]]
+) -> Iterator[tuple[str, tuple[dict[str, Any], torch.Tensor]]]:
+    """The key of each view of this name, with its header and its first block of numbers, in the shape it has."""
     for view in app.get("bidi_component"):
-        if view.proto.component_name == "headlight.matrix":
+        if view.proto.component_name == f"headlight.{name}":
             data = view.proto.bytes
             end = 4 + int.from_bytes(data[:4], "little")
             header = json.loads(data[4:end])
-            cells = np.frombuffer(data, "<f4", header["shape"][0] * header["shape"][1], end).reshape(header["shape"])
-            found[view.proto.id.rpartition("-")[2]] = (header, torch.tensor(cells))
-    return found
+            sizes = tuple(shape(header))
+            numbers = np.frombuffer(data, "<f4", math.prod(sizes), end).reshape(sizes)
+            yield view.proto.id.rpartition("-")[2], (header, torch.tensor(numbers))
 
 
 _WRITTEN = {"strong": "**", "em": "*", "code": "`"}

@@ -6,11 +6,11 @@ import torch
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, says
 from pages.atlas.head import draw_head, highest
+from viz.components.bars import BarChart
 from viz.core.analysis.atlas.summary import histogram
-from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
 FIRST = "first"
@@ -31,8 +31,8 @@ def draw(context: AtlasContext | None) -> list[Check]:
     labels = [number(float(low), 4) for low in edges[:-1]]
     series = {t("atlas.trained"): counts} | ({t("atlas.by_chance"): by_chance} if by_chance.any() else {})
     title = t("atlas.from_on", score=context.title(name), width=number(float(edges[1] - edges[0]), 4))
-    fig = bars(labels, series, title=title, value_title=t("atlas.heads"))
-    show(fig, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
+    drawn = BarChart(labels, series, title=title, value_title=t("atlas.heads"))
+    show_bars(drawn, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
     low, middle, high = (says(name, float(value)) for value in trained.quantile(torch.tensor([0.25, 0.5, 0.75])))
     above = int((trained > highest(score)).sum())
     key = "atlas.spread_found" if by_chance.any() else "atlas.spread_alone"

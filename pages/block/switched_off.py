@@ -8,14 +8,14 @@ import torch
 from pages.block import compute
 from pages.block.compute import Outcome
 from pages.block.context import BlockContext
+from viz.components.bars import BarChart
 from viz.core.analysis.checks import worst
-from viz.figures.bars import bars
 from viz.figures.depth import Curve, depth
 from viz.figures.palette import BLUE, GREY
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
-from viz.frame.show import show
+from viz.frame.show import show, show_bars
 from viz.frame.terms.marks import say
 from viz.text import paragraph
 
@@ -60,15 +60,15 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
         st.markdown(f"**{t('block.alike_title')}**")
         values = torch.tensor([outcome.last.alike for outcome in outcomes.values()])
         colours = [BLUE] + [GREY] * (len(outcomes) - 1)
-        fig = bars(
+        drawn = BarChart(
             list(names.values()),
-            {"": values},
+            {t("block.outcome_alike"): values},
             title="",
             value_title=t("block.outcome_alike"),
             colours=colours,
             height=320,
         )
-        show(fig, key="block_alike", alt=t("block.alike_alt"))
+        show_bars(drawn, key="block_alike", alt=t("block.alike_alt"))
     with right:
         st.markdown(f"**{t('block.lengths_title')}**")
         curves = [Curve(name=names[code], values=torch.tensor(outcome.lengths)) for code, outcome in outcomes.items()]

@@ -4,13 +4,13 @@ import torch
 from torch import Tensor
 
 from pages.heads.context import HeadsContext
+from viz.components.bars import BarChart
 from viz.core.analysis.checks import largest
 from viz.core.analysis.map_statistics import message_norms
 from viz.core.heads import share_kv
-from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import share
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
 AT_ONCE = 16
@@ -43,7 +43,7 @@ def draw(context: HeadsContext) -> list[Check]:
     message = message / message.sum().clamp(min=1e-30)
     series = {t("heads.by_weight"): weight, t("heads.by_message"): message}
     alt = t("heads.arrive_alt", n=len(labels))
-    show(bars(labels, series, title=t("axis.keys"), value_title=t("heads.share")), key="arrive", alt=alt)
+    show_bars(BarChart(labels, series, title=t("axis.keys"), value_title=t("heads.share")), key="arrive", alt=alt)
     first, from_first = share(float(weight[0])), share(float(message[0]))
     say(t("heads.arrive_found", head=head, first=first, first_message=from_first))
     added_up, lengths = by_messages(trace.weights[head], values[head] @ w_o[head])

@@ -4,15 +4,15 @@ import streamlit as st
 import torch
 
 from pages.heads.context import HeadsContext, at_temperature_one
+from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, torchs_weights
-from viz.figures.bars import bars
 from viz.frame import locks, state
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part
 from viz.frame.head_grid.grid import opening_query
-from viz.frame.show import show
+from viz.frame.show import show_bars
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -28,8 +28,8 @@ def draw(context: HeadsContext) -> list[Check]:
         )
     else:  # blind, or what it looks at is hidden
         sentence = t("head_grid.says_blind", q=shown.labels[query])
-    show(
-        bars(
+    show_bars(
+        BarChart(
             shown.labels,
             {t("heads.row_series"): row},
             title=t("axis.keys"),

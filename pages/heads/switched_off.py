@@ -4,12 +4,12 @@ import streamlit as st
 from torch.nn.functional import linear
 
 from pages.heads.context import HeadsContext
+from viz.components.bars import BarChart
 from viz.core.analysis.checks import largest
-from viz.figures.bars import bars
 from viz.frame import compute, controls
 from viz.frame.checks import Check, check
 from viz.frame.format import share
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
 
@@ -34,7 +34,9 @@ def draw(context: HeadsContext) -> list[Check]:
     found = t("heads.off_nowhere", end=at_end)
     if bool((whole > 0).any()):
         found = t("heads.off_found", here=share(float(added[whole > 0].mean())), end=at_end)
-    show(bars(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found)
+    show_bars(
+        BarChart(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found
+    )
     say(found)
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
         asked = "predictions" if "decoder" in scene.capture.stacks else "predictions_masked"

@@ -9,17 +9,17 @@ from pages.many_heads.context import ManyHeadsContext
 from pages.many_heads.logic import draw_logic
 from pages.many_heads.patterns import CHOSEN, NEIGHBOURS, PATTERNS, Pattern, found_in, known_words, words_of
 from viz import limits
+from viz.components.bars import BarChart
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.core.analysis.map_statistics import uniform
 from viz.core.analysis.several_heads import pattern_share
-from viz.figures.bars import bars
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.controls import KEEP
 from viz.frame.format import part
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
 HUES = {"positive": BLUE, "negative": ORANGE}
@@ -89,7 +89,7 @@ def _all_experts(context: ManyHeadsContext, patterns: tuple[Pattern, ...], share
     }
     names = [t(f"many_heads.experts.{pattern.name}") for pattern in patterns]
     alt = t("many_heads.experts.alt", n=flat.shape[1])
-    fig = bars(
+    drawn = BarChart(
         names,
         series,
         title=t("many_heads.experts.expert"),
@@ -97,7 +97,7 @@ def _all_experts(context: ManyHeadsContext, patterns: tuple[Pattern, ...], share
         top=1.0,
         height=320,
     )
-    show(fig, key="experts", alt=alt)
+    show_bars(drawn, key="experts", alt=alt)
 
 
 def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> None:

@@ -3,14 +3,14 @@
 from torch import Tensor
 
 from pages.many_heads.context import ManyHeadsContext
+from viz.components.bars import BarChart
 from viz.core.analysis.checks import largest
 from viz.core.heads import HeadWeights, project, split_heads
-from viz.figures.bars import bars
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import share
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
 
@@ -40,8 +40,8 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         "many_heads.inputs.found",
         place=place, changed=changed, n=spec.H, least=share(float(by_head.min())), most=share(float(by_head.max())),
     )  # fmt: skip
-    show(
-        bars(
+    show_bars(
+        BarChart(
             context.names,
             {t("many_heads.inputs.change"): by_head},
             title="",

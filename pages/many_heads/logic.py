@@ -5,10 +5,10 @@ from torch import Tensor
 
 from pages.many_heads import compute
 from pages.many_heads.context import ManyHeadsContext
-from viz.figures.bars import bars
+from viz.components.bars import BarChart
 from viz.frame import controls
 from viz.frame.checks import Check, check
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
 
@@ -50,12 +50,12 @@ def _show(context: ManyHeadsContext, turned: Tensor) -> None:
         n=n, heads=counts.numel(), first=int(turned[0].sum()), all=int(heads[n]),
         layer=layer, head=head, best=int(counts.max()), mean=f"{float(counts.float().mean()):.1f}",
     )  # fmt: skip
-    fig = bars(
+    drawn = BarChart(
         [str(i) for i in range(n + 1)],
         {t("many_heads.logic.heads"): heads.float()},
         title=t("many_heads.logic.pairs", n=n),
         value_title=t("many_heads.logic.heads"),
         height=200,
     )
-    show(fig, key="logic_turns", alt=found)
+    show_bars(drawn, key="logic_turns", alt=found)
     say(found)

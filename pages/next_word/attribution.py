@@ -8,13 +8,13 @@ import torch
 from pages.next_word import compute
 from pages.next_word.compute_checks import logits_at
 from pages.next_word.context import NextWordContext, for_decoders
+from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.attribution import Attribution
-from viz.figures.bars import bars
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show, show_matrix
+from viz.frame.show import show_bars, show_matrix
 from viz.frame.sidebar import file_of
 from viz.frame.terms.marks import say
 
@@ -124,13 +124,13 @@ def _go(name: str, text: str, head: tuple[int, int]) -> None:
 
 def _largest(context: NextWordContext, ordered: list[Part]) -> None:
     largest = ordered[:MOST]
-    fig = bars(
+    drawn = BarChart(
         [name_of(context, part) for part in largest],
         {context.asked: torch.tensor([part[3] for part in largest])},
         title=context.t("next_word.parts_largest"),
         value_title=context.t("next_word.adds"),
     )
-    show(fig, key="next_largest", alt=context.t("next_word.largest_alt"))
+    show_bars(drawn, key="next_largest", alt=context.t("next_word.largest_alt"))
 
 
 def _list(context: NextWordContext, found: Attribution, ordered: list[Part]) -> None:

@@ -9,14 +9,14 @@ from pages.next_word.compute_checks import swapped_alone
 from pages.next_word.context import NextWordContext, for_decoders
 from pages.next_word.presets import preset_of
 from viz import limits
+from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
-from viz.figures.bars import bars
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.compute.pieces import Words, in_pieces
 from viz.frame.controls import KEEP
 from viz.frame.format import number
-from viz.frame.show import show, show_matrix
+from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
 
 MAP, MOST = "next_swaps", 12
@@ -121,8 +121,8 @@ def _largest(context: NextWordContext, moved: Tensor) -> None:
     places = [divmod(int(i), n_heads) for i in order]
     names = [f"{n_layers - len(moved) + layer}·{head}" for layer, head in places]
     title, value = context.t("next_word.swap_largest"), context.t("next_word.swap_moves")
-    fig = bars(names, {value: moved.flatten()[order]}, title=title, value_title=value)
-    show(fig, key="next_swap_bars", alt=context.t("next_word.swap_bars_alt"))
+    drawn = BarChart(names, {value: moved.flatten()[order]}, title=title, value_title=value)
+    show_bars(drawn, key="next_swap_bars", alt=context.t("next_word.swap_bars_alt"))
 
 
 def _check(context: NextWordContext, other: Source, moved: Tensor, before: Tensor) -> Check:

@@ -10,14 +10,14 @@ from torch import Tensor
 from pages.next_word import compute
 from pages.next_word.compute_checks import off_errors
 from pages.next_word.context import NextWordContext, for_decoders
-from viz.figures.bars import bars
+from viz.components.bars import BarChart
 from viz.figures.curves import curves
 from viz.figures.layout import axis
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part
-from viz.frame.show import show
+from viz.frame.show import show, show_bars
 from viz.frame.terms.marks import say
 from viz.models.capture import Head
 from viz.text import Translate
@@ -105,8 +105,10 @@ def _chances(context: NextWordContext, seen: compute.Changed) -> None:
     t = context.t
     series = {t("next_word.before"): seen.before, t("next_word.after"): seen.after}
     title = t("next_word.most_changed")
-    fig = bars(context.words(seen.words.tolist()), series, title=title, value_title=t("next_word.chance"), top=1.0)
-    show(fig, key="next_cut", alt=t("next_word.cut_alt"))
+    drawn = BarChart(
+        context.words(seen.words.tolist()), series, title=title, value_title=t("next_word.chance"), top=1.0
+    )
+    show_bars(drawn, key="next_cut", alt=t("next_word.cut_alt"))
 
 
 def _surprise(context: NextWordContext, seen: compute.Changed) -> None:

@@ -7,15 +7,15 @@ from torch import Tensor
 from pages.positions import compute
 from pages.positions.checks import sinusoids_error
 from pages.positions.context import PositionsContext
+from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.variants.encodings import no_table
-from viz.figures.bars import bars
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.scene import say_error
-from viz.frame.show import show, show_matrix
+from viz.frame.show import show_bars, show_matrix
 from viz.frame.terms.marks import say
 
 PARTS = {"X": "words", "P": "places", "X + P": "sum"}
@@ -40,8 +40,10 @@ def draw(context: PositionsContext) -> list[Check]:
     found = t("positions.norms", x=means[0], p=means[1], sum=means[2])
     say(found)
     context.say_gain(code)
-    fig = bars(context.tokens.labels, norms, title=t("axis.tokens"), value_title=t("positions.length"), height=230)
-    show(fig, key="norms", alt=found)
+    drawn = BarChart(
+        context.tokens.labels, norms, title=t("axis.tokens"), value_title=t("positions.length"), height=230
+    )
+    show_bars(drawn, key="norms", alt=found)
     return _checks(context, code, parts)
 
 

@@ -9,15 +9,15 @@ from torch import Tensor
 
 from pages.share_kv.context import ShareKvContext, map_pair
 from viz import limits
+from viz.components.bars import BarChart
 from viz.core.analysis.checks import added_to_scores
 from viz.core.analysis.map_statistics import total_variation, uniform
 from viz.core.heads import MultiHeadTrace
 from viz.core.variants.kv_sharing import divisors
-from viz.figures.bars import bars
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import part
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
 
@@ -82,20 +82,20 @@ def _bars(context: ShareKvContext, moved: dict[int, Tensor]) -> None:
     by_group, by_head = st.columns(2)
     with by_group:
         means = torch.stack([values.mean() for values in moved.values()])
-        fig = bars(
+        drawn = BarChart(
             [f"G = {g}" for g in moved],
             {t("share_kv.far"): means},
             title=t("share_kv.groups"),
             value_title=t("share_kv.far"),
             top=1.0,
         )
-        show(fig, key="far_g", alt=t("share_kv.far_group"))
+        show_bars(drawn, key="far_g", alt=t("share_kv.far_group"))
     with by_head:
         heads = [str(i) for i in range(context.spec.H)]
-        fig = bars(
+        drawn = BarChart(
             heads, {t("share_kv.far"): moved[G]}, title=t("share_kv.head"), value_title=t("share_kv.far"), top=1.0
         )
-        show(fig, key="far_head", alt=t("share_kv.far_head", G=G))
+        show_bars(drawn, key="far_head", alt=t("share_kv.far_head", G=G))
 
 
 def by_numpy(context: ShareKvContext, head: int) -> tuple[np.ndarray, np.ndarray]:

@@ -14,17 +14,17 @@ from torch import Tensor
 from pages.share_kv import compute
 from pages.share_kv.compute import ModuleErrors
 from pages.share_kv.context import ShareKvContext
+from viz.components.bars import BarChart
+from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import added_to_scores, largest, worst
 from viz.core.analysis.grouped_module import GroupedQueryAttention, load_grouped
 from viz.core.heads import MultiHeadTrace
 from viz.core.mistakes.kv_sharing import FiveAxes, Tiled, TooManyCopies
 from viz.core.variants.kv_sharing import divisors
-from viz.figures.bars import bars
-from viz.figures.blocks import whose
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
 from viz.frame.terms.marks import say
 
@@ -90,8 +90,17 @@ def _strip(context: ShareKvContext) -> None:
     rows = {"repeat_interleave": GroupedQueryAttention, "repeat": Tiled}
     reads = torch.stack([heads_read(version, context) for version in rows.values()])
     say(t("share_kv.in_code.query_head"))
-    fig = whose(reads, reads, list(rows), title="", column_title="")
-    show(fig, key="who_reads", alt=t("share_kv.in_code.strip_alt"))
+    drawn = Matrix(
+        values=reads,
+        rows=Axis(list(rows), ""),
+        columns=numbered(context.spec.H, ""),
+        kind="sizes",
+        owners=reads,
+        numbers=True,
+        low=True,
+        scale=False,
+    )
+    show_matrix(t, drawn, key="who_reads", alt=t("share_kv.in_code.strip_alt"))
     wrong = int((reads[0] != reads[1]).sum())
     name = "strip_found" if wrong else "strip_none"
     say(t(f"share_kv.in_code.{name}", wrong=wrong, H=context.spec.H, G=context.n_kv_heads))
@@ -143,14 +152,14 @@ def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
 
 def _bars(context: ShareKvContext, errors: dict[int, ModuleErrors]) -> None:
     t = context.t
-    fig = bars(
+    drawn = BarChart(
         [f"G = {g}" for g in errors],
         {t("share_kv.in_code.off"): torch.tensor([error.tiled for error in errors.values()])},
         title=t("share_kv.groups"),
         value_title=t("share_kv.in_code.off"),
         height=220,
     )
-    show(fig, key="tiled_off", alt=t("share_kv.in_code.bars"))
+    show_bars(drawn, key="tiled_off", alt=t("share_kv.in_code.bars"))
     st.caption(t("share_kv.in_code.bars"))
 
 

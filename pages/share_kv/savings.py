@@ -7,13 +7,13 @@ import torch
 from torch.nn import Linear
 
 from pages.share_kv.context import ShareKvContext, spec_with
+from viz.components.bars import BarChart
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
-from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import share
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -29,7 +29,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     found = t("share_kv.saves_nothing")
     if spec.G < spec.H:
         found = t("share_kv.saves_found", H=spec.H, G=spec.G, all=share(float(shares[at])))
-    fig = bars(
+    drawn = BarChart(
         [f"{mark}{row.G}" for mark, row in zip(marks, every, strict=True)],
         {t("share_kv.t_all"): shares, t("share_kv.t_cache_bar"): torch.tensor(cache) / cache[0]},
         title=t("share_kv.groups"),
@@ -37,7 +37,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         top=1.0,
         height=320,
     )
-    show(fig, key="savings", alt=found)
+    show_bars(drawn, key="savings", alt=found)
     say(found)
     _table(t, marks, every)
     st.caption(t("share_kv.table_note"))

@@ -8,13 +8,13 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from pages.share_kv import compute
 from pages.share_kv.context import ShareKvContext
+from viz.components.bars import BarChart
 from viz.core.analysis.checks import largest, worst
 from viz.core.cost.decode_timing import DecodePlan
 from viz.core.variants.kv_sharing import decode_step, divisors
-from viz.figures.bars import bars
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, number, size
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -43,14 +43,14 @@ def draw(context: ShareKvContext) -> list[Check]:
 def _bytes_read(t: Translate, groups: Sequence[int]) -> None:
     """Before anything is measured: the bytes."""
     mebibytes = torch.tensor([PLAN.cache_bytes(g) / 2**20 for g in groups])
-    fig = bars(
+    drawn = BarChart(
         [f"G = {g}" for g in groups],
         {t("share_kv.read"): mebibytes},
         title=t("share_kv.groups"),
         value_title=t("share_kv.read_mib"),
         height=320,
     )
-    show(fig, key="decode_bytes", alt=t("share_kv.read"))
+    show_bars(drawn, key="decode_bytes", alt=t("share_kv.read"))
 
 
 def _measure(t: Translate, groups: Sequence[int]) -> dict[int, float]:
@@ -75,8 +75,8 @@ def _times(t: Translate, times: Mapping[int, float]) -> None:
     series = {"took": times, "foretold": predicted_seconds(times)}
     shown = {t(f"share_kv.{name}"): torch.tensor(list(seconds.values())) * 1000 for name, seconds in series.items()}
     groups = [f"G = {g}" for g in times]
-    fig = bars(groups, shown, title=t("share_kv.groups"), value_title=t("share_kv.ms"), height=320)
-    show(fig, key="decode", alt=_found(t, times))
+    drawn = BarChart(groups, shown, title=t("share_kv.groups"), value_title=t("share_kv.ms"), height=320)
+    show_bars(drawn, key="decode", alt=_found(t, times))
 
 
 def _found(t: Translate, times: Mapping[int, float]) -> str:

@@ -6,9 +6,9 @@ from torch import Tensor
 from pages.stacking import compute
 from pages.stacking.context import NEAREST, StackingContext
 from viz import limits
-from viz.figures.bars import bars
+from viz.components.bars import BarChart
 from viz.frame.checks import Check, check
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
 
@@ -21,8 +21,10 @@ def draw(context: StackingContext) -> list[Check]:
     title = t("stacking.gradient.picture", token=context.labels[query], layers=context.layers(context.depth))
     st.text(title)
     series = {_name(context, code): values for code, values in rows.items()}
-    fig = bars(context.labels, series, title=t("stacking.words"), value_title=t("stacking.gradient.share"), height=340)
-    show(fig, key="origin_row", alt=title)
+    drawn = BarChart(
+        context.labels, series, title=t("stacking.words"), value_title=t("stacking.gradient.share"), height=340
+    )
+    show_bars(drawn, key="origin_row", alt=title)
     if len(context.labels) > 2 * NEAREST:  # of a few words any three are the right ones
         _compare(context, rows)
     say(t("stacking.gradient.shows"))

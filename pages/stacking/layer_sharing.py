@@ -7,14 +7,14 @@ from torch import Tensor
 from pages.stacking import compute
 from pages.stacking.compute import Sharing
 from pages.stacking.context import WIDTH, StackingContext
+from viz.components.bars import BarChart
 from viz.core.variants.layer_sharing import layers_used
-from viz.figures.bars import bars
 from viz.figures.depth import Curve, depth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic
-from viz.frame.show import show
+from viz.frame.show import show, show_bars
 from viz.frame.terms.marks import say
 
 
@@ -48,10 +48,10 @@ def _cost_picture(context: StackingContext, found: list[Sharing]) -> None:
         }.items()
     }
     title, share = t("stacking.layer_sharing.sets"), t("stacking.layer_sharing.share")
-    fig = bars(
+    drawn = BarChart(
         [str(sharing.n_sets) for sharing in found], series, title=title, value_title=share, top=105.0, height=320
     )
-    show(fig, key="sharing_costs", alt=share)
+    show_bars(drawn, key="sharing_costs", alt=share)
 
 
 def _table(context: StackingContext, found: list[Sharing]) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pages.step_by_step import reference
 from pages.step_by_step.context import StepByStepContext
-from viz.figures.bars import bars
+from viz.components.bars import BarChart
 from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.compare.checks import apart
@@ -25,7 +25,7 @@ from viz.frame.compute.comparison import Compared, Sides
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part
 from viz.frame.scene import Scene
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.specs import View
 from viz.models.capture import Head
 from viz.text import paragraph
@@ -63,8 +63,8 @@ def draw(context: StepByStepContext) -> list[Check]:
         series = dict(zip(names, _on_slots(sides, *rows), strict=True))
         title = t(f"step_by_step.compare_{when}")
         top = 1.0 if when == "after" else None
-        fig = bars(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=HUES)
-        show(fig, key=f"compare_{when}", alt=sentence)
+        drawn = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=HUES)
+        show_bars(drawn, key=f"compare_{when}", alt=sentence)
     by_torch = reference.weights_check(other)
     return [wrong, reference.weights_check(context), replace(by_torch, key="step_by_step.check_second")]
 
@@ -111,7 +111,7 @@ def _by_words(context: StepByStepContext, second: Second, compared: Compared, he
     sentence = _say_models(context, second, head, pair, (sides.labels[0][query], sides.labels[0][key]))
     st.text(sentence)
     series = dict(zip(_names(context, second), rows, strict=True))
-    fig = bars(
+    drawn = BarChart(
         labels_of(sides)["difference"],
         series,
         title=t("axis.keys"),
@@ -119,7 +119,7 @@ def _by_words(context: StepByStepContext, second: Second, compared: Compared, he
         top=1.0,
         hues=HUES,
     )
-    show(fig, key="compare_after", alt=sentence)
+    show_bars(drawn, key="compare_after", alt=sentence)
     return [check("second.check_words", off, 1e-5)]
 
 

@@ -7,17 +7,17 @@ import torch
 from torch import Tensor
 
 from pages.step_by_step.context import StepByStepContext
+from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.analysis.torch_module import MultiHeadAttention, torch_module
 from viz.core.attention import attend
 from viz.core.heads import HeadWeights, concat_heads, multi_head, project, share_kv, split_heads
 from viz.core.mistakes.attention import split_without_transpose
 from viz.core.spec import AttentionSpec
-from viz.figures.blocks import whose
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 
 WIDTH, WORDS, HEADS = 8, 3, (1, 2, 4, 8)
@@ -39,14 +39,14 @@ def draw(context: StepByStepContext) -> list[Check]:
     before, after = st.columns(2)
     with before:
         say(t("step_by_step.split.before", n=len(words), d=WIDTH))
-        fig = whose(x, owners, words, title="", column_title=t("step_by_step.split.column"))
-        show(fig, key="split_before", alt=t("step_by_step.split.before_alt", h=h))
+        drawn = _numbers(x, owners, Axis(words, ""), t("step_by_step.split.column"))
+        show_matrix(t, drawn, key="split_before", alt=t("step_by_step.split.before_alt", h=h))
     with after:
         what = "after_wrong" if wrong and h > 1 and len(words) > 1 else "after"
         say(t(f"step_by_step.split.{what}", n=len(words), h=h, d_k=WIDTH // h))
         rows = [t("step_by_step.split.row", head=head, word=word) for head in range(h) for word in words]
-        fig = whose(cut(x, h).flatten(0, 1), cut(owners, h).flatten(0, 1), rows, title="", column_title="")
-        show(fig, key="split_after", alt=t("step_by_step.split.after_alt", h=h))
+        drawn = _numbers(cut(x, h).flatten(0, 1), cut(owners, h).flatten(0, 1), Axis(rows, ""))
+        show_matrix(t, drawn, key="split_after", alt=t("step_by_step.split.after_alt", h=h))
     weights, tokens = context.trace.projections, context.trace.x
     apart = _change(tokens, weights)
     if wrong and h > 1 and len(words) == 1:
@@ -57,6 +57,12 @@ def draw(context: StepByStepContext) -> list[Check]:
         say(t("step_by_step.split.right", change=share(apart)))
     say(t("step_by_step.split.shapes", n=len(tokens), d=spec.H * spec.d_k, H=spec.H, d_k=spec.d_k))
     return [_check_loop(tokens, weights), *_batch(context)]
+
+
+def _numbers(values: Tensor, owners: Tensor, rows: Axis, column_title: str = "") -> Matrix:
+    """Numbers, each on the colour of the head that it belongs to."""
+    columns = numbered(values.shape[1], column_title)
+    return Matrix(values=values, rows=rows, columns=columns, kind="sizes", owners=owners, numbers=True, scale=False)
 
 
 def _words(context: StepByStepContext) -> list[str]:

@@ -10,14 +10,14 @@ from torch.nn.functional import linear
 from pages.step_by_step import formulas, matrices, reference, worked_example
 from pages.step_by_step.context import StepByStepContext
 from pages.step_by_step.stepper import ALL, ON_THE_TEXT, chosen_step, heading, shown, stepper
+from viz.components.bars import BarChart
 from viz.components.matrix import Axis
 from viz.core.analysis.checks import largest, worst
 from viz.core.heads import project
-from viz.figures.bars import bars
 from viz.figures.palette import HEADS
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 from viz.text import has_text
 
@@ -172,7 +172,7 @@ def _leaves(context: StepByStepContext) -> None:
         title = t("step_by_step.all_heads", i=i)
         colours = [HEADS[0] if other == head else HEADS[10] for other in range(spec.H)]
         names = [str(other) for other in range(spec.H)]
-        fig = bars(
+        drawn = BarChart(
             names,
             {title: lengths},
             title=t("step_by_step.head"),
@@ -181,7 +181,7 @@ def _leaves(context: StepByStepContext) -> None:
             colours=colours,
             height=HEIGHT,
         )
-        show(fig, key="lengths", alt=sentence)
+        show_bars(drawn, key="lengths", alt=sentence)
         st.caption(title)
 
 

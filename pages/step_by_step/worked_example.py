@@ -8,12 +8,12 @@ import torch
 from pages.step_by_step import formulas, matrices, reference
 from pages.step_by_step.context import StepByStepContext
 from pages.step_by_step.formulas import number, signed
+from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
-from viz.figures.bars import bars
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.format import share, statistic
-from viz.frame.show import show, show_matrix
+from viz.frame.show import show_bars, show_matrix
 from viz.frame.terms.marks import say
 
 LONG = 800
@@ -131,7 +131,7 @@ def _softmax_row(context: StepByStepContext) -> None:
         with column:
             st.markdown(title)
             value_title = t(f"step_by_step.axis_{when}")
-            fig = bars(
+            drawn = BarChart(
                 context.labels, {title: values}, title=t("axis.keys"), value_title=value_title, top=top, colours=colours
             )
-            show(fig, key=f"row_{when}", alt=alt)
+            show_bars(drawn, key=f"row_{when}", alt=alt)

@@ -43,7 +43,7 @@ def test_a_step_is_a_worksheet_and_with_its_answer_a_key(visit):
         expect(page.locator(away).first).not_to_be_visible()
     expect(cover.get_by_text(T("lesson.covered"))).to_have_css("visibility", "hidden")
     assert cover.bounding_box()["height"] > 300, "room to write"
-    expect(page.locator(".stPlotlyChart")).to_have_count(0)
+    expect(page.locator(".bars")).to_have_count(0)
     for paper, (width, height) in PAPER.items():
         page.set_viewport_size({"width": width - 106, "height": height})  # what the margins leave
         frame(page)
@@ -53,7 +53,7 @@ def test_a_step_is_a_worksheet_and_with_its_answer_a_key(visit):
     wait_run(page)
     page.emulate_media(media="print")
     expect(bar.get_by_text("of its attention")).to_be_visible()
-    expect(page.locator(".stPlotlyChart")).to_be_visible()
+    expect(page.locator(".bars canvas")).to_be_visible()
     frame(page)
     assert (is_cut_off(page), pages(page, "Letter")) == ([], 1)
 

@@ -42,7 +42,7 @@ def test_what_a_page_opens_with_fits_a_phone_and_a_zoomed_projector(visit):
 
 
 def test_plotlys_buttons_do_not_lie_over_a_phones_figure(visit):
-    page = visit("heads", section="row", viewport=PHONE)
+    page = visit("cost", section="growth", viewport=PHONE)
     expect(page.locator(".stPlotlyChart .main-svg").first).to_be_visible()
     expect(page.locator(".modebar-container").first).to_be_hidden()
 
@@ -60,23 +60,12 @@ def test_what_is_wider_than_a_phone_has_a_shadow_until_it_has_been_moved_to_its_
 
 def test_a_phone_leaves_out_names_that_would_lie_on_one_another(visit):
     words = [f"w{i}" for i in range(36)]
-    page = visit("heads", section="row", source="words", text=" ".join(words), viewport=PHONE)
+    page = visit("block", section="points", source="words", text=" ".join(words), viewport=PHONE)
     names = page.locator("g.xtick")
     expect(names).to_have_count(36)
     assert [name.text_content() for name in names.all() if name.is_visible()] == words[::2]
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(page.locator("g.xtick:visible")).to_have_count(36)
-
-
-def test_numbers_too_small_to_read_are_not_printed(visit):
-    """Of plotly's; a matrix leaves them out itself (test_matrix.py)."""
-    page = visit("step-by-step", section="split", source="words", d_model=64, n_heads=2, viewport=PHONE)
-    size = "all => all.filter(one => one.checkVisibility()).map(one => parseFloat(getComputedStyle(one).fontSize))"
-    numbers = page.locator(".heatmap-label text")
-    expect(numbers.first).to_be_attached()
-    assert min(numbers.evaluate_all(size), default=99) >= 7
-    page.set_viewport_size({"width": 1280, "height": 800})
-    expect(page.locator(".heatmap-label text:visible").first).to_be_visible()
 
 
 def test_a_long_row_of_pills_goes_on_below_on_a_phone(visit):

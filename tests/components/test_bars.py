@@ -10,8 +10,14 @@ from viz.components.bars import BarChart, pack_bars
 
 def test_each_series_is_a_row_as_it_is_and_names_as_they_were_written():
     first, second = torch.tensor([0.25, -math.inf, -3.0]), torch.tensor([1.0, math.nan, 2.0], dtype=torch.float64)
-    drawn = BarChart(labels=("<b>", "#000001", "c"), series={"a": first, "$b$": second}, title="t", value_title="v")
-    header, blocks = unpack(pack_bars(drawn, hues=((1, 2, 3),), words={"alt": "…"}))
+    drawn = BarChart(
+        labels=("<b>", "#000001", "c"),
+        series={"a": first, "$b$": second},
+        title="t",
+        value_title="v",
+        hues=((1, 2, 3),),
+    )
+    header, blocks = unpack(pack_bars(drawn, words={"alt": "…"}))
     gap = torch.tensor([[0.25, math.nan, -3.0], [1.0, math.nan, 2.0]])
     torch.testing.assert_close(torch.tensor(blocks["values"]).view(2, 3), gap, rtol=0, atol=0, equal_nan=True)
     assert (header["labels"], header["series"]) == (["<b>", "#000001", "c"], ["a", "$b$"])
@@ -20,5 +26,5 @@ def test_each_series_is_a_row_as_it_is_and_names_as_they_were_written():
 
 def test_a_single_series_may_have_a_colour_for_each_bar():
     drawn = BarChart(labels=["a"], series={"s": torch.ones(1)}, title="", value_title="v", top=1.0, colours=[(7, 8, 9)])
-    header, _ = unpack(pack_bars(drawn, hues=()))
+    header, _ = unpack(pack_bars(drawn))
     assert (header["colours"], header["top"]) == ([[7, 8, 9]], 1.0)

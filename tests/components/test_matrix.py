@@ -58,3 +58,13 @@ def test_what_lies_over_the_cells():
     assert (header["framed"], header["letters"]) == ([1, None], [[1, 2, "Q"]])
     hues = [list(hue) for hue in HUES]
     assert header["heads"] == {"count": 3, "width": 2, "along": "columns", "chosen": 1, "hues": hues}
+
+
+def test_cells_may_stand_in_the_colours_of_their_heads():
+    values, owners = torch.arange(6).view(2, 3), torch.tensor([[0, 0, 1], [1, 2, 2]])
+    header, blocks = unpack(pack_matrix(draw(values, "sizes", owners=owners), head_hues=HUES))
+    assert blocks["values"].tolist() == list(range(6))
+    assert blocks["owners"].tolist() == owners.flatten().tolist()
+    assert header["head_hues"] == [list(hue) for hue in HUES]
+    header, blocks = unpack(pack_matrix(draw(values, "sizes"), head_hues=HUES))
+    assert "head_hues" not in header and list(blocks) == ["values"]

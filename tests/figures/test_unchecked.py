@@ -5,10 +5,11 @@ import torch
 from plotly.io import to_json
 from plotly.tools import return_figure_from_figure_or_data as what_streamlit_sends
 
-from viz.figures.bars import bars
+from viz.figures.curves import curves
+from viz.figures.layout import axis
 from viz.figures.unchecked import unchecked
 
-FIG = bars(["a", "b"], {"one": torch.tensor([0.25, 0.5])}, title="keys", value_title="weight")
+FIG = curves([1, 2], {"one": torch.tensor([0.25, 0.5])}, x=axis("keys"), y=axis("weight"))
 
 
 def test_the_browser_is_sent_the_same_as_if_every_property_had_been_checked():

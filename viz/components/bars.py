@@ -1,21 +1,19 @@
-"""What a bar chart in the browser is sent: a number for each name, of one series or several. It needs no plotly.
-
-A page whose first picture is such a chart is there sooner; further down plotly's are as good (viz/figures/bars.py).
-"""
+"""What a bar chart in the browser is sent: a number for each name, of one series or several. It needs no plotly."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from viz.components.head_grid import pack
+from viz.figures.palette import HEADS
 
 Hue = tuple[int, int, int]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class BarChart:
     """Bars as they are drawn; -inf and NaN leave a gap.
 
@@ -26,24 +24,26 @@ class BarChart:
         value_title: what the height is, with its unit.
         top: where the axis ends; None fits the values.
         colours: one for each bar of a single series; None colours by series.
+        hues: one for each series.
         height: in pixels.
     """
 
     labels: Sequence[str]
     series: Mapping[str, Tensor]
+    _: KW_ONLY
     title: str
     value_title: str
     top: float | None = None
     colours: Sequence[Hue] | None = None
+    hues: Sequence[Hue] = HEADS
     height: int = 260
 
 
-def pack_bars(drawn: BarChart, *, hues: Sequence[Hue], **header: Any) -> bytes:
+def pack_bars(drawn: BarChart, **header: Any) -> bytes:
     """Pack a chart for ``client/bars/bars.js``.
 
     Args:
         drawn: the chart.
-        hues: the colours of its series.
         header: ``words``, and what else the browser should know.
     """
     told = {
@@ -54,7 +54,7 @@ def pack_bars(drawn: BarChart, *, hues: Sequence[Hue], **header: Any) -> bytes:
         "top": drawn.top,
         "colours": None if drawn.colours is None else [list(hue) for hue in drawn.colours],
         "height": drawn.height,
-        "hues": [list(hue) for hue in hues],
+        "hues": [list(hue) for hue in drawn.hues],
     }
     values = torch.stack([series.detach().to("cpu", torch.float32) for series in drawn.series.values()])
     return pack({**told, **header}, {"values": values.where(values.isfinite(), torch.nan)}).data

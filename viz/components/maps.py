@@ -55,10 +55,16 @@ def pack_pictures(pictures: Sequence[Picture], *, alt: str, **header: Any) -> by
     values = torch.stack([picture.values.detach().float() for picture in pictures])
     rows, columns = (tuple(map(str, range(length))) for length in values.shape[1:])
     panels = [
-        Panel(code=str(i), title=one.title, alt=". ".join(filter(None, [one.title, alt])), labels=rows, columns=columns)
-        for i, one in enumerate(pictures)
+        Panel(
+            code=str(i),
+            title=picture.title,
+            alt=". ".join(filter(None, [picture.title, alt])),
+            labels=rows,
+            columns=columns,
+        )
+        for i, picture in enumerate(pictures)
     ]
-    scales = [{"low": one.low, "high": one.high, "signed": one.signed} for one in pictures]
+    scales = [{"low": picture.low, "high": picture.high, "signed": picture.signed} for picture in pictures]
     return pack_maps(panels, values, what="pictures", limit=1.0, scales=scales, **header)
 
 

@@ -73,6 +73,7 @@ class Matrix:
         letters: cells to frame, each (row, column) with what is written into it.
         twice: give the framed cell of a framed row a second frame, inside: other cells are framed as well.
         blocks: the heads' blocks to frame.
+        owners: the head that each cell belongs to, in whose colour it stands; its values are whole numbers.
         low: rows are no higher than their names.
         scale: the colours' scale stands at the right.
     """
@@ -90,6 +91,7 @@ class Matrix:
     letters: Mapping[tuple[int, int], str] | None = None
     twice: bool = False
     blocks: Blocks | None = None
+    owners: Tensor | None = None
     low: bool = False
     scale: bool = True
 
@@ -106,7 +108,7 @@ def pack_matrix(drawn: Matrix, *, head_hues: Sequence[Sequence[int]], **header: 
 
     Args:
         drawn: the matrix.
-        head_hues: the colours of the heads' blocks.
+        head_hues: the colours of the heads.
         header: ``words``, ``hues`` and ``chooses``, and what else the browser should know.
     """
     told = {
@@ -126,8 +128,11 @@ def pack_matrix(drawn: Matrix, *, head_hues: Sequence[Sequence[int]], **header: 
         "low": drawn.low,
         "scale": drawn.scale,
     }
-    values = drawn.values.detach().to("cpu", torch.float32)
-    return pack({**told, **header}, {"values": values}).data
+    cells = {"values": drawn.values}
+    if drawn.owners is not None:
+        told["head_hues"], cells["owners"] = [list(hue) for hue in head_hues], drawn.owners
+    sent = {name: numbers.detach().to("cpu", torch.float32) for name, numbers in cells.items()}
+    return pack({**told, **header}, sent).data
 
 
 def _heads(blocks: Blocks, hues: Sequence[Sequence[int]]) -> dict[str, Any]:

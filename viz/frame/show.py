@@ -30,9 +30,9 @@ def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
 
 
 def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:
-    """Show bars without plotly: of a page's first section."""
+    """Show a bar chart."""
     _image()
-    mount("bars/bars", key=key, data=pack_bars(drawn, hues=HEADS, words={"alt": alt}))
+    mount("bars/bars", key=key, data=pack_bars(drawn, words={"alt": alt}))
 
 
 def show_matrix(

@@ -6,24 +6,24 @@ forget what that one draws, or fail because the values changed under its hands.
 """
 
 from contextlib import nullcontext
-from functools import cache
 from typing import Any
 
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.state import SafeSessionState
 
+_tidy = SafeSessionState.on_script_finished
+"""Streamlit's own."""
 
-@cache
+
+def _tidy_if_last(state: SafeSessionState, *controls: Any, **how: Any) -> None:
+    runner = getattr(state._yield_callback, "__self__", None)
+    requests = runner._requests if isinstance(runner, ScriptRunner) else None
+    with requests._lock if requests else nullcontext():  # whoever asks this run to stop begins the next, and waits
+        if requests is None or requests._state is not ScriptRequestType.STOP:
+            _tidy(state, *controls, **how)
+
+
 def tidy_after_the_last_run() -> None:
     """For the whole process: a run that was asked to stop does not tidy, and one that tidies is asked to stop after."""
-    tidy = SafeSessionState.on_script_finished
-
-    def tidy_if_last(state: SafeSessionState, *controls: Any, **how: Any) -> None:
-        runner = getattr(state._yield_callback, "__self__", None)
-        requests = runner._requests if isinstance(runner, ScriptRunner) else None
-        with requests._lock if requests else nullcontext():  # whoever asks this run to stop begins the next, and waits
-            if requests is None or requests._state is not ScriptRequestType.STOP:
-                tidy(state, *controls, **how)
-
-    SafeSessionState.on_script_finished = tidy_if_last  # type: ignore[method-assign, assignment]
+    SafeSessionState.on_script_finished = _tidy_if_last  # type: ignore[method-assign, assignment]

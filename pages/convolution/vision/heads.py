@@ -14,16 +14,16 @@ from pages.convolution.vision import compute
 from pages.convolution.vision.choice import DRAW, VisionChoice, choose_vision, grey
 from pages.convolution.vision.ink import read_ink
 from viz import limits
+from viz.components.bars import BarChart
 from viz.components.head_grid import pack
 from viz.components.mount import mount
 from viz.core.analysis.plane_fit import plane_weights
 from viz.core.analysis.window_fit import WindowFit
-from viz.figures.bars import bars
 from viz.figures.palette import BLUE, GREY
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share
-from viz.frame.show import show
+from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 from viz.text import paragraph, sentences
 
@@ -71,7 +71,7 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
         order = order.sort().values
         known = t("convolution.vision.says") if choice.ink.strip("0") else t("convolution.vision.blank")
         sentence = paragraph(known, sentence)
-    fig = bars(
+    drawn = BarChart(
         [names[i] for i in order.tolist()],
         {t("convolution.vision.probability"): probabilities[order]},
         title=t("convolution.vision.class"),
@@ -79,7 +79,7 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
         top=1.0,
         colours=[BLUE if i == best else GREY for i in order.tolist()],
     )
-    show(fig, key="vision_answer", alt=sentence)
+    show_bars(drawn, key="vision_answer", alt=sentence)
     st.text(sentence)  # a folder may call its classes anything
 
 

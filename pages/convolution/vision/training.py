@@ -7,13 +7,13 @@ from pages.convolution.vision import compute
 from pages.convolution.vision.choice import VisionChoice, choose_vision
 from pages.convolution.vision.compute import Reader
 from pages.convolution.vision.heads import share_on_plane
+from viz.components.bars import BarChart
 from viz.core.analysis.map_statistics import entropy
-from viz.figures.bars import bars
 from viz.figures.curves import curves
 from viz.figures.layout import axis
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share, span
-from viz.frame.show import show
+from viz.frame.show import show, show_bars
 from viz.frame.terms.marks import say
 from viz.models.trained import digits
 
@@ -48,10 +48,10 @@ def _shares(context: ConvolutionContext, choice: VisionChoice, before: Reader) -
         t("convolution.vision_training.before"): then.flatten(),
         t("convolution.vision_training.after"): now.flatten(),
     }
-    fig = bars(
+    drawn = BarChart(
         names, series, title=t("convolution.vision_training.heads"), value_title=t("convolution.n_share"), top=1.0
     )
-    show(fig, key="vision_shares", alt=found)
+    show_bars(drawn, key="vision_shares", alt=found)
     say(found)
     even = [_spread(reader, choice) for reader in (before, choice.reader)]
     say(t("convolution.vision_training.spread", then=share(even[0]), now=share(even[1])))

@@ -79,7 +79,7 @@ def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
     assert (bar["is_right"], bar["done"], bar["verdict"]) == (True, "right", "Right.")
     assert bar["right"] == [words["animal"]], "marked in the bar, also for who had it shown"
     assert bar["reveal"].startswith("“it” gives “animal” 0.68 of its attention")
-    assert pictures(app) == ["figure"]
+    assert pictures(app) == ["headlight.bars"]
 
 
 def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app):

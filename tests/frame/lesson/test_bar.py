@@ -62,4 +62,4 @@ def test_on_a_phone_a_step_is_answered_explored_and_come_back_to(visit):
     page.get_by_role("button", name="Show the answer").click()
     wait_run(page)
     expect(page.locator(".lesson .said")).to_contain_text("0.68")
-    expect(page.locator(".stPlotlyChart")).to_have_count(1)
+    expect(page.locator(".bars")).to_have_count(1)

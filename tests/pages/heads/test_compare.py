@@ -1,6 +1,5 @@
 """Two texts side by side, without a browser: what is compared with what, and what is said of it."""
 
-import base64
 import json
 from statistics import mean
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.running import checked, everything
+from tests.running import bar_charts, checked, everything
 from viz import limits
 from viz.components.comparison import two_maps, unpacked
 from viz.components.head_grid import Packed
@@ -197,15 +196,13 @@ def test_a_decoders_next_words_stand_beside_each_other(open_app):
     link = {"section": "compare", "model": "twin-g8", "text": "red blue red", "text_b": "blue red blue"}
     app = open_app(**link)
     assert checked(app, "compare") == (5, 5)
-    (chart,) = app.get("plotly_chart")
-    series = json.loads(chart.proto.spec)["data"]
+    chart = bar_charts(app)["compare_next"]
     loaded = compute.model("twin-g8")
-    for text, shown in zip(("red blue red", "blue red blue"), series, strict=True):
+    for text, shown in zip(("red blue red", "blue red blue"), chart.series.values(), strict=True):
         ids = loaded.tokenizer(text, return_tensors="pt")["input_ids"]
         with torch.inference_mode():
             chances = loaded.model(ids).logits[0, -1].softmax(-1)
-        found = np.frombuffer(base64.b64decode(shown["y"]["bdata"]), shown["y"]["dtype"])
-        words = loaded.tokenizer.convert_tokens_to_ids(shown["customdata"])
-        np.testing.assert_allclose(found, chances[words].numpy(), atol=1e-5)
+        words = loaded.tokenizer.convert_tokens_to_ids(chart.header["labels"])
+        np.testing.assert_allclose(shown, chances[words].numpy(), atol=1e-5)
         assert set(chances.topk(6).indices.tolist()) <= set(words)
-    assert not open_app(section="compare").get("plotly_chart")
+    assert "compare_next" not in bar_charts(open_app(section="compare"))

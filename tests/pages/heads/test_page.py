@@ -1,8 +1,5 @@
 """The Heads page: what it says is what torch says, from every source and in both languages."""
 
-import base64
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +9,7 @@ from pages.heads.arrivals import AT_ONCE, by_messages
 from pages.heads.page import PAGE
 from tests import checkpoints
 from tests.largest import Largest
-from tests.running import checked, everything, matrices, sentences_of
+from tests.running import bar_charts, checked, everything, matrices, sentences_of
 from viz.core.analysis.map_statistics import hide, message_norms
 from viz.frame import choice, compute, specs
 from viz.frame.examples import examples
@@ -26,13 +23,15 @@ SEEDED = {"n_heads": 4, "n_kv_heads": 4, "seed": 0}
 REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
 
 
-def charts(app):
-    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+def both(app, key):
+    """The bars of a chart, series by series."""
+    return [values.numpy() for values in bar_charts(app)[key].series.values()]
 
 
-def numbers(array):
-    shape = [int(n) for n in str(array.get("shape", "-1")).split(",")]
-    return np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"]).reshape(shape)
+def only(app, key):
+    """The bars of a chart that has one series."""
+    (values,) = both(app, key)
+    return values
 
 
 def said(app):
@@ -84,14 +83,14 @@ def test_a_temperature_is_the_large_maps_alone_and_that_is_said(open_app, lang):
     t = translator(lang)
     app = open_app(lang=lang, temperature=5, query=5, section="row")
     assert t("heads.part_at_one", T=5) in said(app)
-    row = numbers(charts(app)["row"]["data"][0]["y"])
+    row = only(app, "row")
     torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(3).weights[1, 5])
     assert t("heads.part_at_one", T=1) not in said(open_app(lang=lang, section="row"))
 
 
 def test_the_row_drawn_is_the_traces(open_app):
     app = open_app(layer=2, head=9, query=5, section="row")
-    row = numbers(charts(app)["row"]["data"][0]["y"])
+    row = only(app, "row")
     torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(2).weights[9, 5])
 
 
@@ -102,7 +101,7 @@ def test_what_arrives_is_weight_times_value_through_w_o(open_app):
         (trace.v[1] @ trace.projections.w_o[32:64])[j].norm() for j in range(len(trace.x))
     ])  # fmt: skip
     torch.testing.assert_close(message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[1], norms)
-    weight, message = (numbers(one["y"]) for one in charts(open_app(part="arrive"))["arrive"]["data"])
+    weight, message = both(open_app(part="arrive"), "arrive")
     np.testing.assert_allclose(weight, trace.weights[1].mean(0).numpy(), atol=1e-6)
     expected = (trace.weights[1] * norms).sum(0)
     np.testing.assert_allclose(message, (expected / expected.sum()).numpy(), atol=1e-6)
@@ -111,7 +110,7 @@ def test_what_arrives_is_weight_times_value_through_w_o(open_app):
 
 
 def test_shares_of_the_weight_are_shares_though_a_row_may_look_nowhere(open_app):
-    weight, message = (numbers(one["y"]) for one in charts(open_app(part="arrive", **BLIND))["arrive"]["data"])
+    weight, message = both(open_app(part="arrive", **BLIND), "arrive")
     assert weight.sum() == pytest.approx(1, abs=1e-5)
     assert message.sum() == pytest.approx(1, abs=1e-5)
 
@@ -138,7 +137,7 @@ def test_what_leaves_the_heads(open_app, stage, source):
 @pytest.mark.parametrize("source", choice.SOURCES)
 def test_heads_off_change_the_output_by_their_contributions(open_app, source):
     app = open_app(source=source, part="off", off="1-2")
-    here, end = (numbers(one["y"]) for one in charts(app)["change"]["data"])
+    here, end = both(app, "change")
     loaded = {"model": compute.DEFAULT_MODEL} if source != "words" else {}
     sizes = {"model": {}, "embeddings": SEEDED | {"d_model": 0}, "words": SEEDED | {"d_model": 16}}[source]
     asked = specs.Source(kind=source, text=TEXT, **loaded, **sizes)
@@ -158,11 +157,11 @@ ALL = {"source": "words", "mask": "padding", "pad": 32}
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_heads_off_are_averaged_over_the_rows_that_have_an_output(open_app, lang):
     app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
-    here, end = (numbers(one["y"]) for one in charts(app)["change"]["data"])
+    here, end = both(app, "change")
     assert np.isnan(here[:3]).all() and np.isfinite(here[3:]).all()
     assert t("heads.off_found", here=share(here[3:].mean()), end=share(end.mean())) in said(app)
     app = open_app(part="off", off="0", lang=lang, **ALL)
-    end = numbers(charts(app)["change"]["data"][1]["y"])
+    end = both(app, "change")[1]
     assert t("heads.off_nowhere", end=share(end.mean())) in said(app)
 
 
@@ -183,7 +182,7 @@ def test_a_row_whose_keys_are_all_hidden_looks_at_nothing_that_is_shown(open_app
 def test_hidden_specials_renormalise_and_say_so(open_app):
     app = open_app(hide="1", query=5, section="row")  # counted with [CLS]
     assert translator("en")("view.hide_says") in said(app)
-    row = numbers(charts(app)["row"]["data"][0]["y"])
+    row = only(app, "row")
     special = torch.tensor(compute.read(REAL).tokens.special)
     expected = hide(compute.read(REAL).layer(3).weights[1], ~special, ~special)[4]
     np.testing.assert_allclose(row, expected.numpy(), atol=1e-6)
@@ -192,13 +191,13 @@ def test_hidden_specials_renormalise_and_say_so(open_app):
 
 def test_merged_words(open_app):
     app = open_app(merge="1", text="electroencephalography works", section="row")
-    names = charts(app)["row"]["data"][0]["customdata"]
+    names = bar_charts(app)["row"].header["labels"]
     assert names == ["[CLS]", "electroencephalography", "works", "[SEP]"]
 
 
 def test_scores_with_a_mask_have_holes_and_no_nan_on_the_page(open_app):
     app = open_app(what="scores", mask="causal", query=2, merge="1", hide="1", section="row")
-    row = numbers(charts(app)["row"]["data"][0]["y"])
+    row = only(app, "row")
     assert np.isfinite(row[:2]).all()
     assert np.isnan(row[2:]).all()
     assert not any("nan" in one for one in said(app))

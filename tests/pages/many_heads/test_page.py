@@ -1,9 +1,7 @@
 """Why many heads: what the sections say is what the core computes, on every kind of layer."""
 
 import json
-from base64 import b64decode
 
-import numpy as np
 import pytest
 import torch
 
@@ -12,7 +10,7 @@ from pages.many_heads import differ, inputs
 from pages.many_heads.logic import turns
 from pages.many_heads.page import PAGE
 from pages.many_heads.patterns import PATTERNS
-from tests.running import checked, sentences_of
+from tests.running import bar_charts, checked, sentences_of
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import part, share
@@ -127,13 +125,7 @@ def test_a_heads_rank_is_its_width(open_app):
 
 def bars_of(app, key):
     """What a bar chart shows: name of the series -> its values."""
-    return {trace["name"]: values(trace["y"]) for trace in figure(app, key)["data"]}
-
-
-def values(sent):
-    if isinstance(sent, dict):
-        return np.frombuffer(b64decode(sent["bdata"]), sent["dtype"]).tolist()
-    return sent
+    return {name: row.tolist() for name, row in bar_charts(app)[key].series.items()}
 
 
 class TestExperts:

@@ -18,7 +18,7 @@ from pages.share_kv.page import PAGE
 from tests.links.shown import shown
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
-from tests.running import checked, everything, sentences_of
+from tests.running import bar_charts, checked, everything, sentences_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.heads import HeadWeights, multi_head
@@ -86,9 +86,10 @@ def test_every_g_of_a_real_layer(open_app, G):
 def test_how_far_the_converted_layer_is(open_app):
     app, before = open_app("share_kv", n_kv_heads=2, section="converted"), compute.read(REAL).layer(3).weights
     far = {g: total_variation(with_fewer(compute.read(REAL), g).layer(3).weights, before) for g in (1, 2, 3, 4, 6, 12)}
-    shown = numbers(charts(app)["far_g"]["data"][0]["y"])
-    torch.testing.assert_close(torch.tensor(shown), torch.stack([one.mean() for one in far.values()]))
-    torch.testing.assert_close(torch.tensor(numbers(charts(app)["far_head"]["data"][0]["y"])), far[2].mean(-1))
+    (shown,) = bar_charts(app)["far_g"].series.values()
+    torch.testing.assert_close(shown, torch.stack([one.mean() for one in far.values()]))
+    (by_head,) = bar_charts(app)["far_head"].series.values()
+    torch.testing.assert_close(by_head, far[2].mean(-1))
     assert T("share_kv.convert_found", G=2, own=12, far=f"{float(far[2].mean()):.2f}") in markdown(app)
 
 
@@ -96,7 +97,7 @@ def test_how_far_the_converted_layer_is(open_app):
 def test_where_no_weight_can_move_nothing_is_compared(open_app, link):
     app = open_app("share_kv", n_kv_heads=2, section="converted", **link)
     assert T("share_kv.convert_nothing") in [one.value for one in app.info]
-    assert "far_g" not in charts(app)
+    assert "far_g" not in bar_charts(app)
 
 
 def test_the_layers_own_g_pools_nothing(open_app):
@@ -296,12 +297,13 @@ class TestTwins:
 
 def test_measured_here(open_app, monkeypatch):
     app = open_app("share_kv", section="speed")
-    assert list(numbers(charts(app)["decode_bytes"]["data"][0]["y"])) == [128, 64, 32, 16, 8, 4]
+    (read,) = bar_charts(app)["decode_bytes"].series.values()
+    assert read.tolist() == [128, 64, 32, 16, 8, 4]
     monkeypatch.setattr(own_compute, "decode_seconds", lambda plan, g: 0.001 * g + 0.001)
     own_compute.decode_time.clear()
     app = app.button(key="measure_decode").click().run()
     assert not app.exception
-    took, foretold = (numbers(one["y"]) for one in charts(app)["decode"]["data"])
+    took, foretold = bar_charts(app)["decode"].series.values()
     assert list(took) == pytest.approx([33, 17, 9, 5, 3, 2])
     assert list(foretold) == pytest.approx([33 * g / 32 for g in (32, 16, 8, 4, 2, 1)])
     own_compute.decode_time.clear()

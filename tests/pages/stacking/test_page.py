@@ -13,7 +13,7 @@ from pages.stacking import layer_sharing
 from pages.stacking.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.running import checked, everything, matrices, sentences_of
+from tests.running import bar_charts, checked, everything, matrices, sentences_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.analysis.rollout import flow, with_residual
 from viz.core.analysis.rollout import rollout as core_rollout
@@ -171,16 +171,16 @@ def test_the_token_is_at_first_a_word(open_app, text, token):
 
 def test_the_three_answers_are_shares(open_app):
     app = open_app("stacking", section="gradient", depth=4, from_token=2)
-    bars = figure(app, "origin_row")["data"]
+    bars = bar_charts(app)["origin_row"].series
     names = [T("stacking.gradient.name_weights", last=3), "rollout", "gradient"]
-    assert [bar["name"] for bar in bars] == names
-    assert [round(float(numbers(bar["y"]).sum()), 4) for bar in bars] == [1.0, 1.0, 1.0]
+    assert list(bars) == names
+    assert [round(float(bar.sum()), 4) for bar in bars.values()] == [1.0, 1.0, 1.0]
     maps = strips(open_app("stacking", section="rollout", depth=4, from_token=2))
-    for bar, values in zip(bars, maps.values(), strict=False):
-        assert_close(torch.tensor(numbers(bar["y"])), values[2], atol=1e-6, rtol=0)
+    for bar, values in zip(bars.values(), maps.values(), strict=False):
+        assert_close(bar, values[2], atol=1e-6, rtol=0)
     (lines,) = [text.value.split("\n") for text in app.text if text.value.startswith("Most by gradient")]
     assert len(lines) == 4, "gradient, weights, rollout and flow"
-    reacts = numbers(bars[2]["y"]).argsort()[::-1][:3]
+    reacts = bars["gradient"].argsort(descending=True)[:3].tolist()
     places = app.selectbox(key="from_token").options
     assert lines[0].endswith(": " + ", ".join(f"“{places[i].partition(' · ')[2]}”" for i in reacts))
 
@@ -235,9 +235,9 @@ def test_sharing_saves_parameters_and_no_work(open_app):
     assert (independent, groups) == (6 * shared, 2 * shared)
     assert rows[T("stacking.layer_sharing.t_flops")].nunique() == 1
     assert list(rows[T("stacking.layer_sharing.t_layers")]) == ["0 1 2 3 4 5", "0 0 0 3 3 3", "0 0 0 0 0 0"]
-    parameters, work = figure(app, "sharing_costs")["data"]
-    assert_close(torch.tensor(numbers(parameters["y"])), torch.tensor([100.0, 100 / 3, 100 / 6]))
-    assert_close(torch.tensor(numbers(work["y"])), torch.tensor([100.0] * 3))
+    parameters, work = bar_charts(app)["sharing_costs"].series.values()
+    assert_close(parameters, torch.tensor([100.0, 100 / 3, 100 / 6]))
+    assert_close(work, torch.tensor([100.0] * 3))
 
 
 def test_a_long_text_has_no_flow_and_says_so(open_app):
@@ -268,9 +268,8 @@ def test_a_window_without_gaps_is_called_a_window(open_app):
 
 
 def test_the_bars_of_shared_layers_have_short_names(open_app):
-    fig = figure(open_app("stacking", section="layer_sharing"), "sharing_costs")
-    assert fig["layout"]["xaxis"]["ticktext"] == ["6", "3", "1"]
-    assert fig["layout"]["xaxis"]["tickangle"] == 0
+    drawn = bar_charts(open_app("stacking", section="layer_sharing"))["sharing_costs"]
+    assert drawn.header["labels"] == ["6", "3", "1"]
 
 
 def test_one_layer_is_one_layer(open_app):

@@ -161,10 +161,7 @@ def test_on_a_phone_nothing_is_wider_than_the_page(visit):
 def test_every_figure_says_what_it_shows(visit):
     page = visit("step-by-step", section="worked_example")
     expect(page.locator(".st-key-map_cell canvas")).to_be_visible()
-    described = page.locator("[data-testid=stPlotlyChart]").evaluate_all(
-        "charts => charts.map(c => (c.getAttribute('aria-label') || c.querySelector('[aria-label]')?.ariaLabel || ''))"
-    )
-    described += page.locator(".matrix .picture").evaluate_all("all => all.map(one => one.ariaLabel)")
+    described = page.locator(":is(.bars, .matrix) .picture").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert len(described) == 4
     assert all(len(one) > 20 for one in described), described
 

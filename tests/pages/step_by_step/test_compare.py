@@ -1,13 +1,10 @@
 """One row of one head on two texts: what either gives is drawn, and a word that only one has is left out."""
 
-import base64
-import json
-
 import numpy as np
 import pytest
 import torch
 
-from tests.running import checked
+from tests.running import bar_charts, checked
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import part
@@ -17,11 +14,7 @@ TIRED = examples()[0].text
 
 
 def drawn(app):
-    charts = {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")}
-    return {
-        name: [np.frombuffer(base64.b64decode(one["y"]["bdata"]), one["y"]["dtype"]) for one in series]
-        for name, series in charts.items()
-    }
+    return {name: [row.numpy() for row in chart.series.values()] for name, chart in bar_charts(app).items()}
 
 
 def row(text, what):

@@ -1,6 +1,5 @@
 """The Step by step page: every step, source and language; numbers by hand against torch; every way to break it."""
 
-import base64
 import json
 import math
 import re
@@ -12,7 +11,7 @@ import torch
 from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
 from tests import checkpoints
-from tests.running import checked, everything, matrices, sentences_of
+from tests.running import bar_charts, checked, everything, matrices, sentences_of
 from viz.core.attention import attend
 from viz.core.mistakes.attention import measure_rows
 from viz.frame import choice, compute, specs
@@ -94,7 +93,8 @@ def test_every_step_from_every_source(visit, source, lang):
         assert [line for line in formulas(app) if r"\underset" in line or r"\in \mathbb{R}" in line]
         assert passed(app)
         assert all(chart.alt for chart in charts(app).values()), "a figure without a description"
-        assert all(drawn["words"]["alt"] for drawn, _ in matrices(app).values()), "a matrix without a description"
+        for drawn in (*matrices(app).values(), *bar_charts(app).values()):
+            assert drawn[0]["words"]["alt"], "a picture without a description"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -105,7 +105,8 @@ def test_the_checks_of_every_section_hold_from_every_source(visit, source, lang)
         assert opened(app) == section.name
         assert passed(app, section.name)
         assert all(chart.alt for chart in charts(app).values()), "a figure without a description"
-        assert all(drawn["words"]["alt"] for drawn, _ in matrices(app).values()), "a matrix without a description"
+        for drawn in (*matrices(app).values(), *bar_charts(app).values()):
+            assert drawn[0]["words"]["alt"], "a picture without a description"
 
 
 def test_everything_at_once_has_every_check_once(visit):
@@ -281,8 +282,7 @@ def test_softmax_rows_are_drawn_before_and_after(visit):
     trace = compute.read(REAL).multi_head(3)
     app = visit(section="worked_example")
     for name, row in {"row_before": trace.masked[HEAD, IT], "row_after": trace.weights[HEAD, IT]}.items():
-        y = json.loads(charts(app)[name].spec)["data"][0]["y"]
-        drawn = torch.tensor(np.frombuffer(base64.b64decode(y["bdata"]), dtype=y["dtype"]))
+        (drawn,) = bar_charts(app)[name].series.values()
         torch.testing.assert_close(drawn, row)
 
 
@@ -571,7 +571,7 @@ def test_the_page_opens_on_three_words_and_reads_neither_text_nor_model(open_app
         monkeypatch.setattr(compute, name, fail)
     app = open_app("step_by_step")
     assert not app.exception and opened(app) == "three_words" and link_of(app) == {}
-    assert not app.text_area and not charts(app) and not matrices(app)
+    assert not app.text_area and not charts(app) and not bar_charts(app) and not matrices(app)
     (x,) = views(app)[1]["blocks"]
     assert x["rows"] == ["cats", "eat", "fish"] and [len(row) for row in x["texts"]] == [4, 4, 4]
     assert passed(app, "three_words")
@@ -669,7 +669,7 @@ def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_
     assert checked(right, "split") == checked(wrong, "split") == (2, 2)
     assert t("step_by_step.split.shapes", n=16, d=384, H=12, d_k=32) in sentences_of(right)
     assert not right.error
-    owners = [np.array(json.loads(figure_of(app, "split_after"))["data"][0]["text"]) for app in (right, wrong)]
+    owners = [matrices(app)["split_after"][1].numpy() for app in (right, wrong)]
     by_hand = [[[10 * word + 2 * head + c for c in range(2)] for word in range(3)] for head in range(4)]
     assert owners[0].tolist() == np.array(by_hand).reshape(12, 2).tolist()
     assert sorted(owners[1].flatten().tolist()) == sorted(owners[0].flatten().tolist())
@@ -682,9 +682,3 @@ def test_with_one_word_a_split_has_nothing_to_mix_up(open_app):
         app = open_app("step_by_step", section="split", text="word", source=source, no_transpose=1)
         assert not app.exception and not app.error
         assert translator("en")("step_by_step.split.one") in [one.value for one in app.info]
-
-
-def figure_of(app, key):
-    """What plotly is sent."""
-    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(f"-{key}")]
-    return chart.proto.spec

@@ -3,7 +3,7 @@
 import streamlit as st
 import torch
 
-from viz.figures.bars import bars
+from viz.components.bars import BarChart
 from viz.figures.palette import GREY, HEADS
 from viz.frame import compute
 from viz.frame.checks import Check, check
@@ -11,7 +11,7 @@ from viz.frame.compare.second import Second
 from viz.frame.compute import comparison
 from viz.frame.format import part
 from viz.frame.scene import Scene
-from viz.frame.show import show
+from viz.frame.show import show_bars
 
 HUES = (GREY, HEADS[2])
 """Of the first and of the second, as in the picture above."""
@@ -35,8 +35,8 @@ def next_words(scene: Scene, second: Second) -> list[Check]:
         p_b=part(float(found.chances[1, best[1]])),
     )
     series = dict(zip(names, found.chances, strict=True))
-    fig = bars(found.labels, series, title=t("second.next_title"), value_title=t("second.chance"), hues=HUES)
-    show(fig, key="compare_next", alt=sentence)
+    drawn = BarChart(found.labels, series, title=t("second.next_title"), value_title=t("second.chance"), hues=HUES)
+    show_bars(drawn, key="compare_next", alt=sentence)
     st.text(sentence)
     # The chances of the model's own run, and not the vocabulary head on what it handed on.
     run = [torch.tensor(compute.read(source).predictions[0].probabilities) for source in sources]

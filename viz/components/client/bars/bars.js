@@ -11,6 +11,7 @@ import { place } from "../lib/place.js";
 
 const TEXT = 12, AWAY = 6, TITLE = 20, NAMES = 90; // pixels: of letters, and of what stands around the bars
 const GAP = 0.2, STEPS = 5; // the share of a place that is left free, and about how many lines there are
+const LEAST = 0.001; // what is smaller has too few digits behind the point
 
 export default mount((parent) => new Bars(parent), unpack);
 
@@ -54,6 +55,7 @@ class Bars {
 
   receive(data) {
     this.data = data;
+    this.areCounts = data.values.every((value) => Number.isInteger(value) || Number.isNaN(value));
     this.picture.setAttribute("aria-label", data.words.alt);
     this.legend.replaceChildren(...(data.series.length > 1 ? data.series.map((name, i) => this.#key(name, i)) : []));
     this.look(null);
@@ -84,7 +86,7 @@ class Bars {
   /** Where everything stands in a picture of this width. */
   #measure(context, width) {
     const { labels, values, top: most, height, title, value_title: upright } = this.data, known = values.filter(Number.isFinite);
-    const low = Math.min(0, ...known), high = most ?? (Math.max(0, ...known) || 1), marks = ticks(low, high);
+    const low = Math.min(0, ...known), above = most ?? Math.max(0, ...known), high = above > low ? above : 1, marks = ticks(low, high);
     const wide = (text) => context.measureText(text).width;
     const left = Math.max(...marks.map((mark) => wide(written(mark)))) + 2 * AWAY + (upright ? TITLE : 0), w = (width - left - AWAY) / labels.length;
     const longest = labels.reduce((longest, label) => Math.max(longest, wide(label)), 0), level = longest + AWAY <= w;
@@ -148,6 +150,13 @@ class Bars {
     context.restore();
   }
 
+  /** A value as it is read off: four digits behind the point, or, of what is smaller than these show, four in all. */
+  #read(series, at) {
+    const value = this.#value(series, at), isSmall = value !== 0 && Math.abs(value) < LEAST;
+    if (!Number.isFinite(value)) return "–";
+    return written(this.areCounts || isSmall ? Number(value.toPrecision(4)) : value.toFixed(4));
+  }
+
   /** The place under the pointer; null beside the bars. */
   #under(event) {
     if (!this.place) return null;
@@ -162,7 +171,7 @@ class Bars {
     this.draw();
     this.tip.hidden = at === null;
     if (at === null || !this.place) return;
-    const values = series.map((name, i) => (series.length > 1 ? `${name} ${read(this.#value(i, at))}` : read(this.#value(i, at))));
+    const values = series.map((name, i) => (series.length > 1 ? `${name} ${this.#read(i, at)}` : this.#read(i, at)));
     this.tip.textContent = `${labels[at]}: ${values.join(" · ")}`;
     const { left, w, y } = this.place, free = this.root.clientWidth - this.tip.offsetWidth;
     this.tip.style.left = `${Math.max(0, Math.min(free, left + (at + 0.5) * w - this.tip.offsetWidth / 2))}px`;
@@ -172,9 +181,5 @@ class Bars {
 }
 
 function written(value) {
-  return String(value).replace("-", "−");
-}
-
-function read(value) {
-  return Number.isFinite(value) ? value.toFixed(4).replace("-", "−") : "–";
+  return String(value).replaceAll("-", "−");
 }

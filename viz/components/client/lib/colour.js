@@ -5,8 +5,8 @@
 
 const LEVELS = 4096;
 
-/** @param {Hue} hue @param {number} opacity */
-function rgba([red, green, blue], opacity) {
+/** A pixel. @param {Hue} hue @param {number} opacity */
+export function rgba([red, green, blue], opacity) {
   return ((Math.round(opacity * 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0; // little-endian pixels
 }
 

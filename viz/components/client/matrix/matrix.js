@@ -3,16 +3,18 @@
 
 import { unpack } from "../lib/bytes.js";
 import { image, start } from "../lib/canvas.js";
-import { css, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
+import { css, rgba, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 import { inks, ofPixel } from "../lib/ink.js";
 import { mount } from "../lib/mount.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place, zoomOf } from "../lib/place.js";
+import { drawMarks } from "./marks.js";
 
 const TEXT = 12, SMALLEST = 7, AWAY = 5, TITLE = 20, NAMES = 110; // pixels: of letters, and of what stands around cells
 const ROW = 26, LOW_ROW = 14, WIDEST = 110; // pixels: of cells
 const TALLEST = 560, LOW = 360, LEAST = 300; // pixels: of all cells together; they are not taller than wide beyond the last
+const OWNED = 0.45; // how strong the colour of a head is below a number of its own
 const BAR = 10, SCALE = 62, GAPPED = 4; // pixels: the scale, it with its numbers, and a cell that has a gap around it
 
 export default mount((parent) => new Matrix(parent), unpack);
@@ -54,7 +56,9 @@ class Matrix {
     Object.assign(this, { data, setStateValue, cell: null });
     const table = kind === "signed" ? scoreTable(hues.negative, hues.positive) : weightTable(hues.positive);
     const colour = kind === "signed" ? scoreColour : (table, share) => weightColour(table, Math.min(1, share));
-    this.pixels = Uint32Array.from(values, (value) => (Number.isFinite(value) ? colour(table, value / limit) : 0));
+    this.pixels = data.owners
+      ? Uint32Array.from(data.owners, (head) => rgba(data.head_hues[head % data.head_hues.length], OWNED))
+      : Uint32Array.from(values, (value) => (Number.isFinite(value) ? colour(table, value / limit) : 0));
     this.scale = Array.from({ length: 65 }, (_, i) => colour(table, kind === "signed" ? i / 32 - 1 : i / 64));
     this.bitmap = image(...shape, (at) => this.pixels[at]);
     this.picture.setAttribute("aria-label", words.alt);
@@ -118,7 +122,7 @@ class Matrix {
     if (this.data.numbers) this.#numbers(context, colours);
     context.fillStyle = context.strokeStyle = colours.text;
     this.#sides(context);
-    this.#marks(context, colours);
+    drawMarks(context, colours, this.place, this.data);
     if (this.data.scale) this.#scale(context);
   }
 
@@ -152,7 +156,7 @@ class Matrix {
   /** Each number in its cell, all of one size: as large as the longest allows, and not at all if that is too small. */
   #numbers(context, colours) {
     const { left, top, w, h } = this.place, columns = this.data.shape[1], ink = inks(colours);
-    const texts = Array.from(this.data.values, (value) => (Number.isFinite(value) ? shown(value, 2) : ""));
+    const texts = Array.from(this.data.values, (value) => (Number.isFinite(value) ? shown(value, this.data.owners ? 0 : 2) : ""));
     const longest = texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 1);
     const size = Math.min(TEXT, ((w - 4) / longest) * TEXT, h - 4);
     if (size < (zoomOf(this.canvas) > 1 ? TEXT : SMALLEST)) return; // in front of a class no letter is small
@@ -188,40 +192,6 @@ class Matrix {
     context.fillText(rows.title, 0, TEXT, top + tall);
     context.rotate(Math.PI / 2);
     context.translate(0, -top - tall / 2);
-  }
-
-  /** Frames around a row and cells, letters in cells, and each head's block of rows or columns under its own colour. */
-  #marks(context, colours) {
-    const { left, top, w, h, wide, tall } = this.place, { framed, letters, heads, hues, twice } = this.data;
-    const frame = (row, column) => context.strokeRect(left + column * w, top + row * h, w, h);
-    if (framed) {
-      context.globalAlpha = 0.8;
-      context.strokeRect(left, top + framed[0] * h, wide, h);
-      context.globalAlpha = 1;
-    }
-    [context.strokeStyle, context.lineWidth] = [css(hues.negative), 3];
-    if (framed && framed[1] !== null) frame(...framed);
-    [context.textAlign, context.textBaseline] = ["center", "middle"];
-    for (const [row, column, letter] of letters) {
-      frame(row, column);
-      context.font = `bold ${TEXT}px ${colours.font}`;
-      context.fillText(letter, left + (column + 0.5) * w, top + (row + 0.5) * h);
-    }
-    if (twice && framed && framed[1] !== null) {
-      [context.strokeStyle, context.lineWidth] = [colours.text, 1];
-      context.strokeRect(left + framed[1] * w + 3, top + framed[0] * h + 3, w - 6, h - 6);
-    }
-    for (let head = 0; heads && head < heads.count; head++) {
-      const across = heads.along === "columns", from = head * heads.width * (across ? w : h), long = heads.width * (across ? w : h);
-      context.strokeStyle = css(heads.hues[head % heads.hues.length]);
-      context.lineWidth = head === heads.chosen ? 3 : 1;
-      context.strokeRect(...(across ? [left + from, top, long, tall] : [left, top + from, wide, long]));
-      context.font = `${head === heads.chosen ? "bold " : ""}${TEXT}px ${colours.font}`;
-      if (across) context.fillText(head, left + from + long / 2, top + tall + TEXT / 2 + AWAY);
-      else context.fillText(head, left + wide + TEXT, top + from + long / 2);
-    }
-    context.font = `${TEXT}px ${colours.font}`;
-    [context.strokeStyle, context.lineWidth] = [colours.text, 1];
   }
 
   #scale(context) {
@@ -277,7 +247,7 @@ class Matrix {
     const { hover, blocked, named, shape, values } = this.data, value = values[row * shape[1] + column];
     if (Array.isArray(hover)) return hover[row][column];
     const known = Number.isFinite(value), names = { row: this.#names("rows")[row], column: this.#names("columns")[column] };
-    return fill(known ? hover : blocked, { ...named, ...names, offset: column - row, value: known ? shown(value, 4) : "−∞" });
+    return fill(known ? hover : blocked, { ...named, ...names, offset: column - row, value: known ? shown(value, this.data.owners ? 0 : 4) : "−∞" });
   }
 
   choose(cell) {
