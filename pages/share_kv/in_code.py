@@ -97,7 +97,6 @@ def _strip(context: ShareKvContext) -> None:
         kind="sizes",
         owners=reads,
         numbers=True,
-        low=True,
         scale=False,
     )
     show_matrix(t, drawn, key="who_reads", alt=t("share_kv.in_code.strip_alt"))
