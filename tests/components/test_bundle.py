@@ -124,8 +124,11 @@ def test_the_name_says_what_is_in_it(client):
     assert bundle.bundle("toy/toy") == (name, content)
 
 
-def test_a_file_that_was_tidied_away_comes_back_and_is_not_looked_for_at_every_mount(client, monkeypatch):
-    now = [1.0]
+def test_a_file_that_was_tidied_away_comes_back_and_is_not_looked_for_at_every_mount(client, monkeypatch, tmp_path):
+    now, own = [1.0], tmp_path / "served"  # the views of other tests lie elsewhere
+    own.mkdir()
+    monkeypatch.setattr(bundle, "folder", lambda: own)
+    monkeypatch.setattr(bundle, "_SEEN", {})
     monkeypatch.setattr(bundle.time, "monotonic", lambda: now[0])
     name = bundle.served("toy/toy")
     shutil.rmtree(bundle.folder())
