@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
 
-from tests.bench_reruns import WATCH, keys, opened, settled
+from tests.bench_reruns import WATCH, keys, opened, opened_together, settled
 from tests.bench_visit import click_to_paint, drawn
 from tests.browser.drive import count, find_browser, open_chip, wait_run
 from tests.sections import SECTIONS as PLACES
@@ -87,17 +87,16 @@ def section_controls(places: list[tuple[str, str]] = PLACES) -> "Iterator[Row]":
     """The main control of each section that has one, to the last change; and how many messages it takes."""
     from tests.bench import Row
 
-    with opened("bare") as page:
-        traffic = count(page)
-        page.reload()
-        wait_run(page)
-        page.evaluate(WATCH)
-        before = traffic.messages
-        bare = keys(page, page.locator("input[type=range]"))
-        bare_messages = (traffic.messages - before) / 8
-    with opened("app") as page:
-        home, traffic = page.url.rpartition("/")[0], count(page)
+    with opened_together() as (other, page):
+        others, slider = count(other), other.locator("input[type=range]")
+        other.reload()
+        wait_run(other)
+        other.evaluate(WATCH)
+        home, traffic, last = page.url.rpartition("/")[0], count(page), ""
         for name, section in places:
+            if name != last:
+                last, before = name, others.messages
+                bare, bare_messages = keys(other, slider), (others.messages - before) / 8
             page.goto(f"{home}/{path_of(name)}?{urlencode({'section': section})}")
             wait_run(page)
             page.evaluate(WATCH)

@@ -1,14 +1,14 @@
 """From a click to the last change of the page, for ``python -m tests.bench``: each beside a bare page's one slider."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Browser, Locator, Page
 
 from pages import PAGES
 from tests.bench_visit import browser_and_scripts, new_context
@@ -61,8 +61,24 @@ def keys(page: Page, thumb: Locator, repeats: int = 5) -> float:
 
 @contextmanager
 def opened(script: str) -> Iterator[Page]:
+    with browser_and_scripts() as (browser, scripts), _page(browser, scripts, script) as page:
+        yield page
+
+
+@contextmanager
+def opened_together() -> Iterator[tuple[Page, Page]]:
+    """The bare page and the app in one browser, to be measured in turn: a slow moment of the machine hits both."""
     with (
         browser_and_scripts() as (browser, scripts),
+        _page(browser, scripts, "bare") as bare,
+        _page(browser, scripts, "app") as page,
+    ):
+        yield bare, page
+
+
+@contextmanager
+def _page(browser: Browser, scripts: Mapping[str, Path], script: str) -> Iterator[Page]:
+    with (
         tempfile.TemporaryDirectory() as folder,
         serve(scripts[script], Path(folder) / "log.txt") as server,
         new_context(browser) as context,
