@@ -15,7 +15,7 @@ from pages.convolution.vision.ink import to_code as ink_code
 from tests.contrast import ENOUGH, THEMES, contrast, over
 from viz import ROOT
 from viz.components.comparison import pack_differences, pack_two
-from viz.components.head_grid import pack_head
+from viz.components.head_grid import SHARPNESS, log_codes, pack, pack_head
 from viz.core.analysis.map_statistics import hide, merge_words
 from viz.core.attention import row_softmax
 from viz.core.comparison.alignment import align
@@ -59,6 +59,15 @@ def head_case() -> dict[str, object]:
     return {"bytes": base64.b64encode(packed.data).decode(), "scores": listed(SCORES), "tolerance": 1e-6}
 
 
+def coded_case() -> dict[str, object]:
+    """A head that is too large to be sent as it is."""
+    scores = SCORES.masked_fill(SCORES < -2, -torch.inf)
+    scores[3] = -torch.inf
+    codes, tops, reach = log_codes(scores)
+    about = {"rows": 7, "columns": 11, "codec": "log", "reach": reach, "sharpness": SHARPNESS}
+    return {"bytes": base64.b64encode(pack(about, {"codes": codes, "tops": tops}).data).decode()}
+
+
 def masks_case() -> list[dict[str, object]]:
     masks = [torch.eye(3).bool(), torch.arange(25).view(5, 5) % 3 == 0, torch.ones(11, 11).tril().bool()]
     return [{"n": len(mask), "cells": mask.int().flatten().tolist(), "code": to_code(mask)} for mask in masks]
@@ -97,6 +106,7 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
         "softmax": softmax_case(),
         "regroup": regroup_case(),
         "head": head_case(),
+        "coded": coded_case(),
         "masks": masks_case(),
         "ink": ink_case(),
         "comparison": comparison_case(),
@@ -108,7 +118,7 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
         command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"CASES": str(file)}
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    assert "# pass 10" in done.stdout
+    assert "# pass 11" in done.stdout
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests look at what is drawn")

@@ -8,7 +8,7 @@ import { mapsOf, rowChange, say } from "../../../viz/components/client/compare/t
 import { dots, levelsOf, toCode as inkCode } from "../../../viz/components/client/convolution/ink_code.js";
 import { unpack } from "../../../viz/components/client/lib/bytes.js";
 import { fill } from "../../../viz/components/client/lib/dom.js";
-import { decodeScores, farness, maskedCells, ordered, poolMax, regroup, softmax, wallValue } from "../../../viz/components/client/lib/numbers.js";
+import { decodeScores, farness, maskedCells, ordered, poolMax, regroup, softmax, wallValue, warmed } from "../../../viz/components/client/lib/numbers.js";
 import { partDigits, sayLarge } from "../../../viz/components/client/lib/say.js";
 import { between } from "../../../viz/components/client/lib/strokes.js";
 import { places, toCode } from "../../../viz/components/client/masks/painted.js";
@@ -36,6 +36,16 @@ test("words merged and tokens hidden", () => {
 test("a packed head is unpacked and decoded", () => {
   const head = unpack(Uint8Array.from(Buffer.from(cases.head.bytes, "base64")));
   near(decodeScores(head), numbers(cases.head.scores), cases.head.tolerance);
+});
+
+test("a head whose scores came as codes, at any temperature", () => {
+  for (const name of ["head", "coded"]) {
+    const head = unpack(Uint8Array.from(Buffer.from(cases[name].bytes, "base64"))), { rows, columns } = head;
+    const scores = decodeScores(head), at = warmed(head, scores), cells = rows * columns;
+    for (const temperature of [0.3, 1, 7]) {
+      near(at(temperature, new Float32Array(cells)), softmax(scores, rows, columns, temperature, new Float64Array(cells)), 1e-6);
+    }
+  }
 });
 
 test("what is masked, and the largest of each block", () => {

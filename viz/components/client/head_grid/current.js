@@ -1,7 +1,7 @@
 // @ts-check
 // The map that is shown large: a head's weights or scores, its weights at another temperature, or several heads.
 
-import { combine, decodeScores, maskedCells, regroup, softmax, wallMap } from "../lib/numbers.js";
+import { combine, decodeScores, maskedCells, regroup, wallMap, warmed } from "../lib/numbers.js";
 import { scoreLimit } from "./wall.js";
 
 /** @typedef {import("../lib/numbers.js").Wall} Wall */
@@ -14,6 +14,10 @@ export class Current {
   decoded;
   /** @type {Float32Array} */
   scores = new Float32Array();
+  /** @type {(temperature: number, out: Float32Array) => Float32Array} its weights */
+  warmed = (_, out) => out;
+  /** @type {{scores: Float32Array, axes: Axes | null, cells: Uint8Array | null}} which cells of the view are masked */
+  masked = { scores: this.scores, axes: null, cells: null };
   buffer = new Float32Array();
 
   /**
@@ -30,7 +34,10 @@ export class Current {
     const several = wall.what === "weights" && choice.combine !== "one";
     if (several) return combined(wall, head, choice.combine, together, sizes);
     const chosen = head?.layer === choice.layer && head.head === choice.head && head.codec !== "weights";
-    if (chosen && this.decoded !== head) [this.decoded, this.scores] = [head, decodeScores(head)];
+    if (chosen && this.decoded !== head) {
+      [this.decoded, this.scores] = [head, decodeScores(head)];
+      this.warmed = warmed(head, this.scores);
+    }
     const index = choice.layer * wall.n_heads + choice.head;
     if (wall.what === "scores") return this.#scoreMap(wall, chosen ? head : null, index, sizes);
     return this.#weightMap(wall, chosen ? head : null, index, choice.temperature, axes, sizes);
@@ -52,15 +59,23 @@ export class Current {
    * @param {Axes} axes
    * @param {Sizes} sizes
    */
-  #weightMap(wall, head, index, temperature, { queries, keys, renormalise, plain }, sizes) {
-    const masked = head ? maskedCells(this.scores, queries, keys) : null;
+  #weightMap(wall, head, index, temperature, axes, sizes) {
+    const { queries, keys, renormalise, plain } = axes, masked = head ? this.#masked(axes) : null;
     const isAhead = Boolean(wall.isAhead); // made of rounded weights: the head's scores are better
     if (temperature === 1 && wall.pool === 1 && !(isAhead && head)) return { ...sizes, exact: !isAhead, values: wallMap(wall, index), masked };
     if (!head) return null;
     if (this.buffer.length !== this.scores.length) this.buffer = new Float32Array(this.scores.length);
-    const weights = softmax(this.scores, head.rows, head.columns, temperature, this.buffer);
+    const weights = this.warmed(temperature, this.buffer);
     const exact = !head.coarse; // made of rounded weights, away from the app
     return { ...sizes, exact, values: plain ? weights : regroup(weights, queries, keys, renormalise), masked };
+  }
+
+  /** Which cells are masked; the temperature, which changes in every frame, does not change that. @param {Axes} axes */
+  #masked(axes) {
+    if (this.masked.scores !== this.scores || this.masked.axes !== axes) {
+      this.masked = { scores: this.scores, axes, cells: maskedCells(this.scores, axes.queries, axes.keys) };
+    }
+    return this.masked.cells;
   }
 }
 

@@ -38,14 +38,18 @@ const DIFFERENCES = Float32Array.from({ length: 256 }, (_, code) => {
   return code === NOWHERE ? -Infinity : share * Math.abs(share);
 });
 
+/** How far below its row's largest score each code of a head's scores is. @param {Head} head */
+function stepsBelow({ reach, sharpness }) {
+  const table = new Float32Array(65536), span = Math.log1p(reach / sharpness);
+  for (let u = 0; u < MASKED; u++) table[u] = sharpness * Math.expm1((u / (MASKED - 1)) * span);
+  table[MASKED] = Infinity;
+  return table;
+}
+
 /** The scores of the chosen head, however they were packed; -Infinity where a query may not look. @param {Head} head */
 export function decodeScores(head) {
   if (head.codec === "float32") return head.scores;
-  const { codes, tops, reach, sharpness, rows, columns } = head;
-  const table = new Float32Array(65536); // code -> how far below the row's largest score
-  const span = Math.log1p(reach / sharpness);
-  for (let u = 0; u < MASKED; u++) table[u] = sharpness * Math.expm1((u / (MASKED - 1)) * span);
-  table[MASKED] = Infinity;
+  const { codes, tops, rows, columns } = head, table = stepsBelow(head);
   const scores = new Float32Array(rows * columns);
   for (let i = 0, at = 0; i < rows; i++) {
     for (let j = 0; j < columns; j++, at++) scores[at] = tops[i] - table[codes[at]];
@@ -73,6 +77,28 @@ export function softmax(scores, rows, columns, temperature, out) {
     for (let at = from; at < to; at++) out[at] /= total;
   }
   return out;
+}
+
+/**
+ * A head's weights at any temperature: where its scores came as codes, each code is exponentiated once, not each cell.
+ *
+ * @param {Head} head
+ * @param {Float32Array} scores its scores, decoded
+ */
+export function warmed(head, scores) {
+  const { codec, rows, columns, codes } = head;
+  if (codec === "float32") return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) => softmax(scores, rows, columns, temperature, out);
+  const below = stepsBelow(head), powers = new Float64Array(below.length);
+  return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) => {
+    for (let code = 0; code < below.length; code++) powers[code] = Math.exp(-below[code] / temperature);
+    for (let i = 0; i < rows; i++) {
+      const from = i * columns, to = from + columns;
+      let total = 0;
+      for (let at = from; at < to; at++) total += powers[codes[at]];
+      for (let at = from; at < to; at++) out[at] = total && powers[codes[at]] / total;
+    }
+    return out;
+  };
 }
 
 /**
