@@ -25,8 +25,8 @@ def _by_name(attentions: Any) -> Mapping[str, Any]:
     return {"self": attentions}
 
 
-def _tokens_of(names: Sequence[str], tokens: Any) -> tuple[Any, Any]:
-    """The tokens that the encoder (or the only stack) reads, and the decoder's.
+def _along(names: Sequence[str], tokens: Any) -> dict[str, tuple[Any, Any]]:
+    """The tokens along the rows and the columns of each stack's maps.
 
     Raises:
         ValueError: if there are not as many lists as the stacks need.
@@ -38,8 +38,25 @@ def _tokens_of(names: Sequence[str], tokens: Any) -> tuple[Any, Any]:
                 "An encoder and a decoder read two texts: hand over two lists of tokens, "
                 "(encoder_tokens, decoder_tokens)."
             )
-        return tokens[0], tokens[1]
-    return (tokens[0], tokens[0]) if pair and len(names) == 1 else (tokens, tokens)
+        source, written = tokens
+        return {"encoder": (source, source), "decoder": (written, written), "cross": (written, source)}
+    read = tokens[0] if pair and len(names) == 1 else tokens
+    return dict.fromkeys(names, (read, read))
+
+
+def _widget() -> "type[HeadGrid]":
+    """The widget's class, which needs a package of its own.
+
+    Raises:
+        ImportError: if anywidget is not installed.
+    """
+    try:
+        from viz.notebook.widget import HeadGrid
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            'A notebook shows the grid through anywidget: pip install "headlight-viz[notebook]".'
+        ) from error
+    return HeadGrid
 
 
 def show(
@@ -75,12 +92,7 @@ def show(
         the widget: ``.layer``, ``.head`` and ``.query`` say what is chosen in it, ``.weights`` is that head's map,
         ``.save_html(path)`` writes it as one file.
     """
-    try:
-        from viz.notebook.widget import HeadGrid
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            'A notebook shows the grid through anywidget: pip install "headlight-viz[notebook]".'
-        ) from error
+    grid = _widget()
     if lang not in LANGUAGES:
         raise ValueError(f"lang={lang!r} is none of {', '.join(LANGUAGES)}.")
     around = grid_words(lang)["around"]
@@ -90,15 +102,9 @@ def show(
         attentions, read = run.read(model, tokens, text, target)
         tokens = read if len(read) == 2 else read[0]
         title = title or fill(around["title"], model=run.name_of(model))
-    source, written = _tokens_of(list(attentions), tokens)
-    along = {
-        "self": (source, source),
-        "encoder": (source, source),
-        "decoder": (written, written),
-        "cross": (written, source),
-    }
+    along = _along(list(attentions), tokens)
     made = {name: stack_of(name, given, *along[name]) for name, given in attentions.items()}
-    return HeadGrid(
+    return grid(
         [stack for stack, _ in made.values()],
         {name: maps for name, (_, maps) in made.items()},
         lang=lang,
