@@ -39,7 +39,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
         alpha = real_steps(t("convolution.sharpness.alpha"), "spread_alpha", 0.3, ALPHAS)
         window = _windows(torch.zeros(1, 2), alpha)[0]
         n = pixels_for(window, MOST)
-        _picture(t, window / window.max(), "sharpness_alpha", t("convolution.sharpness.one", n=n))
+        _picture(t, window, "sharpness_alpha", t("convolution.sharpness.one", n=n))
         say(t("convolution.sharpness.one", n=n))
     with right:
         k = controls.select_slider(
@@ -70,7 +70,8 @@ def pixels_for(window: Tensor, share: float) -> int:
 
 
 def _picture(t: Translate, values: Tensor, key: str, alt: str) -> None:
-    show_side_by_side(t, [Picture(title="", values=values, low=-1.0, high=1.0, signed=True)], key=key, alt=alt)
+    most = float(values.max())
+    show_side_by_side(t, [Picture(title="", values=values, low=-most, high=most, signed=True)], key=key, alt=alt)
 
 
 def read_by_torch(k: int) -> Tensor:
