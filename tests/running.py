@@ -112,6 +112,12 @@ def bar_charts(app: AppTest) -> dict[str, Bars]:
     return {key: Bars(header, dict(zip(header["series"], rows, strict=True))) for key, (header, rows) in found}
 
 
+def line_charts(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What the browser is sent of every line chart on the page, by its key."""
+    found = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.lines"]
+    return {proto.id.rpartition("-")[2]: json.loads(proto.json)[0] for proto in found}
+
+
 def _views(
     app: AppTest, name: str, shape: Callable[[dict[str, Any]], Sequence[int]]
 ) -> Iterator[tuple[str, tuple[dict[str, Any], torch.Tensor]]]:

@@ -15,7 +15,7 @@ from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
 
@@ -65,7 +65,7 @@ def _lengths(context: BlockContext, names: dict[str, str], built: str) -> None:
     st.markdown(f"**{t('block.lengths_title')}**")
     curves = [Curve(name=names[place], values=torch.tensor(outcome.lengths)) for place, outcome in outcomes.items()]
     fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), height=300)
-    show(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
+    show_lines(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
     lengths = {place: statistic(outcome.last.norm) for place, outcome in outcomes.items()}
     say(t("block.place_found", n=n, first=statistic(outcomes[built].lengths[0]), **lengths))
     if context.source.kind == "model":

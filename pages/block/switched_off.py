@@ -15,7 +15,7 @@ from viz.figures.palette import BLUE, GREY
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
-from viz.frame.show import show, show_bars
+from viz.frame.show import show_bars, show_lines
 from viz.frame.terms.marks import say
 from viz.text import paragraph
 
@@ -73,7 +73,7 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
         st.markdown(f"**{t('block.lengths_title')}**")
         curves = [Curve(name=names[code], values=torch.tensor(outcome.lengths)) for code, outcome in outcomes.items()]
         fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), log=True, height=320)
-        show(fig, key="block_lengths", alt=t("block.lengths_alt", n=len(lengths) - 1))
+        show_lines(fig, key="block_lengths", alt=t("block.lengths_alt", n=len(lengths) - 1))
 
 
 def _found(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm: Outcome) -> None:

@@ -16,10 +16,10 @@ from viz.components.maps import Picture
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import axial_layer, heads_from_kernel
 from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
 ALPHAS = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 46.0)
@@ -47,8 +47,8 @@ def _error_curve(context: ConvolutionContext, choice: PictureChoice) -> None:
     series = {t("convolution.everywhere"): off.flatten(1).amax(1).clamp(min=DRAWN)}
     if half:
         series[t("convolution.border")] = off[:, border].amax(1).clamp(min=DRAWN)
-    fig = curves(ALPHAS, series, x=axis("α"), y=axis(t("convolution.error"), log=True, grid=True), height=300)
-    show(fig, key="error_curve", alt=t("convolution.error_alt"))
+    fig = curves(ALPHAS, series, x=Axis("α"), y=Axis(t("convolution.error"), log=True, grid=True), height=300)
+    show_lines(fig, key="error_curve", alt=t("convolution.error_alt"))
 
 
 def at_border(choice: PictureChoice) -> dict[str, Tensor]:

@@ -12,12 +12,12 @@ from pages.convolution.link_numbers import real_steps
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, heads_from_kernel
 from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.line_chart import Axis
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -54,9 +54,9 @@ def draw(context: ConvolutionContext) -> list[Check]:
     error = float((found - expected).abs().max())
     sentence = t("convolution.filter_found", alpha=number(alpha, 3), error=number(error))
     series = {t("convolution.signal"): wave[0], t("convolution.attention"): found[0], "conv1d": expected[0]}
-    places, values = axis(t("convolution.place")), axis(t("convolution.value"), grid=True)
+    places, values = Axis(t("convolution.place")), Axis(t("convolution.value"), grid=True)
     fig = curves(range(wave.shape[1]), series, x=places, y=values)
-    show(fig, key="filter", alt=sentence)
+    show_lines(fig, key="filter", alt=sentence)
     say(sentence)
     st.text(_sum_of_heads(t, heads))
     return _checks(wave, kernel)

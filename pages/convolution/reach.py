@@ -7,10 +7,10 @@ from torch.nn.functional import conv1d
 
 from pages.convolution.context import ConvolutionContext
 from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.line_chart import Axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -38,9 +38,9 @@ def _chart(context: ConvolutionContext, k: int, n: int) -> list[Check]:
     reached = torch.tensor([min(n, 1 + layers * half) for layers in depth])
     series = {t("convolution.stack"): reached, t("convolution.one_attention"): torch.full((DEPTH,), n)}
     sentence = t("convolution.field_found", k=k, n=n, layers=-(-(n - 1) // half))
-    layers, sees = axis(t("convolution.layers")), axis(t("convolution.sees"), grid=True)
+    layers, sees = Axis(t("convolution.layers")), Axis(t("convolution.sees"), grid=True)
     fig = curves(depth, series, x=layers, y=sees, height=260)
-    show(fig, key="field", alt=sentence)
+    show_lines(fig, key="field", alt=sentence)
     say(sentence)
     if context.scene.choice.mask.kind != "own":
         st.caption(t("convolution.field_masked"))

@@ -17,12 +17,12 @@ from pages.convolution.side_by_side import shared_scale, show_side_by_side
 from viz.components.maps import Picture
 from viz.core.variants.learn_convolution import STARTS, Lesson, Snapshot, effective_kernel, learn, teacher
 from viz.figures.curves import curves
-from viz.figures.layout import axis
 from viz.figures.lesson import centres
+from viz.figures.line_chart import Axis
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
-from viz.frame.show import show
+from viz.frame.show import show, show_lines
 from viz.frame.terms.marks import say
 from viz.frame.waiting import aside, until
 from viz.text import Translate
@@ -144,8 +144,8 @@ def _losses(t: Translate, shots: list[Snapshot]) -> None:
     losses = torch.tensor([shot.loss for shot in shots]).clamp(min=1e-12)
     steps = [float(shot.step) for shot in shots]
     loss = t("convolution.loss")
-    fig = curves(steps, {loss: losses}, x=axis(t("convolution.steps")), y=axis(loss, log=True, grid=True), height=200)
-    show(fig, key="loss", alt=t("convolution.loss_alt", loss=number(shots[-1].loss)))
+    fig = curves(steps, {loss: losses}, x=Axis(t("convolution.steps")), y=Axis(loss, log=True, grid=True), height=200)
+    show_lines(fig, key="loss", alt=t("convolution.loss_alt", loss=number(shots[-1].loss)))
 
 
 def _kernels(t: Translate, lesson: Lesson, shot: Snapshot) -> None:

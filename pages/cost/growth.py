@@ -12,7 +12,7 @@ from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.text import Translate
 
 COUNTED_TOKENS = 11
@@ -54,7 +54,7 @@ def draw(context: CostContext) -> list[Check]:
     if met:
         lines.append(Line(name=t("cost.meets"), points=True, values=met))
     fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.multiply_adds"), marks={s.n: f"n = {amount(s.n)}"})
-    show(fig, key="growth", alt=t("cost.curves_alt", d=amount(s.d), k=s.k))
+    show_lines(fig, key="growth", alt=t("cost.curves_alt", d=amount(s.d), k=s.k))
     st.markdown("\n".join(f"- {_says(t, how, names[name], n)}" for name, n in found.items()))
     st.caption(t(f"cost.how_{how}_note"))
     return [flops_check(s), _crossings_check(s, how, found)]

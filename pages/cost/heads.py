@@ -14,7 +14,7 @@ from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -60,7 +60,7 @@ def _figure(t: Translate, n: int, specs: list[AttentionSpec]) -> None:
         for i, (name, found) in enumerate(counts.items())
     ]
     fig = growth(lines, size_title=t("cost.h"), value_title=t("cost.times_one"), letter="h", height=300)
-    show(fig, key="by_heads", alt=t("cost.heads_alt"))
+    show_lines(fig, key="by_heads", alt=t("cost.heads_alt"))
 
 
 def _row(s: Sizes, spec: AttentionSpec) -> dict[str, str]:

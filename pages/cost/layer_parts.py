@@ -14,7 +14,7 @@ from viz.core.spec import AttentionSpec
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -49,7 +49,7 @@ def draw(context: CostContext) -> list[Check]:
         height=320,
     )
     says = t("cost.parts_found", n=amount(half))
-    show(fig, key="parts", alt=says)
+    show_lines(fig, key="parts", alt=says)
     say(says)
     _table(t, s)
     exponentials = softmax_exponentials(AttentionSpec(d_model=s.d, n_heads=s.h), n_queries=s.n, n_keys=s.n)

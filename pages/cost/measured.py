@@ -18,7 +18,7 @@ from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, number
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.text import Translate
 
 WATCHED_EVERY = 0.5
@@ -123,7 +123,7 @@ def _results(t: Translate, running: Measurement) -> None:
     rows = [_row(t, running.plan, name, found) for name, found in by_layer.items()]
     sentences = [t("cost.exponent_says", layer=row["layer"], time=row["time"], count=row["count"]) for row in rows]
     times = growth(_time_lines(t, running.plan, by_layer), size_title=t("cost.n"), value_title=t("cost.ms"), height=340)
-    show(times, key="times", alt=" ".join(sentences))
+    show_lines(times, key="times", alt=" ".join(sentences))
     st.caption(t("cost.lines_note"))
     columns = {
         name: st.column_config.TextColumn(t(f"cost.r_{name}"), help=t(f"cost.r_{name}_help")) for name in rows[0]
@@ -132,7 +132,7 @@ def _results(t: Translate, running: Measurement) -> None:
     peaks = growth(
         _peak_lines(t, running.plan, by_layer), size_title=t("cost.n"), value_title=t("cost.mib"), height=300
     )
-    show(peaks, key="peaks", alt=t("cost.peaks_alt"))
+    show_lines(peaks, key="peaks", alt=t("cost.peaks_alt"))
     if running.load is not None:
         st.caption(t("cost.load", load=f"{running.load:.1f}", cores=os.cpu_count() or 1))
 

@@ -15,7 +15,7 @@ from viz.core.spec import AttentionSpec
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
 STREAMED_TOKENS, STREAMED_HEADS, STREAMED_WIDTH = 300, 4, 8
@@ -39,7 +39,7 @@ def draw(context: CostContext) -> list[Check]:
         Line(name=t("cost.streamed"), style=1, unit=" B", values={n: streamed(n) for n in lengths}),
     ]
     fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.bytes"), marks={s.n: f"n = {amount(s.n)}"})
-    show(fig, key="memory", alt=t("cost.memory_alt", h=s.h))
+    show_lines(fig, key="memory", alt=t("cost.memory_alt", h=s.h))
     found = t("cost.memory_found", n=amount(s.n), h=s.h, kept=size(kept(s.n)), streamed=size(streamed(s.n)))
     say(found)
     st.caption(t("cost.memory_note"))

@@ -13,7 +13,7 @@ from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share, size
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 from viz.models.presets import Preset, preset, presets
 from viz.text import Translate
@@ -67,7 +67,7 @@ def _share(t: Translate, preset: Preset, n: int) -> None:
     )
     when = "never" if cross is None else "always" if cross == 1 else "says"
     says = t(f"cost.overtakes_{when}", model=preset.id, n=amount(cross))
-    show(fig, key="share", alt=says)
+    show_lines(fig, key="share", alt=says)
     say(says)
     st.caption(t("cost.preset_source", source=preset.source))
 

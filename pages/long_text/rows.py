@@ -8,9 +8,9 @@ from pages.long_text.checks import rows_checks
 from pages.long_text.context import LongTextContext, say_notes, unless_stopped
 from viz.core.long.streamed import side_of
 from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.line_chart import Axis
 from viz.frame.checks import Check
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
 POINTS = 256
@@ -46,9 +46,9 @@ def draw(context: LongTextContext) -> list[Check]:
     }
     for figure, series in named.items():
         title = t(f"long_text.axis_{figure}")
-        limits = {"limits": (0.0, 1.0)} if figure == "shares" else {"rangemode": "tozero"}
+        limits = {"limits": (0.0, 1.0)} if figure == "shares" else {"from_zero": True}
         drawn = {t(f"long_text.row_{name}"): averaged(values)[1] for name, values in series.items()}
-        fig = curves(at, drawn, x=axis(t("long_text.axis_row")), y=axis(title, grid=True, **limits), height=220)
-        show(fig, key=f"long_{figure}", alt=title)
+        fig = curves(at, drawn, x=Axis(t("long_text.axis_row")), y=Axis(title, grid=True, **limits), height=220)
+        show_lines(fig, key=f"long_{figure}", alt=title)
     say_notes(context)
     return rows_checks(context, found)

@@ -2,12 +2,11 @@
 
 from pages.many_heads import compute
 from pages.many_heads.context import ManyHeadsContext
-from viz.figures.layout import axis
-from viz.figures.line_chart import Mark, Series, line_chart
+from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE
 from viz.frame import controls
 from viz.frame.checks import Check, check
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
 ROUNDING = 1e-5
@@ -23,8 +22,8 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     drawn = strengths[: min(2 * spec.d_k, len(strengths))].clamp(min=ROUNDING / 100 * float(strengths[0]))
     counted = int((strengths > ROUNDING * strengths[0]).sum())
     found = t("many_heads.rank.found", head=head, rank=counted, d_k=spec.d_k, d=spec.d_model)
-    fig = line_chart(
-        [
+    fig = LineChart(
+        series=[
             Series(
                 name=t("many_heads.rank.strength"),
                 x=list(range(1, len(drawn) + 1)),
@@ -33,12 +32,12 @@ def draw(context: ManyHeadsContext) -> list[Check]:
                 marker=5,
             )
         ],
-        x=axis(t("many_heads.rank.direction")),
-        y=axis(t("many_heads.rank.strength"), log=True, grid=True),
+        x=Axis(t("many_heads.rank.direction")),
+        y=Axis(t("many_heads.rank.strength"), log=True, grid=True),
         marks=[Mark(x=spec.d_k + 0.5, label=f"d_k = {spec.d_k}")] if len(drawn) > spec.d_k else [],
         legend=False,
     )
-    show(fig, key="rank", alt=found)
+    show_lines(fig, key="rank", alt=found)
     say(found)
     say(t("many_heads.rank.subspace"))
     n_rank = compute.rank_by_torch(choice.source, choice.layer, head)

@@ -7,10 +7,10 @@ from pages.next_word.compute_checks import lens_errors
 from pages.next_word.context import NextWordContext, for_decoders
 from pages.next_word.word_grid import show_grid
 from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, part
-from viz.frame.show import show
+from viz.frame.show import show_lines
 
 
 @for_decoders
@@ -61,11 +61,11 @@ def _ranks(context: NextWordContext, layers: compute.Layers) -> None:
     fig = curves(
         range(len(layers.rank)),
         series,
-        x=axis(t("next_word.levels")),
-        y=axis(t("next_word.rank"), log=True, grid=True, autorange="reversed"),
+        x=Axis(t("next_word.levels")),
+        y=Axis(t("next_word.rank"), log=True, grid=True, reversed=True),
         dots=True,
     )
-    show(fig, key="next_ranks", alt=t("next_word.ranks_alt"))
+    show_lines(fig, key="next_ranks", alt=t("next_word.ranks_alt"))
 
 
 def _checks(context: NextWordContext) -> list[Check]:

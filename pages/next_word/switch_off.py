@@ -12,12 +12,12 @@ from pages.next_word.compute_checks import off_errors
 from pages.next_word.context import NextWordContext, for_decoders
 from viz.components.bars import BarChart
 from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.line_chart import Axis
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part
-from viz.frame.show import show, show_bars
+from viz.frame.show import show_bars, show_lines
 from viz.frame.terms.marks import say
 from viz.models.capture import Head
 from viz.text import Translate
@@ -116,9 +116,9 @@ def _surprise(context: NextWordContext, seen: compute.Changed) -> None:
     if not n:
         return
     series = {t("next_word.before"): seen.surprise_before, t("next_word.after"): seen.surprise_after}
-    y = axis(t("next_word.surprise_bits"), grid=True, rangemode="tozero")
-    fig = curves(range(1, n + 1), series, x=axis(t("next_word.place")), y=y, dots=True)
-    show(fig, key="next_cut_bits", alt=t("next_word.cut_bits_alt"))
+    y = Axis(t("next_word.surprise_bits"), grid=True, from_zero=True)
+    fig = curves(range(1, n + 1), series, x=Axis(t("next_word.place")), y=y, dots=True)
+    show_lines(fig, key="next_cut_bits", alt=t("next_word.cut_bits_alt"))
 
 
 def _checks(context: NextWordContext, heads: frozenset[Head], mean: bool) -> list[Check]:

@@ -20,7 +20,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.lazy import lazy
 from viz.frame.scene import say_error
-from viz.frame.show import show, show_matrix
+from viz.frame.show import show_lines, show_matrix
 from viz.frame.terms.marks import say
 
 STRIP = "encodings"
@@ -161,7 +161,7 @@ def _opened_profile(compared: Compared, code: str) -> None:
         spread = profile.spread if other == code else None
         curves[context.name(other)] = Curve(x=profile.offset, y=profile.mean, spread=spread)
     fig = offset_curves(curves, x_title=t("positions.offset"), y_title=t("positions.score"), marks=(0,), height=400)
-    show(fig, key="profile", alt=t("positions.profile_alt", name=context.name(code)))
+    show_lines(fig, key="profile", alt=t("positions.profile_alt", name=context.name(code)))
     st.caption(t("positions.profile_says"))
 
 

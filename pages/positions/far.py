@@ -20,7 +20,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.scene import say_error
 from viz.frame.share.figure_menu import stand_apart
-from viz.frame.show import show
+from viz.frame.show import show_lines
 
 ABREAST = 3
 
@@ -51,7 +51,7 @@ def _curve(context: PositionsContext, code: str, values: Tensor, trained: int) -
         x_title=t("positions.back"),
         y_title=t("positions.position_score"),
     )
-    show(fig, key=f"far_{code}", alt=t("positions.far_alt", name=name, n=trained))
+    show_lines(fig, key=f"far_{code}", alt=t("positions.far_alt", name=name, n=trained))
     st.caption(_says(context, code, values, trained))
 
 

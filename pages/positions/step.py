@@ -22,7 +22,7 @@ from viz.figures.plane import Arrow, plane
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import in_formula, number
-from viz.frame.show import show
+from viz.frame.show import show, show_lines
 from viz.frame.terms.marks import say
 
 SHOWN_ROWS = 128
@@ -155,7 +155,7 @@ def _distance(context: PositionsContext, profiles: Mapping[str, OffsetProfile]) 
     fig = offset_curves(
         curves, x_title=t("positions.distance"), y_title=t("positions.cosine"), limits=(-1.05, 1.05), height=380
     )
-    show(fig, key="distance", alt=t("positions.distance_alt"))
+    show_lines(fig, key="distance", alt=t("positions.distance_alt"))
     st.caption(t("positions.band_says"))
 
 

@@ -1,7 +1,6 @@
 """The cache of models people use: what it takes, what it would take unshared, and where memory ends."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 import torch
@@ -9,11 +8,12 @@ import torch
 from pages.share_kv.context import ShareKvContext, spec_with
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.spec import AttentionSpec
+from viz.figures.line_chart import LineChart
 from viz.figures.sharing import cache_growth
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.models.presets import Preset, preset, presets
 from viz.text import Translate
 
@@ -61,7 +61,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     growth, numbers = st.columns([5, 2], gap="medium")
     with growth:
         alt = t("share_kv.growth_alt", mine=size(kept), mha=size(unshared))
-        show(_growth(t, sizes, page_g=context.n_kv_heads), key="growth", alt=alt)
+        show_lines(_growth(t, sizes, page_g=context.n_kv_heads), key="growth", alt=alt)
     with numbers:
         st.metric(t("share_kv.m_cache"), size(kept), help=f"{kept:,} B")
         st.metric(t("share_kv.m_mha", H=spec.H), size(unshared), help=f"{unshared:,} B")
@@ -111,7 +111,7 @@ def _bring_layers() -> None:
     state.put("layers", preset(st.session_state["preset"]).n_layers)
 
 
-def _growth(t: Translate, sizes: Sizes, page_g: int) -> dict[str, Any]:
+def _growth(t: Translate, sizes: Sizes, page_g: int) -> LineChart:
     """A line for no sharing, the model's own G, the page's G where it divides its heads, and one set for all."""
     spec = sizes.attention
     fitting = (page_g,) if spec.H % page_g == 0 else ()

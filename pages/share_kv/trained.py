@@ -11,7 +11,7 @@ from pages.share_kv.context import ShareKvContext
 from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.links import link_to
 from viz.frame.terms.marks import say
 from viz.models.trained.twins import GROUPS, POINTS, REPEATING, Recipe, Run, point_id, runs, twin_id
@@ -32,7 +32,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         with column:
             steps = by_group[GROUPS[0]][0].steps
             fig = learning(steps, curves, x_title=t("share_kv.steps"), y_title=title, top=top)
-            show(fig, key=f"twins_{what}", alt=t("share_kv.learned_alt", what=title, seeds=seeds))
+            show_lines(fig, key=f"twins_{what}", alt=t("share_kv.learned_alt", what=title, seeds=seeds))
     st.caption(t("share_kv.learned_note", seeds=seeds, steps=recipe.steps))
     st.dataframe(
         {

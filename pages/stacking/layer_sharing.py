@@ -14,7 +14,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic
-from viz.frame.show import show, show_bars
+from viz.frame.show import show_bars, show_lines
 from viz.frame.terms.marks import say
 
 
@@ -86,7 +86,7 @@ def _activations(context: StackingContext, found: list[Sharing]) -> None:
         with column:
             fig = depth(curves, x_title=t("stacking.after_layer"), y_title=title)
             alt = t("stacking.depth_alt", what=title, layers=context.layers(context.depth))
-            show(fig, key=f"sharing_{code}", alt=alt)
+            show_lines(fig, key=f"sharing_{code}", alt=alt)
 
 
 def flops_by_formula(context: StackingContext) -> int:

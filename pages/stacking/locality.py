@@ -15,7 +15,7 @@ from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 from viz.text import paragraph
 
@@ -29,7 +29,7 @@ def draw(context: StackingContext) -> list[Check]:
         title = t(f"stacking.locality.{code}")
         with column:
             fig = depth(lines, x_title=t("stacking.layer"), y_title=title)
-            show(fig, key=f"broad_{code}", alt=t("stacking.locality.alt", what=title))
+            show_lines(fig, key=f"broad_{code}", alt=t("stacking.locality.alt", what=title))
     distance = "plain_distance" if special else "distance"
     _verdict(context, {"entropy": curves["entropy"][0], distance: curves["distance"][int(special)]})
     st.caption(paragraph(t("stacking.locality.note"), t("stacking.locality.special") if special else ""))

@@ -14,7 +14,7 @@ from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import number, share
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
 MEASURES: dict[str, Callable[[Similarity], Tensor]] = {
@@ -37,7 +37,7 @@ def draw(context: StackingContext) -> list[Check]:
         with column:
             fig = depth(curves, x_title=t("stacking.after_layer"), y_title=title, log=code == "residual")
             alt = t("stacking.depth_alt", what=title, layers=context.layers(context.depth))
-            show(fig, key=f"alike_{code}", alt=alt)
+            show_lines(fig, key=f"alike_{code}", alt=alt)
     _say(context, found)
     return [*_checks(context, found[0]), *state_checks(context)]
 

@@ -10,7 +10,7 @@ from pages.stacking.context import StackingContext
 from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 from viz.models.trained import twins
 from viz.models.trained.layer_sharing import N_KV_HEADS, STEPS, VARIANTS, Trained, trainings
@@ -47,7 +47,7 @@ def _curves(t: Translate, by_variant: ByVariant) -> None:
         title = t(f"stacking.trained_sharing.{what}")
         with column:
             fig = learning(steps, curves, x_title=t("stacking.trained_sharing.steps"), y_title=title, top=top)
-            show(fig, key=f"tied_{what}", alt=t("stacking.trained_sharing.alt", what=title))
+            show_lines(fig, key=f"tied_{what}", alt=t("stacking.trained_sharing.alt", what=title))
 
 
 def _table(t: Translate, by_variant: ByVariant) -> None:

@@ -11,11 +11,11 @@ from viz.core.analysis.checks import worst
 from viz.core.analysis.saturation import Saturation, random_scores, saturation
 from viz.core.mistakes.attention import Faults
 from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.line_chart import Axis
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
 WIDTHS, ROWS, KEYS = (1, 4, 16, 64, 256), 400, 10
@@ -50,12 +50,12 @@ def _curves(context: StepByStepContext, unscaled: Saturation, scaled: Saturation
         title = t(f"step_by_step.random_{measure}")
         ends = [number(float(values[-1]), 3) for values in series.values()]
         alt = t("step_by_step.random_alt", title=title, d=WIDTHS[-1], without=ends[0], scaled=ends[1])
-        widths = axis(t("step_by_step.axis_width"), log=True, tickvals=list(WIDTHS))
-        values = axis(title, grid=True, log=log, limits=None if log else (0, 1.02))
+        widths = Axis(t("step_by_step.axis_width"), log=True, ticks=list(WIDTHS))
+        values = Axis(title, grid=True, log=log, limits=None if log else (0, 1.02))
         fig = curves(WIDTHS, series, x=widths, y=values, hues=WITHOUT_AND_WITH, dots=True)
         with column:
             st.markdown(f"**{title}**")
-            show(fig, key=f"random_{measure}", alt=alt)
+            show_lines(fig, key=f"random_{measure}", alt=alt)
 
 
 def _row(context: StepByStepContext) -> None:

@@ -42,7 +42,7 @@ def test_what_a_page_opens_with_fits_a_phone_and_a_zoomed_projector(visit):
 
 
 def test_plotlys_buttons_do_not_lie_over_a_phones_figure(visit):
-    page = visit("cost", section="growth", viewport=PHONE)
+    page = visit("block", section="points", viewport=PHONE)
     expect(page.locator(".stPlotlyChart .main-svg").first).to_be_visible()
     expect(page.locator(".modebar-container").first).to_be_hidden()
 

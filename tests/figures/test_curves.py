@@ -4,37 +4,37 @@ import numpy as np
 import torch
 
 from viz.figures.curves import curves
-from viz.figures.layout import axis
-from viz.figures.palette import BLUE, ORANGE, rgba
+from viz.figures.line_chart import Axis
+from viz.figures.palette import BLUE, ORANGE
 
 SIZES = (1, 4, 16)
 SERIES = {"without": torch.tensor([1.0, 4.0, 16.0]), "<b>with": torch.tensor([1.0, 0.5, 0.25])}
+X, Y = Axis("width", log=True), Axis("variance", limits=(0, 1.02))
 
 
 def draw(series=SERIES, **options):
-    return curves(SIZES, series, x=axis("width", log=True), y=axis("variance", limits=(0, 1.02)), **options)
+    return curves(SIZES, series, x=X, y=Y, **options)
 
 
 def test_each_series_is_a_curve_with_a_point_for_each_size():
-    first, second = draw(dots=True)["data"]
-    assert first["x"] == second["x"] == [1, 4, 16]
-    np.testing.assert_array_equal(first["y"], [1, 4, 16])
-    assert second["name"] == "&lt;b&gt;with"
-    assert first["line"]["color"] != second["line"]["color"] and first["line"]["dash"] != second["line"]["dash"]
-    assert first["marker"]["symbol"] != second["marker"]["symbol"]
-    assert all("marker" not in trace for trace in draw()["data"])
+    first, second = draw(dots=True).series
+    assert first.x == second.x == [1, 4, 16]
+    np.testing.assert_array_equal(first.y, [1, 4, 16])
+    assert second.name == "<b>with"
+    assert first.colour != second.colour and first.dash != second.dash
+    assert first.marker and first.symbol != second.symbol
+    assert not any(line.marker for line in draw().series)
 
 
 def test_hues_are_taken_in_order():
-    assert [trace["line"]["color"] for trace in draw(hues=(ORANGE, BLUE))["data"]] == [rgba(ORANGE, 1), rgba(BLUE, 1)]
+    assert [line.colour for line in draw(hues=(ORANGE, BLUE)).series] == [ORANGE, BLUE]
 
 
 def test_axes_are_those_that_were_given():
-    layout = draw()["layout"]
-    assert layout["xaxis"]["type"] == "log" and layout["xaxis"]["title"]["text"] == "width"
-    assert layout["yaxis"]["range"] == [0, 1.02] and layout["yaxis"]["title"]["text"] == "variance"
+    drawn = draw()
+    assert (drawn.x, drawn.y) == (X, Y)
 
 
 def test_there_is_a_legend_only_if_there_are_several():
-    assert draw()["layout"]["showlegend"]
-    assert not draw({"a": torch.ones(3)})["layout"]["showlegend"]
+    assert draw().has_legend()
+    assert not draw({"a": torch.ones(3)}).has_legend()

@@ -17,3 +17,9 @@ def test_a_figure_for_a_room_has_no_small_letter_left():
     assert made["data"][0]["x"] is bar["x"], "numbers are not copied"
     assert bar["textfont"] == {"size": 12}, "nor is the figure itself changed"
     assert layout["height"] == 500
+
+
+def test_layouts_of_two_figures_share_nothing_that_changing_one_would_change_in_the_other():
+    first = base_layout(100)
+    first["margin"]["t"] = 99
+    assert base_layout(100)["margin"]["t"] == 10

@@ -11,23 +11,30 @@ from viz.figures.plane import Arrow, plane
 
 def test_a_curve_with_its_band():
     x, y, spread = torch.tensor([-1, 0, 1]), torch.tensor([1.0, 2.0, 4.0]), torch.tensor([0.5, 0.0, 1.0])
-    fig = offset_curves({"<b>": Curve(x=x, y=y, spread=spread)}, x_title="offset", y_title="score", marks=(0,))
-    low, high, line = fig["data"]
-    assert low["y"].tolist() == [0.5, 2.0, 3.0]
-    assert high["y"].tolist() == [1.5, 2.0, 5.0]
-    assert (line["x"], line["y"].tolist()) == ([-1, 0, 1], [1.0, 2.0, 4.0])
-    assert line["name"] == "&lt;b&gt;"
-    assert [shape["x0"] for shape in fig["layout"]["shapes"]] == [0]
-    assert not fig["layout"]["showlegend"]
+    drawn = offset_curves({"<b>": Curve(x=x, y=y, spread=spread)}, x_title="offset", y_title="score", marks=(0,))
+    (line,) = drawn.series
+    assert line.low.tolist() == [0.5, 2.0, 3.0]
+    assert line.high.tolist() == [1.5, 2.0, 5.0]
+    assert (line.x, line.y.tolist()) == ([-1, 0, 1], [1.0, 2.0, 4.0])
+    assert line.name == "<b>"
+    assert [(mark.x, mark.y) for mark in drawn.marks] == [(0, None)]
+    assert not drawn.has_legend()
 
 
 def test_several_curves_have_a_legend_and_their_own_colour():
     curve = Curve(x=torch.arange(3), y=torch.ones(3))
-    fig = offset_curves({"a": curve, "b": curve}, x_title="x", y_title="y", limits=(-1, 1))
-    assert len(fig["data"]) == 2
-    assert fig["layout"]["showlegend"]
-    assert fig["layout"]["yaxis"]["range"] == [-1, 1]
-    assert len({line["line"]["color"] for line in fig["data"]}) == 2
+    drawn = offset_curves({"a": curve, "b": curve}, x_title="x", y_title="y", limits=(-1, 1))
+    assert len(drawn.series) == 2
+    assert drawn.has_legend()
+    assert drawn.y.limits == (-1, 1)
+    assert len({line.colour for line in drawn.series}) == 2
+
+
+def test_many_places_have_no_dots():
+    few, many = (
+        offset_curves({"a": Curve(x=torch.arange(n), y=torch.ones(n))}, x_title="x", y_title="y") for n in (40, 41)
+    )
+    assert few.series[0].marker and not many.series[0].marker
 
 
 def test_arrows_start_at_the_origin_and_fit():

@@ -1,12 +1,10 @@
 """Figures of caches and trainings: what is drawn is what was given."""
 
-import math
-
 from viz.figures.sharing import cache_growth, learning
 
 
 def test_cache_growth():
-    fig = cache_growth(
+    drawn = cache_growth(
         (100, 1000),
         {"<b>a": [10**9, 10**10], "c": [10**8, 10**9]},
         {"24 GB": 24 * 10**9},
@@ -14,17 +12,16 @@ def test_cache_growth():
         x_title="n",
         y_title="GB",
     )
-    assert [trace["y"] for trace in fig["data"]] == [[1.0, 10.0], [0.1, 1.0]]
-    assert fig["data"][0]["name"] == "&lt;b&gt;a"
-    across, upright = fig["layout"]["shapes"]
-    assert (across["y0"], across["y1"]) == (24, 24)
-    assert (upright["x0"], upright["x1"]) == (500, 500)
-    assert fig["layout"]["annotations"][0]["y"] == math.log10(24)
-    assert fig["layout"]["xaxis"]["type"] == fig["layout"]["yaxis"]["type"] == "log"
+    assert [line.y for line in drawn.series] == [[1.0, 10.0], [0.1, 1.0]]
+    assert [line.name for line in drawn.series] == ["<b>a", "c"]
+    assert [(mark.x, mark.y, mark.label) for mark in drawn.marks] == [(None, 24, "24 GB"), (500, None, "")]
+    assert drawn.x.log and drawn.y.log
 
 
 def test_learning_draws_median_lowest_and_highest():
-    fig = learning((5, 10), {"G = 2": [(0.25, 0.5), (0.75, 1.0), (0.5, 0.625)]}, x_title="steps", y_title="y", top=1.0)
-    low, high, middle = (trace["y"] for trace in fig["data"])
-    assert (low, high, middle) == ([0.25, 0.5], [0.75, 1.0], [0.5, 0.625])
-    assert fig["layout"]["yaxis"]["range"] == [0, 1.0]
+    drawn = learning(
+        (5, 10), {"G = 2": [(0.25, 0.5), (0.75, 1.0), (0.5, 0.625)]}, x_title="steps", y_title="y", top=1.0
+    )
+    (line,) = drawn.series
+    assert (line.low, line.high, line.y) == ([0.25, 0.5], [0.75, 1.0], [0.5, 0.625])
+    assert drawn.y.limits == (0, 1.0)

@@ -1,15 +1,14 @@
 import json
 
 import pytest
-import torch
 from plotly.io import to_json
 from plotly.tools import return_figure_from_figure_or_data as what_streamlit_sends
 
-from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.palette import BLUE
+from viz.figures.plane import Arrow, plane
 from viz.figures.unchecked import unchecked
 
-FIG = curves([1, 2], {"one": torch.tensor([0.25, 0.5])}, x=axis("keys"), y=axis("weight"))
+FIG = plane([Arrow(name="q", tip=(0.25, 0.5), hue=BLUE)], x_title="keys", y_title="weight")
 
 
 def test_the_browser_is_sent_the_same_as_if_every_property_had_been_checked():

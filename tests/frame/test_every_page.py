@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from pages import PAGES
 from pages.step_by_step.stepper import WITHOUT_TEXT
 from tests.links.shown import Digest, missing, shown
-from tests.running import checked, everything, matrices, sentences_of
+from tests.running import checked, everything, line_charts, matrices, sentences_of
 from tests.sections import SECTIONS, page_named
 from viz import limits
 from viz.errors import ModelError
@@ -268,6 +268,7 @@ def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:
     said = [sentence for sentence in sentences_of(app) if not sentence.startswith("|")]
     marks = [json.loads(chart.proto.spec)["layout"].get("shapes") for chart in app.get("plotly_chart")]
     marks += [header for header, _ in matrices(app).values()]
+    marks += [chart["marks"] for chart in line_charts(app).values()]
     return shown(app), [*said, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
 
 

@@ -177,7 +177,19 @@ def _views(app: AppTest) -> Iterator[Digest]:
                     yield digest("view", block, unit)
         else:
             (header,) = json.loads(view.proto.json)
+            if isinstance(header, dict):
+                yield from _lines(header.pop("lines", ()))
         yield from _told(header)
+
+
+def _lines(lines: Iterable[dict[str, Any]]) -> Iterator[Digest]:
+    """The lines of a chart, and the edges of their bands, each over its own places."""
+    for line in lines:
+        for row in filter(None, (line["low"], line["high"], line["y"])):
+            for axis, given in (("x", line["x"]), ("y", row)):
+                values = _flat(given)
+                if values is not None and not _places(values):
+                    yield digest(axis, values)
 
 
 def _unpack(data: bytes) -> tuple[Any, list[tuple[np.ndarray, float]]]:

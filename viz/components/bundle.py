@@ -44,8 +44,9 @@ canvas is drawn in stay as they were, because it is turned over."""
 
 
 def views() -> list[str]:
-    """Every view, by its folder and name, as in "masks/growing": what has a style of its own name is one."""
-    return sorted(style.relative_to(CLIENT).with_suffix("").as_posix() for style in CLIENT.glob("*/*.css"))
+    """Every view, by its folder and name, as in "masks/growing": what has a style of its own name, but for ``lib``."""
+    styled = [style.relative_to(CLIENT).with_suffix("").as_posix() for style in CLIENT.glob("*/*.css")]
+    return sorted(view for view in styled if not view.startswith("lib/"))
 
 
 def joined(entry: Path) -> str:

@@ -1,1 +1,1 @@
-"""Pictures of traces: tensors and words in, plotly figures (as plain dicts) out. No Streamlit, no mathematics."""
+"""Pictures of traces: tensors and words in; charts of lines, or plotly figures as plain dicts, out. No mathematics."""

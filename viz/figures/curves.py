@@ -1,12 +1,10 @@
 """Curves over anything: a line for each series, which differ in hue and in dash."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from torch import Tensor
 
-from viz.figures.layout import Figure
-from viz.figures.line_chart import Series, line_chart
+from viz.figures.line_chart import Axis, LineChart, Series
 from viz.figures.palette import DASHES, HEADS
 
 DOT = 6
@@ -17,18 +15,18 @@ def curves(
     at: Sequence[float],
     series: Mapping[str, Tensor],
     *,
-    x: dict[str, Any],
-    y: dict[str, Any],
+    x: Axis,
+    y: Axis,
     hues: Sequence[tuple[int, int, int]] = HEADS,
     dots: bool = False,
     height: int = 280,
-) -> Figure:
+) -> LineChart:
     """Draw one curve for each series.
 
     Args:
         at: where the values stand.
         series: name in the legend -> one value for each place.
-        x: the axis of the places, by :func:`~viz.figures.layout.axis`.
+        x: the axis of the places.
         y: the axis of the values.
         hues: the colours of the series, in order.
         dots: with a dot at each place.
@@ -46,4 +44,4 @@ def curves(
         )
         for i, (name, values) in enumerate(series.items())
     ]
-    return line_chart(drawn, x=x, y=y, height=height)
+    return LineChart(series=drawn, x=x, y=y, height=height)

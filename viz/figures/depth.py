@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
-from viz.figures.layout import axis
-from viz.figures.line_chart import Series, line_chart
+from viz.figures.line_chart import Axis, LineChart, Series
 from viz.figures.palette import GREY, series_style
 
 BASELINE_DASHES = ("dot", "dashdot")
@@ -35,7 +33,7 @@ def depth(
     first: int = 0,
     log: bool = False,
     height: int = 300,
-) -> dict[str, Any]:
+) -> LineChart:
     """Draw curves over the layers; values that are not finite leave a gap.
 
     Args:
@@ -48,9 +46,9 @@ def depth(
     """
     n = max(len(curve.values) for curve in curves)
     series = [_series(curve, first, i) for i, curve in enumerate(curves)]
-    level_axis = axis(x_title, tickvals=list(range(first, first + n)))
-    value_axis = axis(y_title, grid=True, log=True) if log else axis(y_title, grid=True, rangemode="tozero")
-    return line_chart(series, x=level_axis, y=value_axis, height=height, legend=True)
+    levels = Axis(x_title, ticks=list(range(first, first + n)))
+    values = Axis(y_title, grid=True, log=log, from_zero=not log)
+    return LineChart(series=series, x=levels, y=values, height=height, legend=True)
 
 
 def _series(curve: Curve, first: int, i: int) -> Series:
@@ -65,5 +63,4 @@ def _series(curve: Curve, first: int, i: int) -> Series:
         marker=1 if curve.baseline else 6,
         low=None if curve.low is None else curve.low.tolist(),
         high=None if curve.high is None else curve.high.tolist(),
-        hover="%{x}: %{y:.3~g}",
     )

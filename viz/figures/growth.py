@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from viz.figures.layout import axis
-from viz.figures.line_chart import Mark, Series, line_chart
-from viz.figures.palette import plain, series_style
+from viz.figures.line_chart import Axis, LineChart, Mark, Series
+from viz.figures.palette import series_style
 
 STYLES = (0, 2, 1, 3, 4, 5)
 """Which hue and dash of the palette a style has."""
@@ -37,7 +35,7 @@ def growth(
     height: int = 380,
     share: bool = False,
     letter: str = "n",
-) -> dict[str, Any]:
+) -> LineChart:
     """Draw lines and points over a logarithmic size.
 
     Args:
@@ -50,10 +48,10 @@ def growth(
         letter: of the size, where a point is read off.
     """
     sizes = sorted({n for line in lines for n in line.values})
-    return line_chart(
-        [_series(line, letter) for line in lines],
-        x=axis(size_title, log=True, grid=True, **_ticks(sizes)),
-        y=axis(value_title, grid=True, log=not share, limits=(0, 1.02) if share else None),
+    return LineChart(
+        series=[_series(line, letter) for line in lines],
+        x=Axis(size_title, log=True, grid=True, ticks=_ticks(sizes)),
+        y=Axis(value_title, grid=True, log=not share, limits=(0, 1.02) if share else None),
         marks=[Mark(x=at, label=text) for at, text in (marks or {}).items()],
         height=height,
         legend=True,
@@ -71,13 +69,11 @@ def _series(line: Line, letter: str) -> Series:
         dash=None if line.points else dash,
         marker=9 if line.points else 0,
         symbol=SYMBOLS[style],
-        hover=f"{letter} = %{{x:,}}: %{{y:.4~g}}{plain(line.unit)}",
+        says=f"{letter} = {{x}}: {{y}}{line.unit}",
         listed=line.listed,
     )
 
 
-def _ticks(sizes: Sequence[int]) -> dict[str, Any]:
+def _ticks(sizes: Sequence[int]) -> Sequence[int] | None:
     """Powers of ten, or, where there would be two of them at most, the sizes themselves."""
-    if sizes[-1] > 200 * sizes[0]:
-        return {"dtick": 1}
-    return {"tickvals": list(sizes), "ticktext": [f"{n:,}" for n in sizes]}
+    return None if sizes[-1] > 200 * sizes[0] else sizes

@@ -1,7 +1,5 @@
 """The base layout of all figures: margins, background, letters, legend, and an axis."""
 
-import math
-from collections.abc import Iterable
 from typing import Any
 
 from viz.figures.palette import GREY, INK, rgba
@@ -32,7 +30,6 @@ def base_layout(height: int, **more: Any) -> dict[str, Any]:
 def axis(
     title: str,
     *,
-    log: bool = False,
     grid: bool = False,
     limits: tuple[float, float] | None = None,
     **more: Any,
@@ -41,16 +38,14 @@ def axis(
 
     Args:
         title: what stands along it, with its unit.
-        log: logarithmic; else even.
         grid: with a line at each tick.
         limits: where it begins and ends; None fits the values.
         more: what else it has, in plotly's words.
     """
     lines = {"gridcolor": GRID} if grid else {"showgrid": False}
-    scale = {"type": "log", "exponentformat": "power"} if log else {}
     ends = {"range": list(limits)} if limits else {}
     written = {"title": {"text": title, "font": {"color": INK}}, "tickfont": {"color": INK}}
-    return written | {"automargin": True} | lines | scale | ends | more
+    return written | {"automargin": True} | lines | ends | more
 
 
 def colour_bar(**more: Any) -> dict[str, Any]:
@@ -58,38 +53,14 @@ def colour_bar(**more: Any) -> dict[str, Any]:
     return {"thickness": 10, "len": 0.9, "tickfont": LETTERS} | more
 
 
-def log_ticks(values: Iterable[float]) -> dict[str, Any]:
-    """Ticks of a logarithmic axis: powers of ten, or 1, 2, 5, 10 … where values span too few of them.
-
-    Plotly would write small digits between powers of ten. Where fewer than two such values lie between the lowest and
-    the highest, ticks are left to it.
-
-    Example:
-        >>> log_ticks([3, 4e5])
-        {'dtick': 1}
-        >>> log_ticks([3, 40])
-        {'tickvals': [2.0, 5.0, 10.0, 20.0, 50.0]}
-    """
-    known = [value for value in values if 0 < value < math.inf]
-    if not known:
-        return {}
-    low, high = math.log10(min(known)), math.log10(max(known))
-    if math.floor(high) > math.ceil(low):
-        return {"dtick": 1}
-    steps = [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in (1, 2, 5)]
-    if sum(min(known) <= step <= max(known) for step in steps) < 2:
-        return {}
-    below = max(step for step in steps if step <= min(known))
-    above = min(step for step in steps if step >= max(known))
-    return {"tickvals": [step for step in steps if below <= step <= above]}
-
-
 ROOM = 24
 """The smallest text of a figure in front of a class."""
+TALLER = 1.25
+"""How many times as high a figure is there: letters grow more than that, or it would not fit on the screen."""
 _WRITES = ("font", "tickfont", "textfont", "insidetextfont", "outsidetextfont", "grouptitlefont", "title_font")
 
 
-def larger(fig: Figure, *, times: float = ROOM / SMALL, taller: float = 1.25) -> Figure:
+def larger(fig: Figure, *, times: float = ROOM / SMALL, taller: float = TALLER) -> Figure:
     """A figure whose every text is so many times as large; what it does not say is as large as the rest."""
     layout = _grown(fig.get("layout", {}), times)
     layout["font"] = {"size": ROOM} | layout.get("font", {})

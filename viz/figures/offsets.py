@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
-from viz.figures.layout import axis
-from viz.figures.line_chart import Mark, Series, line_chart
+from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE, GREY, ORANGE
 
 HUES = (BLUE, ORANGE, GREY)
@@ -32,7 +30,7 @@ def offset_curves(
     marks: Sequence[float] = (),
     limits: tuple[float, float] | None = None,
     height: int = 300,
-) -> dict[str, Any]:
+) -> LineChart:
     """Draw one line for each curve, and a band as wide as its spread.
 
     Args:
@@ -43,10 +41,10 @@ def offset_curves(
         limits: lowest and highest value shown; None fits all.
         height: of the figure, in pixels.
     """
-    return line_chart(
-        [_series(name, curve, hue) for (name, curve), hue in zip(curves.items(), HUES, strict=False)],
-        x=axis(x_title),
-        y=axis(y_title, grid=True, limits=limits),
+    return LineChart(
+        series=[_series(name, curve, hue) for (name, curve), hue in zip(curves.items(), HUES, strict=False)],
+        x=Axis(x_title),
+        y=Axis(y_title, grid=True, limits=limits),
         marks=[Mark(x=at) for at in marks],
         height=height,
     )
@@ -62,5 +60,4 @@ def _series(name: str, curve: Curve, hue: tuple[int, int, int]) -> Series:
         marker=5 if len(y) <= MOST_DOTS else 0,
         low=None if spread is None else (y - spread).numpy(),
         high=None if spread is None else (y + spread).numpy(),
-        hover="%{x}: %{y:.4f}",
     )

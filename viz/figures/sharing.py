@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from viz.figures.layout import axis
-from viz.figures.line_chart import Mark, Series, line_chart
+from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import series_style
 
 Curve = Sequence[float]
@@ -20,7 +19,7 @@ def cache_growth(
     x_title: str,
     y_title: str,
     height: int = 380,
-) -> dict[str, Any]:
+) -> LineChart:
     """Draw bytes against tokens, both axes logarithmic, with a line for each size of memory.
 
     Args:
@@ -33,12 +32,12 @@ def cache_growth(
         height: of the figure, in pixels.
     """
     series = [
-        _series(i, name, lengths, [size / 1e9 for size in sizes], hover="%{x:,}: %{y:.4g} GB")
+        _series(i, name, lengths, [size / 1e9 for size in sizes], says="{x}: {y} GB")
         for i, (name, sizes) in enumerate(caches.items())
     ]
     marks = [*(Mark(y=size / 1e9, label=name) for name, size in memories.items()), Mark(x=at)]
-    value_axis = axis(y_title, log=True, grid=True)
-    return line_chart(series, x=axis(x_title, log=True), y=value_axis, marks=marks, height=height)
+    value_axis = Axis(y_title, log=True, grid=True)
+    return LineChart(series=series, x=Axis(x_title, log=True), y=value_axis, marks=marks, height=height)
 
 
 def learning(
@@ -49,7 +48,7 @@ def learning(
     y_title: str,
     top: float | None = None,
     height: int = 280,
-) -> dict[str, Any]:
+) -> LineChart:
     """Draw the median of several trainings, over a band from the lowest to the highest of them.
 
     Args:
@@ -63,9 +62,9 @@ def learning(
     series = []
     for i, (name, curves) in enumerate(runs.items()):
         low, middle, high = ([of(at) for at in zip(*curves, strict=True)] for of in (min, median, max))
-        series.append(_series(i, name, steps, middle, low=low, high=high, hover="%{x}: %{y:.3f}"))
-    value_axis = axis(y_title, grid=True, rangemode="tozero", limits=(0, top) if top else None)
-    return line_chart(series, x=axis(x_title), y=value_axis, height=height)
+        series.append(_series(i, name, steps, middle, low=low, high=high))
+    value_axis = Axis(y_title, grid=True, from_zero=True, limits=(0, top) if top else None)
+    return LineChart(series=series, x=Axis(x_title), y=value_axis, height=height)
 
 
 def _series(i: int, name: str, x: Sequence[int], y: Curve, **more: Any) -> Series:

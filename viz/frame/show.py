@@ -1,18 +1,23 @@
 """Pictures on the page: matrices and figures."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from viz.components.bars import BarChart, pack_bars
+from viz.components.lines import packed
 from viz.components.matrix import Matrix, pack_matrix
 from viz.components.mount import mount
-from viz.figures.layout import larger
+from viz.figures.layout import ROOM, SMALL, TALLER, larger
+from viz.figures.line_chart import LineChart
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import state, view
 from viz.text import Translate
+
+Chart = TypeVar("Chart", BarChart, LineChart)
 
 IMAGES = ("png", "svg")
 """What a picture may be saved as."""
@@ -32,7 +37,18 @@ def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
 def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:
     """Show a bar chart."""
     _image()
-    mount("bars/bars", key=key, data=pack_bars(drawn, words={"alt": alt}))
+    mount("bars/bars", key=key, data=pack_bars(_fitting(drawn), words={"alt": alt}))
+
+
+def show_lines(drawn: LineChart, *, key: str, alt: str) -> None:
+    """Show a line chart."""
+    _image()
+    mount("lines/lines", key=key, data=packed(_fitting(drawn), words={"alt": alt}))
+
+
+def _fitting(drawn: Chart) -> Chart:
+    """A chart as high as it may be in front of a class, where a style sheet enlarges every view."""
+    return replace(drawn, height=round(drawn.height * TALLER * SMALL / ROOM)) if view.current().present else drawn
 
 
 def show_matrix(

@@ -13,11 +13,11 @@ from viz.core.attention import row_softmax
 from viz.core.mistakes.relative import shift_for_centre
 from viz.core.variants.relative import factored_scores
 from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.line_chart import Axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
-from viz.frame.show import show, show_matrix
+from viz.frame.show import show_lines, show_matrix
 from viz.frame.terms.marks import say
 
 FORMULA = (
@@ -70,9 +70,13 @@ def _curves(context: ConvolutionContext, scores: dict[str, Tensor]) -> None:
     t, shifts = context.t, range(-MIDDLE, PLACES - MIDDLE)
     series = {t(f"convolution.slips.score_{name}"): values[MIDDLE] for name, values in scores.items()}
     fig = curves(
-        shifts, series, x=axis(t("convolution.slips.shift")), y=axis(t("convolution.slips.score"), grid=True), dots=True
+        shifts,
+        series,
+        x=Axis(t("convolution.slips.shift")),
+        y=Axis(t("convolution.slips.score"), grid=True),
+        dots=True,
     )
-    show(fig, key="slip_scores", alt=t("convolution.slips.scores_alt"))
+    show_lines(fig, key="slip_scores", alt=t("convolution.slips.scores_alt"))
 
 
 def _checks(weights: dict[str, Tensor], offset: Tensor, alpha: Tensor) -> list[Check]:

@@ -11,13 +11,12 @@ from viz.components.matrix import Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.mistakes.relative import narrow_heads
 from viz.core.variants.relative import QuadraticHeads
-from viz.figures.layout import axis
-from viz.figures.line_chart import Mark, Series, line_chart
+from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show, show_matrix
+from viz.frame.show import show_lines, show_matrix
 from viz.frame.terms.marks import say
 
 FORMULA = (
@@ -99,15 +98,15 @@ def _curve(context: ConvolutionContext, errors: list[float], needed: int) -> Non
         colour=BLUE,
         marker=6,
     )
-    fig = line_chart(
-        [line],
-        x=axis(t("convolution.slips.d_v"), dtick=1),
-        y=axis(t("convolution.slips.width_error"), log=True, grid=True),
+    fig = LineChart(
+        series=[line],
+        x=Axis(t("convolution.slips.d_v")),
+        y=Axis(t("convolution.slips.width_error"), log=True, grid=True),
         marks=[Mark(x=needed, label=t("convolution.slips.width_mark", needed=needed))],
         legend=False,
         height=240,
     )
-    show(fig, key="slip_width_curve", alt=t("convolution.slips.width_alt", needed=needed))
+    show_lines(fig, key="slip_width_curve", alt=t("convolution.slips.width_alt", needed=needed))
 
 
 def _checks(kernel: Tensor, noise: Tensor, heads: QuadraticHeads, d_v: int) -> list[Check]:

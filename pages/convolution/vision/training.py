@@ -10,10 +10,10 @@ from pages.convolution.vision.heads import share_on_plane
 from viz.components.bars import BarChart
 from viz.core.analysis.map_statistics import entropy
 from viz.figures.curves import curves
-from viz.figures.layout import axis
+from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share, span
-from viz.frame.show import show, show_bars
+from viz.frame.show import show_bars, show_lines
 from viz.frame.terms.marks import say
 from viz.models.trained import digits
 
@@ -82,11 +82,11 @@ def _how_it_went(context: ConvolutionContext, choice: VisionChoice, before: Read
     fig = curves(
         range(1, len(run.accuracy) + 1),
         {t("convolution.vision_training.accuracy"): torch.tensor(run.accuracy)},
-        x=axis(t("convolution.vision_training.epoch")),
-        y=axis(t("convolution.vision_training.accuracy"), grid=True, limits=(0, 1)),
+        x=Axis(t("convolution.vision_training.epoch")),
+        y=Axis(t("convolution.vision_training.accuracy"), grid=True, limits=(0, 1)),
         height=220,
     )
-    show(fig, key="vision_run", alt=found)
+    show_lines(fig, key="vision_run", alt=found)
     say(found)
     return [check("convolution.vision_training.check_accuracy", abs(now / n - run.accuracy[-1]), 0.5 / n, n=n)]
 

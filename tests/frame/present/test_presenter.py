@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 from pages import PAGES
 from pages.step_by_step.page import PAGE
 from tests.browser.drive import wait_run
-from tests.running import sentences_of
-from viz.figures.layout import ROOM
+from tests.running import line_charts, sentences_of
+from viz.figures.layout import ROOM, TALLER
 from viz.text import LANGUAGES, translator
 
 T = translator("en")
@@ -128,3 +128,11 @@ def test_a_presented_section_names_no_key_that_goes_elsewhere(open_app, monkeypa
     lead = translator(lang)(f"step_by_step.{section}.lead_present")
     assert lead in sentences_of(app)
     assert [each["note"] for each in told] == [lead], "the teacher's note says the same"
+
+
+def test_a_chart_fits_the_screen_in_front_of_a_class(open_app):
+    """Its letters are twice as large there, by a style sheet, and it is no more than a quarter higher."""
+    at_a_desk, in_a_room = (
+        line_charts(open_app("cost", section="growth", **more))["growth"] for more in ({}, {"present": 1})
+    )
+    assert 2 * in_a_room["height"] == pytest.approx(TALLER * at_a_desk["height"], abs=1)

@@ -1,10 +1,8 @@
 """The Block page without a browser: its boxes hold a model's own numbers, its switches do what they say."""
 
-import base64
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
@@ -16,7 +14,7 @@ from pages.block.equations import equations_error
 from pages.block.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.running import checked, matrices, sentences_of
+from tests.running import checked, line_charts, matrices, sentences_of
 from viz.core.block import BlockWeights, decoder_block, encoder_block
 from viz.core.masks import causal
 from viz.core.norm import no_norm
@@ -63,15 +61,6 @@ def diagram(app):
             boxes += [*part["boxes"], *part["tail"]]
         sides[side["name"]] = boxes
     return data, sides
-
-
-def figures(app):
-    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
-
-
-def array(packed):
-    values = np.frombuffer(base64.b64decode(packed["bdata"]), packed["dtype"].replace("f", "<f"))
-    return torch.tensor(values.reshape([int(n) for n in str(packed.get("shape", "-1")).split(",")]))
 
 
 def opened(app):
@@ -325,9 +314,9 @@ def test_the_checks_call_a_side_what_the_diagram_does(open_app):
 def test_what_is_computed_elsewhere_is_the_shown_stacks(open_app):
     """The table of the switches is of the same blocks as the diagram."""
     app = open_app("block", section="switched_off")
-    seen = torch.tensor([[array(one["y"])[-1] for one in figures(app)["block_lengths"]["data"]]]).flatten()
+    seen = [line["y"][-1] for line in line_charts(app)["block_lengths"]["lines"]]
     traces = blocks.blocks(Source(kind="model", text=TEXT, model=MINILM), BlockPlan(), Mask())
-    assert float(seen[0]) == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
+    assert seen[0] == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
     assert seen[3] > 100 * seen[0]  # without norms the tokens grow
 
 

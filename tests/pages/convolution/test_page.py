@@ -1,10 +1,7 @@
 """The Convolution page without a browser: its checks hold, its numbers are the core's, its state is its link."""
 
-import json
 import re
-from base64 import b64decode
 
-import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
@@ -14,7 +11,7 @@ from pages.convolution.images import kernels, picture
 from pages.convolution.page import PAGE
 from pages.convolution.picture_choice import KERNELS
 from tests.components.test_maps import unpack
-from tests.running import checked, sentences_of
+from tests.running import checked, line_charts, sentences_of
 from viz import limits
 from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.variants.learn_convolution import Lesson, learn, teacher
@@ -46,10 +43,6 @@ def views(app):
 
 def said(app):
     return " ".join(sentences_of(app))
-
-
-def charts(app):
-    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
 
 
 def check_lines(app, section):
@@ -334,22 +327,14 @@ def test_controls_that_three_sections_share_are_drawn_once(open_app):
 def test_the_chart_of_the_stack_shows_what_its_sentence_says(open_app, mask):
     app = open_app("convolution", section="reach", source="words", text="a b c d e f g h i", k_stack=3, mask=mask)
     assert T("convolution.field_found", n=9, k=3, layers=8) in said(app)
-    (stack,) = [line for line in charts(app)["field"]["data"] if line.get("name") == T("convolution.stack")]
-    reached = numbers(stack["y"])
-    assert reached[:8] == [2, 3, 4, 5, 6, 7, 8, 9]
+    (stack,) = [line for line in line_charts(app)["field"]["lines"] if line["name"] == T("convolution.stack")]
+    assert stack["y"][:8] == [2, 3, 4, 5, 6, 7, 8, 9]
     masked = T("convolution.field_masked") in [caption.value for caption in app.caption]
     assert masked == (mask == "window")
 
 
 def test_one_token_has_nowhere_to_carry_anything(open_app):
     assert T("convolution.field_one") in said(open_app("convolution", section="reach", source="words", text="word"))
-
-
-def numbers(values):
-    """A line's numbers, as plotly sends them: a list, or packed."""
-    if isinstance(values, list):
-        return values
-    return np.frombuffer(b64decode(values["bdata"]), values["dtype"]).tolist()
 
 
 def test_where_no_head_is_like_a_window_none_is_named(open_app):

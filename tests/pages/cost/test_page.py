@@ -7,7 +7,7 @@ import pytest
 from pages.cost import compute, measured
 from pages.cost.measurement import Measurement
 from pages.cost.page import PAGE
-from tests.running import checked, sentences_of
+from tests.running import checked, line_charts, sentences_of
 from viz import limits
 from viz.core.cost.architectures import named
 from viz.text import LANGUAGES, translator
@@ -39,8 +39,8 @@ def tables(app):
     return [one.value for one in app.markdown if one.value.startswith("|")]
 
 
-def figure(app, place):
-    return json.loads(app.get("plotly_chart")[place].proto.spec)
+def lines(app, key):
+    return line_charts(app)[key]["lines"]
 
 
 def frame(app, *columns):
@@ -138,12 +138,12 @@ def test_heads_of_a_fixed_width(open_app):
 
 @pytest.mark.parametrize("fixed", [0, 1])
 def test_what_grows_with_the_heads_is_drawn(open_app, fixed):
-    parameters, total, exponentials = figure(open_app("cost", section="heads", cost_fixed=fixed), 0)["data"]
+    parameters, total, exponentials = lines(open_app("cost", section="heads", cost_fixed=fixed), "by_heads")
     heads = [2**power for power in range(10)]
     assert parameters["x"] == total["x"] == exponentials["x"] == heads
     assert exponentials["y"] == heads
     assert parameters["y"] == total["y"] == (heads if fixed else [1] * 10)
-    assert all("h = %{x" in line["hovertemplate"] for line in (parameters, total, exponentials))
+    assert all(line["says"] == "h = {x}: {y}" for line in (parameters, total, exponentials))
 
 
 def test_real_models(open_app):
@@ -170,18 +170,18 @@ def test_curves_and_their_crossings(open_app, how):
         assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in said(app)
     if how == "exact":
         assert t("cost.crossing_1", name=t("cost.recurrence")) in said(app)
-    drawn = figure(app, 0)["data"]
+    drawn = lines(app, "growth")
     names = [line["name"] for line in drawn]
     assert names[:2] == [t("cost.self_attention"), t("cost.window")]
     assert len(names) == (5 if how == "order" else 7)
     assert {int(n.replace(",", "")) for n in crossings.values()} <= {*drawn[-1]["x"]}
-    assert drawn[-1]["mode"] == "markers"
+    assert drawn[-1]["marker"] and drawn[-1]["dash"] is None
 
 
 def test_pairs_take_half_of_the_work_from_twice_the_width_on(open_app):
     app = open_app("cost", section="parts", cost_d=256, cost_n=300)
     assert translator("en")("cost.parts_found", n="512") in said(app)
-    pairs, matrices, near = figure(app, 0)["data"]
+    pairs, matrices, near = lines(app, "parts")
     assert dict(zip(pairs["x"], pairs["y"], strict=True))[512] == 0.5
     assert [a + b for a, b in zip(pairs["y"], matrices["y"], strict=True)] == pytest.approx([1] * len(pairs["x"]))
     assert max(near["y"]) < 0.01
@@ -248,10 +248,10 @@ def test_a_measurement_from_end_to_end(open_app):
     assert list(results["layer"]) == [t(f"cost.c_{name}") for name in ("naive", "sdpa", "convolution", "gru", "lstm")]
     assert set(results["lengths"]) == {"4 – 16"}
     assert all("±" in value for value in results["time"])
-    points = [line for line in figure(app, 0)["data"] if line["mode"] == "markers"]
+    points = [line for line in lines(app, "times") if line["dash"] is None]
     assert [line["x"] for line in points] == [[4, 8, 16]] * 5
     assert app.button(key="measure").label == t("cost.again")
-    square = figure(app, 1)["data"][-1]
+    square = lines(app, "peaks")[-1]
     assert square["y"] == [4 * 2 * n * n / 2**20 for n in (4, 8, 16)], "in MiB, as everywhere on the page"
 
 

@@ -122,7 +122,7 @@ def test_what_is_downloaded_is_the_trace(visit, new_page, tmp_path):
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_a_figure_is_saved_as_chosen(visit, kind):
-    page = visit("cost", image=kind, section="growth")
+    page = visit("block", image=kind, section="points")
     figure = page.get_by_test_id("stPlotlyChart").first
     figure.scroll_into_view_if_needed()
     figure.hover()

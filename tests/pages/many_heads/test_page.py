@@ -1,7 +1,5 @@
 """Why many heads: what the sections say is what the core computes, on every kind of layer."""
 
-import json
-
 import pytest
 import torch
 
@@ -10,7 +8,7 @@ from pages.many_heads import differ, inputs
 from pages.many_heads.logic import turns
 from pages.many_heads.page import PAGE
 from pages.many_heads.patterns import PATTERNS
-from tests.running import bar_charts, checked, sentences_of
+from tests.running import bar_charts, checked, line_charts, sentences_of
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import part, share
@@ -25,11 +23,6 @@ SEEDED = {"source": "words", "text": "one two three four five two", "n_heads": 4
 
 def said(app):
     return sentences_of(app)
-
-
-def figure(app, key):
-    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(f"-{key}")]
-    return json.loads(chart.proto.spec)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -119,7 +112,7 @@ def test_a_heads_rank_is_its_width(open_app):
         assert int((strengths > 1e-5 * strengths[0]).sum()) == 32
     app = open_app("many_heads", section="rank", head=5)
     assert T("many_heads.rank.found", head=5, rank=32, d_k=32, d=384) in said(app)
-    drawn = figure(app, "rank")["data"][0]
+    (drawn,) = line_charts(app)["rank"]["lines"]
     assert len(drawn["x"]) == 64, "as many again, of which nothing is left"
 
 

@@ -1,13 +1,10 @@
 """The Sharing page: one G for everything on it, checks that hold and break when they should, counts that are right."""
 
-import base64
-import json
 import re
 from dataclasses import replace
 from html import unescape
 from urllib.parse import parse_qsl, urlsplit
 
-import numpy as np
 import pytest
 import torch
 
@@ -18,7 +15,7 @@ from pages.share_kv.page import PAGE
 from tests.links.shown import shown
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
-from tests.running import bar_charts, checked, everything, sentences_of
+from tests.running import bar_charts, checked, everything, line_charts, sentences_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.heads import HeadWeights, multi_head
@@ -41,15 +38,6 @@ def view(app, name):
     """What a view in the browser is sent."""
     found = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(f".{name}")]
     return unpack(found[0].bytes)
-
-
-def charts(app):
-    """What each figure shows, by its key."""
-    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
-
-
-def numbers(array):
-    return np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"])
 
 
 def lines(app, section):
@@ -210,14 +198,14 @@ class TestPublished:
         assert T("share_kv.encoder") in [one.value for one in app.caption]
 
     def test_curves(self, open_app):
-        curves = charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=1))["growth"]["data"]
+        curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=1))["growth"]["lines"]
         own = T("share_kv.as_published", name="G = 8 · GQA")
         assert [one["name"] for one in curves] == ["G = 64 · MHA", own, "G = 1 · MQA"]
         assert curves[1]["y"][-1] == pytest.approx(327.68)  # GB, at a million tokens
 
     @pytest.mark.parametrize(("G", "drawn"), [(4, True), (3, False)])
     def test_the_g_of_the_page_has_a_curve_where_it_divides_the_heads(self, open_app, G, drawn):
-        curves = charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=G))["growth"]["data"]
+        curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=G))["growth"]["lines"]
         assert (f"G = {G} · GQA" in [one["name"] for one in curves]) == drawn
 
     def test_a_model_brings_its_own_layers(self, open_app):

@@ -1,8 +1,5 @@
 """The Stacking page without a browser: its checks hold, its pictures are the core's, its state is its link."""
 
-import base64
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -43,18 +40,6 @@ def strips(app):
             maps = torch.tensor(blocks["values"]).reshape(-1, header["n"], header["n"])
             found |= {panel["title"]: each for panel, each in zip(header["maps"], maps, strict=True)}
     return found
-
-
-def figure(app, key):
-    """The figure of this key."""
-    (chart,) = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(f"-{key}")]
-    return json.loads(chart.proto.spec)
-
-
-def numbers(array):
-    """What plotly packed, as it was."""
-    shape = [int(n) for n in str(array.get("shape", "-1")).split(",")]
-    return np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"]).reshape(shape)
 
 
 def table(app, key):

@@ -1,71 +1,36 @@
-// Bars: a number for each name, of one series or several side by side. Pointing at a place, or going to it by the arrow
-// keys, reads it off.
+// Bars: a number for each name, of one series or several side by side.
 
 import { unpack } from "../lib/bytes.js";
-import { line, start } from "../lib/canvas.js";
-import { css, theme } from "../lib/colour.js";
-import { element, walkCells } from "../lib/dom.js";
+import { line } from "../lib/canvas.js";
+import { AWAY, Chart, TEXT, TITLE, faint } from "../lib/chart.js";
+import { css } from "../lib/colour.js";
 import { mount } from "../lib/mount.js";
 import { columnNames } from "../lib/names.js";
-import { place } from "../lib/place.js";
+import { tickNames, ticks, written } from "../lib/ticks.js";
 
-const TEXT = 12, AWAY = 6, TITLE = 20, NAMES = 90; // pixels: of letters, and of what stands around the bars
-const GAP = 0.2, STEPS = 5; // the share of a place that is left free, and about how many lines there are
+const NAMES = 90; // pixels: at most for names that stand upright
+const GAP = 0.2; // the share of a place that is left free
 const LEAST = 0.001; // what is smaller has too few digits behind the point
 
-export default mount((parent) => new Bars(parent), unpack);
+export default mount((parent) => new Bars(parent, "bars"), unpack);
 
-/** Round numbers from the lowest to the highest, about five of them. */
-export function ticks(low, high) {
-  const rough = (high - low) / STEPS, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((times) => times * power >= rough * 0.999) * power;
-  const found = [];
-  for (let i = Math.ceil(low / step - 1e-6); i * step <= high + step * 1e-6; i++) found.push(Number((i * step).toPrecision(9)));
-  return found;
-}
-
-class Bars {
-  constructor(parent) {
-    this.root = element("div", "bars");
-    this.root.bars = this; // for the browser's tests: they read the numbers back
-    this.legend = element("div", "legend");
-    this.picture = element("div", "picture", { role: "application", tabindex: "0" });
-    this.canvas = element("canvas");
-    this.tip = element("div", "tip", { hidden: "" });
-    this.live = element("p", "live", { "aria-live": "polite" });
-    this.picture.append(this.canvas);
-    this.root.append(this.legend, this.picture, this.tip, this.live);
-    parent.append(this.root);
-    this.picture.addEventListener("pointermove", (event) => this.look(this.#under(event)));
-    this.picture.addEventListener("pointerdown", (event) => this.look(this.#under(event)));
-    for (const name of ["pointerleave", "blur"]) this.picture.addEventListener(name, () => this.look(null));
-    const from = () => ({ at: this.at === null ? null : [0, this.at], size: [1, this.data.labels.length] });
-    walkCells(this.picture, from, ([, at]) => {
-      this.look(at);
-      this.live.textContent = this.tip.textContent;
-    });
-    this.watch = new ResizeObserver(() => this.draw());
-    this.watch.observe(this.root);
-    this.at = null;
-  }
-
-  close() {
-    this.watch.disconnect();
-    this.root.remove();
-  }
-
+class Bars extends Chart {
   receive(data) {
-    this.data = data;
     this.areCounts = data.values.every((value) => Number.isInteger(value) || Number.isNaN(value));
-    this.picture.setAttribute("aria-label", data.words.alt);
-    this.legend.replaceChildren(...(data.series.length > 1 ? data.series.map((name, i) => this.#key(name, i)) : []));
-    this.look(null);
+    super.receive(data);
   }
 
-  #key(name, i) {
-    const made = element("span", "keyed"), swatch = element("span", "swatch");
-    swatch.style.backgroundColor = this.#hue(i, 0);
-    made.append(swatch, name);
-    return made;
+  series() {
+    return this.data.series.length > 1 ? this.data.series : [];
+  }
+
+  swatch(context, i, { width, height }) {
+    context.fillStyle = this.#hue(i, 0);
+    context.fillRect(0, 0, width, height);
+  }
+
+  count() {
+    return this.data.labels.length;
   }
 
   #hue(series, at) {
@@ -83,103 +48,69 @@ class Bars {
     return [{ columns: [title, ...series], rows: labels.map((label, at) => [label, ...series.map((_, i) => this.#value(i, at))]) }];
   }
 
-  /** Where everything stands in a picture of this width. */
-  #measure(context, width) {
+  measure(context, width) {
     const { labels, values, top: most, height, title, value_title: upright } = this.data, known = values.filter(Number.isFinite);
-    const low = Math.min(0, ...known), above = most ?? Math.max(0, ...known), high = above > low ? above : 1, marks = ticks(low, high);
+    const low = Math.min(0, ...known), above = most ?? Math.max(0, ...known), high = above > low ? above : 1, marks = ticks(low, high), names = tickNames(marks);
     const wide = (text) => context.measureText(text).width;
-    const left = Math.max(...marks.map((mark) => wide(written(mark)))) + 2 * AWAY + (upright ? TITLE : 0), w = (width - left - AWAY) / labels.length;
+    const left = Math.max(...names.map(wide)) + 2 * AWAY + (upright ? TITLE : 0), w = (width - left - AWAY) / labels.length;
     const longest = labels.reduce((longest, label) => Math.max(longest, wide(label)), 0), level = longest + AWAY <= w;
-    const room = level ? TEXT + 2 * AWAY : Math.min(longest + 3 * AWAY, NAMES), bottom = height - room - (title ? TITLE : 0);
-    return { left, w, low, high, marks, level, room, bottom, wide: w * labels.length, y: (value) => TEXT + ((high - value) / (high - low)) * (bottom - TEXT) };
+    const room = level ? TEXT + 2 * AWAY : Math.min(longest + 3 * AWAY, NAMES), bottom = height - room - (title ? TITLE : 0), top = TEXT;
+    return { left, w, low, high, marks, names, level, room, bottom, top, wide: w * labels.length, y: (value) => top + ((high - value) / (high - low)) * (bottom - top) };
   }
 
-  draw() {
-    const width = this.root.clientWidth;
-    if (!width || !this.data) return;
-    this.canvas.style.height = `${this.data.height}px`;
-    const colours = theme(this.root), { context } = start(this.canvas, colours);
-    this.place = this.#measure(context, width);
-    if (this.at !== null) this.#light(context);
+  paint(context) {
+    const { left, w, top, bottom } = this.place, { title, value_title: upright } = this.data;
+    if (this.at !== null) faint(context, () => context.fillRect(left + this.at * w, top, w, bottom - top), 0.1);
     this.#lines(context);
+    context.save();
     this.#bars(context);
-    this.#names(context, colours);
-  }
-
-  #light(context) {
-    const { left, w, bottom } = this.place;
-    context.globalAlpha = 0.1;
-    context.fillRect(left + this.at * w, TEXT, w, bottom - TEXT);
-    context.globalAlpha = 1;
+    context.restore();
+    this.#names(context);
+    this.titles(context, title, upright);
   }
 
   #lines(context) {
-    const { left, wide, marks, y } = this.place;
+    const { left, wide, marks, names, y } = this.place;
     [context.textAlign, context.textBaseline] = ["right", "middle"];
-    for (const mark of marks) {
-      context.globalAlpha = mark === 0 ? 0.5 : 0.15;
-      line(context, left, y(mark), left + wide, y(mark));
-      context.globalAlpha = 1;
-      context.fillText(written(mark), left - AWAY, y(mark));
-    }
+    marks.forEach((mark, i) => {
+      faint(context, () => line(context, left, y(mark), left + wide, y(mark)), mark === 0 ? 0.5 : 0.15);
+      context.fillText(names[i], left - AWAY, y(mark));
+    });
   }
 
   #bars(context) {
     const { left, w, y } = this.place, { labels, series } = this.data, thick = ((1 - GAP) * w) / series.length;
-    series.forEach((_, i) => labels.forEach((_, at) => {
+    series.forEach((name, i) => labels.forEach((_, at) => {
       const value = this.#value(i, at);
-      if (!Number.isFinite(value)) return;
+      if (!Number.isFinite(value) || this.away.has(name)) return;
       context.fillStyle = this.#hue(i, at);
       context.fillRect(left + (at + GAP / 2) * w + i * thick, Math.min(y(0), y(value)), thick, Math.abs(y(value) - y(0)));
     }));
   }
 
-  #names(context, colours) {
-    const { left, w, wide, bottom, room, level } = this.place, { labels, title, value_title: upright, height } = this.data;
-    context.fillStyle = context.strokeStyle = colours.text;
-    if (level) {
-      [context.textAlign, context.textBaseline] = ["center", "top"];
-      labels.forEach((label, at) => context.fillText(label, left + (at + 0.5) * w, bottom + AWAY));
-    } else columnNames(context, labels, left, bottom, room, w, "below");
-    [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
-    context.fillText(title, left + wide / 2, height - AWAY);
-    context.save();
-    context.translate(TEXT, (TEXT + bottom) / 2);
-    context.rotate(-Math.PI / 2);
-    context.fillText(upright, 0, 0, bottom);
-    context.restore();
+  #names(context) {
+    const { left, w, bottom, room, level } = this.place, { labels } = this.data;
+    if (!level) return columnNames(context, labels, left, bottom, room, w, "below");
+    [context.textAlign, context.textBaseline] = ["center", "top"];
+    labels.forEach((label, at) => context.fillText(label, left + (at + 0.5) * w, bottom + AWAY));
+  }
+
+  under([x, y]) {
+    const { left, w, bottom } = this.place, at = Math.floor((x - left) / w);
+    return at >= 0 && at < this.count() && y <= bottom ? at : null;
+  }
+
+  read(at) {
+    const { labels, series } = this.data, { left, w, y } = this.place, shown = series.map((name, i) => [name, i]).filter(([name]) => !this.away.has(name));
+    const values = shown.map(([name, i]) => (series.length > 1 ? `${name} ${this.#read(i, at)}` : this.#read(i, at)));
+    const heights = shown.map(([, i]) => y(this.#value(i, at) || 0));
+    return { text: `${labels[at]}: ${values.join(" · ")}`, x: left + (at + 0.5) * w, y: Math.min(y(0), ...heights) };
   }
 
   /** A value as it is read off: four digits behind the point, or, of what is smaller than these show, four in all. */
   #read(series, at) {
     const value = this.#value(series, at), isSmall = value !== 0 && Math.abs(value) < LEAST;
     if (!Number.isFinite(value)) return "–";
-    return written(this.areCounts || isSmall ? Number(value.toPrecision(4)) : value.toFixed(4));
+    return this.areCounts || isSmall ? written(Number(value.toPrecision(4))) : value.toFixed(4).replace("-", "−");
   }
-
-  /** The place under the pointer; null beside the bars. */
-  #under(event) {
-    if (!this.place) return null;
-    const { left, w, bottom } = this.place, [x, y] = place(this.canvas, event), at = Math.floor((x - left) / w);
-    return at >= 0 && at < this.data.labels.length && y <= bottom ? at : null;
-  }
-
-  /** Read a place off, or none. */
-  look(at) {
-    const { labels, series } = this.data;
-    this.at = at;
-    this.draw();
-    this.tip.hidden = at === null;
-    if (at === null || !this.place) return;
-    const values = series.map((name, i) => (series.length > 1 ? `${name} ${this.#read(i, at)}` : this.#read(i, at)));
-    this.tip.textContent = `${labels[at]}: ${values.join(" · ")}`;
-    const { left, w, y } = this.place, free = this.root.clientWidth - this.tip.offsetWidth;
-    this.tip.style.left = `${Math.max(0, Math.min(free, left + (at + 0.5) * w - this.tip.offsetWidth / 2))}px`;
-    const heights = series.map((_, i) => y(this.#value(i, at) || 0)), above = this.picture.offsetTop + Math.min(...heights) - this.tip.offsetHeight - AWAY;
-    this.tip.style.top = `${Math.max(0, above)}px`;
-  }
-}
-
-function written(value) {
-  return String(value).replaceAll("-", "−");
 }

@@ -1,0 +1,67 @@
+"""Lines on a page: read off by pointer and keyboard, taken away by their names, on axes that are as they are told."""
+
+import pytest
+from playwright.sync_api import expect
+
+from viz.text import translator
+
+T = translator("en")
+
+AT = "({ lines: { place: { x, y } } }, [at, value]) => ({ x: x(at), y: y(value) })"
+SEEN = "({ lines: { seen } }) => seen.map(({ name }) => name)"
+PLACE = "({ lines: { place: { x, y } } }) => [x(1), x(10), x(100), y(1e4), y(1e6), y(1e8)]"
+
+
+@pytest.fixture
+def growth(visit):
+    """Five series over the length of a text, on two logarithmic axes, at the sizes of the 2017 paper."""
+    page = visit("cost", section="growth", viewport=(1280, 900))
+    drawn = page.locator(".st-key-growth .lines")
+    expect(drawn).to_be_visible()
+    return drawn
+
+
+def test_a_power_is_a_straight_line_on_logarithmic_axes(growth):
+    x1, x10, x100, y4, y6, y8 = growth.evaluate(PLACE)
+    assert x100 - x10 == pytest.approx(x10 - x1)
+    assert y8 - y6 == pytest.approx(y6 - y4)
+    assert y6 < y4, "more is higher"
+    assert growth.evaluate("({ lines: { place: { xs, ys } } }) => [xs.names[1], ys.names[1]]") == ["10", "10⁴"]
+
+
+def test_a_place_is_read_off_by_the_pointer_and_by_the_arrow_keys(growth):
+    lines = growth.evaluate("({ lines: { data } }) => data.lines")
+    attention = lines[0]
+    assert attention["x"][:3] == [1, 2, 4] and attention["y"][:3] == [512, 2048, 8192], "n²d"
+    growth.locator(".picture canvas").hover(position=growth.evaluate(AT, [4, 8192]))
+    tip = growth.locator(".tip")
+    expect(tip).to_contain_text(f"{attention['name']}: n = 4: 8,192")
+    assert len(tip.inner_text().splitlines()) == 4, "the dots have nothing there"
+    growth.page.mouse.move(0, 0)
+    expect(tip).to_be_hidden()
+    growth.locator(".picture").focus()
+    for _ in range(2):
+        growth.page.keyboard.press("ArrowRight")
+    expect(growth.locator(".live")).to_contain_text(f"{attention['name']}: n = 2: 2,048")
+
+
+def test_a_name_takes_its_line_away_and_brings_it_back_and_the_axes_stay(growth):
+    names, place = growth.evaluate(SEEN), growth.evaluate(PLACE)
+    key = growth.locator(".legend").get_by_role("button", name=T("cost.self_attention"), exact=True)
+    expect(key).to_have_attribute("aria-pressed", "true")
+    key.click()
+    expect(key).to_have_attribute("aria-pressed", "false")
+    assert growth.evaluate(SEEN) == names[1:]
+    assert growth.evaluate(PLACE) == place
+    key.press("Enter")
+    assert growth.evaluate(SEEN) == names
+
+
+def test_a_name_takes_its_bars_away(visit):
+    drawn = visit("stacking", section="layer_sharing").locator(".bars").first
+    keys = drawn.locator(".legend button")
+    keys.first.click()
+    drawn.locator(".picture").focus()
+    drawn.page.keyboard.press("ArrowRight")
+    expect(drawn.locator(".live")).to_contain_text(keys.last.inner_text())
+    expect(drawn.locator(".live")).not_to_contain_text(keys.first.inner_text())

@@ -1,0 +1,78 @@
+// What the axes of charts say, by hand.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { columnNames } from "../../../viz/components/client/lib/names.js";
+import { logTicks, tickNames, ticks, written } from "../../../viz/components/client/lib/ticks.js";
+import { levelLabels } from "../../../viz/components/client/lines/labels.js";
+import { scale } from "../../../viz/components/client/lines/scale.js";
+
+const EVEN = { log: false, limits: null, ticks: null, from_zero: false, reversed: false };
+
+function near(found, expected) {
+  assert.ok(Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
+}
+
+test("ticks are round numbers, and as far apart as they must be", () => {
+  assert.deepEqual(ticks(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+  assert.deepEqual(ticks(-0.3, 1.02), [0, 0.5, 1]);
+  assert.deepEqual(ticks(0, 131), [0, 50, 100]);
+  assert.deepEqual(ticks(0, 2), [0, 0.5, 1, 1.5, 2]);
+  assert.deepEqual(ticks(0, 2, 1), [0, 1, 2]);
+});
+
+test("a logarithmic axis has powers of ten, or smaller steps where there are few", () => {
+  assert.deepEqual(logTicks(0.5, 20000), [1, 10, 100, 1000, 10000]);
+  assert.deepEqual(logTicks(1, 1e16), [1, 1e3, 1e6, 1e9, 1e12, 1e15]);
+  assert.deepEqual(logTicks(3, 60), [5, 10, 20, 50]);
+  assert.deepEqual(logTicks(6, 9), [6, 7, 8, 9]); // as an even one
+});
+
+test("numbers are written in thousands, long ones as powers of ten, and on an axis all in one way", () => {
+  assert.deepEqual([0, 0.25, -17, 1234.5, 999999, 2.5e-7, -1e6, -3e12].map(written), ["0", "0.25", "−17", "1,234.5", "999,999", "2.5·10⁻⁷", "−10⁶", "−3·10¹²"]);
+  assert.deepEqual(tickNames([0.1, 1000]), ["0.1", "1,000"]);
+  assert.deepEqual(tickNames([1, 1000, 1e6]), ["10⁰", "10³", "10⁶"]);
+  assert.deepEqual(tickNames([0, 5e5, 1e6]), ["0", "5·10⁵", "10⁶"]);
+});
+
+test("an axis fits its values, leaves a margin, and ends at 0 or at its limits where it is told to", () => {
+  const fitted = scale(EVEN, [10, NaN, 20], 0.05);
+  near(fitted.share(9.5), 0);
+  near(fitted.share(20.5), 1);
+  assert.deepEqual(fitted.marks, [10, 12, 14, 16, 18, 20]);
+  assert.deepEqual(scale(EVEN, [0, 1, 2], 0).marks, [0, 1, 2]); // nothing stands between two layers
+  near(scale({ ...EVEN, from_zero: true }, [10, 20], 0.05).share(0), 0);
+  near(scale({ ...EVEN, from_zero: true }, [-10, -20], 0.05).share(0), 1);
+  near(scale({ ...EVEN, reversed: true, limits: [0, 4] }, [], 0).share(1), 0.75);
+  const log = scale({ ...EVEN, log: true }, [1, 0, 10000, -3], 0);
+  near(log.share(100), 0.5);
+  assert.deepEqual(log.marks, [1, 10, 100, 1000, 10000]);
+  assert.deepEqual(scale({ ...EVEN, log: true, ticks: [2, 8, 512] }, [2, 8], 0).marks, [2, 8]); // what lies beyond is left out
+});
+
+test("an axis of one value, of equal ones or of none", () => {
+  near(scale(EVEN, [7], 0.05).share(7), 0.5);
+  near(scale(EVEN, [3.5, 3.5, 3.5], 0.05).share(3.5), 0.5);
+  near(scale({ ...EVEN, from_zero: true }, [0, 0], 0.05).share(0), 0.5);
+  near(scale({ ...EVEN, log: true }, [100], 0.05).share(100), 0.5);
+  assert.deepEqual(scale(EVEN, [NaN], 0.05).marks, [0, 0.2, 0.4, 0.6, 0.8, 1]);
+});
+
+test("names below columns are as many as have room", () => {
+  const labels = Array.from({ length: 36 }, (_, i) => `head ${i}`), shown = (cell) => {
+    const found = [];
+    const context = { measureText: (text) => ({ width: 6 * text.length }), fillText: (text) => found.push(text), save() {}, restore() {}, translate() {}, rotate() {} };
+    columnNames(context, labels, 0, 0, 90, cell, "below");
+    return found;
+  };
+  assert.deepEqual(shown(20), labels);
+  assert.deepEqual(shown(8), labels.filter((_, i) => i % 2 === 0));
+});
+
+test("the name of a level line stands where the next line is farther away, and not over its neighbour's", () => {
+  const sizes = [8, 24, 80, 141], labels = levelLabels(sizes.map((size) => -100 * Math.log10(size)));
+  assert.deepEqual(labels.map(({ isAbove }) => isAbove), [false, true, false, true]);
+  assert.notEqual(labels[1].column, labels[2].column); // these two stand between the same lines
+  assert.deepEqual(levelLabels([50]), [{ isAbove: true, column: 0 }]);
+});

@@ -1,0 +1,104 @@
+// What every chart over an axis has: a legend whose names take their series away and bring them back, a picture, and what is
+// read off it by pointing at a place or by going there with the arrow keys.
+
+import { start } from "./canvas.js";
+import { theme } from "./colour.js";
+import { element, walkCells } from "./dom.js";
+import { place } from "./place.js";
+
+export const TEXT = 12, AWAY = 6, TITLE = 20; // pixels: of letters, and of what stands around the picture
+
+/** A chart says for itself `series()`, the names that have a key; `swatch(context, i, size)`, which draws one; `count()` of
+ * the places to be read off; `measure(context, width)` and `paint(context, colours)`; `under([x, y])`, the place there or
+ * null; and `read(at)`, the {text, x, y} of a place. */
+export class Chart {
+  constructor(parent, name) {
+    this.root = element("div", `chart ${name}`);
+    this.root[name] = this; // for the browser's tests: they read the numbers back
+    this.legend = element("div", "legend");
+    this.picture = element("div", "picture", { role: "application", tabindex: "0" });
+    this.canvas = element("canvas");
+    this.tip = element("div", "tip", { hidden: "" });
+    this.live = element("p", "live", { "aria-live": "polite" });
+    this.picture.append(this.canvas);
+    this.root.append(this.legend, this.picture, this.tip, this.live);
+    parent.append(this.root);
+    for (const name of ["pointermove", "pointerdown"]) this.picture.addEventListener(name, (event) => this.look(this.place ? this.under(place(this.canvas, event)) : null));
+    for (const name of ["pointerleave", "blur"]) this.picture.addEventListener(name, () => this.look(null));
+    walkCells(this.picture, () => ({ at: this.at === null ? null : [0, this.at], size: [1, this.count()] }), ([, at]) => {
+      this.look(at);
+      this.live.textContent = this.tip.textContent;
+    });
+    [this.at, this.away] = [null, new Set()]; // what is read off, and the series that are not shown
+    this.watch = new ResizeObserver(() => this.draw());
+    this.watch.observe(this.root);
+  }
+
+  close() {
+    this.watch.disconnect();
+    this.root.remove();
+  }
+
+  receive(data) {
+    this.data = data;
+    this.picture.setAttribute("aria-label", data.words.alt);
+    this.legend.replaceChildren(...this.series().map((name, i) => this.#key(name, i)));
+    this.look(null);
+  }
+
+  #key(name, i) {
+    const made = element("button", "", { type: "button", "aria-pressed": String(!this.away.has(name)) });
+    made.append(element("canvas"), name);
+    made.addEventListener("click", () => {
+      if (!this.away.delete(name)) this.away.add(name);
+      made.setAttribute("aria-pressed", String(!this.away.has(name)));
+      this.look(null);
+    });
+    return made;
+  }
+
+  draw() {
+    const width = this.root.clientWidth;
+    if (!width || !this.data) return;
+    this.canvas.style.height = `${this.data.height}px`;
+    const colours = theme(this.root), { context } = start(this.canvas, colours);
+    this.place = this.measure(context, width);
+    this.paint(context, colours);
+    this.legend.querySelectorAll("canvas").forEach((swatch, i) => {
+      const { context, ...size } = start(swatch, colours);
+      this.swatch(context, i, size);
+    });
+  }
+
+  /** What an axis is called: below the picture, or upright beside it. */
+  titles(context, across, upright) {
+    const { left, bottom, wide, top } = this.place;
+    [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
+    context.fillText(across, left + wide / 2, this.data.height - AWAY, wide);
+    context.save();
+    context.translate(TEXT, (top + bottom) / 2);
+    context.rotate(-Math.PI / 2);
+    context.fillText(upright, 0, 0, bottom);
+    context.restore();
+  }
+
+  /** Read a place off, or none. */
+  look(at) {
+    this.at = at !== null && at < this.count() ? at : null;
+    this.draw();
+    this.tip.hidden = this.at === null || !this.place;
+    if (this.tip.hidden) return;
+    const { text, x, y } = this.read(this.at);
+    this.tip.textContent = text;
+    const free = this.root.clientWidth - this.tip.offsetWidth;
+    this.tip.style.left = `${Math.max(0, Math.min(free, x - this.tip.offsetWidth / 2))}px`;
+    this.tip.style.top = `${Math.max(0, this.picture.offsetTop + y - this.tip.offsetHeight - AWAY)}px`;
+  }
+}
+
+/** Draw what lies behind the values. */
+export function faint(context, draw, opacity = 0.15) {
+  context.globalAlpha = opacity;
+  draw();
+  context.globalAlpha = 1;
+}

@@ -1,0 +1,165 @@
+// Lines over an axis, with bands around them and marks laid over them.
+
+import { line } from "../lib/canvas.js";
+import { AWAY, Chart, TEXT, TITLE, faint } from "../lib/chart.js";
+import { css } from "../lib/colour.js";
+import { fill } from "../lib/dom.js";
+import { mount } from "../lib/mount.js";
+import { tickNames, written } from "../lib/ticks.js";
+import { levelLabels } from "./labels.js";
+import { scale } from "./scale.js";
+import { drawBand, drawLine, drawSign } from "./signs.js";
+
+const APART = 16; // pixels between the labels of two marks
+const COLUMN = 0.2; // how far right the second of two labels of level lines stands, as a share of the way
+const MARGIN = 0.05, BAND = 0.15, THICK = 2; // what is left free beyond the values, a band's opacity, a line's pixels
+
+export default mount((parent) => new Lines(parent, "lines"));
+
+class Lines extends Chart {
+  receive(data) {
+    const numbers = (row) => row && row.map((value) => value ?? NaN);
+    this.every = data.lines.map((one) => ({ ...one, y: numbers(one.y), low: numbers(one.low), high: numbers(one.high) }));
+    this.keyed = data.legend ? this.every.filter(({ listed }) => listed) : [];
+    super.receive(data);
+  }
+
+  series() {
+    return this.keyed.map(({ name }) => name);
+  }
+
+  swatch(context, i, { width, height }) {
+    this.#stroke(context, this.keyed[i], [[0, height / 2], [width, height / 2]], [[width / 2, height / 2]]);
+  }
+
+  count() {
+    return this.along.length;
+  }
+
+  look(at) {
+    this.seen = this.every.filter(({ name }) => !this.away.has(name));
+    this.along = [...new Set(this.seen.flatMap(({ x, y }) => x.filter((_, i) => Number.isFinite(y[i]))))].sort((a, b) => a - b);
+    super.look(at);
+  }
+
+  /** For the menu of the picture: a row for each point. */
+  asTables() {
+    const { x, y } = this.data, rows = this.seen.flatMap((one) => one.x.map((at, i) => [one.name, at, one.y[i]]));
+    return [{ columns: ["", x.title, y.title], rows }];
+  }
+
+  measure(context, width) {
+    const { x: across, y: up, height } = this.data, { every } = this; // the axes stay when a line is taken away
+    const hasSigns = every.some(({ marker }) => marker > 0);
+    const xs = scale(across, every.flatMap(({ x }) => x), hasSigns ? MARGIN / 2 : 0);
+    const ys = scale(up, every.flatMap(({ y, low, high }) => [...y, ...(low ?? []), ...(high ?? [])]), MARGIN);
+    [xs.names, ys.names] = [tickNames(xs.marks), tickNames(ys.marks)];
+    const left = Math.max(...ys.names.map((name) => context.measureText(name).width), 0) + 2 * AWAY + (up.title ? TITLE : 0), top = TEXT;
+    const bottom = height - TEXT - 2 * AWAY - (across.title ? TITLE : 0), wide = width - left - 2 * AWAY;
+    return { left, bottom, wide, top, xs, ys, x: (value) => left + xs.share(value) * wide, y: (value) => bottom - ys.share(value) * (bottom - top) };
+  }
+
+  paint(context, colours) {
+    this.#axes(context);
+    this.titles(context, this.data.x.title, this.data.y.title);
+    for (const one of this.seen) this.#series(context, one);
+    this.#marks(context, colours);
+    if (this.at !== null) this.#light(context, colours);
+  }
+
+  #axes(context) {
+    const { left, bottom, wide, top, xs, ys, x, y } = this.place, { x: across, y: up } = this.data;
+    [context.textAlign, context.textBaseline] = ["right", "middle"];
+    ys.marks.forEach((mark, i) => {
+      if (up.grid) faint(context, () => line(context, left, y(mark), left + wide, y(mark)));
+      context.fillText(ys.names[i], left - AWAY, y(mark));
+    });
+    faint(context, () => line(context, left, bottom, left + wide, bottom));
+    [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
+    let end = -Infinity;
+    xs.marks.forEach((mark, i) => {
+      if (across.grid) faint(context, () => line(context, x(mark), top, x(mark), bottom));
+      const half = context.measureText(xs.names[i]).width / 2;
+      if (x(mark) - half < end) return; // it would lie on the one before
+      context.fillText(xs.names[i], x(mark), bottom + AWAY + TEXT);
+      end = x(mark) + half + AWAY;
+    });
+  }
+
+  #stroke(context, { colour, dash, marker, symbol }, points, signs) {
+    [context.strokeStyle, context.fillStyle, context.lineWidth] = [css(colour), css(colour), THICK];
+    if (dash) drawLine(context, points, dash);
+    if (marker) for (const [x, y] of signs) if (Number.isFinite(y)) drawSign(context, symbol, x, y, marker);
+  }
+
+  #series(context, one) {
+    const { x, y, left, bottom, wide, top } = this.place, points = one.x.map((at, i) => [x(at), y(one.y[i])]);
+    context.save();
+    context.beginPath();
+    context.rect(left - AWAY, top - AWAY, wide + 2 * AWAY, bottom - top + 2 * AWAY);
+    context.clip();
+    if (one.low) {
+      const edge = (values) => one.x.map((at, i) => [x(at), y(values[i])]).filter(([, height]) => Number.isFinite(height));
+      context.fillStyle = css(one.colour, BAND);
+      drawBand(context, [...edge(one.high), ...edge(one.low).reverse()]);
+    }
+    this.#stroke(context, one, points, points);
+    context.restore();
+  }
+
+  /** Upright and level lines, and dots, each with its label beside it. */
+  #marks(context, colours) {
+    const { left, bottom, wide, top, x, y } = this.place, { marks, grey } = this.data;
+    [context.strokeStyle, context.fillStyle, context.lineWidth] = [css(grey, 0.9), colours.text, 1.5];
+    const write = (text, at, align, baseline) => {
+      [context.textAlign, context.textBaseline] = [align, baseline];
+      context.fillText(text, ...at);
+    };
+    for (const mark of marks.filter((mark) => mark.x !== null && mark.y !== null)) {
+      drawSign(context, "circle", x(mark.x), y(mark.y), 8);
+      write(mark.label, [x(mark.x), y(mark.y) - AWAY], "center", "alphabetic");
+    }
+    marks.filter((mark) => mark.y === null).forEach((mark, i) => {
+      drawLine(context, [[x(mark.x), top], [x(mark.x), bottom]], "dot");
+      const isRight = x(mark.x) > left + wide / 2; // the label stands on the side of the middle
+      write(mark.label, [x(mark.x) + (isRight ? -AWAY / 2 : AWAY / 2), top + APART * i], isRight ? "right" : "left", "top");
+    });
+    const levels = marks.filter((mark) => mark.x === null), heights = levels.map((mark) => y(mark.y));
+    levelLabels(heights).forEach(({ isAbove, column }, i) => {
+      drawLine(context, [[left, heights[i]], [left + wide, heights[i]]], "dot");
+      write(levels[i].label, [left + AWAY + COLUMN * wide * column, heights[i] + (isAbove ? -AWAY / 2 : AWAY / 2)], "left", isAbove ? "alphabetic" : "top");
+    });
+  }
+
+  #light(context, colours) {
+    const { bottom, top, x, y } = this.place, at = this.along[this.at];
+    [context.strokeStyle, context.lineWidth] = [colours.text, 1];
+    faint(context, () => line(context, x(at), top, x(at), bottom), 0.4);
+    for (const [one, value] of this.#there(at)) {
+      context.fillStyle = css(one.colour);
+      drawSign(context, "circle", x(at), y(value), 8);
+    }
+  }
+
+  /** The lines that have a value at a place, each with it. */
+  #there(at) {
+    return this.seen.map((one) => [one, one.y[one.x.indexOf(at)]]).filter(([, value]) => Number.isFinite(value));
+  }
+
+  /** The nearest place with a value; null beside the lines. */
+  under([across, down]) {
+    const { left, bottom, wide, top, x } = this.place;
+    if (!this.along.length || across < left - AWAY || across > left + wide + AWAY || down > bottom || down < top) return null;
+    const far = this.along.map((at) => Math.abs(x(at) - across));
+    return far.indexOf(Math.min(...far));
+  }
+
+  read(at) {
+    const place = this.along[at], there = this.#there(place), { x, y } = this.place;
+    const said = there.map(([one, value]) => {
+      const text = fill(one.says, { x: written(place), y: written(Number(value.toPrecision(4))) });
+      return this.seen.length > 1 ? `${one.name}: ${text}` : text;
+    });
+    return { text: said.join("\n"), x: x(place), y: Math.min(...there.map(([, value]) => y(value))) };
+  }
+}

@@ -1,0 +1,47 @@
+"""What a line chart in the browser is sent: its numbers as they are, and how each line looks."""
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from viz.figures.line_chart import LineChart, Series, Values
+from viz.figures.palette import GREY
+
+
+def packed(drawn: LineChart, **header: Any) -> dict[str, Any]:
+    """A chart for ``client/lines/lines.js``.
+
+    Args:
+        drawn: the chart.
+        header: ``words``, and what else the browser should know.
+    """
+    return {
+        "lines": [_line(series) for series in drawn.series],
+        "x": asdict(drawn.x),
+        "y": asdict(drawn.y),
+        "marks": [asdict(mark) for mark in drawn.marks],
+        "height": drawn.height,
+        "legend": drawn.has_legend(),
+        "grey": list(GREY),
+        **header,
+    }
+
+
+def _line(series: Series) -> dict[str, Any]:
+    has_band = series.low is not None and series.high is not None
+    return {
+        **{name: getattr(series, name) for name in ("name", "dash", "marker", "symbol", "says", "listed")},
+        "colour": list(series.colour),
+        "x": _row(series.x),
+        "y": _row(series.y),
+        "low": _row(series.low) if has_band else None,
+        "high": _row(series.high) if has_band else None,
+    }
+
+
+def _row(values: Values | None) -> list[float | None]:
+    """Numbers as JSON holds them: what is not finite is nothing."""
+    row = np.asarray(values).ravel().tolist()
+    return [value if math.isfinite(value) else None for value in row]
