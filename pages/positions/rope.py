@@ -18,7 +18,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.scene import say_error
-from viz.frame.show import show
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
 FARTHEST = 200
@@ -95,7 +95,7 @@ def _plane(context: PositionsContext, vectors: Mapping[str, tuple[Tensor, Tensor
         arrows.append(Arrow(name=t(f"positions.arrow_{who}_before"), hue=hue, faint=True, tip=tips[0]))
         arrows.append(Arrow(name=t(f"positions.arrow_{who}"), hue=hue, tip=tips[1]))
     fig = plane(arrows, x_title=t("positions.axis_dimension", i=a), y_title=t("positions.axis_dimension", i=b))
-    show(fig, key="plane", alt=t("positions.plane_alt", a=a, b=b))
+    show_lines(fig, key="plane", alt=t("positions.plane_alt", a=a, b=b))
 
 
 def _say(context: PositionsContext, chosen: Chosen, omega: float, score: float, bare: float) -> None:

@@ -22,7 +22,7 @@ from viz.figures.plane import Arrow, plane
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import in_formula, number
-from viz.frame.show import show, show_lines
+from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
 SHOWN_ROWS = 128
@@ -123,7 +123,7 @@ def _hands(context: PositionsContext, step: Step) -> None:
         arrows.append(Arrow(name=f"p({at})", hue=hue, faint=True, tip=tips[0]))
         arrows.append(Arrow(name=f"p({at + step.k})", hue=hue, tip=tips[1]))
     fig = plane(arrows, x_title=t("positions.step.sine"), y_title=t("positions.step.cosine"))
-    show(fig, key="step", alt=t("positions.step.alt", pair=step.pair, k=step.k))
+    show_lines(fig, key="step", alt=t("positions.step.alt", pair=step.pair, k=step.k))
     angle = step.k * float(frequencies(step.table.width, base=step.base)[step.pair])
     st.caption(t("positions.step.turned", pair=step.pair, angle=number(angle, 3)))
 

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.test_figure_menu import table, written
 from viz.text import translator
 
 T = translator("en")
@@ -65,3 +66,23 @@ def test_a_name_takes_its_bars_away(visit):
     drawn.page.keyboard.press("ArrowRight")
     expect(drawn.locator(".live")).to_contain_text(keys.last.inner_text())
     expect(drawn.locator(".live")).not_to_contain_text(keys.first.inner_text())
+
+
+def test_a_chart_is_saved_with_its_words_and_its_numbers(growth):
+    page, lines = growth.page, growth.evaluate("({ lines: { data } }) => data.lines")
+    head, *rows = table(page, "growth")
+    assert head == ["", T("cost.n"), T("cost.multiply_adds")]
+    assert len(rows) == sum(len(line["x"]) for line in lines)
+    assert [rows[0][0], *map(float, rows[0][1:])] == [lines[0]["name"], 1, 512]
+    texts = written(page, "growth")
+    assert {"10⁴", "n = 512", T("cost.n"), *(line["name"] for line in lines)} <= {*texts}
+
+
+def test_vectors_lie_on_a_plane_whose_circle_is_round_and_are_read_off_at_their_tips(visit):
+    drawn = visit("positions", section="rope").locator(".st-key-plane .lines")
+    expect(drawn).to_be_visible()
+    x0, x1, y0, y1 = drawn.evaluate("({ lines: { place: { x, y } } }) => [x(0), x(1), y(0), y(1)]")
+    assert x1 - x0 == pytest.approx(y0 - y1)
+    name, x, y = drawn.evaluate("({ lines: { seen: [, { name, x, y }] } }) => [name, x[0], y[0]]")
+    drawn.locator("canvas").last.hover(position={"x": x0 + x * (x1 - x0), "y": y0 + y * (y1 - y0)})
+    expect(drawn.locator(".tip")).to_contain_text(f"{name}: ({x:.4g}, {y:.4g})".replace("-", "−"))

@@ -32,8 +32,9 @@ def test_a_band_has_two_edges():
 
 
 def test_axes_and_marks_are_told_by_their_names():
-    sent = packed(chart(GAPS, marks=[Mark(x=3, label="$x"), Mark(y=5)], height=123, legend=True))
+    sent = packed(chart(GAPS, marks=[Mark(x=3, label="$x"), Mark(y=5), Mark(radius=2)], height=123, legend=True))
     assert (sent["x"]["title"], sent["x"]["log"], list(sent["x"]["ticks"])) == ("n", True, [1, 2])
     assert (sent["y"]["limits"], sent["y"]["log"], sent["y"]["reversed"]) == ((0, 1), False, False)
-    assert sent["marks"] == [{"x": 3, "y": None, "label": "$x"}, {"x": None, "y": 5, "label": ""}]
+    nothing = {"x": None, "y": None, "radius": None, "label": ""}
+    assert sent["marks"] == [nothing | {"x": 3, "label": "$x"}, nothing | {"y": 5}, nothing | {"radius": 2}]
     assert (sent["height"], sent["legend"]) == (123, True)

@@ -1,12 +1,8 @@
-"""Curves over offsets, and vectors on a plane."""
-
-import math
+"""Curves over offsets."""
 
 import torch
 
 from viz.figures.offsets import Curve, offset_curves
-from viz.figures.palette import BLUE, ORANGE
-from viz.figures.plane import Arrow, plane
 
 
 def test_a_curve_with_its_band():
@@ -35,21 +31,3 @@ def test_many_places_have_no_dots():
         offset_curves({"a": Curve(x=torch.arange(n), y=torch.ones(n))}, x_title="x", y_title="y") for n in (40, 41)
     )
     assert few.series[0].marker and not many.series[0].marker
-
-
-def test_arrows_start_at_the_origin_and_fit():
-    fig = plane(
-        [Arrow(name="q", tip=(3.0, -4.0), hue=BLUE), Arrow(name="k", tip=(0.0, 1.0), hue=ORANGE, faint=True)],
-        x_title="dimension 0",
-        y_title="dimension 1",
-    )
-    assert (fig["data"][0]["x"], fig["data"][0]["y"]) == ([0, 3.0], [0, -4.0])
-    assert fig["data"][1]["line"]["dash"] == "dot"
-    assert fig["layout"]["xaxis"]["range"][1] > 5
-    assert fig["layout"]["yaxis"]["scaleanchor"] == "x"
-    assert sorted(shape["x1"] for shape in fig["layout"]["shapes"]) == [1.0, 5.0]
-
-
-def test_vectors_of_no_length():
-    fig = plane([Arrow(name="q", tip=(0.0, 0.0), hue=BLUE)], x_title="x", y_title="y")
-    assert math.isclose(fig["layout"]["xaxis"]["range"][1], 1.0)

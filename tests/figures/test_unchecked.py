@@ -1,14 +1,15 @@
 import json
 
+import numpy as np
 import pytest
 from plotly.io import to_json
 from plotly.tools import return_figure_from_figure_or_data as what_streamlit_sends
 
-from viz.figures.palette import BLUE
-from viz.figures.plane import Arrow, plane
+from viz.figures.layout import axis, base_layout
 from viz.figures.unchecked import unchecked
 
-FIG = plane([Arrow(name="q", tip=(0.25, 0.5), hue=BLUE)], x_title="keys", y_title="weight")
+LINE = {"type": "scatter", "mode": "lines", "x": [1, 2], "y": np.array([0.25, 0.5]), "line": {"dash": "dot"}}
+FIG = {"data": [LINE], "layout": base_layout(280, xaxis=axis("keys"), yaxis=axis("weight"))}
 
 
 def test_the_browser_is_sent_the_same_as_if_every_property_had_been_checked():

@@ -23,6 +23,7 @@ def packed(drawn: LineChart, **header: Any) -> dict[str, Any]:
         "y": asdict(drawn.y),
         "marks": [asdict(mark) for mark in drawn.marks],
         "height": drawn.height,
+        "square": drawn.square,
         "legend": drawn.has_legend(),
         "grey": list(GREY),
         **header,
@@ -32,7 +33,7 @@ def packed(drawn: LineChart, **header: Any) -> dict[str, Any]:
 def _line(series: Series) -> dict[str, Any]:
     has_band = series.low is not None and series.high is not None
     return {
-        **{name: getattr(series, name) for name in ("name", "dash", "marker", "symbol", "says", "listed")},
+        **{name: getattr(series, name) for name in ("name", "dash", "marker", "symbol", "faint", "says", "listed")},
         "colour": list(series.colour),
         "x": _row(series.x),
         "y": _row(series.y),

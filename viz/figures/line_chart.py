@@ -37,8 +37,8 @@ class Axis:
 class Series:
     """A line of a chart, with signs on it if it has a ``marker``, and a band from ``low`` to ``high`` if it has them.
 
-    ``dash`` None leaves the line out, and ``marker``, the size of a sign in pixels, 0 the signs. ``says`` is what the
-    pointer reads at a point, with {x} and {y}. ``listed``: it stands in the legend.
+    ``dash`` None leaves the line out, and ``marker``, the size of a sign in pixels, 0 the signs. A ``faint`` one is
+    drawn lightly. ``says`` is what the pointer reads at a point, with {x} and {y}. ``listed``: it stands in the legend.
     """
 
     name: str
@@ -50,16 +50,21 @@ class Series:
     symbol: str = "circle"
     low: Values | None = None
     high: Values | None = None
+    faint: bool = False
     says: str = "{x}: {y}"
     listed: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A place marked on a chart: an upright line at ``x``, a level line at ``y``, or a dot where both are given."""
+    """What is marked on a chart: an upright line at ``x``, a level line at ``y``, a dot where both are given.
+
+    With a ``radius`` it is the circle around the origin, and has neither.
+    """
 
     x: float | None = None
     y: float | None = None
+    radius: float | None = None
     label: str = ""
 
 
@@ -74,6 +79,7 @@ class LineChart:
         marks: lines and dots laid over the series.
         height: in pixels.
         legend: whether there is one; None shows it where there are several series.
+        square: as wide as high, so that with equal limits a circle is round.
     """
 
     series: Sequence[Series]
@@ -82,6 +88,7 @@ class LineChart:
     marks: Sequence[Mark] = ()
     height: int = 300
     legend: bool | None = None
+    square: bool = False
 
     def has_legend(self) -> bool:
         """Whether the names of the series stand above it."""

@@ -1,12 +1,13 @@
 """Vectors on the plane of one pair of dimensions."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from viz.figures.layout import axis, base_layout
-from viz.figures.palette import GREY, plain, rgba
+from viz.figures.line_chart import Axis, LineChart, Mark, Series
+
+TIP = 9
+"""Of a vector's tip, in pixels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,33 +20,23 @@ class Arrow:
     faint: bool = False
 
 
-def plane(arrows: Sequence[Arrow], *, x_title: str, y_title: str, height: int = 380) -> dict[str, Any]:
+def plane(arrows: Sequence[Arrow], *, x_title: str, y_title: str, height: int = 380) -> LineChart:
     """Draw vectors with equal axes, and the circle each of them turns on."""
     lengths = [math.hypot(*arrow.tip) for arrow in arrows]
     reach = 1.15 * max(lengths) or 1.0
-    circles = [
-        {"type": "circle", "x0": -r, "x1": r, "y0": -r, "y1": r, "line": {"color": rgba(GREY, 0.4), "width": 1}}
-        for r in {round(length, 6) for length in lengths}
-    ]
-    equal: dict[str, Any] = {"limits": (-reach, reach), "zeroline": True, "constrain": "domain"}
-    layout = base_layout(
-        height,
-        xaxis=axis(x_title, **equal),
-        yaxis=axis(y_title, scaleanchor="x", **equal),
-        shapes=circles,
+    return LineChart(
+        series=[series for arrow in arrows for series in _series(arrow)],
+        x=Axis(x_title, grid=True, limits=(-reach, reach)),
+        y=Axis(y_title, grid=True, limits=(-reach, reach)),
+        marks=[Mark(radius=r) for r in {round(length, 6) for length in lengths} if r],
+        height=height,
+        square=True,
     )
-    return {"data": [_trace(arrow) for arrow in arrows], "layout": layout}
 
 
-def _trace(arrow: Arrow) -> dict[str, Any]:
-    colour = rgba(arrow.hue, 0.45 if arrow.faint else 1)
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": plain(arrow.name),
-        "x": [0, arrow.tip[0]],
-        "y": [0, arrow.tip[1]],
-        "line": {"color": colour, "dash": "dot" if arrow.faint else "solid", "width": 2 if arrow.faint else 4},
-        "marker": {"color": colour, "size": [0, 9]},
-        "hovertemplate": "(%{x:.4f}, %{y:.4f})<extra></extra>",
-    }
+def _series(arrow: Arrow) -> Iterator[Series]:
+    """Its line, and its tip, where it is read off."""
+    (x, y), dash = arrow.tip, "dot" if arrow.faint else "solid"
+    line = Series(name=arrow.name, x=[0, x], y=[0, y], colour=arrow.hue, dash=dash, faint=arrow.faint, says="")
+    yield line
+    yield replace(line, x=[x], y=[y], dash=None, marker=TIP, says="({x}, {y})", listed=False)

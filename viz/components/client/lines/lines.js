@@ -12,7 +12,7 @@ import { drawBand, drawLine, drawSign } from "./signs.js";
 
 const APART = 16; // pixels between the labels of two marks
 const COLUMN = 0.2; // how far right the second of two labels of level lines stands, as a share of the way
-const MARGIN = 0.05, BAND = 0.15, THICK = 2; // what is left free beyond the values, a band's opacity, a line's pixels
+const MARGIN = 0.05, BAND = 0.15, FAINT = 0.45, THICK = 2; // what is left free beyond the values, the opacity of a band and of what is faint, a line's pixels
 
 export default mount((parent) => new Lines(parent, "lines"));
 
@@ -38,13 +38,18 @@ class Lines extends Chart {
 
   look(at) {
     this.seen = this.every.filter(({ name }) => !this.away.has(name));
-    this.along = [...new Set(this.seen.flatMap(({ x, y }) => x.filter((_, i) => Number.isFinite(y[i]))))].sort((a, b) => a - b);
+    this.along = [...new Set(this.#readable().flatMap(({ x, y }) => x.filter((_, i) => Number.isFinite(y[i]))))].sort((a, b) => a - b);
     super.look(at);
+  }
+
+  /** What has something to be read off. */
+  #readable() {
+    return this.seen.filter(({ says }) => says);
   }
 
   /** For the menu of the picture: a row for each point. */
   asTables() {
-    const { x, y } = this.data, rows = this.seen.flatMap((one) => one.x.map((at, i) => [one.name, at, one.y[i]]));
+    const { x, y } = this.data, rows = this.#readable().flatMap((one) => one.x.map((at, i) => [one.name, at, one.y[i]]));
     return [{ columns: ["", x.title, y.title], rows }];
   }
 
@@ -54,8 +59,9 @@ class Lines extends Chart {
     const xs = scale(across, every.flatMap(({ x }) => x), hasSigns ? MARGIN / 2 : 0);
     const ys = scale(up, every.flatMap(({ y, low, high }) => [...y, ...(low ?? []), ...(high ?? [])]), MARGIN);
     [xs.names, ys.names] = [tickNames(xs.marks), tickNames(ys.marks)];
-    const left = Math.max(...ys.names.map((name) => context.measureText(name).width), 0) + 2 * AWAY + (up.title ? TITLE : 0), top = TEXT;
-    const bottom = height - TEXT - 2 * AWAY - (across.title ? TITLE : 0), wide = width - left - 2 * AWAY;
+    const room = Math.max(...ys.names.map((name) => context.measureText(name).width), 0) + 2 * AWAY + (up.title ? TITLE : 0), top = TEXT;
+    const lowest = height - TEXT - 2 * AWAY - (across.title ? TITLE : 0), widest = width - room - 2 * AWAY, side = Math.min(widest, lowest - top);
+    const [left, wide, bottom] = this.data.square ? [room + (widest - side) / 2, side, top + side] : [room, widest, lowest];
     return { left, bottom, wide, top, xs, ys, x: (value) => left + xs.share(value) * wide, y: (value) => bottom - ys.share(value) * (bottom - top) };
   }
 
@@ -86,8 +92,9 @@ class Lines extends Chart {
     });
   }
 
-  #stroke(context, { colour, dash, marker, symbol }, points, signs) {
-    [context.strokeStyle, context.fillStyle, context.lineWidth] = [css(colour), css(colour), THICK];
+  #stroke(context, { colour, dash, marker, symbol, faint }, points, signs) {
+    const ink = css(colour, faint ? FAINT : 1);
+    [context.strokeStyle, context.fillStyle, context.lineWidth] = [ink, ink, THICK];
     if (dash) drawLine(context, points, dash);
     if (marker) for (const [x, y] of signs) if (Number.isFinite(y)) drawSign(context, symbol, x, y, marker);
   }
@@ -110,21 +117,28 @@ class Lines extends Chart {
   /** Upright and level lines, and dots, each with its label beside it. */
   #marks(context, colours) {
     const { left, bottom, wide, top, x, y } = this.place, { marks, grey } = this.data;
-    [context.strokeStyle, context.fillStyle, context.lineWidth] = [css(grey, 0.9), colours.text, 1.5];
+    [context.fillStyle, context.lineWidth] = [colours.text, 1.5];
     const write = (text, at, align, baseline) => {
       [context.textAlign, context.textBaseline] = [align, baseline];
       context.fillText(text, ...at);
     };
+    for (const { radius } of marks.filter(({ radius }) => radius !== null)) {
+      context.strokeStyle = css(grey, FAINT);
+      context.beginPath();
+      context.arc(x(0), y(0), x(radius) - x(0), 0, 2 * Math.PI);
+      context.stroke();
+    }
+    context.strokeStyle = css(grey, 0.9);
     for (const mark of marks.filter((mark) => mark.x !== null && mark.y !== null)) {
       drawSign(context, "circle", x(mark.x), y(mark.y), 8);
       write(mark.label, [x(mark.x), y(mark.y) - AWAY], "center", "alphabetic");
     }
-    marks.filter((mark) => mark.y === null).forEach((mark, i) => {
+    marks.filter((mark) => mark.x !== null && mark.y === null).forEach((mark, i) => {
       drawLine(context, [[x(mark.x), top], [x(mark.x), bottom]], "dot");
       const isRight = x(mark.x) > left + wide / 2; // the label stands on the side of the middle
       write(mark.label, [x(mark.x) + (isRight ? -AWAY / 2 : AWAY / 2), top + APART * i], isRight ? "right" : "left", "top");
     });
-    const levels = marks.filter((mark) => mark.x === null), heights = levels.map((mark) => y(mark.y));
+    const levels = marks.filter((mark) => mark.x === null && mark.y !== null), heights = levels.map((mark) => y(mark.y));
     levelLabels(heights).forEach(({ isAbove, column }, i) => {
       drawLine(context, [[left, heights[i]], [left + wide, heights[i]]], "dot");
       write(levels[i].label, [left + AWAY + COLUMN * wide * column, heights[i] + (isAbove ? -AWAY / 2 : AWAY / 2)], "left", isAbove ? "alphabetic" : "top");
@@ -143,7 +157,7 @@ class Lines extends Chart {
 
   /** The lines that have a value at a place, each with it. */
   #there(at) {
-    return this.seen.map((one) => [one, one.y[one.x.indexOf(at)]]).filter(([, value]) => Number.isFinite(value));
+    return this.#readable().map((one) => [one, one.y[one.x.indexOf(at)]]).filter(([, value]) => Number.isFinite(value));
   }
 
   /** The nearest place with a value; null beside the lines. */
@@ -156,8 +170,9 @@ class Lines extends Chart {
 
   read(at) {
     const place = this.along[at], there = this.#there(place), { x, y } = this.place;
+    const short = (value) => written(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
     const said = there.map(([one, value]) => {
-      const text = fill(one.says, { x: written(place), y: written(Number(value.toPrecision(4))) });
+      const text = fill(one.says, { x: short(place), y: short(value) });
       return this.seen.length > 1 ? `${one.name}: ${text}` : text;
     });
     return { text: said.join("\n"), x: x(place), y: Math.min(...there.map(([, value]) => y(value))) };
