@@ -40,7 +40,7 @@ class BarChart:
 
 
 def pack_bars(drawn: BarChart, **header: Any) -> bytes:
-    """Pack a chart for ``client/bars/bars.js``.
+    """Pack a chart for ``client/charts/bars.js``.
 
     Args:
         drawn: the chart.

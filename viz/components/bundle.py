@@ -44,9 +44,16 @@ canvas is drawn in stay as they were, because it is turned over."""
 
 
 def views() -> list[str]:
-    """Every view, by its folder and name, as in "masks/growing": what has a style of its own name, but for ``lib``."""
-    styled = [style.relative_to(CLIENT).with_suffix("").as_posix() for style in CLIENT.glob("*/*.css")]
-    return sorted(view for view in styled if not view.startswith("lib/"))
+    """Every view, by its folder and name, as in "masks/growing": what has a style of its own name and is one.
+
+    Other modules with a style are what views are made of.
+    """
+    styled = [style.with_suffix(".js") for style in CLIENT.glob("*/*.css")]
+    return sorted(
+        module.relative_to(CLIENT).with_suffix("").as_posix()
+        for module in styled
+        if _DEFAULT.search(module.read_text("utf8"))
+    )
 
 
 def joined(entry: Path) -> str:

@@ -11,7 +11,7 @@ from viz.figures.palette import GREY
 
 
 def packed(drawn: LineChart, **header: Any) -> dict[str, Any]:
-    """A chart for ``client/lines/lines.js``.
+    """A chart for ``client/charts/lines.js``.
 
     Args:
         drawn: the chart.

@@ -37,13 +37,13 @@ def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
 def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:
     """Show a bar chart."""
     _image()
-    mount("bars/bars", key=key, data=pack_bars(_fitting(drawn), words={"alt": alt}))
+    mount("charts/bars", key=key, data=pack_bars(_fitting(drawn), words={"alt": alt}))
 
 
 def show_lines(drawn: LineChart, *, key: str, alt: str) -> None:
     """Show a line chart."""
     _image()
-    mount("lines/lines", key=key, data=packed(_fitting(drawn), words={"alt": alt}))
+    mount("charts/lines", key=key, data=packed(_fitting(drawn), words={"alt": alt}))
 
 
 def _fitting(drawn: Chart) -> Chart:

@@ -1,10 +1,10 @@
 // What every chart over an axis has: a legend whose names take their series away and bring them back, a picture, and what is
 // read off it by pointing at a place or by going there with the arrow keys.
 
-import { start } from "./canvas.js";
-import { theme } from "./colour.js";
-import { element, walkCells } from "./dom.js";
-import { place } from "./place.js";
+import { start } from "../lib/canvas.js";
+import { theme } from "../lib/colour.js";
+import { element, walkCells } from "../lib/dom.js";
+import { place } from "../lib/place.js";
 
 export const TEXT = 12, AWAY = 6, TITLE = 20; // pixels: of letters, and of what stands around the picture
 

@@ -1,14 +1,14 @@
 // Lines over an axis, with bands around them and marks laid over them.
 
 import { line } from "../lib/canvas.js";
-import { AWAY, Chart, TEXT, TITLE, faint } from "../lib/chart.js";
 import { css } from "../lib/colour.js";
 import { fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
-import { tickNames, written } from "../lib/ticks.js";
+import { AWAY, Chart, TEXT, TITLE, faint } from "./chart.js";
 import { levelLabels } from "./labels.js";
 import { scale } from "./scale.js";
 import { drawBand, drawLine, drawSign } from "./signs.js";
+import { tickNames, written } from "./ticks.js";
 
 const APART = 16; // pixels between the labels of two marks
 const COLUMN = 0.2; // how far right the second of two labels of level lines stands, as a share of the way

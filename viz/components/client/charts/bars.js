@@ -2,11 +2,11 @@
 
 import { unpack } from "../lib/bytes.js";
 import { line } from "../lib/canvas.js";
-import { AWAY, Chart, TEXT, TITLE, faint } from "../lib/chart.js";
 import { css } from "../lib/colour.js";
 import { mount } from "../lib/mount.js";
 import { columnNames } from "../lib/names.js";
-import { tickNames, ticks, written } from "../lib/ticks.js";
+import { AWAY, Chart, TEXT, TITLE, faint } from "./chart.js";
+import { tickNames, ticks, written } from "./ticks.js";
 
 const NAMES = 90; // pixels: at most for names that stand upright
 const GAP = 0.2; // the share of a place that is left free

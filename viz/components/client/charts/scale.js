@@ -1,7 +1,7 @@
 // @ts-check
 // Where an axis begins and ends, where its ticks are, and how far along it a value stands.
 
-import { logTicks, ticks } from "../lib/ticks.js";
+import { logTicks, ticks } from "./ticks.js";
 
 /** @typedef {{log: boolean, limits: number[] | null, ticks: number[] | null, from_zero: boolean, reversed: boolean}} Axis */
 
