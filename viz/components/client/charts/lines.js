@@ -76,9 +76,12 @@ class Lines extends Chart {
   #axes(context) {
     const { left, bottom, wide, top, xs, ys, x, y } = this.place, { x: across, y: up } = this.data;
     [context.textAlign, context.textBaseline] = ["right", "middle"];
+    let last = Infinity;
     ys.marks.forEach((mark, i) => {
       if (up.grid) faint(context, () => line(context, left, y(mark), left + wide, y(mark)));
+      if (Math.abs(last - y(mark)) < TEXT) return; // it would lie on the one before
       context.fillText(ys.names[i], left - AWAY, y(mark));
+      last = y(mark);
     });
     faint(context, () => line(context, left, bottom, left + wide, bottom));
     [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
@@ -92,8 +95,8 @@ class Lines extends Chart {
     });
   }
 
-  #stroke(context, { colour, dash, marker, symbol, faint }, points, signs) {
-    const ink = css(colour, faint ? FAINT : 1);
+  #stroke(context, { colour, dash, marker, symbol, faint: isFaint }, points, signs) {
+    const ink = css(colour, isFaint ? FAINT : 1);
     [context.strokeStyle, context.fillStyle, context.lineWidth] = [ink, ink, THICK];
     if (dash) drawLine(context, points, dash);
     if (marker) for (const [x, y] of signs) if (Number.isFinite(y)) drawSign(context, symbol, x, y, marker);
