@@ -4,10 +4,12 @@ import json
 import math
 
 import numpy as np
+import pytest
 
 from viz.components.lines import packed
 from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE, ORANGE
+from viz.figures.plane import Arrow, plane
 
 GAPS = Series(name="<b>a", x=[1, 2, 3], y=np.array([0.25, math.nan, -math.inf]), colour=BLUE, dash="dot", marker=5)
 
@@ -24,11 +26,35 @@ def test_numbers_are_sent_as_they_are_and_what_is_not_finite_is_nothing():
     assert sent["words"] == {"alt": "…"}
 
 
+@pytest.mark.parametrize("style", [{"marker": 6}, {"marker": 6, "dash": None}, {"dash": "dot"}])
+def test_a_series_may_be_a_line_signs_or_both(style):
+    (line,) = packed(chart(Series(name="a", x=[1], y=[1], colour=BLUE, **style)))["lines"]
+    assert (line["dash"], line["marker"]) == (style.get("dash", "solid"), style.get("marker", 0))
+
+
+def test_how_a_series_looks_and_reads_is_sent_with_it_and_none_of_its_names_is_escaped():
+    odd = "<img src=x> &amp; $x^2$ #000001 {n}"
+    look = {"symbol": "diamond", "faint": True, "listed": False, "says": f"{odd} {{x}}"}
+    sent = packed(chart(Series(name=odd, x=[1], y=[1], colour=ORANGE, **look), marks=[Mark(x=1, label=odd)]))
+    (line,) = sent["lines"]
+    assert {name: line[name] for name in look} == look
+    assert (line["name"], sent["marks"][0]["label"]) == (odd, odd)
+
+
+def test_whole_numbers_stay_whole_however_large_and_singles_are_no_rougher():
+    sizes, values = [1, 10**12, 2**64 + 13], np.array([0.1, 3e38, -7], np.float32)
+    (line,) = packed(chart(Series(name="a", x=sizes, y=values, colour=BLUE)))["lines"]
+    assert line["x"] == sizes
+    assert line["y"] == [float(np.float32(0.1)), float(np.float32(3e38)), -7]
+    json.dumps(line, allow_nan=False)
+
+
 def test_a_band_has_two_edges():
     whole = Series(name="a", x=[1, 2], y=[2, 3], low=np.array([1, math.nan]), high=[4, 5], colour=ORANGE)
     half = Series(name="b", x=[1, 2], y=[2, 3], low=[1, 2], colour=ORANGE)
     lines = packed(chart(whole, half))["lines"]
     assert [(line["low"], line["high"]) for line in lines] == [([1, None], [4, 5]), (None, None)]
+    json.dumps(lines, allow_nan=False)
 
 
 def test_axes_and_marks_are_told_by_their_names():
@@ -37,4 +63,18 @@ def test_axes_and_marks_are_told_by_their_names():
     assert (sent["y"]["limits"], sent["y"]["log"], sent["y"]["reversed"]) == ((0, 1), False, False)
     nothing = {"x": None, "y": None, "radius": None, "label": ""}
     assert sent["marks"] == [nothing | {"x": 3, "label": "$x"}, nothing | {"y": 5}, nothing | {"radius": 2}]
-    assert (sent["height"], sent["legend"]) == (123, True)
+    assert (sent["height"], sent["legend"], sent["square"]) == (123, True, False)
+    assert packed(chart(GAPS, square=True))["square"]
+
+
+def test_there_is_a_legend_where_the_chart_has_one():
+    assert [packed(chart(*series))["legend"] for series in ([GAPS], [GAPS, GAPS])] == [False, True]
+
+
+def test_vectors_that_outgrew_their_numbers_leave_a_chart_that_can_be_read():
+    arrows = [Arrow(name=name, tip=(x, 1.0), hue=BLUE) for name, x in (("a", math.nan), ("b", 2.0))]
+    sent = packed(plane(arrows, x_title="x", y_title="y"))
+    json.dumps(sent, allow_nan=False)
+    assert [line["x"] for line in sent["lines"]] == [[0, None], [None], [0, 2], [2]]
+    assert [mark["radius"] for mark in sent["marks"]] == [pytest.approx(math.sqrt(5))]
+    assert sent["x"]["limits"] is None

@@ -22,8 +22,14 @@ def test_each_series_is_a_curve_with_a_point_for_each_size():
     np.testing.assert_array_equal(first.y, [1, 4, 16])
     assert second.name == "<b>with"
     assert first.colour != second.colour and first.dash != second.dash
-    assert first.marker and first.symbol != second.symbol
+    np.testing.assert_array_equal(second.y, [1, 0.5, 0.25])
+    assert first.marker == second.marker > 0 and first.symbol != second.symbol
     assert not any(line.marker for line in draw().series)
+
+
+def test_a_place_without_a_number_stays_a_gap_and_nothing_is_learned_from_a_drawing():
+    (line,) = draw({"a": torch.tensor([1.0, torch.nan, torch.inf], requires_grad=True)}).series
+    np.testing.assert_array_equal(line.y, [1, np.nan, np.inf])
 
 
 def test_hues_are_taken_in_order():
@@ -32,7 +38,8 @@ def test_hues_are_taken_in_order():
 
 def test_axes_are_those_that_were_given():
     drawn = draw()
-    assert (drawn.x, drawn.y) == (X, Y)
+    assert (drawn.x, drawn.y, drawn.height) == (X, Y, 280)
+    assert draw(height=131).height == 131
 
 
 def test_there_is_a_legend_only_if_there_are_several():

@@ -28,7 +28,15 @@ def test_a_point_and_its_line_look_alike_and_unlike_others():
         value_title="v",
     ).series
     assert computed.colour == measured.colour != other.colour
-    assert measured.symbol != other.symbol
+    assert computed.symbol == measured.symbol != other.symbol
+
+
+def test_every_style_has_a_hue_a_dash_and_a_symbol_of_its_own():
+    lines = [Line(name="a", values={1: 2}, style=style) for style in range(7)]
+    *drawn, again = growth(lines, size_title="n", value_title="v").series
+    for looks in zip(*((line.colour, line.dash, line.symbol) for line in drawn), strict=True):
+        assert len(set(looks)) == 6
+    assert (again.colour, again.dash, again.symbol) == (drawn[0].colour, drawn[0].dash, drawn[0].symbol)
 
 
 def test_axes():
@@ -39,5 +47,6 @@ def test_axes():
     assert few.x.log and few.y.log
     assert few.x.ticks == [64, 1024], "powers of ten would be two at most"
     assert many.x.ticks is None
+    assert (few.x.title, few.y.title, few.height, few.has_legend()) == ("n", "v", 380, True)
     share = growth([Line(name="a", values={1: 0.5})], size_title="n", value_title="v", share=True).y
     assert share.limits == (0, 1.02) and not share.log

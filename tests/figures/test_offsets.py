@@ -14,7 +14,15 @@ def test_a_curve_with_its_band():
     assert (line.x, line.y.tolist()) == ([-1, 0, 1], [1.0, 2.0, 4.0])
     assert line.name == "<b>"
     assert [(mark.x, mark.y) for mark in drawn.marks] == [(0, None)]
-    assert not drawn.has_legend()
+    assert (drawn.x.title, drawn.y.title, drawn.y.limits) == ("offset", "score", None)
+    assert not (drawn.x.log or drawn.y.log or drawn.has_legend())
+
+
+def test_a_curve_without_a_spread_has_no_band_and_a_gap_stays_one():
+    curve = Curve(x=torch.tensor([2, 3]), y=torch.tensor([torch.nan, 5.0]))
+    (line,) = offset_curves({"a": curve}, x_title="x", y_title="y").series
+    assert (line.low, line.high) == (None, None)
+    assert line.y[0] != line.y[0] and line.y[1] == 5
 
 
 def test_several_curves_have_a_legend_and_their_own_colour():

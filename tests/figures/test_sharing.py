@@ -15,13 +15,22 @@ def test_cache_growth():
     assert [line.y for line in drawn.series] == [[1.0, 10.0], [0.1, 1.0]]
     assert [line.name for line in drawn.series] == ["<b>a", "c"]
     assert [(mark.x, mark.y, mark.label) for mark in drawn.marks] == [(None, 24, "24 GB"), (500, None, "")]
-    assert drawn.x.log and drawn.y.log
+    assert [line.x for line in drawn.series] == [[100, 1000]] * 2
+    assert drawn.x.log and drawn.y.log and drawn.has_legend()
+    assert (drawn.x.title, drawn.y.title) == ("n", "GB")
+    a, c = drawn.series
+    assert a.colour != c.colour and a.dash != c.dash
+    assert a.says == "{x}: {y} GB"
 
 
 def test_learning_draws_median_lowest_and_highest():
-    drawn = learning(
-        (5, 10), {"G = 2": [(0.25, 0.5), (0.75, 1.0), (0.5, 0.625)]}, x_title="steps", y_title="y", top=1.0
-    )
+    runs = {"G = 2": [(0.25, 0.5), (0.75, 1.0), (0.5, 0.625)]}
+    drawn = learning((5, 10), runs, x_title="steps", y_title="y", top=1.0)
     (line,) = drawn.series
+    assert (line.name, line.x) == ("G = 2", [5, 10])
     assert (line.low, line.high, line.y) == ([0.25, 0.5], [0.75, 1.0], [0.5, 0.625])
-    assert drawn.y.limits == (0, 1.0)
+    assert (drawn.x.title, drawn.y.title, drawn.y.limits) == ("steps", "y", (0, 1.0))
+    assert not drawn.has_legend() and not drawn.y.log
+    fitted = learning((5, 10), runs | {"G = 1": [(0.5, 0.25)]}, x_title="steps", y_title="y")
+    assert fitted.y.from_zero and fitted.y.limits is None and fitted.has_legend()
+    assert len({(line.colour, line.dash) for line in fitted.series}) == 2

@@ -1,12 +1,12 @@
 """What a line chart in the browser is sent: its numbers as they are, and how each line looks."""
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from viz.figures.line_chart import LineChart, Series, Values
+from viz.figures.line_chart import Axis, LineChart, Mark, Series, Values
 from viz.figures.palette import GREY
 
 
@@ -19,15 +19,25 @@ def packed(drawn: LineChart, **header: Any) -> dict[str, Any]:
     """
     return {
         "lines": [_line(series) for series in drawn.series],
-        "x": asdict(drawn.x),
-        "y": asdict(drawn.y),
-        "marks": [asdict(mark) for mark in drawn.marks],
+        "x": _axis(drawn.x),
+        "y": _axis(drawn.y),
+        "marks": [asdict(mark) for mark in drawn.marks if _is_somewhere(mark)],
         "height": drawn.height,
         "square": drawn.square,
         "legend": drawn.has_legend(),
         "grey": list(GREY),
         **header,
     }
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    """Limits that are not finite are none: the axis fits what there is."""
+    has_ends = axis.limits is None or all(map(math.isfinite, axis.limits))
+    return asdict(axis if has_ends else replace(axis, limits=None))
+
+
+def _is_somewhere(mark: Mark) -> bool:
+    return all(value is None or math.isfinite(value) for value in (mark.x, mark.y, mark.radius))
 
 
 def _line(series: Series) -> dict[str, Any]:

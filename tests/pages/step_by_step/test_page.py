@@ -11,7 +11,7 @@ import torch
 from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
 from tests import checkpoints
-from tests.running import bar_charts, checked, everything, matrices, sentences_of
+from tests.running import bar_charts, checked, everything, line_charts, matrices, sentences_of
 from viz.core.attention import attend
 from viz.core.mistakes.attention import measure_rows
 from viz.frame import choice, compute, specs
@@ -44,8 +44,9 @@ def visit(open_app):
     return run
 
 
-def charts(app):
-    return {chart.proto.id.split("-")[-1]: chart.proto for chart in app.get("plotly_chart")}
+def pictures(app):
+    """What stands around the numbers of every picture."""
+    return [drawn[0] for drawn in (*matrices(app).values(), *bar_charts(app).values())] + [*line_charts(app).values()]
 
 
 def values(app, name):
@@ -92,9 +93,7 @@ def test_every_step_from_every_source(visit, source, lang):
         assert titles == [f"{n}. {t(f'step_by_step.title_{n}')}" for n in shown]
         assert [line for line in formulas(app) if r"\underset" in line or r"\in \mathbb{R}" in line]
         assert passed(app)
-        assert all(chart.alt for chart in charts(app).values()), "a figure without a description"
-        for drawn in (*matrices(app).values(), *bar_charts(app).values()):
-            assert drawn[0]["words"]["alt"], "a picture without a description"
+        assert all(drawn["words"]["alt"] for drawn in pictures(app)), "a picture without a description"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -104,9 +103,7 @@ def test_the_checks_of_every_section_hold_from_every_source(visit, source, lang)
         app = visit(source=source, lang=lang, section=section.name)
         assert opened(app) == section.name
         assert passed(app, section.name)
-        assert all(chart.alt for chart in charts(app).values()), "a figure without a description"
-        for drawn in (*matrices(app).values(), *bar_charts(app).values()):
-            assert drawn[0]["words"]["alt"], "a picture without a description"
+        assert all(drawn["words"]["alt"] for drawn in pictures(app)), "a picture without a description"
 
 
 def test_everything_at_once_has_every_check_once(visit):
@@ -183,6 +180,23 @@ def test_scores_that_do_not_grow_with_the_width_turn_the_check_red(open_app, mon
         lambda widths, *, n_rows, n_keys, seed: torch.randn(len(widths), n_rows, n_keys),
     )
     assert checked(open_app("step_by_step", section="saturation"), "saturation") == (1, 2)
+
+
+def test_without_the_division_the_curves_grow_with_the_width_and_with_it_they_stay(open_app):
+    drawn = line_charts(open_app("step_by_step", section="saturation"))
+    assert [*drawn] == ["random_variance", "random_largest", "random_jacobian"]
+    for name, chart in drawn.items():
+        assert [line["x"] for line in chart["lines"]] == [[1, 4, 16, 64, 256]] * 2
+        assert (chart["x"]["log"], list(chart["x"]["ticks"])) == (True, [1, 4, 16, 64, 256])
+        assert (chart["y"]["log"], chart["y"]["limits"]) == (
+            (True, None) if name == "random_variance" else (False, [0, 1.02])
+        )
+    grown, kept = (line["y"] for line in drawn["random_variance"]["lines"])
+    assert grown == pytest.approx([1, 4, 16, 64, 256], rel=0.25) and kept == pytest.approx([1] * 5, rel=0.25)
+    picks, shares = (line["y"] for line in drawn["random_largest"]["lines"])
+    assert picks[-1] > 0.9 and max(shares) < 0.5
+    dead, alive = (line["y"] for line in drawn["random_jacobian"]["lines"])
+    assert dead[-1] < 0.1 < min(alive)
 
 
 def test_back_and_next_walk_through_the_steps_and_stop_at_the_ends(visit):
@@ -520,10 +534,9 @@ def test_hostile_text_is_shown_only_where_it_stays_text(visit, step, lang):
     for element in everything(app):
         if type(element).__name__ in ("Markdown", "Caption", "Latex", "Header", "Subheader", "Title"):
             assert "example" not in element.value and "bold" not in element.value
-    for chart in charts(app).values():
-        spec = json.loads(chart.spec)
-        drawn = json.dumps([spec["data"], {name: part for name, part in spec["layout"].items() if name != "template"}])
-        assert "<b>" not in drawn and "<img" not in drawn and "#000001" not in drawn
+    drawn = line_charts(app)
+    assert drawn, "the curves of random vectors, which no text is in"
+    assert not any(part in json.dumps([*drawn.values()]) for part in ("example", "bold", "#000001"))
 
 
 @pytest.mark.parametrize("step", [0, 7])
@@ -571,7 +584,7 @@ def test_the_page_opens_on_three_words_and_reads_neither_text_nor_model(open_app
         monkeypatch.setattr(compute, name, fail)
     app = open_app("step_by_step")
     assert not app.exception and opened(app) == "three_words" and link_of(app) == {}
-    assert not app.text_area and not charts(app) and not bar_charts(app) and not matrices(app)
+    assert not app.text_area and not pictures(app)
     (x,) = views(app)[1]["blocks"]
     assert x["rows"] == ["cats", "eat", "fish"] and [len(row) for row in x["texts"]] == [4, 4, 4]
     assert passed(app, "three_words")

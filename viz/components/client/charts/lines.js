@@ -19,7 +19,7 @@ export default mount((parent) => new Lines(parent, "lines"));
 class Lines extends Chart {
   receive(data) {
     const numbers = (row) => row && row.map((value) => value ?? NaN);
-    this.every = data.lines.map((one) => ({ ...one, y: numbers(one.y), low: numbers(one.low), high: numbers(one.high) }));
+    this.every = data.lines.map((one) => ({ ...one, x: numbers(one.x), y: numbers(one.y), low: numbers(one.low), high: numbers(one.high) }));
     this.keyed = data.legend ? this.every.filter(({ listed }) => listed) : [];
     super.receive(data);
   }
@@ -38,7 +38,7 @@ class Lines extends Chart {
 
   look(at) {
     this.seen = this.every.filter(({ name }) => !this.away.has(name));
-    this.along = [...new Set(this.#readable().flatMap(({ x, y }) => x.filter((_, i) => Number.isFinite(y[i]))))].sort((a, b) => a - b);
+    this.along = [...new Set(this.#readable().flatMap(({ x, y }) => x.filter((at, i) => Number.isFinite(at + y[i]))))].sort((a, b) => a - b);
     super.look(at);
   }
 
@@ -99,7 +99,7 @@ class Lines extends Chart {
     const ink = css(colour, isFaint ? FAINT : 1);
     [context.strokeStyle, context.fillStyle, context.lineWidth] = [ink, ink, THICK];
     if (dash) drawLine(context, points, dash);
-    if (marker) for (const [x, y] of signs) if (Number.isFinite(y)) drawSign(context, symbol, x, y, marker);
+    if (marker) for (const [x, y] of signs) if (Number.isFinite(x + y)) drawSign(context, symbol, x, y, marker);
   }
 
   #series(context, one) {
