@@ -70,3 +70,13 @@ def test_the_bars_of_a_row_lock_nothing_in_the_grid(open_app):
     assert app.session_state["query"] == -1
     whole = open_app("heads", text="a b c", section="all")
     assert link(whole.run().run()) == {"text": "a b c", "section": "all"}
+
+
+def test_a_value_of_another_kind_is_as_good_as_none(open_app):
+    """As a list leaves it whose option is not there any more: the grid could not be shown again, whatever was tried."""
+    app = open_app("heads", query=5)
+    for name, value in (("query", None), ("key", "the")):
+        app.session_state[name] = value
+        app.run()
+        assert not app.exception and not app.error, name
+        assert app.session_state[name] == open_app("heads").session_state[name]

@@ -158,12 +158,12 @@ def whole(name: str, default: int, low: int, high: int) -> int:
     value = st.session_state.get(name)
     if isinstance(value, int) and not low <= value <= high and is_chosen(name):
         put(name, min(max(value, low), high))
-    return param(name, min(max(default, low), high), int, lambda value: low <= value <= high)
+    return param(name, min(max(default, low), high), int, lambda value: isinstance(value, int) and low <= value <= high)
 
 
 def real(name: str, default: float, low: float, high: float) -> float:
     """A number from ``low`` to ``high``; NaN is none."""
-    return param(name, default, float, lambda value: low <= value <= high)
+    return param(name, default, float, lambda value: isinstance(value, int | float) and low <= value <= high)
 
 
 def choice(name: str, default: str, options: Sequence[str]) -> str:
