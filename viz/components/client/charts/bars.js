@@ -55,7 +55,7 @@ class Bars extends Chart {
     const left = Math.max(...names.map(wide)) + 2 * AWAY + (upright ? TITLE : 0), w = (width - left - AWAY) / labels.length;
     const longest = labels.reduce((longest, label) => Math.max(longest, wide(label)), 0), level = longest + AWAY <= w;
     const room = level ? TEXT + 2 * AWAY : Math.min(longest + 3 * AWAY, NAMES), bottom = height - room - (title ? TITLE : 0), top = TEXT;
-    return { left, w, low, high, marks, names, level, room, bottom, top, wide: w * labels.length, y: (value) => top + ((high - value) / (high - low)) * (bottom - top) };
+    return { left, w, marks, names, level, room, bottom, top, wide: w * labels.length, y: (value) => top + ((high - value) / (high - low)) * (bottom - top) };
   }
 
   paint(context) {

@@ -43,6 +43,11 @@ export class Chart {
     this.data = data;
     this.picture.setAttribute("aria-label", data.words.alt);
     this.legend.replaceChildren(...this.series().map((name, i) => this.#key(name, i)));
+    this.choose();
+  }
+
+  /** What follows from the series that are shown, once and not at each place that is read off. */
+  choose() {
     this.look(null);
   }
 
@@ -52,7 +57,7 @@ export class Chart {
     made.addEventListener("click", () => {
       if (!this.away.delete(name)) this.away.add(name);
       made.setAttribute("aria-pressed", String(!this.away.has(name)));
-      this.look(null);
+      this.choose();
     });
     return made;
   }

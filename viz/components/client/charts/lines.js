@@ -36,10 +36,10 @@ class Lines extends Chart {
     return this.along.length;
   }
 
-  look(at) {
+  choose() {
     this.seen = this.every.filter(({ name }) => !this.away.has(name));
     this.along = [...new Set(this.#readable().flatMap(({ x, y }) => x.filter((at, i) => Number.isFinite(at + y[i]))))].sort((a, b) => a - b);
-    super.look(at);
+    super.choose();
   }
 
   /** What has something to be read off. */

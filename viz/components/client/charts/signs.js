@@ -42,7 +42,6 @@ function outline(context, points) {
 /** What lies between the two edges of a band. */
 export function drawBand(context, points) {
   context.beginPath();
-  points.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
-  context.closePath();
+  outline(context, points);
   context.fill();
 }
