@@ -96,6 +96,15 @@ def test_a_click_sends_what_it_changes(visit):
     sent(lambda: layer.press("ArrowLeft"), 20)  # the page's address was written when it was opened, and is not again
 
 
+def test_a_key_that_only_asks_for_another_run_is_answered_each_time(visit):
+    page = visit(section="joined")
+    page.locator(".st-key-after").get_by_role("radio").last.click()
+    wait_run(page)
+    for _ in range(3):  # until it is told that a run is over, the browser asks for no other
+        page.keyboard.press("r")
+        wait_run(page)
+
+
 def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tmp_path):
     watch, path = Watch(), "step-by-step"
     with serve(ROOT / "app.py", tmp_path / "log.txt") as server, browser.new_context(locale="en-US") as context:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_cache import create_reference_msg, populate_hash_if_needed
 
@@ -56,6 +57,9 @@ class Browser:
     """What had a key, of an earlier run, and has another in its place: it is kept until a whole run has ended."""
     keys: dict[str, str] = field(default_factory=dict)
     """Of messages that may come again by their names."""
+    reported: set[str] = field(default_factory=set)
+    """The controls whose values go to the server with every change."""
+    is_running: bool = False
 
     def take(self, message: ForwardMsg) -> None:
         self.messages += 1
@@ -67,11 +71,17 @@ class Browser:
         elif kind == "page_config_changed":
             self.settings["title"] = message.page_config_changed.title or self.settings.get("title", "")
             self.settings["icon"] = message.page_config_changed.favicon or self.settings.get("icon", "")
-        elif kind == "script_finished":
+        elif kind == "session_status_changed":
+            self.is_running = message.session_status_changed.script_is_running
+        elif kind == "script_finished" and message.metadata.run.script_run_id:  # without it nothing is tidied
             assert [*message.metadata.run.fragment_ids] == self.parts
             if message.script_finished == FINISHED and not self.parts:
                 self._clear(self.root)
                 self.retained.clear()
+            if message.script_finished == FINISHED:
+                self.reported &= set(self._controls(self.root))
+        elif kind in ("script_finished", "stop_auto_rerun"):
+            pass
         else:
             self._put(message)
 
@@ -93,9 +103,15 @@ class Browser:
             held = before.inside
         key = delta.new_element.slider.id if delta.HasField("new_element") else self.keys.get(said, "")
         self.keys[said] = key
+        self.reported |= {key} - {""}
         if before is not None and before.key and before.key != key and before.run != self.run:
             self.retained.append(before)
         inside[at : at + 1] = [Node(said, kind, self.run, held, key)]
+
+    def _controls(self, node: Node) -> Iterator[str]:
+        yield node.key
+        for each in node.inside or ():
+            yield from self._controls(each)
 
     def _clear(self, block: Node) -> None:
         """Take away what was not said in a run that told all; of a part nothing of ours is taken away."""
@@ -114,9 +130,15 @@ def begin(run: int, page: str = "a page") -> ForwardMsg:
     return message
 
 
-def end(status: Any = FINISHED) -> ForwardMsg:
+def end(run: int, status: Any = FINISHED) -> ForwardMsg:
     message = ForwardMsg(script_finished=status)
-    message.metadata.run.SetInParent()
+    message.metadata.run.script_run_id = str(run)
+    return message
+
+
+def status(*, is_running: bool) -> ForwardMsg:
+    message = ForwardMsg()
+    message.session_status_changed.script_is_running = is_running
     return message
 
 
@@ -198,21 +220,77 @@ def test_a_browser_that_is_told_the_changes_shows_what_one_shows_that_is_told_al
                 known.add(each.hash)
         for message in (
             begin(run, draw.choice(["a page"] * 9 + ["another"])),
+            status(is_running=True),
             *messages,
-            end(EARLY if is_early else FINISHED),
+            end(run, EARLY if is_early else FINISHED),
+            status(is_running=False),
         ):
             theirs.take(message)
-            for told in held.to_send(message):
+            for told in held.to_send(message, is_over=run % 2 == 0):
                 ours.take(told)
         if not is_early:
             assert (ours.root.shown(), ours.settings) == (theirs.root.shown(), theirs.settings)
+            assert ours.reported == theirs.reported and not ours.is_running
             assert not ours.retained
     assert ours.messages < theirs.messages
 
 
 def told(held: Held, *messages: ForwardMsg, run: int = 0) -> int:
     """How many messages are sent of a run."""
-    return sum(len(held.to_send(message)) for message in (begin(run), *messages, end()))
+    return sum(len(held.to_send(message)) for message in (begin(run), *messages, end(run)))
+
+
+def test_a_browser_is_told_that_a_run_is_under_way_if_it_still_is():
+    held, page = Held(), [element([0, 0], "a")]
+    kinds = []
+    for is_over in (False, True, False, True):
+        run = [begin(1), status(is_running=True), *page, end(1), status(is_running=False)]
+        sent = [each for message in run for each in held.to_send(message, is_over=is_over)]
+        kinds.append([each.WhichOneof("type") for each in sent])
+    wake, said = "stop_auto_rerun", "session_status_changed"
+    assert kinds == [
+        ["new_session", said, "delta", "script_finished", said],
+        ["new_session", "script_finished"],  # of a part, from now on
+        [wake, said, "script_finished", said],
+        [wake, "script_finished"],
+    ]
+
+
+def test_a_browser_that_only_asks_for_another_run_waits_to_be_told_of_it():
+    held, page = Held(), [element([0, 0], "a")]
+    said = []
+    for value, pressed in ((1, False), (2, False), (2, True), (2, False), (2, False), (1, False)):
+        asked = ClientState()
+        asked.widget_states.widgets.add(id="slider", int_value=value)
+        if pressed:
+            asked.widget_states.widgets.add(id="button", trigger_value=True)
+        held.note_request(asked)
+        run = [begin(1), status(is_running=True), *page, end(1), status(is_running=False)]
+        sent = [each for message in run for each in held.to_send(message, is_over=True)]
+        said.append([each.WhichOneof("type") for each in sent].count("session_status_changed"))
+    assert said == [2, 0, 0, 2, 2, 0]
+
+
+def test_a_run_after_one_that_was_cut_short_is_told_to_begin():
+    held, page = Held(), [element([0, 0], "a")]
+    assert [told(held, *page, run=run) for run in (1, 2, 3)] == [ALL - 1, CHANGES, CHANGES]
+    cut = [each for message in (begin(4), end(4, EARLY)) for each in held.to_send(message)]
+    assert [each.metadata.run.fragment_ids[:] for each in cut] == [[], ["changes"]]
+    (first,) = held.to_send(begin(5))
+    assert first.WhichOneof("type") == "new_session" and first.metadata.run.fragment_ids[:] == ["changes"]
+
+
+def test_the_controls_of_a_run_that_was_cut_short_are_forgotten_after_the_next():
+    held, there, gone = Held(), [element([0, 0], "x")], [element([0, 0], "a")]
+    assert [told(held, *there, run=run) for run in (1, 2)] == [ALL - 1, CHANGES]
+    for message in (begin(3), *gone, end(3, EARLY), begin(4), *gone):
+        held.to_send(message)
+    (last,) = held.to_send(end(4))
+    assert last.metadata.run.script_run_id == "1", "it is tidied after this one"
+    for message in (begin(5), *gone):
+        held.to_send(message)
+    (last,) = held.to_send(end(5))
+    assert not last.metadata.run.script_run_id, "and not again"
 
 
 def test_nothing_is_told_once_in_the_place_of_what_is_gone():
@@ -225,7 +303,9 @@ def test_nothing_is_told_once_in_the_place_of_what_is_gone():
 def test_a_control_is_set_again_where_it_may_have_been_moved_meanwhile():
     held, page = Held(), [element([0, 0], "a"), element([0, 1], "b", forced=True)]
     assert [told(held, *page) for _ in range(2)] == [ALL, CHANGES], "nobody has seen it: it is set when it is unfolded"
-    held.note_controls(["slider"])
+    asked = ClientState()
+    asked.widget_states.widgets.add(id="slider")
+    held.note_request(asked)
     assert told(held, *page) == CHANGES + 1
 
 
@@ -234,8 +314,8 @@ def test_after_a_run_of_a_fragment_and_after_an_error_a_page_is_told_as_a_whole(
     of_fragment = begin(2)
     of_fragment.metadata.run.fragment_ids.append("a fragment")
     for interruption in (
-        [of_fragment, element([0, 1], "c"), end()],
-        [begin(3), end(ForwardMsg.FINISHED_WITH_COMPILE_ERROR)],
+        [of_fragment, element([0, 1], "c"), end(2)],
+        [begin(3), end(3, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)],
     ):
         held = Held()
         assert [told(held, *page) for _ in range(2)] == [ALL, CHANGES]
@@ -248,9 +328,9 @@ def test_a_link_leads_to_the_page_that_its_path_names():
     named.navigation.page_script_hash = "the page of the path"
     populate_hash_if_needed(named)
     messages = named, element([0, 0], "a")
-    assert sum(len(held.to_send(message)) for message in (begin(1, "the first page"), *messages, end())) == ALL
+    assert sum(len(held.to_send(message)) for message in (begin(1, "the first page"), *messages, end(1))) == ALL
     assert (
-        sum(len(held.to_send(message)) for message in (begin(2, "the page of the path"), *messages, end())) == CHANGES
+        sum(len(held.to_send(message)) for message in (begin(2, "the page of the path"), *messages, end(2))) == CHANGES
     )
 
 

@@ -8,18 +8,21 @@ in the end nothing (``st.empty``) is told in the place of what is gone; a contro
 at the end of every run. Settings that are gone cannot be told: then the run is told once more, as a whole. A run that
 tells changes goes under the name of the last whole run: beside what comes in the place of another run's element the
 page would keep that element, unseen, until a whole run ends, in case it comes back (its ``getRetained``).
+
+That a run begins, that it is under way and that it is over has the browser go through its whole page, too. It is left
+out where it says nothing new: the run before was told in the same way; it is over by now; no control is gone.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
-from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 from streamlit.runtime.session_manager import ActiveSessionInfo
 
@@ -36,13 +39,15 @@ _HELD = "_headlight_held"
 
 @dataclass(frozen=True)
 class _There:
-    """What stands in one place: what it was told by, of which kind a block is, and which control is to be set.
+    """What stands in one place: what it was told by, of which kind a block is, which control it is, what is to be set.
 
-    ``sets`` is None where nothing is set; "" is what has another effect each time it is told.
+    ``control`` is "" where it is none. ``sets`` is None where nothing is set; "" is what has another effect each time
+    it is told.
     """
 
     name: str
     block: str
+    control: str
     sets: str | None
 
 
@@ -56,23 +61,33 @@ class Held:
         self._places: dict[Place, _There] = {}
         self._settings: list[str] = []
         self._kept_bytes = 0
-        self._large: dict[str, str | None] = {}  # what is set by messages that come again by their names
+        self._large: dict[str, tuple[str, str | None]] = {}  # the control, and what is set, by names that come again
         self._controls: frozenset[str] = frozenset()
         self._run = ""  # the last one that was told as a whole, by name
+        self._is_in_part = False  # it takes what comes for a part that tells changes
+        self._is_running = False  # as it was told
+        self._sent: frozenset[bytes] = frozenset()  # the controls that it reports, with their values
+        self._is_asked_again = False  # it has sent nothing new: it waits until it is told of a run
+        self._has_lost_controls = False  # and still reports them: it tidies when a run that has a name is over
         self._begin()
 
-    def note_controls(self, controls: Iterable[str]) -> None:
+    def note_request(self, asked: ClientState) -> None:
         """Take note of the controls that the browser reports; others are folded away, and stand as they were told."""
-        self._controls = frozenset(controls)
+        controls = asked.widget_states.widgets
+        self._controls = frozenset(control.id for control in controls)
+        before, self._sent = self._sent, frozenset(control.SerializeToString() for control in controls)
+        self._is_asked_again = self._sent <= before
 
     def _begin(self) -> None:
         self._messages: list[ForwardMsg] = []
         self._drawn: set[Place] = set()
         self._n_settings = 0
 
-    def to_send(self, message: ForwardMsg) -> list[ForwardMsg]:
-        """The messages to send for this one: itself, nothing, or all of the run."""
+    def to_send(self, message: ForwardMsg, *, is_over: bool = False) -> list[ForwardMsg]:
+        """The messages to send for this one: itself, nothing, or all of the run; ``is_over``: it has ended already."""
         kind = message.WhichOneof("type")
+        if kind == "session_status_changed":
+            return [message] if self._is_news(message.session_status_changed.script_is_running, is_over) else []
         if kind == "new_session":
             return [self._open(message)]
         if kind == "script_finished":
@@ -103,13 +118,17 @@ class Held:
             self._large = dict(list(self._large.items())[-MOST_LARGE:])
             self._run = message.metadata.run.script_run_id
         self._messages.append(message)
-        return self._of_part(message) if self._tells == "changes" else message
+        was_in_part, self._is_in_part = self._is_in_part, self._tells == "changes"
+        if was_in_part and self._is_in_part:
+            return _wake()
+        return self._of_part(message) if self._is_in_part else message
 
     def _close(self, message: ForwardMsg) -> list[ForwardMsg]:
         messages, drawn, n_settings = self._messages, self._drawn, self._n_settings
         finished, tells_changes = message.script_finished, self._tells == "changes"
         self._begin()
         if finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # nothing is taken away
+            self._is_in_part = False  # the next run is told to begin: one that Back asked for, it may not be any more
             return [self._of_part(message) if tells_changes else message]
         if finished != ForwardMsg.FINISHED_SUCCESSFULLY or not self._tells:
             self._page = None
@@ -119,12 +138,23 @@ class Held:
         for place in gone:
             del self._places[place]
         del self._settings[n_settings:]
+        if tells_changes and not (has_fewer_settings or gone or self._has_lost_controls):
+            return [ForwardMsg(script_finished=finished)]
+        self._has_lost_controls = False
         if tells_changes and not has_fewer_settings:
             return [*(self._nothing(place) for place in sorted(gone) if place[:-1] not in gone), self._of_part(message)]
         if tells_changes:
-            self._run = messages[0].metadata.run.script_run_id
+            self._run, self._is_in_part = messages[0].metadata.run.script_run_id, False
             return [*messages, message]
         return [message]
+
+    def _is_news(self, is_running: bool, is_over: bool) -> bool:
+        """Whether the browser has to be told that its run is under way, or that it is not."""
+        is_known = is_running == self._is_running or (is_running and is_over)
+        if is_known and self._tells == "changes" and not self._is_asked_again:
+            return False
+        self._is_running = is_running
+        return True
 
     def _is_set(self, message: ForwardMsg) -> bool:
         """Whether a setting is the one it was, and all before it are."""
@@ -145,15 +175,19 @@ class Held:
             return False
         self._drawn.add(place)
         before, name = self._places.get(place), message.hash or message.ref_hash
-        sets = None if kind else self._large.get(name)
-        if kind == "new_element":
-            sets = _control(delta.new_element) if delta.new_element.has_one_shot_effect else None
+        control, sets = _control(delta), None
+        if kind is None:
+            control, sets = self._large.get(name, ("", None))
+        elif kind == "new_element":
+            sets = control if delta.new_element.has_one_shot_effect else None
             if message.metadata.cacheable:
-                self._large[name] = sets
+                self._large[name] = control, sets
         block = delta.add_block.WhichOneof("type") or "block" if kind == "add_block" else ""
-        there = self._places[place] = _There(name, block, sets)
+        there = self._places[place] = _There(name, block, control, sets)
         if there == before and (sets is None or (sets != "" and sets not in self._controls)):
             return True
+        if before is not None and before.control not in ("", control):
+            self._has_lost_controls = True
         if not block or before is None or before.block != block:  # else it keeps what is in it
             self._clear(place)
         return False
@@ -177,11 +211,26 @@ class Held:
     def _clear(self, place: Place, *, itself: bool = False) -> None:
         depth = len(place)
         for other in [other for other in self._places if other[:depth] == place and (itself or len(other) > depth)]:
+            self._has_lost_controls = True
             del self._places[other]
 
 
-def _control(element: Element) -> str:
-    """The name of the control that an element is; "" if it is none."""
+def _wake() -> ForwardMsg:
+    """A message that changes nothing, for a run's beginning.
+
+    The browser goes through its page as soon as it has taken a message that changes something, and takes what has come
+    with it only then. Of several it takes the first alone, and those after it together.
+    """
+    message = ForwardMsg()
+    message.stop_auto_rerun.SetInParent()
+    return message
+
+
+def _control(delta: Delta) -> str:
+    """The name of the control that is drawn; "" if it is none."""
+    if delta.HasField("add_block"):
+        return delta.add_block.id
+    element = delta.new_element
     return getattr(getattr(element, element.WhichOneof("type") or "", None), "id", "")
 
 
@@ -200,13 +249,14 @@ _send, _take = Runtime._send_message, AppSession.handle_backmsg
 
 def _send_changes(runtime: Runtime, to: ActiveSessionInfo, message: ForwardMsg) -> None:
     held = _held(to.session, to.client)
-    for told in held.to_send(message) if held else [message]:
+    is_over = to.session._state is not AppSessionState.APP_IS_RUNNING
+    for told in held.to_send(message, is_over=is_over) if held else [message]:
         _send(runtime, to, told)
 
 
 def _note_and_take(session: AppSession, message: BackMsg) -> None:
     if (held := _held(session)) and message.WhichOneof("type") == "rerun_script":
-        held.note_controls(control.id for control in message.rerun_script.widget_states.widgets)
+        held.note_request(message.rerun_script)
     _take(session, message)
 
 

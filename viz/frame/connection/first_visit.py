@@ -10,6 +10,7 @@ from viz.streamlit_internals import pages_are_no_scripts, takes_pages_for_script
 from viz.streamlit_internals.changes import send_changes_only
 from viz.streamlit_internals.last_run import tidy_after_the_last_run
 from viz.streamlit_internals.less_work import work_less
+from viz.streamlit_internals.together import send_together
 
 
 def use_own_pages(paths: Collection[str]) -> None:
@@ -23,6 +24,7 @@ def use_own_pages(paths: Collection[str]) -> None:
     work_less()
     send_changes_only()
     tidy_after_the_last_run()
+    send_together()
     if not takes_pages_for_scripts():
         return
     pages_are_no_scripts()

@@ -1,0 +1,37 @@
+"""What a run tells within a moment is sent together: by Streamlit's private names, as all in this folder.
+
+Streamlit sends each message as soon as it is there: that a run begins, that it is under way, each thing it draws. The
+browser goes through its whole page for them once, twice or three times, as they come, and most runs are over before it
+has done so once. So what a run tells waits until the run is over, or for a moment. A visit's first run is not kept
+back: the browser begins to draw with the first words of it.
+"""
+
+import time
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession, AppSessionState
+
+MOMENT = 0.05
+"""Seconds. Of a run that takes longer the first part comes so much later at most, and its end no later."""
+_FROM = "_headlight_from"
+
+
+def _enqueue(session: AppSession, message: ForwardMsg) -> None:
+    """Put a message with those for a session's browser, and have them sent; what a run begins with waits."""
+    session._browser_queue.enqueue(message)
+    send = session._message_enqueued_callback
+    if send is None:
+        return
+    if message.WhichOneof("type") == "new_session":
+        is_first, now = _FROM not in session.__dict__, time.monotonic()
+        session.__dict__[_FROM] = now if is_first else now + MOMENT
+        if not is_first:
+            session._event_loop.call_later(MOMENT, send)
+    is_running = session._state is AppSessionState.APP_IS_RUNNING
+    if not is_running or time.monotonic() >= session.__dict__.get(_FROM, 0.0):
+        send()
+
+
+def send_together() -> None:
+    """Have the server send what a run tells together, in each of its sessions."""
+    AppSession._enqueue_forward_msg = _enqueue  # type: ignore[method-assign, assignment]
