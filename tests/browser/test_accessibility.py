@@ -169,6 +169,7 @@ def test_a_sentence_that_a_choice_changes_is_read_out_once_where_it_stands(visit
     """It was a polite live region before it changed, in no other one; what is opened in the footer is none."""
     page = visit("many-heads", section="inputs")
     found = page.locator(".st-key-section_inputs [aria-live]", has_text="Without number")
+    found.wait_for(state="attached")  # the view that says so of Streamlit's sentences may come last
     page.evaluate("""() => {
         window.heard = [];
         for (const node of document.querySelectorAll('.st-key-section_inputs [aria-live]'))

@@ -271,6 +271,16 @@ def test_a_browser_that_only_asks_for_another_run_waits_to_be_told_of_it():
     assert said == [2, 0, 0, 2, 2, 0]
 
 
+def test_a_run_that_back_asked_for_is_told_to_begin():
+    held, page, back = Held(), [element([0, 0], "a")], ClientState(is_history_navigation=True)
+    begun = []
+    for asked in (ClientState(), ClientState(), ClientState(), back, ClientState()):
+        held.note_request(asked)
+        sent = [each for message in (begin(1), *page, end(1)) for each in held.to_send(message)]
+        begun.append(sent[0].WhichOneof("type"))
+    assert begun == ["new_session", "new_session", "stop_auto_rerun", "new_session", "stop_auto_rerun"]
+
+
 def test_a_run_after_one_that_was_cut_short_is_told_to_begin():
     held, page = Held(), [element([0, 0], "a")]
     assert [told(held, *page, run=run) for run in (1, 2, 3)] == [ALL - 1, CHANGES, CHANGES]

@@ -77,6 +77,10 @@ class Held:
         self._controls = frozenset(control.id for control in controls)
         before, self._sent = self._sent, frozenset(control.SerializeToString() for control in controls)
         self._is_asked_again = self._sent <= before
+        if (
+            asked.is_history_navigation
+        ):  # until a run begins that it is told of, it takes each for the one Back asked for
+            self._is_in_part = False
 
     def _begin(self) -> None:
         self._messages: list[ForwardMsg] = []
@@ -128,7 +132,7 @@ class Held:
         finished, tells_changes = message.script_finished, self._tells == "changes"
         self._begin()
         if finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # nothing is taken away
-            self._is_in_part = False  # the next run is told to begin: one that Back asked for, it may not be any more
+            self._is_in_part = False  # the next run is told to begin, for the same reason as after Back
             return [self._of_part(message) if tells_changes else message]
         if finished != ForwardMsg.FINISHED_SUCCESSFULLY or not self._tells:
             self._page = None
