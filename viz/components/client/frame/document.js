@@ -61,20 +61,26 @@ function begin(theme) {
   location.replace(address);
 }
 
+/** What an element says already is not written again: the browser would look through its page for what that changes. */
+function say(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
 /** Streamlit puts a group's pages into a box between them and their list: that box is the list. */
 function groups() {
   const list = document.querySelector(GROUPS);
-  list?.setAttribute("role", "none");
+  if (list) say(list, "role", "none");
   for (const group of list?.querySelectorAll(":scope > div:has(> li)") ?? []) {
-    group.setAttribute("role", "list");
-    group.setAttribute("aria-label", group.querySelector("header p")?.textContent ?? "");
+    say(group, "role", "list");
+    say(group, "aria-label", group.querySelector("header p")?.textContent ?? "");
   }
 }
 
-/** A frame that scrolls is reached by the Tab key, and then moved by the arrows. */
+/** A frame that scrolls is reached by the Tab key, and then moved by the arrows. All are measured before one is changed. */
 function frames() {
-  for (const frame of document.querySelectorAll(FRAMES)) {
-    if (frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1) frame.tabIndex = 0;
+  const scrolls = (frame) => frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1;
+  for (const [frame, doesScroll] of [...document.querySelectorAll(FRAMES)].map((frame) => [frame, scrolls(frame)])) {
+    if (doesScroll) say(frame, "tabindex", "0");
     else frame.removeAttribute("tabindex");
   }
 }
@@ -85,7 +91,7 @@ function sentences() {
     const footer = sentence.closest('[class*="st-key-section_"]').querySelector(FOOTER);
     const isBelow = footer && footer.compareDocumentPosition(sentence) & Node.DOCUMENT_POSITION_FOLLOWING;
     if (isBelow || sentence.closest('[role="alert"]')) continue;
-    sentence.setAttribute("aria-live", "polite");
-    sentence.setAttribute("aria-atomic", "true");
+    say(sentence, "aria-live", "polite");
+    say(sentence, "aria-atomic", "true");
   }
 }
