@@ -132,17 +132,19 @@ SECTIONS: tuple[Callable[[], Iterator[Row]], ...] = (
 
 def main() -> None:
     """Run the sections named on the command line, or all of them."""
+    sections = {section.__name__: section for section in SECTIONS}
+    if unknown := set(sys.argv[1:]) - set(sections):
+        sys.exit(f"No section is called {', '.join(sorted(unknown))}. There are: {', '.join(sections)}.")
     torch.set_num_threads(limits.TORCH_THREADS)
     print(  # noqa: T201
         f"Python {platform.python_version()}, torch {torch.__version__} with {torch.get_num_threads()} threads, "
         f"{os.cpu_count()} cores; medians, taken in turn; goals are for the ratio\n"
         f"{'':<58} {'ours':>9} {'theirs':>9} {'':<3} {'ratio':>7}  goal"
     )
-    for section in SECTIONS:
-        if section.__name__ in (sys.argv[1:] or [section.__name__]):
-            for row in section():
-                print(row, flush=True)  # noqa: T201
-            print(f"{'':<58} load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)  # noqa: T201
+    for name in sys.argv[1:] or sections:
+        for row in sections[name]():
+            print(row, flush=True)  # noqa: T201
+        print(f"{'':<58} load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

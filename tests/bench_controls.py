@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 REPEATS = 3
 MAIN = (
     "input[type=range]:not(:disabled)",
-    ".stButtonGroup:not([class*=_footer_]) [role=radio]",
-    "[role=radiogroup] [role=radio]",
+    ":not([class*=st-key-_footer_]) > .stButtonGroup [role=radio]",
+    ".stRadio [role=radio]",
+    ".stCheckbox label",
 )
 """What is a section's main control: the first there is of these."""
+BELOW = ".stButtonGroup [role=radio]"
+"""Of a section without one: what opens the formula and the proof below it."""
 
 
 def heads_controls() -> "Iterator[Row]":
@@ -101,28 +104,29 @@ def section_controls(places: list[tuple[str, str]] = PLACES) -> "Iterator[Row]":
             wait_run(page)
             page.evaluate(WATCH)
             before = traffic.messages
-            milliseconds, times = _main(page, page.locator(f".st-key-section_{section}"))
+            control, milliseconds, times = _main(page, page.locator(f".st-key-section_{section}"))
             if not math.isnan(milliseconds):
-                what, messages = f"{name}, {section}: main control", (traffic.messages - before) / times
+                what, messages = f"{name}, {section}: {control}", (traffic.messages - before) / times
                 yield Row(what=f"{what}, to the last change", ours=milliseconds, theirs=bare, goal=4.0)
                 yield Row(what=f"{what}, messages", ours=messages, theirs=bare_messages, unit="")
 
 
-def _main(page: Page, section: Locator) -> tuple[float, int]:
-    """Milliseconds from the main control of a section to the last change, and how many times it was used.
+def _main(page: Page, section: Locator) -> tuple[str, float, int]:
+    """Which control of a section it is, milliseconds from it to the last change, and how many times it was used.
 
     NaN if it has none, or nothing changes.
     """
-    for kind in MAIN:
+    for kind in (*MAIN, BELOW):
         control = section.locator(f"{kind} >> visible=true")
         if not control.count():
             continue
+        which = "below it" if kind == BELOW else "main control"
         if "range" in kind:
-            return keys(page, control.first, REPEATS), 2 * (REPEATS // 2 + 2)
+            return which, keys(page, control.first, REPEATS), 2 * (REPEATS // 2 + 2)
         two = min(2, control.count())  # in turn, or the one there is, on and off
         taken = [settled(page, control.nth(number % two).click) for number in (1, 2, 3, 4, 5)]
-        return median(taken[2:]), len(taken)
-    return math.nan, 0
+        return which, median(taken[2:]), len(taken)
+    return "", math.nan, 0
 
 
 def next_steps() -> "Iterator[Row]":
