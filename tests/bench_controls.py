@@ -25,7 +25,6 @@ MAIN = (
     "input[type=range]:not(:disabled)",
     ":not([class*=st-key-_footer_]) > .stButtonGroup [role=radio]",
     ".stRadio [role=radio]",
-    ".stCheckbox label",
 )
 """What is a section's main control: the first there is of these."""
 BELOW = ".stButtonGroup [role=radio]"
