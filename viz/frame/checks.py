@@ -33,6 +33,9 @@ class Check:
         """NaN does not pass."""
         return self.error <= self.tolerance
 
+    def __str__(self) -> str:
+        return f"{self.key} {self.error:.3g} of {self.tolerance:.3g}"
+
 
 def check(key: str, error: Any, tolerance: float, **values: Any) -> Check:
     """Make a check; ``error`` may be a tensor of one number."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -36,6 +37,8 @@ ALL = "all"
 
 
 EVERY_CONTROL = Controls()
+
+_log = getLogger(__name__)
 
 Reads = bool | Callable[[LoadedModel | None], bool]
 """Whether a section reads a choice; or whether it does so with a model's own heads (None: with seeded ones)."""
@@ -241,7 +244,8 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
             format_func=labels.__getitem__,
             label_visibility="collapsed",
         )
-    if passed < len(checks):
+    if wrong := [check for check in checks if not check.passed]:
+        _log.log(WARNING, "checks that failed on %s, %s: %s", page, section.name, ", ".join(map(str, wrong)))
         st.error(t("truth.failed"))
         opened = "checks"
     if opened:

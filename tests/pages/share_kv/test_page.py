@@ -113,8 +113,9 @@ def test_seeded_heads_follow_the_same_control(open_app, source):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_mistake_breaks_the_check_and_says_so(open_app, lang):
+def test_the_mistake_breaks_the_check_and_says_so(open_app, lang, caplog):
     app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4), translator(lang)
+    assert "share_kv, who_shares: truth.sdpa" in caplog.text, "whoever looks after the server can see which it was"
     assert checked(app, "who_shares") == (3, 4)
     assert t("truth.failed") in [one.value for one in app.error]
     failed = [one for one in lines(app, "who_shares") if one.startswith("✗")]
