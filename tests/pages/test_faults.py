@@ -893,7 +893,7 @@ FAULTS |= {
     ),
     "a window one row too low": Fault(
         function=rows.window,
-        wrong=lambda right, q, k, log_sum, **options: right(q.roll(-1, 0), k, log_sum, **options),
+        wrong=lambda right, q, k, **options: right(q.roll(-1, 0), k, **options),
         places=LONG[:2],
     ),
     "a row of a long text without its scale": Fault(

@@ -27,7 +27,7 @@ class Rows:
 
     ``first``: the weight on the first key (the sink); ``previous``: on the key before the query's own, 0 where there is
     none; ``distance``: the mean of ``abs(i - j)`` under the row's weights; ``entropy``: in nats; ``strongest``: the key
-    of the ``largest`` weight; ``log_sum``: the logarithm of what the softmax divides by.
+    of the ``largest`` weight.
     """
 
     first: Float[Tensor, " T"]
@@ -36,7 +36,6 @@ class Rows:
     entropy: Float[Tensor, " T"]
     strongest: Int[Tensor, " T"]
     largest: Float[Tensor, " T"]
-    log_sum: Float[Tensor, " T"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +151,6 @@ class _Strip:
     def describe(self, weights: Tensor, start: int, end: int) -> Rows:
         """The statistics of the rows that were weighed last."""
         at, height = torch.arange(start, end), end - start
-        log_sum = self.sums.log()
         before = weights[torch.arange(height), (at - 1).clamp(min=0)].where(at > 0, 0.0)
         best = weights.view(height, -1, self.run).amax(-1).argmax(-1)
         inside = weights.view(height, -1, self.run)[torch.arange(height), best]
@@ -161,10 +159,9 @@ class _Strip:
             first=weights[:, 0].clone(),
             previous=before,
             distance=self._distance(weights, start, end),
-            entropy=(log_sum - torch.linalg.vecdot(weights, self.scores)).clamp(min=0.0),
+            entropy=(self.sums.log() - torch.linalg.vecdot(weights, self.scores)).clamp(min=0.0),
             strongest=best * self.run + largest.indices,
             largest=largest.values,
-            log_sum=self.highest + log_sum,
         )
 
     @staticmethod
