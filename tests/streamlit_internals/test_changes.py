@@ -271,6 +271,22 @@ def test_a_browser_that_only_asks_for_another_run_waits_to_be_told_of_it():
     assert said == [2, 0, 0, 2, 2, 0]
 
 
+def test_whoever_asked_for_another_run_is_told_of_one_though_something_else_is_changed_at_once():
+    held, page = Held(), [element([0, 0], "a")]
+    for value in (1, 2, 2, 3):  # the last two before either is answered
+        asked = ClientState()
+        asked.widget_states.widgets.add(id="slider", int_value=value)
+        held.note_request(asked)
+        if value == 1:
+            told(held, *page)
+    run = [begin(1), status(is_running=True), *page, end(1), status(is_running=False)]
+    said = []
+    for _ in range(2):
+        sent = [each for message in run for each in held.to_send(message, is_over=True)]
+        said.append([each.WhichOneof("type") for each in sent].count("session_status_changed"))
+    assert said == [2, 0]
+
+
 def test_a_run_that_back_asked_for_is_told_to_begin():
     held, page, back = Held(), [element([0, 0], "a")], ClientState(is_history_navigation=True)
     begun = []

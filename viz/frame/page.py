@@ -229,10 +229,10 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
     }
     present = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
     offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
-    passed = sum(check.passed for check in checks)
+    wrong = [check for check in checks if not check.passed]
     looked_at = view.current()
     labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
-    labels["checks"] = t("footer.checks", passed=passed, n=len(checks))
+    labels["checks"] = t("footer.checks", passed=len(checks) - len(wrong), n=len(checks))
     opened = None
     if looked_at.is_paper:  # nothing is to be pressed there
         opened = "why" if looked_at.print == "answers" and "why" in offered else None
@@ -244,7 +244,7 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
             format_func=labels.__getitem__,
             label_visibility="collapsed",
         )
-    if wrong := [check for check in checks if not check.passed]:
+    if wrong:
         _log.log(WARNING, "checks that failed on %s, %s: %s", page, section.name, ", ".join(map(str, wrong)))
         st.error(t("truth.failed"))
         opened = "checks"

@@ -67,7 +67,7 @@ class Held:
         self._is_in_part = False  # it takes what comes for a part that tells changes
         self._is_running = False  # as it was told
         self._sent: frozenset[bytes] = frozenset()  # the controls that it reports, with their values
-        self._is_asked_again = False  # it has sent nothing new: it waits until it is told of a run
+        self._is_asked_again = False  # it has once sent nothing new: it waits until it is told of a run
         self._has_lost_controls = False  # and still reports them: it tidies when a run that has a name is over
         self._begin()
 
@@ -76,11 +76,9 @@ class Held:
         controls = asked.widget_states.widgets
         self._controls = frozenset(control.id for control in controls)
         before, self._sent = self._sent, frozenset(control.SerializeToString() for control in controls)
-        self._is_asked_again = self._sent <= before
-        if (
-            asked.is_history_navigation
-        ):  # until a run begins that it is told of, it takes each for the one Back asked for
-            self._is_in_part = False
+        self._is_asked_again = self._is_asked_again or self._sent <= before
+        # Until a run begins that it is told of, it takes each for the one that Back asked for.
+        self._is_in_part = self._is_in_part and not asked.is_history_navigation
 
     def _begin(self) -> None:
         self._messages: list[ForwardMsg] = []
@@ -157,6 +155,8 @@ class Held:
         is_known = is_running == self._is_running or (is_running and is_over)
         if is_known and self._tells == "changes" and not self._is_asked_again:
             return False
+        if self._is_running and not is_running:
+            self._is_asked_again = False
         self._is_running = is_running
         return True
 

@@ -9,7 +9,7 @@ from viz.core.attention import row_softmax
 WINDOW = 256
 """Rows, and columns, of a window."""
 
-STRIP = 64
+AT_ONCE = 64
 """Rows that are whole at a time while a window is cut out of them."""
 
 
@@ -64,9 +64,9 @@ def window(
         tensor([[0.3333, 0.3333, 0.0000],
                 [0.2500, 0.2500, 0.2500]])
     """
-    strips = torch.arange(len(q))[row : row + WINDOW].split(STRIP)
+    strips = torch.arange(len(q))[row : row + WINDOW].split(AT_ONCE)
     whole = (weights_of_rows(q, k, at, scale=scale, causal=causal) for at in strips)
-    return torch.cat([weights[:, column : column + WINDOW] for weights in whole])
+    return torch.cat([weights[:, column : column + WINDOW].clone() for weights in whole])  # a slice would keep it whole
 
 
 def evenly_spaced(n: int, most: int) -> Int[Tensor, " R"]:
