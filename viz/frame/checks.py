@@ -34,7 +34,7 @@ class Check:
         return self.error <= self.tolerance
 
     def __str__(self) -> str:
-        return f"{self.key} {self.error:.3g} of {self.tolerance:.3g}"
+        return f"{self.key} {self.error} of {self.tolerance}"
 
 
 def check(key: str, error: Any, tolerance: float, **values: Any) -> Check:
