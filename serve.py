@@ -10,6 +10,7 @@ from pages import EVERY, FIRST, HEADS
 from viz.host import errors
 from viz.host.connections import limit_connections
 from viz.host.files import Files
+from viz.host.first_picture import FirstPictures
 from viz.host.guard import Guard
 from viz.host.page_head import PREVIEW, preview
 from viz.host.readiness import Readiness
@@ -22,9 +23,20 @@ def import_pages() -> None:
         import_module(f"pages.{name}.page")
 
 
+PICTURES = {FIRST: ("start/arcs", "start/diagram"), HEADS: ("head_grid/head_grid",)}
+"""What the first picture of a page is made of."""
+
+
+def be_ready() -> None:
+    """Import the pages, and make the first pictures of those that everybody begins with."""
+    import_pages()
+    for name in PICTURES:
+        pictures.make(name, "en")
+
+
 limit_connections()
-sockets = Sockets()
-readiness = Readiness(sockets, then=import_pages)
+sockets, pictures = Sockets(), FirstPictures(PICTURES)
+readiness = Readiness(sockets, then=be_ready)
 app = st.App(
     "app.py",
     lifespan=readiness.lifespan,
@@ -34,9 +46,10 @@ app = st.App(
         Middleware(Guard, sockets=sockets, readiness=readiness, pages=EVERY),
         Middleware(
             Files,
-            views=dict.fromkeys(("", FIRST), ("start/arcs", "start/diagram")) | {HEADS: ("head_grid/head_grid",)},
+            views={"": PICTURES[FIRST]} | PICTURES,
             pages=EVERY,
             before=HEADS,
+            pictures=pictures,
         ),
     ],
 )

@@ -18,6 +18,7 @@ from viz.frame import compute
 from viz.host import guard, inbox, owner, uploads
 from viz.host import readiness as told
 from viz.host.address import address_of
+from viz.host.first_markup import THEME
 from viz.host.first_paint import CONNECT
 from viz.host.guard import Guard
 from viz.host.policy import headers
@@ -393,7 +394,7 @@ def test_the_policy_allows_the_installed_page_and_no_other_script():
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
     inline = [body for body in re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL) if body.strip()]
-    digests = [base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in (CONNECT, *inline)]
+    digests = [base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in (CONNECT, THEME, *inline)]
     assert rules["script-src"].split() == ["'self'", *(f"'sha256-{digest}'" for digest in digests)]
     assert rules["frame-ancestors"] == "'self' https://huggingface.co"
     strict = {"default-src": "'self'", "object-src": "'none'", "base-uri": "'self'", "connect-src": "'self'"}

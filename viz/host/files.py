@@ -14,10 +14,14 @@ from viz.components import bundle
 from viz.components.mount import PACKAGE
 from viz.frame.connection.old_links import is_old
 from viz.frame.sidebar import path_of
+from viz.host.first_markup import THEME
+from viz.host.first_markup import style as style_of_first
 from viz.host.first_paint import CONNECT, style
+from viz.host.first_picture import FirstPicture, FirstPictures
 from viz.host.page_head import language_of, site_of, with_head
 from viz.host.policy import is_embedded
 from viz.streamlit_internals import element_modules, index_page, static_files
+from viz.text import LANGUAGES
 
 YEAR = "max-age=31536000, immutable"
 """For names that hold a hash of the content."""
@@ -30,6 +34,9 @@ LONGEST_SENT_ON = 2_000
 
 EVERY_PAGE = ("frame/document",)
 """The views that every page opens with."""
+
+ROOT_ELEMENT = '<div id="root"></div>'
+"""What Streamlit draws in."""
 
 COMPRESSES = re.compile(r"text/|application/(?:javascript|json|wasm)|image/svg")
 STATIC, VIEWS, MEDIA = "/static/", "/_stcore/bidi-components/", "/media/"
@@ -67,6 +74,7 @@ class Files:
         views: what a page opens with, by its path; "" for the first.
         pages: the names of the pages, the one that opens at "/" first; without them a page says nothing of itself.
         before: the page that old links to "/" mean.
+        pictures: the first pictures of pages, for whoever asks for nothing but a page.
     """
 
     def __init__(
@@ -75,8 +83,9 @@ class Files:
         views: Mapping[str, tuple[str, ...]] | None = None,
         pages: tuple[str, ...] = (),
         before: str = "",
+        pictures: FirstPictures | None = None,
     ) -> None:
-        self.app, self.before = app, before
+        self.app, self.before, self.pictures = app, before, pictures or FirstPictures({})
         self.names = {path_of(name): name for name in pages} | ({"": pages[0]} if pages else {})
         both = (False, True)
         self.usual_pages = {embedded: page_with_modules(embedded=embedded) for embedded in both}
@@ -109,6 +118,16 @@ class Files:
         """The name of a file that can be kept, "" if it is none: there are as many as files, whatever is asked for."""
         static, view = path[path.find(STATIC) + 1 :], path.partition(VIEWS)[2]
         return next((name for name, known in ((static, self.static), (view, self.views)) if name in known), "")
+
+    def with_picture(self, page: str, picture: FirstPicture) -> str:
+        """A page with its first picture; the browser asks for that before all else."""
+        self.views.setdefault(picture.address, picture.script)
+        script = f".{VIEWS}{picture.address}"
+        links = [f'<link rel="modulepreload" crossorigin href="{path}">' for path in (script, *picture.needs)]
+        page = page.replace("<head>", f"<head>{''.join(links)}", 1)
+        page = page.replace("  </head>", f"{style_of_first()}<script>{THEME}</script>  </head>", 1)
+        drawn = f'{picture.markup}<script type="module" async crossorigin src="{script}"></script>'
+        return page.replace(ROOT_ELEMENT, ROOT_ELEMENT + drawn, 1)
 
     async def keep(self, name: str, gzipped: bool, headers: list[tuple[bytes, bytes]], body: bytes) -> Answer:
         """Make an answer that is good for all who ask from now on."""
@@ -183,13 +202,18 @@ class Outbox:
         name = self.files.names.get(path)
         if name is None:
             return page
-        return with_head(
+        lang = language_of(self.scope, self.asked)
+        whole = with_head(
             page.decode(),
             name=name,
             path="" if name == self.files.names[""] else path,
-            lang=language_of(self.scope, self.asked),
+            lang=lang,
             site=site_of(self.scope, self.asked) + base,
-        ).encode()
+        )
+        if self.embedded or not _asks_for_nothing(self.scope):
+            return whole.encode()
+        picture = self.files.pictures.of(name, lang)
+        return (self.files.with_picture(whole, picture) if picture else whole).encode()
 
 
 def _is_old(scope: Scope) -> bool:
@@ -197,6 +221,12 @@ def _is_old(scope: Scope) -> bool:
     query = scope.get("query_string", b"")
     asked = parse_qs(query.decode("latin-1"))
     return len(query) <= LONGEST_SENT_ON and is_old(asked, embedded=asked.get("embed", [""])[-1] == "true")
+
+
+def _asks_for_nothing(scope: Scope) -> bool:
+    """Whether a link names a page, and at most one of the app's languages: then everybody is shown the same."""
+    asked = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    return set(asked) <= {"lang"} and asked.get("lang", [""])[-1] in ("", *LANGUAGES)
 
 
 def _is_page(headers: Headers) -> bool:

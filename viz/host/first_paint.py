@@ -24,4 +24,4 @@ itself it asks for both before, and on every page but the first it asks in a wro
 def style(*, embedded: bool) -> str:
     """The element; each rule counts more than Streamlit's own of the same kind, which are made after it."""
     rules = re.sub(r"/\*.*?\*/", "", (ASSETS / "style.css").read_text("utf8"), flags=re.DOTALL)
-    return f"<style>.stApp {{ {rules} }}{'' if embedded else FRAME}</style>"
+    return f"<style>:is(.stApp, .first) {{ {rules} }}{'' if embedded else FRAME}</style>"
