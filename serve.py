@@ -10,7 +10,7 @@ from pages import EVERY, FIRST, HEADS
 from viz.host import errors
 from viz.host.connections import limit_connections
 from viz.host.files import Files
-from viz.host.first_picture import FirstPictures
+from viz.host.first.picture import FirstPictures
 from viz.host.guard import Guard
 from viz.host.page_head import PREVIEW, preview
 from viz.host.readiness import Readiness

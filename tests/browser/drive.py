@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -186,6 +187,16 @@ def eventually(holds: Callable[[], None]) -> None:
             if time.monotonic() > deadline:
                 raise
         time.sleep(0.05)
+
+
+@contextmanager
+def unanswered(server: Server) -> Iterator[None]:
+    """The server does nothing meanwhile."""
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
 
 
 @dataclass

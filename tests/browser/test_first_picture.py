@@ -12,7 +12,7 @@ from playwright.sync_api import Error, expect
 from tests.browser.drive import PHONE, WIDE, address, count, eventually, frame, listen, serve, wait_run
 from tests.browser.test_hosted import SHIFTS
 from viz import ROOT
-from viz.host.first_markup import COLOURS
+from viz.host.first.markup import COLOURS
 
 STREAMLIT = re.compile(r"/static/js/index\.[\w-]+\.js")
 PICTURES = {"": ".start .word", "heads": ".head-grid .thumb"}

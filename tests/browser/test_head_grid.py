@@ -1,9 +1,6 @@
 """The head grid in a real browser: its numbers are torch's, its choices stay, and it is quick and harmless."""
 
-import os
 import re
-import signal
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
@@ -13,7 +10,7 @@ from playwright.sync_api import expect
 from torch.nn.functional import max_pool2d
 from torch.testing import assert_close
 
-from tests.browser.drive import PATIENCE, PHONE, address, frame, serve, wait_run
+from tests.browser.drive import PATIENCE, PHONE, address, frame, serve, unanswered, wait_run
 from viz.core.analysis import map_statistics
 from viz.core.analysis.head_statistics import portrait
 from viz.frame import compute, specs
@@ -374,16 +371,6 @@ def test_touch_on_a_phone(new_page, app_url):
     page.touchscreen.tap(*place(grid, 4, 5))
     expect(grid.locator(".chip")).to_have_count(2)
     assert abs(number_in(says(page)) - float(layer(1).weights[8, 4, 5])) < 6e-5
-
-
-@contextmanager
-def unanswered(server):
-    """The server does nothing meanwhile."""
-    os.kill(server.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(server.pid, signal.SIGCONT)
 
 
 def test_another_mask_is_drawn_before_python_answers_and_python_agrees(see, bare):

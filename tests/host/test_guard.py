@@ -18,7 +18,7 @@ from viz.frame import compute
 from viz.host import guard, inbox, owner, uploads
 from viz.host import readiness as told
 from viz.host.address import address_of
-from viz.host.first_markup import THEME
+from viz.host.first.markup import THEME
 from viz.host.first_paint import CONNECT
 from viz.host.guard import Guard
 from viz.host.policy import headers

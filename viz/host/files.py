@@ -14,10 +14,10 @@ from viz.components import bundle
 from viz.components.mount import PACKAGE
 from viz.frame.connection.old_links import is_old
 from viz.frame.sidebar import path_of
-from viz.host.first_markup import THEME
-from viz.host.first_markup import style as style_of_first
+from viz.host.first.markup import THEME
+from viz.host.first.markup import style as style_of_first
+from viz.host.first.picture import FirstPicture, FirstPictures
 from viz.host.first_paint import CONNECT, style
-from viz.host.first_picture import FirstPicture, FirstPictures
 from viz.host.page_head import language_of, site_of, with_head
 from viz.host.policy import is_embedded
 from viz.streamlit_internals import element_modules, index_page, static_files

@@ -10,7 +10,7 @@ import streamlit as st
 from starlette.types import Scope
 
 from viz import limits
-from viz.host.first_markup import THEME
+from viz.host.first.markup import THEME
 from viz.host.first_paint import CONNECT
 
 

@@ -84,12 +84,6 @@ def serve_component(package: str, name: str, folder: Path) -> None:
         manager.register_from_manifest(manifest, folder.parent)
 
 
-def key_of(name: str) -> str:
-    """The key of a control, a view or a container by the name that Streamlit gives it; "" if it has none."""
-    key = name.split("-", 2)[-1] if name.startswith("$$ID-") else ""
-    return "" if key == "None" else key
-
-
 _NAME = re.compile(r"[\w:.-]{0,64}", re.ASCII)
 _WIDGET = re.compile(r"\$\$ID-[0-9a-f]+-[ -~]{1,200}")
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, frame, open_chip, wait_run
+from tests.browser.drive import PHONE, frame, open_chip, unanswered, wait_run
 from viz.frame import compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
@@ -84,6 +84,43 @@ def test_a_slider_shows_its_layer_before_python_hears_of_it(visit):
     wait_run(page)
     expect(grid.locator(".title")).to_have_text(T("head_grid.layer_head", layer=4, head=1))
     assert "layer=4" in page.url
+
+
+def test_an_example_seen_before_is_drawn_before_python_answers_and_python_agrees(visit, server):
+    """With the head that is chosen now; but an example that has a head of its own, with that."""
+    page = visit(mask="causal")
+    own = next(example for example in examples() if example.model)
+    shown = {example.code: example for example in (*examples()[1:3], own)}
+    grid = page.locator(".head-grid")
+
+    def choose(code):
+        page.locator(".st-key-_example input").click()
+        page.get_by_role("option", name=shown[code].text).click()
+
+    def drawn():
+        frame(page)
+        return grid.evaluate("""({ headGrid: { map, labels, choice: { layer, head, query } } }) =>
+            [Array.from(map.values), labels.columns, layer, head, query]""")
+
+    codes = list(shown)
+    for code in codes:
+        choose(code)
+        wait_run(page)
+        if shown[code].model:  # from here on another model reads
+            page.go_back()
+            wait_run(page)
+    grid.locator(".thumb").nth(2 * 12 + 5).click()
+    wait_run(page)
+    for code in codes:
+        with unanswered(server):
+            choose(code)
+            expect(page.locator(".st-key-_example input")).not_to_have_value("")
+            early = drawn()
+        wait_run(page)
+        late = drawn()
+        assert early[1:] == late[1:], code
+        torch.testing.assert_close(torch.tensor(early[0]), torch.tensor(late[0]), atol=1e-4, rtol=0)
+        assert late[2:4] == ([shown[code].layer, shown[code].head] if shown[code].model else [2, 5])
 
 
 def test_what_is_downloaded_is_the_trace(visit, new_page, tmp_path):

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -127,10 +127,16 @@ def _how_maps_are_read(scene: Scene, view: specs.View) -> dict[str, bool]:
 
 
 def _before_the_answer(scene: Scene, view: specs.View, off: frozenset[Head]) -> dict[str, Any]:
-    """What the browser needs to draw another mask at once, and which numbers it may do that with."""
-    numbers = repr((scene.choice.source, sorted(off)))
+    """What the browser needs to draw another mask at once, or a text that it has seen: which numbers these are."""
+    source, mask, others = scene.choice.source, scene.choice.mask, sorted(off)
     masks = masks_ahead(scene) if view == specs.View() else None
-    return {"masks": masks, "numbers": hashlib.blake2b(numbers.encode(), digest_size=8).hexdigest()}
+    numbers, beside = (source, others), (replace(source, text="", target=""), mask, view, others)
+    return {"masks": masks, "numbers": _name_of(numbers), "beside": _name_of(beside)}
+
+
+def _name_of(numbers: object) -> str:
+    """A short name for what can be told apart by how it is written."""
+    return hashlib.blake2b(repr(numbers).encode(), digest_size=8).hexdigest()
 
 
 def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:

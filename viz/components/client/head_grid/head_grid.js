@@ -18,6 +18,7 @@ import { Channels } from "../lib/parts.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { fitsSvg, savePng, saveSvg } from "../lib/save.js";
 import { sayLarge, sayThumb, sayWhole } from "../lib/say.js";
+import { Seen } from "./seen.js";
 import { Tokens } from "./tokens.js";
 import { Wall } from "./wall.js";
 
@@ -42,6 +43,8 @@ class Grid {
     channels.of(name).view = this;
     this.current = new Current();
     this.ahead = new Ahead();
+    this.seen = new Seen();
+    this.early = null; // a picture seen before, until Python has answered
     this.sent = 0;
     this.hover = null;
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.large?.fit()));
@@ -67,16 +70,18 @@ class Grid {
   receive(data, setStateValue) {
     this.setStateValue = setStateValue;
     this.next = data;
-    this.ahead.chosen = null;
+    this.ahead.chosen = this.early = null;
     const said = JSON.stringify([data.choice, data.n]);
     if (data.n >= this.sent && said !== this.said) [this.choice, this.sent, this.said] = [{ ...data.choice }, data.n, said];
     this.refresh();
   }
 
-  /** The page's sliders of layer and head, and its list of masks: shown at once. Streamlit tells Python of them. */
+  /** The page's sliders of layer and head, its lists of masks and examples: shown at once. Streamlit tells Python of them. */
   #follow(changes) {
     const chosen = {}, ends = { layer: this.wall?.n_layers, head: this.wall?.n_heads };
     for (const { target } of changes) {
+      const isExample = target.matches(".st-key-_example input[aria-expanded=false]") && target.value;
+      if (isExample && this.data) this.#example(target.value);
       const isMask = target.matches(".st-key-mask input[aria-expanded=false]"); // its list is closed: that is the choice
       if (isMask && this.data && this.ahead.choose(target.value, this.data)) this.refresh();
       const name = Object.keys(ends).find((name) => target.matches(`.st-key-${name} input[type=range]`));
@@ -84,6 +89,16 @@ class Grid {
     }
     if (!Object.keys(chosen).length || !this.choice) return;
     Object.assign(this.choice, chosen);
+    this.refresh();
+  }
+
+  /** Another text, drawn as it was the last time: the model's head and layer stay, unless the example has its own. */
+  #example(name) {
+    const found = this.seen.choose(name, this.data);
+    if (!found) return;
+    const { layer, head } = found.data.beside === this.data.beside ? this.choice : found.data.choice;
+    this.early = found;
+    this.choice = { ...found.data.choice, layer, head };
     this.refresh();
   }
 
@@ -108,9 +123,11 @@ class Grid {
 
   refresh() {
     const { wall, head } = channels.of(this.channel);
-    if (this.next && wall?.id === this.next.wall) this.data = this.next;
-    if (!this.data || wall?.id !== this.data.wall) return;
-    Object.assign(this, this.ahead.shown(this.data, wall, head?.id === this.data.head ? head : null));
+    if (this.next && wall?.id === this.next.wall && !this.early) this.data = this.next;
+    if (!this.data || (wall?.id !== this.data.wall && !this.early)) return;
+    if (this.early) Object.assign(this, this.early);
+    else Object.assign(this, this.ahead.shown(this.data, wall, head?.id === this.data.head ? head : null));
+    if (!this.early) this.seen.keep({ data: this.data, wall, head: head?.id === this.data.head ? head : null });
     const { axes, words } = this.data;
     const labels = { rows: axes.queries.labels, columns: axes.keys.labels }, spelled = JSON.stringify(labels);
     const other = spelled !== this.spelled;

@@ -10,25 +10,20 @@ import base64
 import hashlib
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from logging import INFO, getLogger
 from typing import Any
-
-from streamlit.proto.Element_pb2 import Element
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from viz.components import bundle
 from viz.components.mount import PACKAGE
 from viz.frame.sidebar import path_of
-from viz.host.first_markup import Place, markup_of
+from viz.host.first.markup import markup
 from viz.scheduler.job import where
-from viz.streamlit_internals import key_of
+from viz.streamlit_internals.told import Drawn, PageLink, drawn, page_links
 from viz.streamlit_internals.unseen import unseen_script
 
 VIEWS = "_stcore/bidi-components/"
-MAIN = 0
-"""Of the page's parts: the one beside the sidebar."""
 LATER = 20.0
 """Seconds after the first visitor for whom no picture was made: by then all that it needs is kept."""
 
@@ -48,42 +43,50 @@ class FirstPicture:
     needs: tuple[str, ...]
 
 
-def picture_of(told: Sequence[ForwardMsg], views: Iterable[str], lang: str) -> FirstPicture:
-    """The picture in what a browser would be sent: these views, what stands above the last of them, and all pages.
+def picture_of(page: Sequence[Drawn], links: Sequence[PageLink], views: Iterable[str], lang: str) -> FirstPicture:
+    """The picture of a page: these views, what stands above the last of them, and links to all pages.
 
     Raises:
-        LookupError: if one of the views is not there.
+        LookupError: if the page does not draw one of the views.
     """
-    places = [Place(tuple(message.metadata.delta_path), message.delta) for message in told if _is_drawn(message)]
     wanted = {f"{PACKAGE}.{view.rpartition('/')[2]}" for view in views}
-    drawn = [at for at, place in enumerate(places) if place.delta.new_element.bidi_component.component_name in wanted]
-    elements = [places[at].delta.new_element for at in drawn]
-    if missing := wanted - {element.bidi_component.component_name for element in elements}:
+    found = [view for view in _views(page) if view.says["name"] in wanted]
+    if missing := wanted - {view.says["name"] for view in found}:
         raise LookupError(f"the page does not draw {', '.join(sorted(missing))}")
-    pages = next(message.navigation for message in told if message.HasField("navigation"))
-    parts = [_part(element) for element in elements]
+    parts = [_part(view) for view in found]
     script = bundle.joined(bundle.CLIENT / "frame" / "first.js") + f"first({json.dumps(parts)});\n"
     digest = hashlib.blake2b(script.encode(), digest_size=8).hexdigest()
     return FirstPicture(
-        markup=markup_of(places[: drawn[-1] + 1], (MAIN,), pages, lang),
+        markup=markup(_down_to(page, found[-1]), links, lang),
         address=f"{PACKAGE}.first/first-{digest}.js",
         script=script.encode(),
         needs=tuple(dict.fromkeys(f"./{part['address']}" for part in parts)),
     )
 
 
-def _is_drawn(message: ForwardMsg) -> bool:
-    return message.WhichOneof("type") == "delta" and message.metadata.delta_path[0] == MAIN
+def _views(page: Iterable[Drawn]) -> Iterator[Drawn]:
+    for part in page:
+        yield from [part] if part.kind == "bidi_component" else _views(part.inside)
 
 
-def _part(element: Element) -> dict[str, Any]:
-    view = element.bidi_component
-    is_bytes = view.WhichOneof("data") == "bytes"
+def _down_to(page: Sequence[Drawn], last: Drawn) -> list[Drawn]:
+    """What stands above a view and with it, and nothing below."""
+    for at, part in enumerate(page):
+        if part is last:
+            return [*page[: at + 1]]
+        if any(view is last for view in _views(part.inside)):
+            return [*page[:at], replace(part, inside=tuple(_down_to(part.inside, last)))]
+    return []
+
+
+def _part(view: Drawn) -> dict[str, Any]:
+    data = view.says["data"]
+    is_bytes = isinstance(data, bytes)
     return {
-        "place": key_of(view.id),
-        "address": f"{VIEWS}{view.component_name}/{view.js_source_path}",
-        "data": None if is_bytes else json.loads(view.json),
-        "bytes": base64.b64encode(view.bytes).decode() if is_bytes else "",
+        "place": view.key,
+        "address": f"{VIEWS}{view.says['name']}/{view.says['file']}",
+        "data": None if is_bytes else data,
+        "bytes": base64.b64encode(data).decode() if is_bytes else "",
     }
 
 
@@ -112,6 +115,7 @@ class FirstPictures:
         path = "" if name == next(iter(self.views)) else path_of(name)
         self.made[name, lang] = None
         try:
-            self.made[name, lang] = picture_of(unseen_script(path, f"lang={lang}"), self.views[name], lang)
+            told = unseen_script(path, f"lang={lang}")
+            self.made[name, lang] = picture_of(drawn(told), page_links(told), self.views[name], lang)
         except Exception as error:
             _log.log(INFO, "no first picture of %s: %s", name, where(error))

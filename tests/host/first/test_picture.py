@@ -10,10 +10,11 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from tests.host.test_files import Streamlit as Upstream
 from tests.host.test_files import ask
 from viz.components import bundle
-from viz.host import first_picture
 from viz.host.files import Files
-from viz.host.first_markup import COLOURS, THEME, style
-from viz.host.first_picture import FirstPictures, picture_of
+from viz.host.first import picture as first_picture
+from viz.host.first.markup import COLOURS, THEME, style
+from viz.host.first.picture import FirstPictures, picture_of
+from viz.streamlit_internals.told import drawn, page_links
 
 HOSTILE = "<img src=x onerror=alert(1)>&\"'"
 NUMBERS = bytes(range(7))
@@ -92,9 +93,13 @@ def page():
     ]
 
 
-@pytest.fixture
-def picture():
-    return picture_of(page(), ["some/grid"], "zh")
+def made(told, views=("some/grid",), lang="zh"):
+    return picture_of(drawn(told), page_links(told), views, lang)
+
+
+@pytest.fixture(name="picture")
+def the_picture():
+    return made(page())
 
 
 def test_above_the_picture_stands_what_the_page_says_in_its_order(picture):
@@ -132,13 +137,13 @@ def test_its_views_are_given_what_the_pages_views_are_given(picture):
 def test_another_picture_has_another_address():
     changed = page()
     changed[-4] = view((0, 6, 0), "grid_wall", bytes=NUMBERS[::-1])
-    first, other = (picture_of(told, ["some/grid"], "en").address for told in (page(), changed))
+    first, other = (made(told).address for told in (page(), changed))
     assert first != other and re.fullmatch(r"headlight\.first/first-[0-9a-f]{16}\.js", first)
 
 
 def test_a_page_without_its_view_has_no_picture():
     with pytest.raises(LookupError, match=r"headlight\.arcs"):
-        picture_of(page(), ["start/arcs", "some/grid"], "en")
+        made(page(), ["start/arcs", "some/grid"])
 
 
 def test_what_goes_wrong_is_no_visitors_business(monkeypatch):
