@@ -33,18 +33,19 @@ MAY_IMPORT = {
     },
     "frame": {
         *("frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
-        *("limits", "errors", "streamlit_internals"),
+        *("limits", "errors", "imports", "streamlit_internals"),
     },
     "components": {"components", "figures", "core", "text", "streamlit_internals"},
     "lessons": {"lessons", "core", "limits"},
     "figures": {"figures", "core"},
     "scheduler": {"scheduler", "limits", "errors", "cancellation"},
-    "models": {"models", "core", "errors", "cancellation"},
+    "models": {"models", "core", "errors", "cancellation", "imports"},
     "core": {"core"},
     "text": {"text"},
     "limits": set(),
     "errors": set(),
     "cancellation": set(),
+    "imports": set(),
     "streamlit_internals": set(),
 }
 LIBRARIES = {

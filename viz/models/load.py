@@ -14,6 +14,8 @@ from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.checks import not_numbers, refused, unusable
 from viz.models.layout import LoadedModel, check_family, find_layers, own_layers
+from viz.models.lean import lean_transformers
+from viz.models.lean.building import Building
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -129,11 +131,6 @@ def _tokenizer(folder: Path) -> Any:
     return tokenizer
 
 
-def lean(transformers: Any) -> None:
-    """Leave out scipy's optimisation, which transformers would import for a loss of object detection: 0.4 seconds."""
-    transformers.utils.is_scipy_available = lambda: False
-
-
 def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
     """The model and its tokenizer from the one file its package carries."""
     _check_sha(entry, file)
@@ -151,15 +148,16 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any) -> Any:
         ModelError: "corrupt", if weights are missing, of another size, or no numbers.
     """
     try:
-        model, report = model_class.from_pretrained(
-            folder,
-            use_safetensors=True,
-            attn_implementation=INTERFACE,
-            dtype=torch.float32,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # told below, in a sentence of our own
-            **OPTIONS,
-        )
+        with Building():
+            model, report = model_class.from_pretrained(
+                folder,
+                use_safetensors=True,
+                attn_implementation=INTERFACE,
+                dtype=torch.float32,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # told below, in a sentence of our own
+                **OPTIONS,
+            )
     except Exception as error:
         raise corrupt(entry, error) from error
     # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.
@@ -212,9 +210,7 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
         ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "missing", "pickle",
             "sha", "family" (alone, or with what is different), "pictures" or "corrupt".
     """
-    import transformers
-
-    lean(transformers)
+    transformers = lean_transformers()
     transformers.utils.logging.disable_progress_bar()
     install()
     entry = find(model_id, extra=extra)

@@ -1,29 +1,29 @@
 """What the first page does without is imported, and the model that others open on loaded, while the visitor reads it.
 
-torch and transformers import themselves in circles. Two threads that import such modules at once may each get half of
-one, so pages are imported here, by one thread at a time.
+Pages are imported here, by one thread at a time (:mod:`viz.imports`).
 """
 
 import sys
 import time
 from contextlib import suppress
 from importlib import import_module
-from threading import RLock, Thread
+from threading import Lock, Thread
 from types import ModuleType
 
 from viz.errors import ModelError
+from viz.imports import importing
 
 _COMPUTE = "viz.frame.compute"
 _MOMENT = 0.5
 """Seconds in which the answer to whoever asked for it is sent: an import holds up all other threads, and the page
 would turn pale meanwhile."""
-_alone = RLock()
+_one = Lock()
 _begun: list[Thread] = []
 
 
 def module(name: str) -> ModuleType:
     """A module; whoever imports one already is waited for."""
-    with _alone:
+    with importing():
         return import_module(name)
 
 
@@ -34,7 +34,7 @@ def is_wanted() -> bool:
 
 def begin(*modules: str) -> None:
     """Import these modules and load the model that pages open on, in a thread of its own; once."""
-    with _alone:
+    with _one:
         if is_wanted():
             _begun.append(Thread(target=_load, args=modules, name="loading", daemon=True))
             _begun[-1].start()

@@ -19,7 +19,8 @@ from viz.models.attention_interface import INTERFACE, install, recording, watch
 from viz.models.capture import Call, calls_of
 from viz.models.checks import refused
 from viz.models.layout import Layer, find_layers
-from viz.models.load import check_weights, corrupt, lean, read_checkpoint, read_json
+from viz.models.lean import lean_transformers
+from viz.models.load import check_weights, corrupt, read_checkpoint, read_json
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.models.tokens import visible
 
@@ -109,9 +110,7 @@ def load_vision(entry: Entry) -> VisionModel:
     Raises:
         ModelError: a sentence on what is wrong: "missing", "pickle", "sha", "family", "patches" or "corrupt".
     """
-    import transformers
-
-    lean(transformers)
+    transformers = lean_transformers()
     transformers.utils.logging.disable_progress_bar()
     install()
     assert entry.path is not None
