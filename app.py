@@ -61,6 +61,8 @@ try:
         if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them
             st.logo(picture("logo.png"), size="large")
             sidebar.language_control(t)
+        if name != FIRST or looked_at.present or looked_at.notes:
+            loading.come_in()
         if name != FIRST:  # that one computes nothing, and is there before what computes is imported
             loading.module("viz.frame.compute").warm()
             if name in PAGES and (arrival.is_untouched() or (arrival.is_bare() and name == HEADS)):

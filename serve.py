@@ -1,7 +1,5 @@
 """Headlight for many visitors, ``streamlit run serve.py``: the pages of ``app.py``, warm and guarded."""
 
-from importlib import import_module
-
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -13,14 +11,14 @@ from viz.host.files import Files
 from viz.host.first.picture import FirstPictures
 from viz.host.guard import Guard
 from viz.host.page_head import PREVIEW, preview
-from viz.host.readiness import Readiness
+from viz.host.readiness import Readiness, import_ahead
 from viz.host.sockets import Sockets
 
 
 def import_pages() -> None:
     """At a desk each is imported when it is first opened; here nobody should wait for it."""
     for name in EVERY:
-        import_module(f"pages.{name}.page")
+        import_ahead(f"pages.{name}.page")
 
 
 PICTURES = {FIRST: ("start/arcs", "start/diagram"), HEADS: ("head_grid/head_grid",)}
@@ -34,6 +32,7 @@ def be_ready() -> None:
         pictures.make(name, "en")
 
 
+import_ahead(f"pages.{FIRST}.page")  # it is there before anything that other pages need is imported
 limit_connections()
 sockets, pictures = Sockets(), FirstPictures(PICTURES)
 readiness = Readiness(sockets, then=be_ready)

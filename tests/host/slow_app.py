@@ -61,7 +61,7 @@ async def inside(_: Request) -> JSONResponse:
 compute.capture = _capture  # type: ignore[attr-defined]
 page.cuts = _cuts  # type: ignore[assignment,attr-defined]
 compute.turns.places, compute.turns.quick = 1, 0  # so that the second who comes waits
-told.warm = _load_only  # type: ignore[assignment,attr-defined]
+told.warm = _load_only
 sockets = Sockets()
 readiness = Readiness(sockets)
 app = st.App(

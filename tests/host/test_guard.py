@@ -15,6 +15,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from tests.coroutines import finish
 from viz import limits, streamlit_internals
 from viz.frame import compute
+from viz.frame.connection import loading
 from viz.host import guard, inbox, owner, uploads
 from viz.host import readiness as told
 from viz.host.address import address_of
@@ -432,14 +433,17 @@ def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_i
 
     monkeypatch.setattr(told, "warm", warm)
     monkeypatch.setattr(told, "set_ceiling", lambda: None)
+    monkeypatch.setattr(told, "FIRST_VISITOR", 0)
 
     async def start():
+        loading.hold()
         readiness = Readiness(Sockets(), then=lambda: rest.wait(60))
         warming = asyncio.create_task(readiness._warm())
         await asyncio.sleep(0)
         assert not readiness.settled.is_set()
         first.set()
         await readiness.settled.wait()
+        loading.come_in()
         assert readiness.reasons() == ["warm"]
         rest.set()
         await warming

@@ -1,4 +1,7 @@
-"""One page is written at a time; while a visitor waits, which place in the line is theirs is said below the page."""
+"""One page is written at a time; while a visitor waits, which place in the line is theirs is said below the page.
+
+The lines, and what is kept of what was computed, are there before anything that computes is imported.
+"""
 
 import math
 import sys
@@ -12,8 +15,9 @@ import streamlit as st
 
 from viz import limits
 from viz.errors import ModelError
+from viz.scheduler.cache import Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import Ticket, Turns, come
+from viz.scheduler.fair_queue import Kind, Ticket, Turns, come
 from viz.streamlit_internals import yield_check
 from viz.text import translator
 
@@ -115,6 +119,55 @@ def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
         st.session_state[_PLACE].empty()
 
 
+def for_the_server(is_warm: threading.Event) -> None:
+    """Wait until this server can compute; other pages are written meanwhile, and this one says that it comes."""
+    with aside():
+        began, is_said = time.monotonic(), False
+        while not is_warm.wait(LOOK):
+            called_away()
+            if not is_said and time.monotonic() - began > PATIENCE:
+                st.session_state[_PLACE].info(translator(st.session_state["lang"])("waiting.warming"))
+                is_said = True
+    if is_said:
+        st.session_state[_PLACE].empty()
+
+
 def _say(place: int) -> None:
     t = translator(st.session_state["lang"])
     st.session_state[_PLACE].info(t("waiting.place", n=place) if place else t("waiting.working"))
+
+
+turns = Turns(
+    limits.FORWARD_PASSES + limits.QUICK,
+    limits.QUEUE,
+    {
+        "sentence": Kind(as_large=limits.SENTENCE_PASS_BYTES / limits.PASS_BYTES),
+        "text": Kind(at_once=limits.FORWARD_PASSES, beside_quick=limits.TEXT_PASSES),
+        "lesson": Kind(at_once=limits.LESSONS),
+        "measure": Kind(at_once=limits.MEASUREMENTS),
+        "long": Kind(
+            at_once=limits.LONG_PASSES,
+            as_large=max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
+        ),
+        "atlas": Kind(at_once=limits.ATLAS_PASSES, anew=True),
+        "atlas_by_chance": Kind(
+            at_once=limits.ATLAS_PASSES, anew=True, as_large=math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES)
+        ),
+    },
+    memory,
+    limits.QUICK,
+)
+models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE), limits.COMPUTATION_SECONDS, aside=aside)
+results = Store(
+    limits.CACHE_BYTES,
+    turns,
+    limits.COMPUTATION_SECONDS,
+    called_away,
+    aside,
+    limits.SHORT_SECONDS,
+    models.storages,
+    limits.SMALL_BYTES,
+)
+long_texts = Store(
+    limits.LONG_KEPT_BYTES, turns, limits.LONG_SECONDS, called_away, aside, limits.SHORT_SECONDS, models.storages
+)

@@ -30,6 +30,9 @@ CLOSED = (CORE, "/auth/", "/oauth2callback", "/component/")
 FILES = ("/static/", "/media/", CORE)
 """Below these Streamlit itself says what is not there; everywhere else it would answer with the page."""
 AT_ROOT = {file.name for file in (Path(st.__file__).parent / "static").iterdir() if file.is_file()}
+EARLY = 20
+"""Tabs that connect before the server is warm: they see the first page, or that theirs comes. After a restart all that
+were open come at once; the others have what they show, and wait."""
 TOO_SLOW = PlainTextResponse("Too slow.", 408, {"connection": "close"})
 
 
@@ -39,8 +42,8 @@ class Guard:
     Args:
         app: what is guarded.
         sockets: who is connected.
-        readiness: whether the models are warm; sockets wait for it, so that nobody's first page competes with it.
-        pages: the names of the pages; whatever is asked for is a page if none are named.
+        readiness: whether the models are warm; when many sockets come together they wait for it.
+        pages: the names of the pages, the one that computes nothing first; all there is is a page if none are named.
         proxies: how many proxies add to X-Forwarded-For.
         hosts: the names this server answers to; any if empty.
     """
@@ -62,6 +65,7 @@ class Guard:
             if pages
             else None
         )
+        self.computing = {f"{base}/{path_of(name)}" for name in pages[1:]}
         self.uploads = readiness.uploads
         self.proxies, self.hosts = proxies, hosts
         self.headers, self.embedded = policy.headers(), policy.headers(limits.EMBEDS)
@@ -105,6 +109,8 @@ class Guard:
                 self.refusals[rule] += 1
                 await refusal(scope, receive, send)
                 return
+        if scope["path"] in self.computing:  # before its code has run in the browser, which takes as long
+            self.readiness.expect()
         if scope["method"] == "PUT":
             await self._upload(scope, receive, send, headers)
         else:
@@ -156,7 +162,8 @@ class Guard:
             return
         inbox = Inbox(socket, receive)
         try:
-            await self.readiness.settled.wait()
+            if len(self.sockets) > EARLY:
+                await self.readiness.settled.wait()
             await self.app(owner.marked(scope, headers), inbox, send)
         finally:
             self.sockets.forget(socket)

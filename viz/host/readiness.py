@@ -17,15 +17,14 @@ from starlette.routing import Route
 from streamlit.logger import get_logger
 
 from viz import limits
-from viz.frame import compute
-from viz.frame.compute import long_texts
+from viz.frame import waiting
+from viz.frame.connection import loading
 from viz.frame.waiting import memory, pages
 from viz.host.errors import keep_visitors_out_of_the_log
 from viz.host.owner import HEADER
 from viz.host.sockets import Sockets
 from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
-from viz.host.warmup import warm
 from viz.scheduler.job import where
 from viz.streamlit_internals import (
     Counts,
@@ -44,14 +43,27 @@ MEMORY = {
     "headlight_memory_ceiling_bytes": "What it may take, with the models that are in memory now; 0 before it is warm.",
     "headlight_kept_bytes": "Of it, results that are kept to be shown again; they have a bound of their own.",
 }
+FIRST_VISITOR, FIRST_PICTURE = 1.0, 2.0
+"""Seconds that are waited for somebody to come, and then for them to have seen the first page, before anything large is
+imported: an import holds up all other threads."""
 _log = get_logger(__name__)
+
+
+def import_ahead(module: str) -> None:
+    """Import what a page needs before anybody opens it."""
+    loading.module(module)
+
+
+def warm(admit: Callable[[], object]) -> int:
+    """What everybody begins with is imported, loaded and computed; how many texts."""
+    return int(loading.module("viz.host.warmup").warm(admit))
 
 
 def set_ceiling() -> None:
     """From now on what would take too much memory waits; models loaded beside those now here may add theirs."""
-    loaded_at_first = compute.models.bytes
-    memory.most = lambda: limits.MEMORY_BYTES + compute.models.bytes - loaded_at_first
-    long_texts.keep_less()
+    loaded_at_first = waiting.models.bytes
+    memory.most = lambda: limits.MEMORY_BYTES + waiting.models.bytes - loaded_at_first
+    loading.module("viz.frame.compute.long_texts").keep_less()
 
 
 def ceiling() -> float:
@@ -61,13 +73,14 @@ def ceiling() -> float:
 
 def kept() -> float:
     """How many bytes are kept of results."""
-    return compute.results.bytes
+    return waiting.results.bytes
 
 
 class Readiness:
     """Whether this server can take visitors, and if not, why.
 
-    Who is here already comes in when the first page can be shown (``settled``); others are sent here when all is warm.
+    Who is here already sees the first page at once, and any other as soon as it can be shown (``settled``); others are
+    sent here when all is warm.
 
     Args:
         sockets: who is connected.
@@ -85,8 +98,12 @@ class Readiness:
     def reasons(self) -> list[str]:
         """Why no visitor should be sent here now; none if all is well."""
         full = len(self.sockets) >= self.sockets.most
-        crowded = compute.turns.waiting + pages.waiting >= compute.turns.line // 2
+        crowded = waiting.turns.waiting + pages.waiting >= waiting.turns.line // 2
         return self.missing + ["stopping"] * self.stopping + ["sockets"] * full + ["queue"] * crowded
+
+    def expect(self) -> None:
+        """Somebody opens a page that computes: what it needs is imported at once."""
+        loading.ask()
 
     async def _alive(self, _: Request) -> PlainTextResponse:
         return PlainTextResponse("ok")
@@ -98,6 +115,7 @@ class Readiness:
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
+        loading.hold()
         # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/first_visit.py).
         pages_are_no_scripts()
         own_sessions(HEADER)
@@ -109,7 +127,7 @@ class Readiness:
         self._watch_for_the_end()
         beside = [
             asyncio.create_task(self._warm()),
-            asyncio.create_task(Upkeep(compute.results, memory, self.uploads, (long_texts.store,)).go_on()),
+            asyncio.create_task(Upkeep(waiting.results, memory, self.uploads, (waiting.long_texts,)).go_on()),
         ]
         yield
         for task in beside:
@@ -118,7 +136,7 @@ class Readiness:
     async def _warm(self) -> None:
         began, loop = time.monotonic(), asyncio.get_running_loop()
         try:
-            texts = await asyncio.to_thread(warm, lambda: loop.call_soon_threadsafe(self._admit))
+            texts = await asyncio.to_thread(self._warm_in_time, lambda: loop.call_soon_threadsafe(self._admit))
             await asyncio.to_thread(self.then)
         except Exception as error:
             self.missing = ["model"]
@@ -127,11 +145,20 @@ class Readiness:
             self.missing = []
             _log.info("Ready: %d examples computed in %.1f s.", texts, time.monotonic() - began)
         finally:
-            self.settled.set()
+            self._let_in()
+
+    def _warm_in_time(self, admit: Callable[[], object]) -> int:
+        if not loading.is_asked(FIRST_VISITOR) and len(self.sockets):
+            loading.is_asked(FIRST_PICTURE)
+        return warm(admit)
 
     def _admit(self) -> None:
         set_ceiling()
+        self._let_in()
+
+    def _let_in(self) -> None:
         self.settled.set()
+        loading.let_in()
 
     def _watch_for_the_end(self) -> None:
         """On SIGTERM, let nothing new begin; if the end does not come by itself, end."""
@@ -140,7 +167,7 @@ class Readiness:
         server = signal.getsignal(signal.SIGTERM)
 
         def stop(number: int, frame: FrameType | None) -> None:
-            self.stopping = compute.turns.closed = True
+            self.stopping = waiting.turns.closed = True
             last = threading.Timer(limits.STOPPING_SECONDS, os._exit, (0,))
             last.daemon = True
             last.start()

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from torch import Tensor, nn
-
 
 def _parts(value: Any) -> Iterable[Any]:
     """What a value is made of, as far as it may be large."""
+    from torch import nn  # whoever asks has computed something; the lines of who computes are there before
+
     if isinstance(value, nn.Module):
         return *value.parameters(), *value.buffers()
     if isinstance(value, dict):
@@ -27,6 +27,8 @@ def size_of(value: Any, storages: dict[int, int]) -> int:
         value: the result.
         storages: where its tensors lie, and how many bytes each storage has, is added here.
     """
+    from torch import Tensor
+
     if isinstance(value, Tensor):
         storage = value.untyped_storage()
         storages[storage.data_ptr()] = storage.nbytes()

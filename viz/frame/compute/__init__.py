@@ -8,7 +8,6 @@ What a cache returns is shared by all visitors and must not be changed. What is 
 """
 
 import gc
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -23,15 +22,16 @@ from viz import limits
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.frame.specs import Mask, Source, local_entries
-from viz.frame.waiting import aside, called_away, memory, until
+from viz.frame.waiting import models, results, turns, until
 from viz.models import registry
 from viz.models.capture import Capture, Head, capture, seeded
 from viz.models.cross import has_cross, pair, trained_cross
 from viz.models.layout import LoadedModel
 from viz.models.load import load
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
-from viz.scheduler.cache import Kept, Key, Store
-from viz.scheduler.fair_queue import Kind, Turns
+from viz.scheduler.cache import Kept, Key
+
+__all__ = ["models", "results", "turns"]  # who computes when, and what is kept
 
 GARBAGE = 7_000
 P = ParamSpec("P")
@@ -50,39 +50,6 @@ def warm() -> bool:
     gc.set_threshold(GARBAGE)  # one run of a page makes tens of thousands of objects, nearly all without cycles
     gc.freeze()  # imports leave hardly any garbage: to look for it would take 140 ms of the first visitor's time
     return True
-
-
-turns = Turns(
-    limits.FORWARD_PASSES + limits.QUICK,
-    limits.QUEUE,
-    {
-        "sentence": Kind(as_large=limits.SENTENCE_PASS_BYTES / limits.PASS_BYTES),
-        "text": Kind(at_once=limits.FORWARD_PASSES, beside_quick=limits.TEXT_PASSES),
-        "lesson": Kind(at_once=limits.LESSONS),
-        "measure": Kind(at_once=limits.MEASUREMENTS),
-        "long": Kind(
-            at_once=limits.LONG_PASSES,
-            as_large=max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
-        ),
-        "atlas": Kind(at_once=limits.ATLAS_PASSES, anew=True),
-        "atlas_by_chance": Kind(
-            at_once=limits.ATLAS_PASSES, anew=True, as_large=math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES)
-        ),
-    },
-    memory,
-    limits.QUICK,
-)
-models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE), limits.COMPUTATION_SECONDS, aside=aside)
-results = Store(
-    limits.CACHE_BYTES,
-    turns,
-    limits.COMPUTATION_SECONDS,
-    called_away,
-    aside,
-    limits.SHORT_SECONDS,
-    models.storages,
-    limits.SMALL_BYTES,
-)
 
 
 def kept(function: Callable[P, R]) -> Kept[P, R]:

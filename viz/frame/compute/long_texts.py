@@ -6,16 +6,15 @@ from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
 from viz import limits
-from viz.frame.compute import kind_of, models, turns
-from viz.frame.waiting import aside, called_away, memory, until
-from viz.scheduler.cache import Kept, Store
+from viz.frame import waiting
+from viz.frame.compute import kind_of
+from viz.frame.waiting import memory, until
+from viz.scheduler.cache import Kept
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-store = Store(
-    limits.LONG_KEPT_BYTES, turns, limits.LONG_SECONDS, called_away, aside, limits.SHORT_SECONDS, models.storages
-)
+store = waiting.long_texts
 _told: ContextVar[Callable[[float], None] | None] = ContextVar("told", default=None)
 
 

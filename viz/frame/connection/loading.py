@@ -7,10 +7,11 @@ import sys
 import time
 from contextlib import suppress
 from importlib import import_module
-from threading import Lock, Thread
+from threading import Event, Lock, Thread, Timer
 from types import ModuleType
 
 from viz.errors import ModelError
+from viz.frame import waiting
 from viz.imports import importing
 
 _COMPUTE = "viz.frame.compute"
@@ -19,12 +20,46 @@ _MOMENT = 0.5
 would turn pale meanwhile."""
 _one = Lock()
 _begun: list[Thread] = []
+_here: set[str] = set()
+_is_asked, _is_warm = Event(), Event()
+_is_warm.set()
 
 
 def module(name: str) -> ModuleType:
-    """A module; whoever imports one already is waited for."""
-    with importing():
-        return import_module(name)
+    """A module; whoever imports another is waited for, unless this one was given before."""
+    if name not in _here or name not in sys.modules:
+        with importing():
+            import_module(name)
+        _here.add(name)
+    return sys.modules[name]
+
+
+def hold() -> None:
+    """A public server that begins: it loads by itself, and until it has, who needs that waits (:func:`come_in`)."""
+    _is_asked.clear()
+    _is_warm.clear()
+
+
+def is_asked(seconds: float) -> bool:
+    """Whether somebody needs what is not loaded, or has seen the first page; if not, it is waited for so long."""
+    return _is_asked.wait(seconds)
+
+
+def ask() -> None:
+    """Somebody needs it."""
+    _is_asked.set()
+
+
+def let_in() -> None:
+    """Pages may compute."""
+    _is_warm.set()
+
+
+def come_in() -> None:
+    """Before a page that computes: wait while this server is warming up. First pages are written meanwhile."""
+    if not _is_warm.is_set():
+        ask()
+        waiting.for_the_server(_is_warm)
 
 
 def is_wanted() -> bool:
@@ -33,7 +68,15 @@ def is_wanted() -> bool:
 
 
 def begin(*modules: str) -> None:
-    """Import these modules and load the model that pages open on, in a thread of its own; once."""
+    """Import these modules and load the model that pages open on, in a thread of its own; once.
+
+    A public server that is not warm does so by itself: it is told that the first page was seen.
+    """
+    if not _is_warm.is_set():
+        later = Timer(_MOMENT, ask)
+        later.daemon = True
+        later.start()
+        return
     with _one:
         if is_wanted():
             _begun.append(Thread(target=_load, args=modules, name="loading", daemon=True))
