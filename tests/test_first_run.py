@@ -32,6 +32,22 @@ import serve
 serve.import_pages()
 print(json.dumps([bare, start, first, sorted(sys.modules)]))
 """
+HOSTED = """
+import json, sys
+import streamlit
+bare = sorted(sys.modules)
+import serve
+print(json.dumps([bare, sorted(sys.modules)]))
+"""
+LARGE = {"torch", "transformers", "tokenizers", "plotly", "scipy", "jaxtyping"}
+
+
+def test_a_public_server_listens_before_anything_large_is_imported():
+    done = subprocess.run([sys.executable, "-c", HOSTED], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    bare, hosted = (set(names) for names in json.loads(done.stdout.splitlines()[-1]))
+    assert {name for name in EVERY if f"pages.{name}.page" in hosted} == {FIRST}
+    assert not {name.partition(".")[0] for name in hosted - bare} & LARGE
 
 
 def test_the_first_pictures_import_one_page_and_nothing_that_others_need():
@@ -41,7 +57,7 @@ def test_the_first_pictures_import_one_page_and_nothing_that_others_need():
     bare, start, first, hosted = (set(names) for names in json.loads(done.stdout.splitlines()[-1]))
     assert {name for name in EVERY if f"pages.{name}.page" in start} == {FIRST}
     parts = {name.partition(".")[0] for name in start - bare}
-    assert not parts & {"torch", "transformers", "tokenizers", "plotly", "scipy", "jaxtyping"}
+    assert not parts & LARGE
     assert not {name for name in start if name.startswith(("viz.core", "viz.models", "viz.figures", "viz.lessons"))}
     assert {name for name in EVERY if f"pages.{name}.page" in first} == {FIRST, HEADS}
     assert "transformers.modeling_utils" in first, "the test sees what is imported"

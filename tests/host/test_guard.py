@@ -452,6 +452,55 @@ def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_i
     finish(start())
 
 
+@pytest.mark.parametrize(
+    ("asked", "visitors", "waited"),
+    [(False, 0, ["visitor"]), (False, 1, ["visitor", "picture"]), (True, 1, ["visitor"])],
+)
+def test_before_it_warms_up_a_server_waits_for_a_visitor_and_for_the_first_picture(
+    monkeypatch, asked, visitors, waited
+):
+    seen, sockets = [], Sockets()
+    for _ in range(visitors):
+        sockets.admit("203.0.113.7")
+    monkeypatch.setattr(told, "FIRST_VISITOR", "visitor")
+    monkeypatch.setattr(told, "FIRST_PICTURE", "picture")
+    monkeypatch.setattr(loading, "is_asked", lambda seconds: seen.append(seconds) or asked)
+    monkeypatch.setattr(told, "warm", lambda admit: 7)
+    assert Readiness(sockets)._warm_in_time(lambda: None) == 7
+    assert seen == waited
+
+
+def test_who_opens_a_page_that_computes_has_it_imported_at_once(monkeypatch):
+    door = Door(pages=("start", "masks"))
+    monkeypatch.setattr(loading, "_is_asked", threading.Event())
+    for path in ("/", "/start", "/favicon.png", "/static/js/a.js", "/_stcore/health"):
+        door.ask(path)
+    assert not loading.is_asked(0)
+    door.ask("/masks")
+    assert loading.is_asked(0)
+
+
+def test_few_come_in_before_a_server_is_warm_and_the_others_wait(door, monkeypatch):
+    monkeypatch.setattr(guard, "EARLY", 2)
+    door.readiness.settled.clear()
+
+    async def visit():
+        coming = [asyncio.create_task(door.knock("websocket", "/_stcore/stream", OWN)) for _ in range(3)]
+        while len(door.sockets) < 3:
+            await asyncio.sleep(0)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert door.reached == ["/_stcore/stream"] * 2
+        door.readiness.settled.set()
+        while len(door.reached) < 3:
+            await asyncio.sleep(0)
+        for socket in list(door.sockets._open["203.0.113.7"]):
+            socket.leave.set()
+        await asyncio.gather(*coming)
+
+    finish(visit())
+
+
 def test_whoever_runs_the_server_reads_how_often_each_rule_refused():
     door = Door(pages=("masks",))
     for path, method in (("/.env", "GET"), ("/robots.txt", "GET"), ("/masks", "GET"), ("/", "POST")):

@@ -80,6 +80,30 @@ async def until(condition: Any) -> None:
     await asyncio.to_thread(wait, condition)
 
 
+def test_before_it_is_warm_a_server_shows_the_first_page_and_says_that_others_come(tmp_path):
+    go, said = tmp_path / "go", translator("en")
+
+    async def visit(server: Server) -> None:
+        async with Tab(server.url) as first, Listener(server.url) as second, Tab(server.url) as third:
+            answer = await first.open("", lang="en")
+            assert (answer.titles, answer.boxes, answer.exceptions) == ([said("start.headline")], [], [])
+            coming = asyncio.create_task(second.open("heads", lang="en"))
+            await until(lambda: second.told("waiting.warming"))
+            assert (await third.open("", lang="en")).titles == [said("start.headline")], "nobody is held up"
+            assert json.loads(get(server, "/inside")[1]) == [], "nothing large is imported"
+            assert get(server, "/readyz") == (503, '{"ready":false,"waiting_for":["warm"]}')
+            go.touch()
+            answer = await coming
+            assert (answer.titles, answer.boxes, answer.exceptions) == ([said("heads.title")], [], [])
+            assert json.loads(get(server, "/inside")[1]), "the test sees what is imported"
+
+    with serve(Path(__file__).with_name("cold_app.py"), tmp_path / "log.txt", COLD_UNTIL=str(go)) as server:
+        assert get(server, "/healthz") == (200, "ok")
+        finish(visit(server))
+        wait(lambda: get(server, "/readyz")[0] == 200)
+        assert "Traceback" not in server.written()
+
+
 def test_alive_and_ready_and_nothing_for_strangers(server):
     assert get(server, "/healthz") == (200, "ok")
     assert get(server, "/readyz") == (200, '{"ready":true,"waiting_for":[]}')

@@ -1,0 +1,78 @@
+"""What is loaded behind the first page, and who waits for it."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from viz.frame.connection import loading
+from viz.imports import importing
+
+
+@contextmanager
+def somebody_imports() -> Iterator[None]:
+    """Inside the ``with`` another thread imports something large."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with importing():
+            begun.set()
+            ended.wait(60)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    begun.wait(60)
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(60)
+
+
+@pytest.fixture
+def cold() -> Iterator[None]:
+    """A public server that is not warm."""
+    loading.hold()
+    yield
+    loading.let_in()
+
+
+def test_a_module_is_waited_for_while_another_is_imported_and_given_at_once_from_then_on(monkeypatch):
+    monkeypatch.setattr(loading, "_here", set())
+    given = []
+    ask = threading.Thread(target=lambda: given.append(loading.module("colorsys")))
+    with somebody_imports():
+        ask.start()
+        ask.join(0.2)
+        assert not given
+    ask.join(60)
+    with somebody_imports():
+        assert loading.module("colorsys") is given[0] is sys.modules["colorsys"]
+
+
+def test_a_cold_server_is_told_that_the_first_page_was_seen_and_loads_by_itself(cold, monkeypatch):
+    monkeypatch.setattr(loading, "_MOMENT", 0)
+    monkeypatch.setattr(loading, "_begun", begun := [])
+    assert not loading.is_asked(0)
+    loading.begin("pages.heads.page")
+    assert loading.is_asked(60)
+    assert not begun
+
+
+def test_who_needs_what_a_cold_server_has_not_asks_for_it_and_waits(cold):
+    came = threading.Event()
+
+    def visit() -> None:
+        loading.come_in()
+        came.set()
+
+    thread = threading.Thread(target=visit)
+    thread.start()
+    assert loading.is_asked(60)
+    assert not came.wait(0.3)
+    loading.let_in()
+    assert came.wait(60)
+    thread.join(60)
+    visit()
