@@ -16,6 +16,11 @@ from viz.frame.view import paper
 from viz.frame.view.assets import picture, style
 
 
+def needed_by(name: str) -> list[str]:
+    """The modules of a page that computes."""
+    return [] if name == FIRST else ["viz.frame.page", f"pages.{name}.page"]
+
+
 def page_of(name: str) -> Any:
     """A page; it is imported when it is first opened, and not before."""
     return loading.module(f"pages.{name}.page").PAGE
@@ -37,7 +42,7 @@ def sections_of(name: str) -> list[str]:
     return [section.name for section in getattr(page_of(name), "sections", ())]
 
 
-use_own_pages([sidebar.path_of(name) for name in EVERY])
+use_own_pages({sidebar.path_of(name): needed_by(name) for name in EVERY})
 st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
 st.html(style("style.css"))
 arrival.begin()

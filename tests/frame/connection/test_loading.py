@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,6 +60,20 @@ def test_a_cold_server_is_told_that_the_first_page_was_seen_and_loads_by_itself(
     loading.begin("pages.heads.page")
     assert loading.is_asked(60)
     assert not begun
+
+
+def test_what_a_page_needs_is_imported_once_and_no_model_loaded(monkeypatch):
+    imported, begun = [], []
+    warmed = threading.Event()
+    known = SimpleNamespace(warm=warmed.set)
+    monkeypatch.setattr(loading, "_begun", begun)
+    monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
+    monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or known)
+    for _ in range(2):
+        loading.begin_to_import("pages.masks.page")
+    begun[0].join(60)
+    assert imported == ["viz.frame.not_imported_yet", "pages.masks.page"]
+    assert warmed.is_set() and len(begun) == 1
 
 
 def test_who_needs_what_a_cold_server_has_not_asks_for_it_and_waits(cold):

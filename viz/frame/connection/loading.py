@@ -5,6 +5,7 @@ Pages are imported here, by one thread at a time (:mod:`viz.imports`).
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from threading import Event, Lock, Thread, Timer
@@ -77,18 +78,32 @@ def begin(*modules: str) -> None:
         later.daemon = True
         later.start()
         return
+    _begin(_load, modules)
+
+
+def begin_to_import(*modules: str) -> None:
+    """Import them at once: nobody sees a page before they are there. It says itself which model it needs."""
+    _begin(_import, modules)
+
+
+def _begin(load: Callable[..., object], modules: tuple[str, ...]) -> None:
     with _one:
         if is_wanted():
-            _begun.append(Thread(target=_load, args=modules, name="loading", daemon=True))
+            _begun.append(Thread(target=load, args=modules, name="loading", daemon=True))
             _begun[-1].start()
 
 
-def _load(*modules: str) -> None:
-    time.sleep(_MOMENT)
+def _import(*modules: str) -> ModuleType:
     compute = module(_COMPUTE)
     compute.warm()
     for name in modules:
         module(name)
+    return compute
+
+
+def _load(*modules: str) -> None:
+    time.sleep(_MOMENT)
+    compute = _import(*modules)
     usual = [entry.id for entry in module("viz.frame.specs").local_entries()] or [compute.DEFAULT_MODEL]
     if usual[0] in module("viz.frame.models_here").models_here():
         with suppress(ModelError):  # the page that needs it says so
