@@ -70,7 +70,7 @@ def _in_order(entry: Path) -> tuple[list[Path], dict[Path, set[str]]]:
     """A module and all it imports, each behind what it imports itself; and the names that are imported from each."""
     order: list[Path] = []
     wanted: dict[Path, set[str]] = {}
-    _collect(entry.resolve(), order, wanted, ())
+    _collect(_resolved(entry), order, wanted, ())
     return order, wanted
 
 
@@ -78,27 +78,34 @@ def _collect(module: Path, order: list[Path], wanted: dict[Path, set[str]], abov
     """Put a module behind all it imports, and note which names are imported from each."""
     if module in above:
         raise ValueError(f"{module.name} imports itself, by way of {above[-1].name}")
+    if module in order:
+        return
     for names, path in _IMPORT.findall(module.read_text("utf8")):
-        imported = (module.parent / path).resolve()
+        imported = _resolved(module.parent / path)
         wanted.setdefault(imported, set()).update(re.findall(r"(?:^|,)\s*(\w+)", names))
         _collect(imported, order, wanted, (*above, module))
-    if module not in order:
-        order.append(module)
+    order.append(module)
+
+
+@cache
+def _resolved(path: Path) -> Path:
+    """Where a path leads: the same for all views, each of which would ask the system for every folder on the way."""
+    return path.resolve()
 
 
 def _name(module: Path) -> str:
-    return "$" + re.sub(r"\W", "_", module.relative_to(CLIENT.resolve()).with_suffix("").as_posix())
+    return "$" + re.sub(r"\W", "_", module.relative_to(_resolved(CLIENT)).with_suffix("").as_posix())
 
 
 def _body(module: Path) -> str:
     """A module's text, which takes what it imports from the scopes before it."""
 
     def taken(found: re.Match[str]) -> str:
-        return f"const {{{found[1].replace(' as ', ': ')}}} = {_name((module.parent / found[2]).resolve())};\n"
+        return f"const {{{found[1].replace(' as ', ': ')}}} = {_name(_resolved(module.parent / found[2]))};\n"
 
     body = _IMPORT.sub(taken, module.read_text("utf8"))
     _refuse(_OTHER_IMPORT, module, body)
-    return f"// {module.relative_to(CLIENT.resolve()).as_posix()}\n{body}"
+    return f"// {module.relative_to(_resolved(CLIENT)).as_posix()}\n{body}"
 
 
 def _refuse(other: re.Pattern[str], module: Path, body: str) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -286,7 +287,8 @@ def static_files() -> frozenset[str]:
     return frozenset(file for file in files if re.search(r"\.[\w-]{8}\.\w+$", file))
 
 
-def element_modules() -> list[str]:
+@cache
+def element_modules() -> tuple[str, ...]:
     """The modules of what every page shows, with all they import, less what Streamlit's own page names already."""
     scripts, named = STATIC / "static" / "js", index_page()
     found: list[str] = []
@@ -296,4 +298,4 @@ def element_modules() -> list[str]:
         if name not in found and name not in named:
             found.append(name)
             coming += re.findall(r'\b(?:import|from)"\./([^"]+\.js)"', (scripts / name).read_text("utf8"))
-    return [f"./static/js/{name}" for name in found]
+    return tuple(f"./static/js/{name}" for name in found)
