@@ -1,12 +1,17 @@
 """What every visitor begins with is computed before anybody comes: the default model's examples, in all heads."""
 
 import gc
+import time
 from collections.abc import Callable
 
 from viz.frame import compute
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.specs import Mask, Source, View
+from viz.frame.waiting import pages
+
+MOMENT, PATIENCE = 0.1, 3.0
+"""Seconds between two looks whether pages are written, and after which the rest is computed beside them."""
 
 
 def warm(admit: Callable[[], object] = lambda: None) -> int:
@@ -28,6 +33,15 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
             gc.collect()
             gc.freeze()  # before anybody comes: what visitors leave in circles must not be frozen with the rest
             admit()
+            _give_way()
     compute.models.pin()
     compute.results.pin()
     return len(read_by_it)
+
+
+def _give_way() -> None:
+    """Whoever waited for the first example is served before the next is computed."""
+    until = time.monotonic() + PATIENCE
+    time.sleep(MOMENT)
+    while (pages.working or pages.waiting) and time.monotonic() < until:
+        time.sleep(MOMENT)

@@ -291,8 +291,7 @@ def static_files() -> frozenset[str]:
 def element_modules() -> tuple[str, ...]:
     """The modules of what every page shows, with all they import, less what Streamlit's own page names already."""
     scripts, named = STATIC / "static" / "js", index_page()
-    found: list[str] = []
-    coming = [file.name for name in _ELEMENTS for file in scripts.glob(f"{name}.*.js")]
+    found, coming = list[str](), [file.name for name in _ELEMENTS for file in scripts.glob(f"{name}.*.js")]
     while coming:
         name = coming.pop(0)
         if name not in found and name not in named:

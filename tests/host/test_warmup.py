@@ -1,0 +1,32 @@
+"""What is computed before anybody comes, and who is served first if they came all the same."""
+
+from types import SimpleNamespace
+
+from viz.host import warmup
+
+
+def _served_after(monkeypatch, lines):
+    """How often it was waited while this was seen of the pages: who is at work, who waits."""
+    seen, waited = iter(lines), []
+    pages = SimpleNamespace()
+    pages.working, pages.waiting = next(seen)
+
+    def sleep(seconds):
+        waited.append(seconds)
+        pages.working, pages.waiting = next(seen, (0, 0))
+
+    monkeypatch.setattr(warmup, "pages", pages)
+    monkeypatch.setattr(warmup.time, "sleep", sleep)
+    warmup._give_way()
+    return len(waited)
+
+
+def test_who_waited_for_the_first_example_is_served_before_the_next_is_computed(monkeypatch):
+    assert _served_after(monkeypatch, [(0, 0)]) == 1
+    assert _served_after(monkeypatch, [(0, 0), (1, 3), (1, 2), (0, 1), (0, 0)]) == 4
+
+
+def test_but_not_for_ever(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr(warmup.time, "monotonic", lambda: next(clock))
+    assert _served_after(monkeypatch, [(1, 0)] * 100) <= warmup.PATIENCE + 1
