@@ -25,17 +25,21 @@ PICTURES = {FIRST: ("start/arcs", "start/diagram"), HEADS: ("head_grid/head_grid
 """What the first picture of a page is made of."""
 
 
+def draw_first_page() -> None:
+    """Make the first picture of the page that needs no model, in every language."""
+    pictures.make_all(FIRST)
+
+
 def be_ready() -> None:
-    """Import the pages, and make the first pictures of those that everybody begins with."""
+    """Import the pages, and make the first picture of the one that needs the default model."""
     import_pages()
-    for name in PICTURES:
-        pictures.make(name, "en")
+    pictures.make(HEADS, "en")
 
 
 import_ahead(f"pages.{FIRST}.page")  # it is there before anything that other pages need is imported
 limit_connections()
 sockets, pictures = Sockets(), FirstPictures(PICTURES)
-readiness = Readiness(sockets, then=be_ready)
+readiness = Readiness(sockets, then=be_ready, at_once=draw_first_page)
 app = st.App(
     "app.py",
     lifespan=readiness.lifespan,

@@ -160,9 +160,9 @@ def test_it_is_asked_for_as_a_visitor_would(monkeypatch):
     asked = []
     monkeypatch.setattr(first_picture, "unseen_script", lambda *link: asked.append(link) or page())
     pictures = FirstPictures({"start": ("some/grid",), "share_kv": ("some/grid",)})
-    for name in pictures.views:
-        pictures.make(name, "zh")
-    assert asked == [("", "lang=zh"), ("share-kv", "lang=zh")]
+    pictures.make_all("start")
+    pictures.make("share_kv", "zh")
+    assert asked == [("", "lang=en"), ("", "lang=zh"), ("share-kv", "lang=zh")]
     assert pictures.of("share_kv", "zh") == pictures.of("start", "zh")
     assert pictures.of("masks", "zh") is None, "a page that has none"
 

@@ -22,6 +22,7 @@ from viz.host.first.markup import markup
 from viz.scheduler.job import where
 from viz.streamlit_internals.told import Drawn, PageLink, drawn, page_links
 from viz.streamlit_internals.unseen import unseen_script
+from viz.text import LANGUAGES
 
 VIEWS = "_stcore/bidi-components/"
 LATER = 20.0
@@ -109,6 +110,11 @@ class FirstPictures:
             later.daemon = True
             later.start()
         return self.made.get((name, lang))
+
+    def make_all(self, name: str) -> None:
+        """Make the picture of a page in every language."""
+        for lang in LANGUAGES:
+            self.make(name, lang)
 
     def make(self, name: str, lang: str) -> None:
         """Make a picture. What goes wrong then is said to whoever opens the page; it opens without a picture before."""
