@@ -1,11 +1,13 @@
-"""When what a run tells is sent: at its end, or after a moment; a visit's first run at once."""
+"""When what a run tells is sent: at its end, or after a moment; a visit's first run at once; and all in one go."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.session_manager import SessionClientDisconnectedError
 
 from viz.streamlit_internals import together
 from viz.streamlit_internals.together import MOMENT, send_together
@@ -55,6 +57,7 @@ class Session:
 @pytest.fixture
 def session(monkeypatch):
     monkeypatch.setattr(AppSession, "_enqueue_forward_msg", AppSession._enqueue_forward_msg)
+    monkeypatch.setattr(AppSession, "flush_browser_queue", AppSession.flush_browser_queue)
     send_together()
     loop = Loop()
     monkeypatch.setattr(together.time, "monotonic", lambda: loop.now)
@@ -92,3 +95,40 @@ def test_what_is_said_between_two_runs_does_not_wait(session):
     session.sent.clear()
     session.draw(0)
     assert session.sent == [1]
+
+
+class Clients:
+    """A server with one session at most, whose browser takes some messages and is gone then."""
+
+    def __init__(self, takes: int, *, is_there: bool = True) -> None:
+        self.takes, self.sent, self.lost = takes, list[str](), list[str]()
+        self.to = SimpleNamespace(client="its browser") if is_there else None
+        self._session_mgr = SimpleNamespace(get_active_session_info=lambda _: self.to)
+
+    def _send_message(self, to: Any, message: ForwardMsg) -> None:
+        assert to is self.to
+        if len(self.sent) == self.takes:
+            raise SessionClientDisconnectedError
+        self.sent.append(message.delta.new_element.text.body)
+
+    def disconnect_session(self, session: str, client: str) -> None:
+        self.lost += [session, client]
+
+
+@pytest.mark.parametrize(
+    ("server", "sent", "lost"),
+    [
+        (Clients(9), ["a", "a", "a"], []),
+        (Clients(1), ["a"], ["it", "its browser"]),
+        (Clients(9, is_there=False), [], []),
+    ],
+)
+def test_all_that_waits_is_sent_before_any_other_work(session, monkeypatch, server, sent, lost):
+    monkeypatch.setattr(together.Runtime, "instance", lambda: server)
+    session.id = "it"
+    session._message_enqueued_callback = lambda: None
+    for at in range(3):
+        session.draw(at)
+    assert AppSession.flush_browser_queue(session) == [], "the runtime lets other work pass after each it is given"
+    assert (server.sent, server.lost) == (sent, lost)
+    assert session._browser_queue.is_empty()

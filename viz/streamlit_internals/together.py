@@ -4,12 +4,17 @@ Streamlit sends each message as soon as it is there: that a run begins, that it 
 browser goes through its whole page for them once, twice or three times, as they come, and most runs are over before it
 has done so once. So what a run tells waits until the run is over, or for a moment. A visit's first run is not kept
 back: the browser begins to draw with the first words of it.
+
+What is sent is sent in one go. Streamlit lets other work pass after each message; the browser has taken the first by
+then, goes through its page for it, and takes the next ones only when it has done so.
 """
 
 import time
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.session_manager import SessionClientDisconnectedError
 
 MOMENT = 0.05
 """Seconds. Of a run that takes longer the first part comes so much later at most, and its end no later."""
@@ -32,6 +37,21 @@ def _enqueue(session: AppSession, message: ForwardMsg) -> None:
         send()
 
 
+def _flush(session: AppSession) -> list[ForwardMsg]:
+    """Send all that waits for a session's browser; the runtime, which asks what it is to send, is left nothing."""
+    runtime, waiting = Runtime.instance(), session._browser_queue.flush()
+    to = runtime._session_mgr.get_active_session_info(session.id)
+    if to is None:  # its browser is gone
+        return []
+    try:
+        for message in waiting:
+            runtime._send_message(to, message)
+    except SessionClientDisconnectedError:
+        runtime.disconnect_session(session.id, client=to.client)
+    return []
+
+
 def send_together() -> None:
     """Have the server send what a run tells together, in each of its sessions."""
     AppSession._enqueue_forward_msg = _enqueue  # type: ignore[method-assign, assignment]
+    AppSession.flush_browser_queue = _flush  # type: ignore[method-assign, assignment]
