@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.running import sentences_of
-from viz.text.glossary import terms
+from viz.frame.terms import marks
+from viz.text.glossary import found_in, terms
 
 
 def shown(*sentences: str, lang: str = "en") -> AppTest:
@@ -39,6 +40,16 @@ def test_a_term_is_marked_once_on_a_screen_and_the_sentences_stay_as_they_are():
     assert marked(app) == [("mask", "mask"), ("head", "heads"), ("softmax", "softmax")]
     assert sorted(sentences_of(app)) == sorted(said)
     assert [each.value for each in app.markdown] == ["No term."]
+
+
+def test_a_sentence_is_searched_and_written_once_however_often_its_page_runs(monkeypatch):
+    searched = []
+    monkeypatch.setattr(marks, "found_in", lambda *given: searched.append(given) or found_in(*given))
+    app = shown("Here a softmax is said for the very first time.")
+    before = [each.proto.body for each in app.get("html")]
+    assert len(searched) == 1
+    assert [each.proto.body for each in app.run().get("html")] == before
+    assert len(searched) == 1
 
 
 def test_every_marked_term_has_a_pop_over_that_says_what_it_is():

@@ -1,5 +1,6 @@
 """Links from a term to the section where it can be touched: they take along what was chosen."""
 
+from functools import lru_cache
 from html import escape
 from urllib.parse import urlencode
 
@@ -34,9 +35,14 @@ def see(t: Translate, lang: str, term: Term) -> str:
 
 def link_to(lang: str, place: tuple[str, str, str], title: str) -> str:
     """A link to a page, a section and what else it shows, as HTML; in somebody else's page it opens Headlight."""
+    return _written(lang, place, title, is_beyond=view.current().embed)
+
+
+@lru_cache(maxsize=512)
+def _written(lang: str, place: tuple[str, str, str], title: str, *, is_beyond: bool) -> str:
     page, section, parameters = place
     link = escape(
         f"{path_of(page)}?{urlencode({'lang': lang, 'section': section})}{'&' * bool(parameters)}{parameters}"
     )
-    beyond = ' target="_blank"' if view.current().embed else ""
+    beyond = ' target="_blank"' if is_beyond else ""
     return f'<a class="see" href="{link}"{beyond}>{escape(title)}</a>'

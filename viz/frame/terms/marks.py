@@ -5,14 +5,14 @@ So nothing is computed, asked for or drawn before somebody wants to know. No tex
 """
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from html import escape
 
 import streamlit as st
 
 from viz.frame.terms.links import see
 from viz.text import LANGUAGES, Translate, translator
-from viz.text.glossary import Term, found_in
+from viz.text.glossary import Term, found_in, terms
 
 _MARKED = "_marked"
 _CODE, _STRONG, _EM = re.compile(r"`([^`]*)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*([^*]+)\*")
@@ -29,33 +29,51 @@ def begin() -> None:
 def say(sentence: str) -> None:
     """Show a sentence, written in Markdown, and mark the terms in it that have not been on this screen before."""
     lang, marked = st.session_state["lang"], st.session_state.setdefault(_MARKED, set())
-    found = [] if _BEYOND.search(sentence) else list(_first_places(sentence, lang, marked))
+    found = _first_places(sentence, lang, marked)
     if not found:
         st.markdown(sentence)
         return
-    notes = "".join(_note(translator(lang), lang, term) for term, _, _ in found)
+    notes = "".join(_note(translator(lang), lang, terms()[code]) for code, _, _ in found)
     st.html(f'<div class="says"><p>{_as_html(sentence, found)}</p><div role="status">{notes}</div></div>')
 
 
-def _first_places(sentence: str, lang: str, marked: set[str]) -> Iterator[tuple[Term, int, int]]:
-    """Where terms stand that are not among the marked, which they join; code is no sentence."""
+Place = tuple[str, int, int]
+"""A term's code, and where in a sentence it begins and ends."""
+
+KEPT = 512
+"""Sentences whose terms are remembered: most of a page's are the same in its next run, and all are the app's own."""
+
+
+def _first_places(sentence: str, lang: str, marked: set[str]) -> tuple[Place, ...]:
+    """Where terms stand that are not among the marked, which they join."""
+    found = []
+    for code, start, end in _places(sentence, lang):
+        if code not in marked:
+            marked.add(code)
+            found.append((code, start, end))
+    return tuple(found)
+
+
+@lru_cache(maxsize=KEPT)
+def _places(sentence: str, lang: str) -> tuple[Place, ...]:
+    """Where terms stand in a sentence that can be marked; code is no sentence."""
+    if _BEYOND.search(sentence):
+        return ()
     without_code = _CODE.sub(lambda code: " " * len(code[0]), sentence)
-    for term, start, end in found_in(without_code, lang):
-        if term.code not in marked:
-            marked.add(term.code)
-            yield term, start, end
+    return tuple((term.code, start, end) for term, start, end in found_in(without_code, lang))
 
 
-def _as_html(sentence: str, found: list[tuple[Term, int, int]]) -> str:
+@lru_cache(maxsize=KEPT)
+def _as_html(sentence: str, found: tuple[Place, ...]) -> str:
     """The sentence with its bold words, its code, and a button for each of these terms.
 
     A line may end on either side of a button, whatever stands there: so it is held together with the signs at it.
     """
     html, at = "", 0
-    for term, start, end in found:
+    for code, start, end in found:
         opening, closing = _OPENING.search(sentence, at, start), _CLOSING.match(sentence, end)
         first, last = opening.start() if opening else start, closing.end() if closing else end
-        button = f'<button type="button" popovertarget="term_{term.code}">{escape(sentence[start:end])}</button>'
+        button = f'<button type="button" popovertarget="term_{code}">{escape(sentence[start:end])}</button>'
         held = f"{escape(sentence[first:start])}{button}{escape(sentence[end:last])}"
         html += escape(sentence[at:first]) + (f"<span>{held}</span>" if (first, last) != (start, end) else held)
         at = last
@@ -68,9 +86,14 @@ def _as_html(sentence: str, found: list[tuple[Term, int, int]]) -> str:
 def _note(t: Translate, lang: str, term: Term) -> str:
     """What a pop-over says: the term's names, its letter and shape, what it means, and where it can be touched."""
     return (
-        f'<div popover id="term_{term.code}" class="term"><p>{heading(lang, term)}</p>'
+        f'<div popover id="term_{term.code}" class="term"><p>{_heading(lang, term.code)}</p>'
         f"<p>{escape(term.says[lang])}</p>{see(t, lang, term)}</div>"
     )
+
+
+@lru_cache(maxsize=KEPT)
+def _heading(lang: str, code: str) -> str:
+    return heading(lang, terms()[code])
 
 
 def heading(lang: str, term: Term) -> str:

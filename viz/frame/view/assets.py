@@ -1,14 +1,15 @@
 """Files of ``assets/`` that stand on every page, read once: a run that opens files waits for each of them."""
 
+from base64 import b64encode
 from functools import cache
 
 from viz import ASSETS
 
 
 @cache
-def picture(name: str) -> bytes:
-    """A picture's file."""
-    return (ASSETS / name).read_bytes()
+def picture(name: str) -> str:
+    """A small PNG as an address that holds it: a file Streamlit would decode and hash in every run."""
+    return f"data:image/png;base64,{b64encode((ASSETS / name).read_bytes()).decode()}"
 
 
 @cache
