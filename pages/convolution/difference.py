@@ -81,6 +81,8 @@ def _border(context: ConvolutionContext, choice: PictureChoice, differences: Map
         inside = bool(_edge(choice.image).any())
         alt = t("convolution.border_inside" if inside else "convolution.border_black")
         st.info(alt)
+    else:
+        st.empty()  # keeps the place: what is below is neither moved nor sent again
     show_side_by_side(t, pictures, key="borders", alt=alt)
     say(t("convolution.border_shows", alpha=number(SHARP)))
 

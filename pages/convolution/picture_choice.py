@@ -74,6 +74,8 @@ def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first:
             width=320,
             format_func=names.__getitem__,
         )
+    else:
+        st.empty()  # keeps the place: what is below is neither moved nor sent again
     return channel
 
 

@@ -22,6 +22,8 @@ def draw(context: HeadsContext) -> list[Check]:
     if not off:
         st.caption(t("heads.off_none", head=context.head))
         off = [context.head]
+    else:
+        st.empty()  # keeps the place: what is below is neither moved nor sent again
     heads_off = frozenset((choice.layer, i) for i in off)
     without = compute.read(choice.source, heads_off)
     whole = trace.output.norm(dim=-1)  # 0 where a query may look nowhere and no bias is added: nothing can change there

@@ -51,7 +51,8 @@ def draw(context: ManyHeadsContext) -> list[Check]:
             t("many_heads.two_places.before"), "toy_before", 0.5, 0.0, 1.0, step=0.05, disabled=n_heads > 1
         )
     heads = heads_of(n_heads, before)
-    left, right = st.columns(2) if n_heads == 1 else (st.container(), st.container())
+    with st.container():  # one place for both, however they stand: what is below is neither moved nor sent again
+        left, right = st.columns(2) if n_heads == 1 else (st.container(), st.container())
     with left:
         _maps(context, labels, heads)
     x = torch.randn(VECTORS, WIDTH, generator=torch.Generator().manual_seed(SEED), dtype=torch.float64)

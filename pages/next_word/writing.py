@@ -26,7 +26,11 @@ def draw(context: NextWordContext) -> list[Check]:
         heat = controls.select_slider(
             t("next_word.heat"), "heat", 0, HEATS, width=220, format_func=lambda heat: _heat(t, heat)
         )
-        seed = controls.number_input(t("choice.seed"), "write_seed", 0, 0, 9_999, width=130) if heat else 0
+        seed = 0
+        if heat:
+            seed = controls.number_input(t("choice.seed"), "write_seed", 0, 0, 9_999, width=130)
+        else:
+            st.empty()  # keeps the place: the buttons are neither moved nor sent again
         _buttons(t, wanted)
     if not wanted:
         return []

@@ -144,6 +144,8 @@ class PositionsContext:
         """Say so where a formula's rows were scaled."""
         if code == "sinusoidal" and self.gain != 1.0:
             st.caption(self.t("positions.gain", gain=number(self.gain, 3)))
+        else:
+            st.empty()  # keeps the place: what is below is neither moved nor sent again
 
 
 def about(scene: Scene) -> None:

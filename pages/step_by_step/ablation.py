@@ -31,6 +31,8 @@ def draw(context: StepByStepContext) -> list[Check]:
     if faults.none:
         st.caption(context.t("step_by_step.break_none"))
         faults = replace(faults, no_scale=True)
+    else:
+        st.empty()  # keeps the place: what is below is neither moved nor sent again
     correct, broken = context.trace.weights[context.head], attend_with(context, faults).weights
     for column, (name, weights) in zip(st.columns(2), (("correct", correct), ("broken", broken)), strict=True):
         with column:
@@ -84,6 +86,8 @@ def _say(context: StepByStepContext, faults: Faults, correct: Tensor, broken: Te
     elif faults.wrong_axis:
         low, high = (f"{float(end):.2f}" for end in broken.sum(-1).aminmax())
         say(context.t("step_by_step.break_axis", low=low, high=high))
+    else:
+        st.empty()
 
 
 def _table(context: StepByStepContext, correct: RowMeasures, broken: RowMeasures) -> None:

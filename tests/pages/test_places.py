@@ -1,0 +1,85 @@
+"""A section's main control moves nothing that stands beside or below what it changes.
+
+The browser holds what is drawn by its place. Where a sentence comes or goes, all that stands below it in the same
+container has another place: it is sent again, and its pictures are made anew. So what is gone leaves ``st.empty()``.
+"""
+
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1.element_tree import ButtonGroup, Radio, SelectSlider, Slider
+
+from tests.running import walk
+from tests.sections import SECTIONS
+
+Shape = list[tuple[str, Any]]
+
+
+@pytest.fixture
+def values(monkeypatch):
+    """What the controls of a list may be set to, by their keys; a test sees only how they are written."""
+    found: dict[str, list[Any]] = {}
+    for name in ("segmented_control", "pills", "radio", "select_slider"):
+        draw = getattr(st, name)
+
+        def note(label, options, *args, draw=draw, key=None, **more):
+            found[key] = [*options]
+            return draw(label, options, *args, key=key, **more)
+
+        monkeypatch.setattr(st, name, note)
+    return found
+
+
+def section_of(app, name):
+    """The section's container."""
+    blocks = (each for each in walk(app.main) if hasattr(each, "children") and each.proto is not None)
+    return next((each for each in blocks if getattr(each.proto, "id", "").endswith(f"-section_{name}")), None)
+
+
+def changed(section, values) -> bool:
+    """Whether the section has a control of its own that can be set to something else; it is."""
+    for kind in (Slider, SelectSlider, ButtonGroup, Radio):
+        for control in walk(section):
+            if not isinstance(control, kind) or (control.key or "").startswith("_footer_") or control.proto.disabled:
+                continue
+            if kind is Slider:
+                others = [end for end in (control.min, control.max) if end != control.value]
+            else:
+                now = control.value if isinstance(control.value, list) else [control.value]
+                others = [value for value in values[control.key or ""] if value not in now]
+            if others:
+                control.set_value(others[:1] if isinstance(control.value, list) else others[0])
+                return True
+    return False
+
+
+def shape(block) -> Shape:
+    """What stands where: of a block what is in it."""
+    return [
+        (each.type, shape(each) if hasattr(each, "children") else getattr(each, "key", None))
+        for _, each in sorted(block.children.items())
+    ]
+
+
+def moved(before: Shape, after: Shape) -> list[str]:
+    """What stands in the place of something with another key, and what has got one place more or fewer to stand in."""
+    keys = [[inside for _, inside in each if isinstance(inside, str)] for each in (before, after)]
+    places = [{key: at for at, (_, key) in enumerate(each) if isinstance(key, str)} for each in (before, after)]
+    found = [key for key in keys[0] if key in places[1] and places[0][key] != places[1][key]]
+    for (kind, inside), (other, then) in zip(before, after, strict=False):
+        if kind == other and isinstance(inside, list) and isinstance(then, list):
+            found += moved(inside, then)
+    return found
+
+
+@pytest.mark.parametrize(("page", "name"), SECTIONS)
+def test_what_a_control_does_not_change_keeps_its_place(page, name, open_app, values):
+    app = open_app(page, section=name)
+    section = section_of(app, name)
+    if section is None or not changed(section, values):
+        return
+    before = shape(section)
+    app.run()
+    assert not app.exception
+    assert moved(before, shape(section_of(app, name))) == []
