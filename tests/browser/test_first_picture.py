@@ -173,6 +173,27 @@ def test_a_page_that_shows_something_else_is_not_covered_for_good(before, hosted
     expect(page.locator(".head-grid .thumb")).to_have_count(72)
 
 
+def test_a_page_whose_picture_does_not_come_is_not_covered(hosted, new_page):
+    page = new_page(fresh=True)
+    empty = {"body": "", "content_type": "text/javascript"}
+    page.route(re.compile(r"/headlight\.first/"), lambda route: route.fulfill(**empty))
+    page.goto(address(hosted.url, "heads"))
+    wait_run(page)
+    expect(page.locator(".head-grid .thumb")).to_have_count(72)
+
+
+def test_what_stays_alone_is_seen_through_after_a_while(hosted, new_page):
+    """Neither its own code has come nor the page, which would have something to say."""
+    page = new_page(fresh=True)
+    empty = {"body": "", "content_type": "text/javascript"}
+    page.route(re.compile(r"/headlight\.first/|/static/js/index\."), lambda route: route.fulfill(**empty))
+    page.goto(address(hosted.url, "heads"))
+    first = page.locator("#first")
+    expect(first).to_be_visible()
+    first.evaluate("(node) => node.getAnimations()[0].finish()")
+    expect(first).to_be_hidden()
+
+
 def test_a_link_that_asks_for_something_shows_that_and_nothing_before(hosted, new_page):
     page = new_page(fresh=True)
     sent = page.goto(address(hosted.url, "heads", text="the cat sat"))

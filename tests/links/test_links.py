@@ -44,6 +44,17 @@ def test_rounding_is_not_missed():
     assert missing([digest("view", [7000, 9], 1)], [digest("view", [7001, 8], 1)]) == [], "rounded the other way"
 
 
+def test_a_count_is_a_count_on_every_processor():
+    values = np.arange(7.0) * 912_384
+    count = digest("count", values)
+    other = count._replace(turned=float(np.nextafter(count.turned, 0)), length=float(np.nextafter(count.length, 0)))
+    assert missing([count], [other]) == []
+    moved = values.copy()
+    moved[[3, 4]] += 1, -1  # the same total
+    for changed in (moved, values + np.eye(7)[2]):
+        assert missing([count], [digest("count", changed)]) == [count]
+
+
 @pytest.mark.parametrize("place", [(0, 0), (7, 3), (19, 9)])
 def test_one_changed_value_is_missed(place):
     values, changed = some(), some()

@@ -5,49 +5,46 @@ const LOOK = 500; // ms between two looks whether a page has come that does not 
 const SURE = 4; // looks one after the other that say so
 const PATIENT = 40; // looks until it goes though its place is there: the code of a view comes after that
 
-/** @typedef {{place: string, address: string, data: any, bytes: string}} Part where it stands, the code that draws it, what it is given */
-
-/** @param {Part[]} parts */
+/** Of each part: the key of its place, the address of the code that draws it, and what that is given: data, or bytes. */
 export function first(parts) {
   const place = document.getElementById("first");
   if (place) new First(place, parts);
 }
 
 class First {
-  constructor(/** @type {HTMLElement} */ place, /** @type {Part[]} */ parts) {
+  constructor(place, parts) {
     this.place = place;
-    this.views = /** @type {any[]} */ ([]);
-    this.closing = /** @type {Function[]} */ ([]);
+    this.keys = parts.map(({ place }) => place);
+    this.views = [];
+    this.closing = [];
     this.met = new Set();
     this.looks = 0;
-    this.places = parts.map(({ place }) => place);
-    this.meet = (/** @type {Event} */ event) => this.#meet(event);
+    place.dataset.on = ""; // else the page takes it away (document.js), or time does (assets/first.css)
+    this.meet = (event) => this.#meet(event);
     document.addEventListener("headlight-view", this.meet);
     this.timer = setInterval(() => this.#look(), LOOK);
-    this.#draw(parts);
+    this.#draw(parts).catch(() => (this.isLost = true));
   }
 
-  /** In their order, and each only if this picture still stands. @param {Part[]} parts */
+  /** All views in their order, once the code of each has come. */
   async #draw(parts) {
     const loaded = await Promise.all(parts.map(({ address }) => import(new URL(address, document.baseURI).href)));
     if (!this.place.isConnected) return;
-    this.parts = parts.length;
     for (const [at, { place, data, bytes }] of parts.entries()) {
       const host = this.place.querySelector(`[data-view="${place}"]`), parentElement = document.createElement("div");
-      host?.attachShadow({ mode: "open" }).append(parentElement);
+      host.attachShadow({ mode: "open" }).append(parentElement);
       const given = bytes ? Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0)) : data;
-      const told = /** @type {{[name: string]: any}} */ ({}); // what it would tell Python waits for the page's own view
-      const setStateValue = (/** @type {string} */ name, /** @type {any} */ value) => (told[name] = value);
+      const told = {}; // what it would tell Python waits for the page's own view
+      const setStateValue = (name, value) => (told[name] = value);
       this.closing.push(loaded[at].default({ data: given, parentElement, setStateValue }));
-      const { view } = /** @type {any} */ (parentElement);
-      if (view) this.views.push(Object.assign(view, { told }));
+      if (parentElement.view) this.views.push(Object.assign(parentElement.view, { told }));
     }
   }
 
   /** The page draws one of these views itself: the same class, since it is the same file. */
-  #meet(/** @type {Event} */ event) {
-    const [parent] = event.composedPath(), { view } = /** @type {any} */ (parent);
-    const before = this.views.find((each) => each !== view && each.constructor === view.constructor);
+  #meet(event) {
+    const [{ view }] = event.composedPath();
+    const before = this.views.find((own) => own !== view && own.constructor === view.constructor);
     if (!before || this.met.has(before)) return;
     this.met.add(before);
     requestAnimationFrame(() => {
@@ -58,12 +55,12 @@ class First {
 
   /** The page has come and shows something else, or it cannot be reached: this picture is in its way. */
   #look() {
-    const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"));
+    const app = document.querySelector("[data-testid=stApp]");
     if (!app) return;
     const { testConnectionState: connection = "", testScriptState: run } = app.dataset;
     const isOver = run === "notRunning" && connection === "CONNECTED" && document.querySelector(".stApp .stMain .stElementContainer");
     this.looks = isOver || connection.startsWith("DISCONNECTED") ? this.looks + 1 : 0;
-    const isComing = isOver && this.places.every((place) => document.querySelector(`.stApp .st-key-${place}`));
+    const isComing = isOver && !this.isLost && this.keys.every((key) => document.querySelector(`.stApp .st-key-${key}`));
     if (this.looks >= (isComing ? PATIENT : SURE)) this.#leave();
   }
 
@@ -71,7 +68,7 @@ class First {
     clearInterval(this.timer);
     document.removeEventListener("headlight-view", this.meet);
     document.querySelector(".stApp .stMain")?.scrollTo(0, this.place.scrollTop);
-    for (const close of this.closing) close?.();
+    for (const close of this.closing) close();
     this.place.remove();
   }
 }
