@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from torch.testing import assert_close
 
-from tests.browser.drive import PHONE, address, eventually, wait_run
+from tests.browser.drive import PHONE, address, eventually, unanswered, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.attention import row_softmax
 from viz.core.masks import causal, window
@@ -60,6 +60,24 @@ def place(page: Page, query: float, key: float) -> tuple[float, float]:
     assert box
     x, y = (square["room"] + (at + 0.5) * square["cell"] if at >= 0 else square["room"] - 20 for at in (key, query))
     return box["x"] + x + (15 / 3**0.5 if query < 0 else 0), box["y"] + y  # names above columns lean to the right
+
+
+def test_an_answer_to_the_stroke_before_takes_nothing_from_this_one(visit, server):
+    page = visit("masks", mask="causal")
+    of, allowed = scores(), causal(16, 16)
+    page.locator(".painter").evaluate("(root) => { window.painter = root.painter; }")
+    with unanswered(server):
+        page.mouse.click(*place(page, 3, 9))
+        page.mouse.move(*place(page, 2, 5))
+        page.mouse.down()
+        page.mouse.move(*place(page, 2, 7))
+    allowed[2, 5:8] = allowed[3, 9] = True
+    page.wait_for_function("() => window.painter.data.sent === 1")
+    is_torchs(page, allowed, of)
+    page.mouse.up()
+    wait_run(page)
+    is_torchs(page, allowed, of)
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
 
 
 def test_a_stroke_paints_and_its_link_opens_the_same_picture(visit):

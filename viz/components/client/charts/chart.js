@@ -5,6 +5,7 @@ import { start } from "../lib/canvas.js";
 import { theme } from "../lib/colour.js";
 import { element, walkCells } from "../lib/dom.js";
 import { place } from "../lib/place.js";
+import { Size } from "../lib/size.js";
 
 export const TEXT = 12, AWAY = 6, TITLE = 20; // pixels: of letters, and of what stands around the picture
 
@@ -30,12 +31,11 @@ export class Chart {
       this.live.textContent = this.tip.textContent;
     });
     [this.at, this.away] = [null, new Set()]; // what is read off, and the series that are not shown
-    this.watch = new ResizeObserver(() => this.draw());
-    this.watch.observe(this.root);
+    this.size = new Size(this.root, () => this.draw());
   }
 
   close() {
-    this.watch.disconnect();
+    this.size.close();
     this.root.remove();
   }
 
@@ -44,6 +44,7 @@ export class Chart {
     this.picture.setAttribute("aria-label", data.words.alt);
     this.legend.replaceChildren(...this.series().map((name, i) => this.#key(name, i)));
     this.choose();
+    this.size.hold();
   }
 
   /** What follows from the series that are shown, once and not at each place that is read off. */

@@ -63,7 +63,13 @@ export function strokes(canvas, { at, begin, over, end, look = () => {}, scrolls
     canvas.addEventListener("touchmove", (event) => last && event.preventDefault(), { passive: false });
     canvas.addEventListener("contextmenu", (event) => last && event.preventDefault());
   }
-  return { stop: lift };
+  return {
+    stop: lift,
+    /** Whether a stroke is being made. */
+    get isOn() {
+      return last !== null;
+    },
+  };
 }
 
 /** What is done once, when the keys rest: `later` puts it off, `now` does what has been put off. */

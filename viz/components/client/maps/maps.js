@@ -8,6 +8,7 @@ import { css, grey, scoreColour, scoreTable, theme, weightColour, weightTable } 
 import { element, fill, walkCells } from "../lib/dom.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place } from "../lib/place.js";
+import { Size } from "../lib/size.js";
 
 const GUTTER = 64;
 
@@ -23,13 +24,12 @@ class Maps {
     this.live = element("p", "live", { "aria-live": "polite" });
     this.root.append(this.strip, this.says, this.axes, this.live);
     parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.draw());
-    this.watch.observe(this.root);
+    this.size = new Size(this.root, () => this.draw());
     this.pair = null;
   }
 
   close() {
-    this.watch.disconnect();
+    this.size.close();
     this.root.remove();
   }
 
@@ -40,6 +40,7 @@ class Maps {
     this.#build();
     this.axes.textContent = data.words.axes;
     this.draw();
+    this.size.hold();
   }
 
   #build() {

@@ -33,7 +33,8 @@ class Painter extends LiveView {
   receive(data, setStateValue) {
     const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels), moved = data.query !== this.data?.query;
     [this.data, this.setStateValue] = [data, setStateValue];
-    const isNewest = data.sent >= this.sent && !this.rest.timer; // while keys are being pressed, the newest is not told yet
+    const isPainting = this.rest.timer || this.strokes?.isOn; // what is painted now is not told yet
+    const isNewest = data.sent >= this.sent && !isPainting;
     if (other || isNewest) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
     if (other) this.past = [];
     if (other || moved) this.focus = { query: data.query, key: data.query };

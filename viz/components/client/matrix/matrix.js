@@ -9,6 +9,7 @@ import { inks, ofPixel } from "../lib/ink.js";
 import { mount } from "../lib/mount.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place, zoomOf } from "../lib/place.js";
+import { Size } from "../lib/size.js";
 import { drawMarks } from "./marks.js";
 
 const TEXT = 12, SMALLEST = 7, AWAY = 5, TITLE = 20, NAMES = 110; // pixels: of letters, and of what stands around cells
@@ -41,13 +42,12 @@ class Matrix {
       this.look(cell);
       this.live.textContent = this.tip.textContent;
     });
-    this.watch = new ResizeObserver(() => this.draw());
-    this.watch.observe(this.root);
+    this.size = new Size(this.root, () => this.draw());
     this.cell = null;
   }
 
   close() {
-    this.watch.disconnect();
+    this.size.close();
     this.root.remove();
   }
 
@@ -64,6 +64,7 @@ class Matrix {
     this.picture.setAttribute("aria-label", words.alt);
     this.picture.classList.toggle("chooses", data.chooses);
     this.look(null);
+    this.size.hold();
   }
 
   /** For the menu of the picture: every number that is drawn. */
