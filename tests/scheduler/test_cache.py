@@ -94,6 +94,39 @@ def test_one_result_made_of_others_is_one_turn(store):
     assert store.turns.working == 0
 
 
+@pytest.mark.parametrize("room", [0, 1_000_000])
+def test_a_part_is_computed_once_for_the_whole_whether_or_not_it_is_kept(turns, room, no_collector):
+    store, calls, seen = Store(room, turns, seconds=60), Counter(), []
+
+    def passes(text):
+        calls[text] += 1
+        seen.append(weakref.ref(tensor := torch.ones(7)))
+        return tensor
+
+    def layer(text, at):
+        return float(passes(text).sum()) * at
+
+    passes, layer = keep(passes, store), keep(layer, store)
+    wall = keep(lambda text: [layer(text, at) for at in (2, 3, 5)], store)
+    assert wall("a") == [14, 21, 35]
+    assert calls == {"a": 1}
+    assert bool(room) == (seen[0]() is not None), "what is not kept goes with the computation that needed it"
+
+
+def test_of_each_function_the_last_part_stays_with_the_whole_and_no_other(turns, no_collector):
+    store, calls, seen = Store(0, turns, seconds=60), Counter(), []
+
+    def passes(text):
+        assert [one for one in seen if one() is not None] == [], "what is made next has the room of the last"
+        calls[text] += 1
+        seen.append(weakref.ref(tensor := torch.ones(7)))
+        return tensor
+
+    passes = keep(passes, store)
+    assert keep(lambda texts: sum(float(passes(text)[0]) for text in texts), store)("bccb") == 4
+    assert calls == {"b": 2, "c": 1}
+
+
 def test_who_needs_a_part_that_another_computes_waits_for_it(store):
     calls, gate = Counter(), threading.Event()
 

@@ -91,6 +91,8 @@ class Store:
         Raises:
             ModelError: "crowded", "closing", "late" or "failed".
         """
+        if whole := at_work.get():
+            return whole.part(key, partial(self._make, key, make))
         with self._lock:
             if found := self._find(key):
                 return found.value
@@ -99,9 +101,7 @@ class Store:
             with self._lock:
                 if found := self._find(key):
                     return found.value
-                job, here = (None, True) if at_work.get() else self._join(key, kind, make)
-            if job is None:
-                return self._make(key, make)
+                job, here = self._join(key, kind, make)
             with ExitStack() as stack:
                 step_aside = partial(stack.enter_context, self.aside())
                 try:

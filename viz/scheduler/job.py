@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from logging import ERROR, getLogger
 from traceback import walk_tb
@@ -32,6 +32,7 @@ class Job:
         """When this is still at work at that time, something is to be done, once, by the thread that computes it."""
         self.wanted, self.alone_since, self.abandoned = 0, 0.0, False
         self._seconds, self._until, self._turns, self._called_away = seconds, float("inf"), turns, called_away
+        self._parts = dict[Hashable, tuple[Hashable, Any]]()
 
     def run(self, work: Callable[[], Any]) -> None:
         """Compute; what goes wrong is kept for those who wait, and said without a word of theirs in the log."""
@@ -50,6 +51,22 @@ class Job:
             raise
         finally:
             at_work.reset(token)
+            self._parts.clear()
+
+    def part(self, key: tuple[Hashable, ...], make: Callable[[], Any]) -> Any:
+        """What this computation needs that is kept, too, as a result of its own.
+
+        Of each function the last one stays with it: where memory is short nothing is kept, and the pass that all layers
+        of a wall are cut out of was made for every one of them.
+
+        Args:
+            key: all that it depends on, the function first.
+            make: finds it, or computes it.
+        """
+        if key[0] not in self._parts or self._parts[key[0]][0] != key:
+            self._parts.pop(key[0], None)  # both at once would take twice as much
+            self._parts[key[0]] = key, make()
+        return self._parts[key[0]][1]
 
     def check(self) -> None:
         """Asked between layers.
