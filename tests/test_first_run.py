@@ -67,3 +67,5 @@ def test_the_first_pictures_import_one_page_and_nothing_that_others_need():
     assert {name for name in PAGES if f"pages.{name}.page" in hosted} == set(PAGES), (
         "what a public server does behind its first page"
     )
+    compilers = {"triton", "sympy", "torch._dynamo", "torch._inductor"}
+    assert not hosted & compilers, "70 MB, and a second, for what is never compiled here"

@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
 
 from viz.core.analysis.head_statistics import Portrait, baseline, portrait
 from viz.core.analysis.receptive_field import cone, moved_by, sensitivity, step
 from viz.core.analysis.rollout import flow, rollout, with_residual
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.block import stack, stack_parameters
+from viz.core.cost.counting import FlopCounterMode
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame import compute
 from viz.frame.compute.block_plan import BlockPlan
@@ -232,7 +232,7 @@ def sharing(source: Source, plan: BlockPlan, mask: Mask, n_sets: int) -> Sharing
     """The same stack with so many sets of weights."""
     independent = first_stack(source, plan)
     n, shared = len(independent.x), independent.choose(layers_used(len(plan.layers), n_sets))
-    with FlopCounterMode(display=False) as counter:
+    with FlopCounterMode() as counter:
         similar = _similarity(shared, mask.allowed(n, n), plan)
     parameters, flops = stack_parameters(shared.weights), counter.get_total_flops()
     return Sharing(n_sets=n_sets, parameters=parameters, flops=flops, similarity=similar)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import streamlit as st
-from torch.utils.flop_counter import FlopCounterMode
 
 from pages.two_sequences.compute import self_attention_error
 from pages.two_sequences.context import HUES, TwoSequencesContext
@@ -11,6 +10,7 @@ from viz import limits
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.core.cost.attention import attention_flops, parameters
+from viz.core.cost.counting import FlopCounterMode
 from viz.core.heads import HeadWeights
 from viz.frame.checks import Check, check
 from viz.frame.scene import Scene
@@ -56,7 +56,7 @@ def flops_error(scene: Scene) -> int:
         (trace.weights, trace.v.repeat_interleave(H // len(trace.v), 0)),
         (trace.concat, weights.w_o),
     )
-    with FlopCounterMode(display=False) as counter:
+    with FlopCounterMode() as counter:
         for left, right in products:
             left.to("meta") @ right.to("meta")  # shapes alone: nothing is multiplied
     n_queries, n_keys = trace.weights.shape[-2:]

@@ -13,6 +13,9 @@ from viz.models.lean.building import Building
     [
         lambda: torch.arange(7),
         lambda: torch.arange(2, 11, 3, dtype=torch.float64),
+        lambda: torch.arange(0, 14, 2) / 14,
+        lambda: 1.0 / (10_000.0 ** (torch.arange(0, 14, 2, dtype=torch.float) / 14)),
+        lambda: torch.ones(3, 1) / torch.arange(5),
         lambda: nn.Embedding(5, 3, padding_idx=1).weight,
         lambda: nn.Linear(3, 5).bias,
         lambda: nn.init.normal_(torch.empty(3, 5), std=2.0),
