@@ -5,6 +5,7 @@ import { css } from "../lib/colour.js";
 import { element } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { zoomOf } from "../lib/place.js";
+import { Size } from "../lib/size.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -20,12 +21,11 @@ class BlockDiagram {
     this.root.append(this.sides, this.wire);
     this.root.addEventListener("keydown", (event) => this.#walk(event));
     parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.#route());
-    this.watch.observe(this.root);
+    this.size = new Size(this.root, () => this.#route(), ({ clientWidth, clientHeight }) => [clientWidth, clientHeight]);
   }
 
   close() {
-    this.watch.disconnect();
+    this.size.close();
     this.root.remove();
   }
 
@@ -36,6 +36,7 @@ class BlockDiagram {
     this.sides.classList.toggle("two", data.sides.length > 1);
     this.sides.replaceChildren(...data.sides.map((side) => this.#side(side)));
     this.#route();
+    this.size.hold(); // what is written in the boxes may wrap
     if (focused) this.#box(focused)?.focus({ preventScroll: true }); // new buttons took the old one's place
   }
 

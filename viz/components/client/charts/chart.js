@@ -43,8 +43,8 @@ export class Chart {
     this.data = data;
     this.picture.setAttribute("aria-label", data.words.alt);
     this.legend.replaceChildren(...this.series().map((name, i) => this.#key(name, i)));
-    this.choose();
     this.size.hold();
+    this.choose();
   }
 
   /** What follows from the series that are shown, once and not at each place that is read off. */

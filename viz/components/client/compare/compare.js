@@ -169,7 +169,7 @@ class Comparison {
 
   #fit() {
     if (!this.views || !this.root.clientWidth) return;
-    for (const side of SIDES) this.views[side].fit();
+    if (!SIDES.filter((side) => this.views[side].refit()).length) return;
     this.epoch++; // its size is asked for once, and not for every frame
     this.light();
   }

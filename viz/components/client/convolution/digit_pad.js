@@ -34,7 +34,7 @@ class DigitPad extends LiveView {
       if (data.code !== this.code) [this.code, this.base, this.ink] = [data.code, levelsOf(data.code), dots()];
     }
     if (JSON.stringify(data.words) !== this.written) this.#build(data.words);
-    this.later();
+    this.now();
   }
 
   #build(words) {

@@ -19,7 +19,7 @@ class PatchHeads extends LiveView {
     this.take(data, setStateValue);
     this.table = weightTable(data.hues.positive);
     this.#build();
-    this.later();
+    this.now();
   }
 
   #build() {

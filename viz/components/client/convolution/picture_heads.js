@@ -34,7 +34,7 @@ export class PictureHeads extends LiveView {
     choice.head = Math.min(choice.head, choice.offsets.length - 1);
     choice.query = [Math.min(choice.query[0], data.rows - 1), Math.min(choice.query[1], data.columns - 1)];
     if (this.language !== data.words.alpha) this.#build(data.words);
-    this.later();
+    this.now();
   }
 
   #build(words) {

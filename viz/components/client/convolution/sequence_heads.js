@@ -24,7 +24,7 @@ export class SequenceHeads extends LiveView {
     this.choice.query = Math.min(this.choice.query, data.n - 1);
     this.table = weightTable(data.hues.positive);
     if (this.language !== data.words.alpha) this.#build(data.words);
-    this.later();
+    this.now();
   }
 
   #build(words) {

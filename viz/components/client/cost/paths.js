@@ -8,6 +8,7 @@ import { css, theme } from "../lib/colour.js";
 import { dropdown, element, fill } from "../lib/dom.js";
 import { place } from "../lib/place.js";
 import { shorten } from "../lib/shorten.js";
+import { Size } from "../lib/size.js";
 
 const CELL = 3, LEFT = 12, RIGHT = 40, EDGE = 12, LAYER = 36, TALLEST = 170, WORDS = 62, WORD = 16, LONGEST_WORD = 64;
 const DOTS = 3000, VIEWED = 600;
@@ -40,15 +41,14 @@ class Paths {
   constructor(parent) {
     this.root = element("div", "paths");
     parent.append(this.root);
-    this.resized = new ResizeObserver(() => this.draw());
-    this.resized.observe(this.root);
+    this.size = new Size(this.root, () => this.draw());
     this.scheme = window.matchMedia("(prefers-color-scheme: dark)");
     this.redraw = () => setTimeout(() => this.draw(), 50);
     this.scheme.addEventListener("change", this.redraw);
   }
 
   close() {
-    this.resized.disconnect();
+    this.size.close();
     this.scheme.removeEventListener("change", this.redraw);
     this.root.remove();
   }
@@ -58,6 +58,7 @@ class Paths {
     this.data = data;
     if (!same) [this.from, this.to] = [0, data.tokens.length - 1]; // the longest way
     this.build();
+    this.size.hold();
     this.draw();
   }
 

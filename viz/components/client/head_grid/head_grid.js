@@ -47,7 +47,7 @@ class Grid {
     this.early = null; // a picture seen before, until Python has answered
     this.sent = 0;
     this.hover = null;
-    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.large?.fit()));
+    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.large?.refit()));
     this.watch.observe(this.root);
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
     this.sliders = new MutationObserver((changes) => this.#follow(changes));

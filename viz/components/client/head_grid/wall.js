@@ -14,7 +14,8 @@ export class Wall {
     this.buttons = [];
     this.layout = "";
     this.lights = element("canvas", "lights");
-    this.watch = new ResizeObserver(() => {
+    this.watch = new ResizeObserver(([{ target }]) => {
+      if (this.places && sizeOf(target) === this.size) return;
       this.places = null;
       if (this.lit) this.light(this.lit, this.of);
     });
@@ -70,6 +71,7 @@ export class Wall {
   /** Where the maps stand, which the page is asked for once and not for every light. */
   #places() {
     if (this.places) return this.places;
+    this.size = sizeOf(this.lights.parentElement);
     const { lights } = this, scale = window.devicePixelRatio || 1, { left, top, width, height } = lights.getBoundingClientRect();
     [lights.width, lights.height] = [width, height].map((side) => Math.max(1, Math.round(side * scale)));
     this.places = this.buttons.map(({ firstChild: canvas }) => {
@@ -149,6 +151,10 @@ export class Wall {
     to.tabIndex = 0;
     to.focus();
   }
+}
+
+function sizeOf({ clientWidth, clientHeight }) {
+  return [clientWidth, clientHeight, devicePixelRatio].join();
 }
 
 export function format(number) {

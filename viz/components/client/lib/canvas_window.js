@@ -27,6 +27,13 @@ export class CanvasWindow {
     [this.canvas.style.width, this.canvas.style.height] = size.map((side) => `${side}px`);
   }
 
+  /** Draw all of it anew if the window is wider or narrower than it was, or on another screen; say whether it is. */
+  refit() {
+    const isOther = this.element.clientWidth !== this.size?.[0] || this.scale !== devicePixelRatio * zoomOf(this.canvas);
+    if (isOther) this.fit();
+    return isOther;
+  }
+
   /** Begin the picture anew. */
   fresh() {
     const context = this.canvas.getContext("2d");

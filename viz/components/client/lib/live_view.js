@@ -1,6 +1,7 @@
 // A view that follows the finger: what was chosen is drawn with the next frame, and Python is told once, when it lets go.
 
 import { element } from "./dom.js";
+import { Size } from "./size.js";
 
 export class LiveView {
   /** `name` is its element's class; at `handle` of that element the browser's tests find it and read the numbers back. */
@@ -9,12 +10,11 @@ export class LiveView {
     this.root[handle] = this;
     parent.append(this.root);
     this.sent = 0;
-    this.watch = new ResizeObserver(() => this.measure());
-    this.watch.observe(this.root);
+    this.size = new Size(this.root, () => this.measure());
   }
 
   close() {
-    this.watch.disconnect();
+    this.size.close();
     cancelAnimationFrame(this.frame);
     this.root.remove();
   }
@@ -38,6 +38,12 @@ export class LiveView {
   /** The size has changed. */
   measure() {
     this.later();
+  }
+
+  /** Draw what Python has sent: at once, unless a frame that will is on its way. */
+  now() {
+    this.size.hold();
+    if (!this.frame && this.root.clientWidth) this.draw();
   }
 
   /** Draw with the next frame, however often this is asked for before it comes. */

@@ -1,27 +1,27 @@
 // @ts-check
-// When a picture is to be drawn anew because its size has changed. The browser reports the first size, too, a moment after
-// the picture has been drawn in it, and the one that drawing has led to.
+// When a picture is to be drawn anew because its place is wider or narrower, or another screen shows it. The browser
+// reports the first size, too, a frame after the picture has been drawn in it: to draw it once more takes as long again.
 
 export class Size {
-  /** @param {HTMLElement} element @param {() => void} draw */
-  constructor(element, draw) {
-    this.element = element;
+  /**
+   * @param {HTMLElement} element
+   * @param {() => void} draw
+   * @param {(element: HTMLElement) => unknown} of what the picture depends on
+   */
+  constructor(element, draw, of = ({ clientWidth }) => clientWidth) {
+    this.read = () => [of(element), devicePixelRatio].join();
     this.drawn = "";
     this.watch = new ResizeObserver(() => {
-      if (this.#now() === this.drawn) return;
-      draw();
+      if (this.read() === this.drawn) return;
       this.hold();
+      draw();
     });
     this.watch.observe(element);
   }
 
-  /** What is drawn now is drawn in the size that there is now. */
+  /** What is drawn next is drawn in the size that there is now. */
   hold() {
-    this.drawn = this.#now();
-  }
-
-  #now() {
-    return [this.element.clientWidth, this.element.clientHeight, devicePixelRatio].join();
+    this.drawn = this.read();
   }
 
   close() {

@@ -7,6 +7,7 @@ import { css, theme, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { place } from "../lib/place.js";
+import { Size } from "../lib/size.js";
 import { decoded, logColour, shown, steps } from "./log_scale.js";
 
 export default mount((parent) => new LongMap(parent), unpack);
@@ -28,8 +29,7 @@ class LongMap {
     this.live = element("p", "live", { "aria-live": "polite" });
     this.root.append(pair, scale, this.axes, this.keys, this.live);
     parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.draw());
-    this.watch.observe(this.root);
+    this.size = new Size(this.root, () => this.draw());
   }
 
   /** A picture with its title and what is read off it; `act` is called with the cell that is clicked. */
@@ -54,7 +54,7 @@ class LongMap {
   }
 
   close() {
-    this.watch.disconnect();
+    this.size.close();
     this.root.remove();
   }
 
@@ -80,6 +80,7 @@ class LongMap {
     }));
     this.axes.textContent = words.axes;
     this.#list();
+    this.size.hold();
     this.look(this.whole, null);
     this.look(this.near, null);
   }

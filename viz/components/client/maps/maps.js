@@ -39,8 +39,8 @@ class Maps {
     this.tables = { weights: weightTable(hues.positive), scores: scoreTable(hues.negative, hues.positive) };
     this.#build();
     this.axes.textContent = data.words.axes;
-    this.draw();
     this.size.hold();
+    this.draw();
   }
 
   #build() {

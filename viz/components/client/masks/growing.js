@@ -8,6 +8,7 @@ import { element, fill } from "../lib/dom.js";
 import { softmax } from "../lib/numbers.js";
 import { Player } from "../lib/player.js";
 import { partDigits } from "../lib/say.js";
+import { Size } from "../lib/size.js";
 import { begin, mark, names, rule } from "./square.js";
 
 const MARGIN = 60;
@@ -37,12 +38,11 @@ class Growing {
     this.root = element("div", "growing");
     this.root.growing = this; // for the browser's tests: they read the numbers back
     parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.player && this.draw());
-    this.watch.observe(this.root);
+    this.size = new Size(this.root, () => this.player && this.draw());
   }
 
   close() {
-    this.watch.disconnect();
+    this.size.close();
     this.player.pause();
     this.root.remove();
   }
@@ -52,6 +52,7 @@ class Growing {
     this.data = data;
     this.table = weightTable(data.hues.positive);
     this.#build();
+    this.size.hold();
     this.player.go(other ? Math.ceil(data.n / 2) : at);
   }
 

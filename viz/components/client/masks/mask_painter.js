@@ -42,7 +42,7 @@ class Painter extends LiveView {
     if (JSON.stringify(data.words) !== this.written) this.#build(data.words);
     this.titles.weights.textContent = data.words.weights;
     delete this.root.dataset.drawn; // what it says was drawn of older data
-    this.later();
+    this.now();
   }
 
   #build(words) {

@@ -63,8 +63,8 @@ class Matrix {
     this.bitmap = image(...shape, (at) => this.pixels[at]);
     this.picture.setAttribute("aria-label", words.alt);
     this.picture.classList.toggle("chooses", data.chooses);
-    this.look(null);
     this.size.hold();
+    this.look(null);
   }
 
   /** For the menu of the picture: every number that is drawn. */

@@ -36,15 +36,23 @@ class Sinusoids extends LiveView {
     [this.words, this.limits, this.hues] = [data.words, data.limits, data.hues];
     for (const [name, node] of Object.entries(this.named)) node.textContent = this.words[name];
     for (const name of ["map", "waves", "lengths", "decay", "counter"]) this[name].setAttribute("aria-label", this.words[`${name}_title`]);
-    this.measure();
+    const around = JSON.stringify([data.words, data.limits, data.hues, theme(this.root)]);
+    if (around === this.around && JSON.stringify(this.choice) === this.drawn) return; // it came from here
+    this.around = around;
+    this.#read();
+    this.now();
+  }
+
+  measure() {
+    this.#read();
+    this.later();
   }
 
   /** Sizes and colours may have changed: they are read once, and hold until this is called again. */
-  measure() {
+  #read() {
     this.epoch++;
     this.scores ??= scoreTable(this.hues.negative, this.hues.positive);
     this.colours = { ...theme(this.root), ...this.hues, scores: this.scores, epoch: this.epoch };
-    this.later();
   }
 
   #build(words, limits) {
@@ -116,8 +124,8 @@ class Sinusoids extends LiveView {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
       this.resting = null;
+      if (this.dragged) this.later();
       this.dragged = false;
-      this.later();
     }, REST);
   }
 
@@ -125,6 +133,7 @@ class Sinusoids extends LiveView {
   draw() {
     const { choice, words } = this, odd = choice.width % 2 === 1;
     choice.at = Math.min(choice.at, choice.n - 1);
+    this.drawn = JSON.stringify(choice);
     this.#showControls();
     this.error.textContent = odd ? fill(words.odd, { d: choice.width }) : "";
     this.error.hidden = !odd;

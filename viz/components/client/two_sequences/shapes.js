@@ -2,6 +2,7 @@
 
 import { mount } from "../lib/mount.js";
 import { element, fill } from "../lib/dom.js";
+import { Size } from "../lib/size.js";
 
 const TALLEST = 116, LEAST = 3, SIGNS = 130;
 
@@ -21,12 +22,11 @@ class Shapes {
   constructor(parent) {
     this.root = element("div", "shapes", { role: "img" });
     parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.draw());
-    this.watch.observe(this.root);
+    this.size = new Size(this.root, () => this.draw());
   }
 
   close() {
-    this.watch.disconnect();
+    this.size.close();
     this.root.remove();
   }
 
@@ -34,6 +34,7 @@ class Shapes {
     this.data = data;
     this.root.setAttribute("aria-label", data.words.alt);
     this.root.replaceChildren(...data.products.map((product) => this.#product(product)));
+    this.size.hold();
     this.draw();
   }
 

@@ -1,0 +1,77 @@
+"""A picture is drawn when Python has sent what it shows, and not once more in the frame after."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.drive import address, eventually, wait_run
+from viz.frame.sidebar import path_of
+
+WATCH = """
+let isFrame = false;
+const inFrame = (call) => (...given) => {
+    isFrame = true;
+    try {
+        return call(...given);
+    } finally {
+        isFrame = false;
+    }
+};
+const request = requestAnimationFrame;
+window.requestAnimationFrame = (call) => request(inFrame(call));
+window.ResizeObserver = class extends ResizeObserver {
+    constructor(call) {
+        super(inFrame(call));
+    }
+};
+window.late = new Set();
+for (const name of ["drawImage", "fillRect", "stroke", "fill", "fillText", "putImageData"]) {
+    const draw = CanvasRenderingContext2D.prototype[name];
+    CanvasRenderingContext2D.prototype[name] = function (...given) {
+        if (isFrame && this.canvas.isConnected) late.add(this.canvas.className);
+        return draw.apply(this, given);
+    };
+}
+"""
+"""What is drawn while the browser makes a frame, and not when Python has sent it."""
+
+SECTIONS = (
+    ("heads", "all_heads"),
+    ("masks", "editor"),
+    ("masks", "decoding"),
+    ("positions", "sinusoids"),
+    ("long_text", "map"),
+    ("convolution", "windows"),
+    ("stacking", "oversmoothing"),
+)
+"""One for each kind of picture."""
+
+
+@pytest.fixture
+def opened(app_url, new_page):
+    def open_section(name: str, section: str) -> Page:
+        page = new_page()
+        page.add_init_script(WATCH)
+        page.goto(address(app_url, path_of(name), section=section))
+        wait_run(page)
+        expect(page.locator(f".st-key-section_{section} canvas >> visible=true").first).to_be_visible()
+        return page
+
+    return open_section
+
+
+@pytest.mark.parametrize(("name", "section"), SECTIONS)
+def test_nothing_is_drawn_once_more_when_the_browser_reports_its_size(opened, name, section):
+    page = opened(name, section)
+    page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(0)), 300))")
+    assert page.evaluate("() => [...late]") == []
+
+
+@pytest.mark.parametrize(("name", "section"), SECTIONS)
+def test_all_is_drawn_anew_where_there_is_less_room(opened, name, section):
+    page = opened(name, section)
+    page.set_viewport_size({"width": 420, "height": 800})
+
+    def has_followed() -> None:
+        assert page.evaluate("() => late.size")
+
+    eventually(has_followed)
