@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "errors": set(),
     "cancellation": set(),
     "imports": set(),
-    "streamlit_internals": set(),
+    "streamlit_internals": {"streamlit_internals"},
 }
 LIBRARIES = {
     "streamlit": {"serve", "host", "app", "pages", "frame", "components", "streamlit_internals"},

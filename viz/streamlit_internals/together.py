@@ -5,8 +5,9 @@ browser goes through its whole page for them once, twice or three times, as they
 has done so once. So what a run tells waits until the run is over, or for a moment. A visit's first run is not kept
 back: the browser begins to draw with the first words of it.
 
-What is sent is sent in one go. Streamlit lets other work pass after each message; the browser has taken the first by
-then, goes through its page for it, and takes the next ones only when it has done so.
+What is sent is sent in one go, and written in one (:mod:`viz.streamlit_internals.writes`). Streamlit lets other work
+pass after each message; the browser has taken the first by then, goes through its page for it, and takes the next ones
+only when it has done so.
 """
 
 import time
@@ -16,9 +17,11 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.session_manager import SessionClientDisconnectedError
 
+from viz.streamlit_internals.writes import write_together
+
 MOMENT = 0.05
 """Seconds. Of a run that takes longer the first part comes so much later at most, and its end no later."""
-_FROM = "_headlight_from"
+_FROM, _TO = "_headlight_from", "_headlight_to"
 
 
 def _enqueue(session: AppSession, message: ForwardMsg) -> None:
@@ -43,6 +46,9 @@ def _flush(session: AppSession) -> list[ForwardMsg]:
     to = runtime._session_mgr.get_active_session_info(session.id)
     if to is None:  # its browser is gone
         return []
+    if session.__dict__.get(_TO) is not to.client:
+        session.__dict__[_TO] = to.client
+        write_together(session._event_loop)
     try:
         for message in waiting:
             runtime._send_message(to, message)
