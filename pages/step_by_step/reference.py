@@ -68,7 +68,12 @@ def entropy_of(row: Tensor) -> float:
 
 
 def jacobian_norms(scores: Tensor) -> Tensor:
-    """The norm of the derivative of the softmax of each row (rows, keys), as torch's own autograd finds it."""
-    derivative = torch.func.vmap(torch.func.jacrev(lambda row: torch.softmax(row, dim=-1)))
-    found: Tensor = derivative(scores.double().clone())
-    return found.flatten(1).norm(dim=1)
+    """The norm of the derivative of the softmax of each row (rows, keys), as torch's own autograd finds it.
+
+    Key by key, for all rows at once, since no row depends on another; ``torch.func`` would import torch's compiler.
+    """
+    x = scores.detach().double().requires_grad_()
+    weights, squares = torch.softmax(x, dim=-1), torch.zeros(len(x), dtype=torch.float64)
+    for key in weights.unbind(-1):
+        squares += torch.autograd.grad(key.sum(), x, retain_graph=True)[0].square().sum(1)
+    return squares.sqrt()
