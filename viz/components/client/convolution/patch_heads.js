@@ -3,7 +3,7 @@
 
 import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
-import { image, start } from "../lib/canvas.js";
+import { image, measure, start } from "../lib/canvas.js";
 import { theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
@@ -86,6 +86,9 @@ class PatchHeads extends LiveView {
 
   draw() {
     const { rows, columns, seen, windows, heads, words, choice: shown } = this.data, [row, column] = this.choice.query, colours = theme(this.root);
+    const canvases = [this.picture, ...this.cards.flatMap((card) => [card.seen, card.window])];
+    for (const canvas of canvases) canvas.style.aspectRatio = `${columns} / ${rows}`;
+    measure(canvases);
     this.#whole(colours);
     this.asks.textContent = fill(words.asks, { row, column });
     const n = rows * columns, stale = row !== shown.query[0] || column !== shown.query[1]; // until Python answers
@@ -99,7 +102,6 @@ class PatchHeads extends LiveView {
 
   #whole(colours) {
     const { rows, columns, image: pixels, size } = this.data, [height, width] = size, [row, column] = this.choice.query;
-    this.picture.style.aspectRatio = `${columns} / ${rows}`;
     const { context, width: wide, height: high } = start(this.picture, colours);
     context.imageSmoothingEnabled = false;
     const dark = (at) => {
@@ -114,7 +116,6 @@ class PatchHeads extends LiveView {
 
   #map(canvas, weights, colours) {
     const { rows, columns } = this.data, [row, column] = this.data.choice.query;
-    canvas.style.aspectRatio = `${columns} / ${rows}`;
     const { context, width, height } = start(canvas, colours);
     context.imageSmoothingEnabled = false;
     context.drawImage(image(rows, columns, (at) => weightColour(this.table, weights[at])), 0, 0, width, height);

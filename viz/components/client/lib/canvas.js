@@ -2,12 +2,21 @@
 
 import { zoomOf } from "./place.js";
 
+const sizes = new WeakMap();
+
+/** Ask how large canvases are before one of them is drawn on: after that the page would be laid out anew for the next. */
+export function measure(canvases) {
+  for (const canvas of canvases) sizes.set(canvas, { width: canvas.clientWidth, height: canvas.clientHeight });
+}
+
 /** Make a canvas as many pixels large as it is shown, and start afresh. With `colours.epoch`, what was measured holds
  * for as long as that number does: measuring anew for every frame would lay the page out as often. */
 export function start(canvas, colours) {
   const scale = (window.devicePixelRatio || 1) * zoomOf(canvas), context = canvas.getContext("2d");
   if (colours.epoch === undefined || canvas.epoch !== colours.epoch) {
-    const width = canvas.clientWidth, height = canvas.clientHeight;
+    if (!sizes.has(canvas)) measure([canvas]);
+    const { width, height } = sizes.get(canvas);
+    sizes.delete(canvas);
     Object.assign(canvas, { epoch: colours.epoch, size: { width, height } });
     [canvas.width, canvas.height] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
   } else {

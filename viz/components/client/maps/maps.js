@@ -3,7 +3,7 @@
 
 import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
-import { image, line, start } from "../lib/canvas.js";
+import { image, line, measure, start } from "../lib/canvas.js";
 import { css, grey, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
@@ -67,14 +67,17 @@ class Maps {
 
   draw() {
     const { n, rows, values, profiles, gutter } = this.data;
-    const colours = theme(this.root), right = gutter ? this.#overhang(colours) : 0;
+    const colours = theme(this.root), left = gutter ? GUTTER : 0, right = gutter ? this.#overhang(colours) : 0;
+    if (this.panels.some(({ canvas }) => !canvas.clientWidth)) return;
+    for (const { canvas } of this.panels) canvas.cell = (canvas.clientWidth - left - right) / Math.max(rows, n);
+    if (rows !== n || right) { // else a square, as the style sheet has it
+      for (const { canvas } of this.panels) canvas.style.height = `${left + rows * canvas.cell}px`;
+    }
+    measure(this.panels.flatMap(({ canvas, profile }) => (profiles ? [canvas, profile] : [canvas])));
     for (const { canvas, profile, index } of this.panels) {
-      if (!canvas.clientWidth) return;
-      const cells = values.subarray(index * rows * n, (index + 1) * rows * n), colour = this.#colours(index);
-      const left = gutter ? GUTTER : 0, cell = (canvas.clientWidth - left - right) / Math.max(rows, n);
-      if (rows !== n || right) canvas.style.height = `${left + rows * cell}px`; // else a square, as the style sheet has it
+      const cells = values.subarray(index * rows * n, (index + 1) * rows * n), colour = this.#colours(index), { cell } = canvas;
       const { context } = start(canvas, colours);
-      Object.assign(canvas, { left, cell });
+      canvas.left = left;
       context.imageSmoothingEnabled = cell < 1; // more cells than pixels are mixed, not left out
       context.drawImage(image(rows, n, (at) => colour(cells[at])), left, left, n * cell, rows * cell);
       context.globalAlpha = 0.3;
