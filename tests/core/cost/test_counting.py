@@ -32,6 +32,22 @@ assert JITFunction is not type(None)
 
 
 def test_it_counts_without_the_compiler_and_leaves_it_to_others():
-    program = COUNT + COMPILE + KERNELS * (importlib.util.find_spec("triton") is not None)
+    kernels = KERNELS * (importlib.util.find_spec("triton") is not None)
+    run(COUNT + COMPILE + kernels)
+
+
+def test_what_is_there_already_stays():
+    run("""
+import sys, types
+kernels = sys.modules["triton.runtime.jit"] = types.ModuleType("triton.runtime.jit")
+kernels.JITFunction = type(None)
+from viz.core.cost.counting import FlopCounterMode
+with FlopCounterMode():
+    pass
+assert sys.modules["triton.runtime.jit"] is kernels
+""")
+
+
+def run(program: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr

@@ -54,6 +54,19 @@ def test_who_compiles_a_model_of_transformers_has_the_compiler():
     run(COMPILE)
 
 
+def test_a_model_is_loaded_while_another_page_counts():
+    run("""
+import sys, torch
+from viz.core.cost.counting import compiler_aside
+from viz.models.lean import DYNAMO, _compiler_later, lean_transformers
+with compiler_aside():
+    lean_transformers()
+with _compiler_later(), compiler_aside():
+    torch.ones(3, device="meta") * 2.0
+assert DYNAMO not in sys.modules and "_dynamo" not in vars(torch)
+""")
+
+
 def test_the_marks_are_those_of_the_compiler():
     from torch import _dynamo as real
 

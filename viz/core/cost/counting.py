@@ -35,23 +35,31 @@ _inside = list[None]()
 _stand_ins = {name: _None(name) for name in (COMPILER, KERNELS)}
 
 
+def _give_way() -> None:
+    """From now on there is the compiler for whoever asks for it."""
+    for name, stand_in in _stand_ins.items():
+        if sys.modules.get(name) is stand_in:
+            del sys.modules[name]
+    if vars(torch).get("_dynamo") is _stand_ins[COMPILER]:
+        del torch._dynamo
+
+
 @contextmanager
 def compiler_aside() -> Iterator[None]:
     """Do without the compiler inside, unless it is there already; whoever asks for it afterwards has it."""
     with _lock:
         _inside.append(None)
         if COMPILER not in sys.modules:
-            sys.modules |= _stand_ins
+            for name, stand_in in _stand_ins.items():
+                sys.modules.setdefault(name, stand_in)
             torch._dynamo = _stand_ins[COMPILER]
     try:
         yield
     finally:
         with _lock:
             _inside.pop()
-            if not _inside and sys.modules.get(COMPILER) is _stand_ins[COMPILER]:
-                for name in _stand_ins:
-                    del sys.modules[name]
-                del torch._dynamo
+            if not _inside:
+                _give_way()
 
 
 with compiler_aside():
@@ -61,9 +69,10 @@ with compiler_aside():
 class FlopCounterMode(flop_counter.FlopCounterMode):
     """torch's counter; inside, nothing is compiled."""
 
+    _aside: AbstractContextManager[None]
+
     def __init__(self, *, custom_mapping: dict[Any, Any] | None = None) -> None:
         super().__init__(display=False, custom_mapping=custom_mapping)
-        self._aside: AbstractContextManager[None] = compiler_aside()
 
     def __enter__(self) -> "FlopCounterMode":
         self._aside = compiler_aside()

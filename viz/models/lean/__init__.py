@@ -76,8 +76,10 @@ class _Marks(ModuleType):
     """Of torch's compiler: the marks that transformers puts on functions as it is imported."""
 
     @staticmethod
-    def disable(fn: Callable[..., Any], recursive: bool = True, **_: Any) -> Callable[..., Any]:
-        """Torch's own way to ask for the compiler when the function is called."""
+    def disable(fn: Callable[..., Any], recursive: bool = True, wrapping: bool = True, **_: Any) -> Callable[..., Any]:
+        """Torch's own way to ask for the compiler when the function is called; if nothing is wrapped, that is now."""
+        if not wrapping:
+            return fn
         return torch._disable_dynamo(fn, recursive)  # type: ignore[attr-defined]
 
     @staticmethod
@@ -101,7 +103,7 @@ class _Marks(ModuleType):
 @contextmanager
 def _compiler_later() -> Iterator[None]:
     """Have torch's compiler imported when something is compiled, and not to mark functions for it."""
-    if DYNAMO in sys.modules:
+    if type(sys.modules.get(DYNAMO)) is ModuleType:  # the compiler itself, and nothing that stands for it elsewhere
         yield
         return
     marks, indexing = _Marks(DYNAMO), ModuleType(INDEXING)
