@@ -1,24 +1,22 @@
-"""Headlight: the frame around the pages. Run it with ``streamlit run app.py``."""
+"""Headlight: the frame around the pages, and its server at a desk, ``streamlit run app.py``."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from pages import EVERY, FIRST, HEADS, NAVIGATION, PAGES
+from pages import EVERY, FIRST, FIRST_PICTURES, HEADS, NAVIGATION, PAGES
 from viz.errors import ModelError
 from viz.frame import lesson, present, sidebar, state, view, waiting
 from viz.frame.connection import arrival, loading, old_links
-from viz.frame.connection.first_visit import use_own_pages
 from viz.frame.connection.reconnect import come_back
+from viz.frame.connection.runs import begin_run
 from viz.frame.share import panel
 from viz.frame.terms import links, marks
 from viz.frame.view import paper
 from viz.frame.view.assets import picture, style
-
-
-def needed_by(name: str) -> list[str]:
-    """The modules of a page that computes."""
-    return [] if name == FIRST else ["viz.frame.page", f"pages.{name}.page"]
+from viz.host.desk import Desk
+from viz.text import Translate
 
 
 def page_of(name: str) -> Any:
@@ -26,7 +24,7 @@ def page_of(name: str) -> Any:
     return loading.module(f"pages.{name}.page").PAGE
 
 
-def draw(name: str) -> None:
+def draw(t: Translate, name: str) -> None:
     """A page, and what a lesson has to say of it; the first page has no lesson."""
     if name != FIRST:
         lesson.begin(name)
@@ -42,53 +40,72 @@ def sections_of(name: str) -> list[str]:
     return [section.name for section in getattr(page_of(name), "sections", ())]
 
 
-use_own_pages({sidebar.path_of(name): needed_by(name) for name in EVERY})
-st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
-st.html(style("style.css"))
-arrival.begin()
-state.begin()
-looked_at = view.read_view()
-embedded = looked_at.embed
-if embedded:
-    st.html(style("embedded.css"))
-present.begin()
-paper.begin()
-panel.hide(looked_at.hide)
-marks.begin()
-t = sidebar.language()
-try:
-    with waiting.writing():
-        name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=looked_at.is_bare)
-        if not looked_at.is_bare:
-            panel.keep_place()
-        if name == FIRST and old_links.is_old(arrival.link(), embedded=embedded):
-            old_links.go_on(sidebar.path_of(HEADS))
-        if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them
-            st.logo(picture("logo.png"), size="large")
-            sidebar.language_control(t)
-        if name != FIRST or looked_at.present or looked_at.notes:
-            loading.come_in()
-        if name != FIRST:  # that one computes nothing, and is there before what computes is imported
-            loading.module("viz.frame.compute").warm()
-            if name in PAGES and (arrival.is_untouched() or (arrival.is_bare() and name == HEADS)):
-                loading.module("viz.frame.examples").open_on_what_is_read(st.session_state["lang"])
-        if looked_at.notes:
-            present.notes(t)
-        else:
-            draw(name)
-            present.end(t, name, PAGES, sections_of, draw)
-        if embedded:
-            sidebar.way_out(t)
-            panel.tell_height()
-        elif not looked_at.is_bare:
-            panel.offer(t, name)
-            if name in PAGES:
-                sidebar.neighbours(t, PAGES, name)
-        if name not in PAGES and not embedded:
-            arrival.stay_untouched(*links.SHARED)
-        links.open_links()
-except ModelError as error:  # too busy: what the visitor typed is still there
-    loading.module("viz.frame.scene").say_error(t, error)
-come_back()
-sidebar.describe_page()
-state.end()
+def frame() -> None:
+    """What a visitor's run of this script draws."""
+    begin_run()
+    st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
+    st.html(style("style.css"))
+    arrival.begin()
+    state.begin()
+    looked_at = view.read_view()
+    if looked_at.embed:
+        st.html(style("embedded.css"))
+    present.begin()
+    paper.begin()
+    panel.hide(looked_at.hide)
+    marks.begin()
+    t = sidebar.language()
+    try:
+        with waiting.writing():
+            name = opened_page(t, looked_at)
+            if looked_at.notes:
+                present.notes(t)
+            else:
+                draw(t, name)
+                present.end(t, name, PAGES, sections_of, partial(draw, t))
+            what_is_around(t, name, looked_at)
+    except ModelError as error:  # too busy: what the visitor typed is still there
+        loading.module("viz.frame.scene").say_error(t, error)
+    come_back()
+    sidebar.describe_page()
+    state.end()
+
+
+def opened_page(t: Translate, looked_at: view.View) -> str:
+    """The sidebar, and which page is opened; what it computes with is there from now on."""
+    name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=looked_at.is_bare)
+    if not looked_at.is_bare:
+        panel.keep_place()
+    if name == FIRST and old_links.is_old(arrival.link(), embedded=looked_at.embed):
+        old_links.go_on(sidebar.path_of(HEADS))
+    if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them
+        st.logo(picture("logo.png"), size="large")
+        sidebar.language_control(t)
+    if name != FIRST or looked_at.present or looked_at.notes:
+        loading.come_in()
+    if name != FIRST:  # that one computes nothing, and is there before what computes is imported
+        loading.module("viz.frame.compute").warm()
+        if name in PAGES and (arrival.is_untouched() or (arrival.is_bare() and name == HEADS)):
+            loading.module("viz.frame.examples").open_on_what_is_read(st.session_state["lang"])
+    return name
+
+
+def what_is_around(t: Translate, name: str, looked_at: view.View) -> None:
+    """What stands below and beside a page: ways on, and to share it."""
+    if looked_at.embed:
+        sidebar.way_out(t)
+        panel.tell_height()
+    elif not looked_at.is_bare:
+        panel.offer(t, name)
+        if name in PAGES:
+            sidebar.neighbours(t, PAGES, name)
+    if name not in PAGES and not looked_at.embed:
+        arrival.stay_untouched(*links.SHARED)
+    links.open_links()
+
+
+if __name__ == "__main__":  # a visitor's run
+    frame()
+else:  # Streamlit has read this file, and serves with what it finds in it
+    desk = Desk(EVERY, FIRST_PICTURES, before=HEADS)
+    app = st.App("app.py", lifespan=desk.lifespan, routes=desk.routes, middleware=desk.middleware)

@@ -4,7 +4,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from pages import EVERY, FIRST, HEADS
+from pages import EVERY, FIRST, FIRST_PICTURES, HEADS
 from viz.host import errors
 from viz.host.connections import limit_connections
 from viz.host.files import Files
@@ -21,10 +21,6 @@ def import_pages() -> None:
         import_ahead(f"pages.{name}.page")
 
 
-PICTURES = {FIRST: ("start/arcs", "start/diagram"), HEADS: ("head_grid/head_grid",)}
-"""What the first picture of a page is made of."""
-
-
 def draw_first_page() -> None:
     """Make the first picture of the page that needs no model, in every language."""
     pictures.make_all(FIRST)
@@ -36,9 +32,15 @@ def be_ready() -> None:
     pictures.make(HEADS, "en")
 
 
+def expect(page: str) -> None:
+    """Somebody opens a page: what it computes with is imported while its code comes to the browser."""
+    if page != FIRST:
+        readiness.expect()
+
+
 import_ahead(f"pages.{FIRST}.page")  # it is there before anything that other pages need is imported
 limit_connections()
-sockets, pictures = Sockets(), FirstPictures(PICTURES)
+sockets, pictures = Sockets(), FirstPictures(FIRST_PICTURES)
 readiness = Readiness(sockets, then=be_ready, at_once=draw_first_page)
 app = st.App(
     "app.py",
@@ -47,12 +49,6 @@ app = st.App(
     on_script_error=errors.say,
     middleware=[
         Middleware(Guard, sockets=sockets, readiness=readiness, pages=EVERY),
-        Middleware(
-            Files,
-            views={"": PICTURES[FIRST]} | PICTURES,
-            pages=EVERY,
-            before=HEADS,
-            pictures=pictures,
-        ),
+        Middleware(Files, pages=EVERY, before=HEADS, pictures=pictures, on_page=expect),
     ],
 )

@@ -26,7 +26,7 @@ MAY_IMPORT = {
         "limits",
         "streamlit_internals",
     },  # no page knows whether it is hosted
-    "app": {"pages", "frame", "errors"},
+    "app": {"pages", "host", "frame", "text", "errors"},
     "pages": {
         *("pages", "frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors"),

@@ -164,9 +164,7 @@ def wait_run(page: Page) -> None:
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=PATIENCE)
     expect(page.locator("#first")).to_have_count(0, timeout=PATIENCE)  # what a hosted page shows before it comes
     frame(page)
-    again = page.locator(
-        ".st-key-reopen"
-    )  # a server's first visit, or an old link: the page is about to be another one
+    again = page.locator(".st-key-reopen")  # an old link: the page is about to be another one
     if again.count():
         again.wait_for(state="detached", timeout=PATIENCE)
         wait_run(page)

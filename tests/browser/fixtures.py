@@ -50,11 +50,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``streamlit run app.py``, on a free port of this machine, after its first visitor.
-
-    To the very first one, if a link brought it, Streamlit says that there is no such page (first_visit.py in
-    viz/frame/connection); that has a test and a server of its own.
-    """
+    """``streamlit run app.py``, on a free port of this machine, after its first visitor."""
     with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt") as running:
         first = listen(browser.new_page())
         first.goto(running.url)

@@ -12,11 +12,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from pages import EVERY, FIRST_PICTURES
 from viz.cancellation import check
 from viz.frame import compute, page, scene
 from viz.host import errors
 from viz.host import readiness as told
 from viz.host.files import Files
+from viz.host.first.picture import FirstPictures
 from viz.host.guard import Guard
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
@@ -71,6 +73,6 @@ app = st.App(
     on_script_error=errors.say,
     middleware=[
         Middleware(Guard, sockets=sockets, readiness=readiness),
-        Middleware(Files, views={"": ("start/arcs", "start/diagram"), "heads": ("head_grid/head_grid",)}),
+        Middleware(Files, pages=EVERY, pictures=FirstPictures(FIRST_PICTURES)),
     ],
 )

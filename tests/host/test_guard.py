@@ -470,16 +470,6 @@ def test_before_it_warms_up_a_server_waits_for_a_visitor_and_for_the_first_pictu
     assert seen == waited
 
 
-def test_who_opens_a_page_that_computes_has_it_imported_at_once(monkeypatch):
-    door = Door(pages=("start", "masks"))
-    monkeypatch.setattr(loading, "_is_asked", threading.Event())
-    for path in ("/", "/start", "/favicon.png", "/static/js/a.js", "/_stcore/health"):
-        door.ask(path)
-    assert not loading.is_asked(0)
-    door.ask("/masks")
-    assert loading.is_asked(0)
-
-
 def test_few_come_in_before_a_server_is_warm_and_the_others_wait(door, monkeypatch):
     monkeypatch.setattr(guard, "EARLY", 2)
     door.readiness.settled.clear()

@@ -3,8 +3,9 @@
 import asyncio
 import gzip
 import hashlib
+import mimetypes
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -20,7 +21,7 @@ from viz.host.first.picture import FirstPicture, FirstPictures
 from viz.host.first_paint import CONNECT, style
 from viz.host.page_head import language_of, site_of, with_head
 from viz.host.policy import is_embedded
-from viz.streamlit_internals import element_modules, index_page, static_files
+from viz.streamlit_internals.static import STATIC, element_modules, index_page, static_files
 from viz.text import LANGUAGES
 
 YEAR = "max-age=31536000, immutable"
@@ -39,7 +40,7 @@ ROOT_ELEMENT = '<div id="root"></div>'
 """What Streamlit draws in."""
 
 COMPRESSES = re.compile(r"text/|application/(?:javascript|json|wasm)|image/svg")
-STATIC, VIEWS, MEDIA = "/static/", "/_stcore/bidi-components/", "/media/"
+FILES, VIEWS, MEDIA = "/static/", "/_stcore/bidi-components/", "/media/"
 Answer = tuple[list[tuple[bytes, bytes]], bytes]
 
 
@@ -63,7 +64,12 @@ def page_with_modules(views: Iterable[str] = (), *, embedded: bool = False) -> b
 
 def address_of_view(view: str) -> str:
     """Where Streamlit has the file of a view, below its place for components."""
-    return f"{PACKAGE}.{view.rpartition('/')[2]}/{bundle.bundle(view)[0]}"
+    return f"{_component(view)}/{bundle.bundle(view)[0]}"
+
+
+def _component(view: str) -> str:
+    """What Streamlit calls a view."""
+    return f"{PACKAGE}.{view.rpartition('/')[2]}"
 
 
 class Files:
@@ -71,30 +77,32 @@ class Files:
 
     Args:
         app: what is asked for the rest.
-        views: what a page opens with, by its path; "" for the first.
         pages: the names of the pages, the one that opens at "/" first; without them a page says nothing of itself.
         before: the page that old links to "/" mean.
         pictures: the first pictures of pages, for whoever asks for nothing but a page.
+        on_page: told the name of a page when somebody opens it.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        views: Mapping[str, tuple[str, ...]] | None = None,
         pages: tuple[str, ...] = (),
         before: str = "",
         pictures: FirstPictures | None = None,
+        on_page: Callable[[str], object] = lambda name: None,
     ) -> None:
-        self.app, self.before, self.pictures = app, before, pictures or FirstPictures({})
+        self.app, self.before, self.pictures, self.on_page = app, before, pictures or FirstPictures({}), on_page
         self.names = {path_of(name): name for name in pages} | ({"": pages[0]} if pages else {})
         both = (False, True)
         self.usual_pages = {embedded: page_with_modules(embedded=embedded) for embedded in both}
         self.pages = {
-            (path, embedded): page_with_modules(needed, embedded=embedded)
-            for path, needed in (views or {}).items()
+            (path, embedded): page_with_modules(self.pictures.views[name], embedded=embedded)
+            for path, name in self.names.items()
+            if name in self.pictures.views
             for embedded in both
         }
-        self.views = {address_of_view(view): bundle.bundle(view)[1] for view in bundle.views()}
+        self.views = {_component(view): view for view in bundle.views()}
+        self.drawing: dict[str, bytes] = {}
         self.static = static_files()
         self.answers: dict[tuple[str, bool], Answer] = {}
 
@@ -108,20 +116,35 @@ class Files:
             there = b"./" + path_of(self.before).encode() + b"?" + scope["query_string"]
             return await _send(send, 307, [(b"location", there), (b"content-length", b"0")], b"")
         name = self.file(path)
-        if name in self.views and (name, gzipped) not in self.answers:  # whether or not Streamlit knows of it yet
-            await self.keep(name, gzipped, [(b"content-type", b"text/javascript; charset=utf-8")], self.views[name])
-        if answer := self.answers.get((name, gzipped)):
-            return await _send(send, 200, *answer)
-        return await self.app(scope, receive, Outbox(self, scope, gzipped, send))
+        if not name:
+            return await self.app(scope, receive, Outbox(self, scope, gzipped, send))
+        if (name, gzipped) not in self.answers:  # whether or not Streamlit knows of a view yet
+            self.answers[name, gzipped] = await asyncio.to_thread(self.answer, name, gzipped)
+        return await _send(send, 200, *self.answers[name, gzipped])
 
     def file(self, path: str) -> str:
         """The name of a file that can be kept, "" if it is none: there are as many as files, whatever is asked for."""
-        static, view = path[path.find(STATIC) + 1 :], path.partition(VIEWS)[2]
-        return next((name for name, known in ((static, self.static), (view, self.views)) if name in known), "")
+        static, view = path[path.find(FILES) + 1 :], path.partition(VIEWS)[2]
+        if static in self.static:
+            return static
+        return view if self.script(view) else ""
+
+    def answer(self, name: str, gzipped: bool) -> Answer:
+        """What all who ask for a file are sent: read in one go, where Streamlit would send it piece by piece."""
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        headers = [(b"content-type", kind.encode())]
+        return made(headers, self.script(name) or (STATIC / name).read_bytes(), gzipped, f"public, {YEAR}")
+
+    def script(self, address: str) -> bytes:
+        """The file of a view or of a first picture, by its address below that of all views; empty if it is none."""
+        view = self.views.get(address.partition("/")[0])
+        if view and address == address_of_view(view):
+            return bundle.bundle(view)[1]
+        return self.drawing.get(address, b"")
 
     def with_picture(self, page: str, picture: FirstPicture) -> str:
         """A page with its first picture; the browser asks for that before all else."""
-        self.views.setdefault(picture.address, picture.script)
+        self.drawing.setdefault(picture.address, picture.script)
         script = f".{VIEWS}{picture.address}"
         links = [f'<link rel="modulepreload" crossorigin href="{path}">' for path in (script, *picture.needs)]
         page = page.replace("<head>", f"<head>{''.join(links)}", 1)
@@ -129,20 +152,14 @@ class Files:
         drawn = f'{picture.markup}<script type="module" async crossorigin src="{script}"></script>'
         return page.replace(ROOT_ELEMENT, ROOT_ELEMENT + drawn, 1)
 
-    async def keep(self, name: str, gzipped: bool, headers: list[tuple[bytes, bytes]], body: bytes) -> Answer:
-        """Make an answer that is good for all who ask from now on."""
-        answer = await made(headers, body, gzipped, f"public, {YEAR}")
-        self.answers[name, gzipped] = answer
-        return answer
 
-
-async def made(headers: list[tuple[bytes, bytes]], body: bytes, gzipped: bool, kept: str) -> Answer:
-    """Headers and body as they are sent; compressed beside the event loop, if that makes it smaller."""
+def made(headers: list[tuple[bytes, bytes]], body: bytes, gzipped: bool, kept: str) -> Answer:
+    """Headers and body as they are sent; compressed, if that makes it smaller."""
     changed = MutableHeaders(raw=[*headers])
     if COMPRESSES.match(changed.get("content-type", "")):
         changed.add_vary_header("accept-encoding")
         if gzipped:
-            body = await asyncio.to_thread(gzip.compress, body, 6, mtime=0)
+            body = gzip.compress(body, 6, mtime=0)
             changed["content-encoding"] = "gzip"
     del changed["last-modified"]
     changed["cache-control"], changed["content-length"] = kept, str(len(body))
@@ -156,20 +173,19 @@ async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], bod
 
 
 class Outbox:
-    """What Streamlit answers, on its way out: a file that cannot change is kept, and its page is ours."""
+    """What Streamlit answers, on its way out: its page is ours."""
 
     def __init__(self, files: Files, scope: Scope, gzipped: bool, send: Send) -> None:
         self.files, self.scope, self.gzipped, self.send = files, scope, gzipped, send
         self.path, self.asked = scope["path"], Headers(scope=scope)
         self.embedded = is_embedded(scope)
         self.start: Message | None = None
-        self.body = b""
 
     async def __call__(self, message: Message) -> None:
-        """Hold back what is kept or changed; let the rest pass."""
+        """Hold back what is changed; let the rest pass."""
         if message["type"] == "http.response.start":
             headers = MutableHeaders(raw=message["headers"])
-            if message["status"] == 200 and (self.files.file(self.path) or _is_page(headers)):
+            if message["status"] == 200 and _is_page(headers):
                 self.start = message
                 return
             if MEDIA in self.path and headers.get("content-type", "").startswith("image/"):  # named by its content
@@ -179,16 +195,11 @@ class Outbox:
             await self.send(message)
         elif self.start is None:
             await self.send(message)
-        else:
-            self.body += message.get("body", b"")
-            if not message.get("more_body", False):
-                await self._end(self.start["headers"])
+        elif not message.get("more_body", False):
+            await self._end(self.start["headers"])
 
     async def _end(self, headers: list[tuple[bytes, bytes]]) -> None:
-        if not _is_page(Headers(raw=headers)):
-            answer = await self.files.keep(self.files.file(self.path), self.gzipped, headers, self.body)
-            return await _send(self.send, 200, *answer)
-        headers, body = await made(headers, self._page(), self.gzipped, ASK_AGAIN)
+        headers, body = await asyncio.to_thread(made, headers, self._page(), self.gzipped, ASK_AGAIN)
         MutableHeaders(raw=headers).add_vary_header("accept-language")
         changed = MutableHeaders(raw=headers)
         if changed["etag"] not in self.asked.get("if-none-match", ""):
@@ -202,6 +213,7 @@ class Outbox:
         name = self.files.names.get(path)
         if name is None:
             return page
+        self.files.on_page(name)
         lang = language_of(self.scope, self.asked)
         whole = with_head(
             page.decode(),

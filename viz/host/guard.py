@@ -65,7 +65,6 @@ class Guard:
             if pages
             else None
         )
-        self.computing = {f"{base}/{path_of(name)}" for name in pages[1:]}
         self.uploads = readiness.uploads
         self.proxies, self.hosts = proxies, hosts
         self.headers, self.embedded = policy.headers(), policy.headers(limits.EMBEDS)
@@ -109,8 +108,6 @@ class Guard:
                 self.refusals[rule] += 1
                 await refusal(scope, receive, send)
                 return
-        if scope["path"] in self.computing:  # before its code has run in the browser, which takes as long
-            self.readiness.expect()
         if scope["method"] == "PUT":
             await self._upload(scope, receive, send, headers)
         else:

@@ -119,7 +119,7 @@ class Readiness:
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         loading.hold()
-        # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/first_visit.py).
+        # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/runs.py).
         pages_are_no_scripts()
         own_sessions(HEADER)
         forget_what_cannot_be_read()

@@ -3,13 +3,11 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import streamlit
-from streamlit import config
+from streamlit import cli_util, config
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -23,6 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.stats import CounterStat, GaugeStat
+from streamlit.web.server.server_util import get_url
 
 
 def takes_pages_for_scripts() -> bool:
@@ -33,6 +32,12 @@ def takes_pages_for_scripts() -> bool:
 def pages_are_no_scripts() -> None:
     """Tell Streamlit, for the whole process, that the folder called pages is not of its old kind of app."""
     PagesManager.uses_pages_directory = False
+
+
+def open_browser() -> None:
+    """Show whoever started this server its first page, unless they asked for none."""
+    if not config.get_option("server.headless"):
+        cli_util.open_browser(get_url(config.get_option("browser.serverAddress")))
 
 
 def page_hash() -> str:
@@ -269,32 +274,3 @@ def add_metrics(counts: Counts | Gauges) -> None:
     """Have Streamlit's metrics route tell these too."""
     if Runtime.exists():
         Runtime.instance().stats_mgr.register_provider(counts)
-
-
-STATIC = Path(streamlit.__file__).with_name("static")
-_ELEMENTS = ("ButtonGroup", "TextArea", "Selectbox", "BidiComponent", "Button", "PageLink", "Html")
-"""What every page of the app shows and Streamlit's own page does not bring along, as its files are called."""
-
-
-def index_page() -> str:
-    """The page that starts Streamlit in a browser."""
-    return (STATIC / "index.html").read_text("utf8")
-
-
-def static_files() -> frozenset[str]:
-    """Streamlit's files whose names hold a hash of their content, as its page names them: "static/js/..."."""
-    files = (file.relative_to(STATIC).as_posix() for file in (STATIC / "static").rglob("*") if file.is_file())
-    return frozenset(file for file in files if re.search(r"\.[\w-]{8}\.\w+$", file))
-
-
-@cache
-def element_modules() -> tuple[str, ...]:
-    """The modules of what every page shows, with all they import, less what Streamlit's own page names already."""
-    scripts, named = STATIC / "static" / "js", index_page()
-    found, coming = list[str](), [file.name for name in _ELEMENTS for file in scripts.glob(f"{name}.*.js")]
-    while coming:
-        name = coming.pop(0)
-        if name not in found and name not in named:
-            found.append(name)
-            coming += re.findall(r'\b(?:import|from)"\./([^"]+\.js)"', (scripts / name).read_text("utf8"))
-    return tuple(f"./static/js/{name}" for name in found)

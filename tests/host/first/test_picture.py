@@ -18,6 +18,7 @@ from viz.streamlit_internals.told import drawn, page_links
 
 HOSTILE = "<img src=x onerror=alert(1)>&\"'"
 NUMBERS = bytes(range(7))
+GRID = "head_grid/head_grid"
 
 
 def message(*path):
@@ -191,7 +192,7 @@ def test_who_comes_first_in_a_language_has_it_made_for_those_who_come_later(monk
 
 @pytest.fixture
 def files(picture):
-    pictures = FirstPictures({"start": ("some/grid",), "heads": ("some/grid",)})
+    pictures = FirstPictures({"start": (GRID,), "heads": (GRID,)})
     pictures.made = {("heads", "en"): picture, ("heads", "zh"): None, ("start", "en"): None, ("start", "zh"): None}
     return Files(Upstream(), pages=("start", "heads", "masks"), pictures=pictures)
 

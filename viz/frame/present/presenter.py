@@ -18,7 +18,7 @@ from viz.frame.present.ways import Place, Sections, leave, place
 from viz.frame.share.address import address as link_of_view
 from viz.frame.share.address import code_rows, is_local
 from viz.frame.sidebar import path_of
-from viz.streamlit_internals import STATIC
+from viz.streamlit_internals.static import STATIC
 from viz.text import Translate, sentences
 
 KEY, NOTES = "presenter", "notes"

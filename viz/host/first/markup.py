@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from viz import ASSETS
-from viz.streamlit_internals import index_page
+from viz.streamlit_internals.static import index_page
 from viz.streamlit_internals.told import Drawn, PageLink
 from viz.text import LANGUAGES
 

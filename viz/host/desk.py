@@ -1,0 +1,45 @@
+"""A server at a desk: whoever runs it is its visitor, and it is not told who may do what."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from viz.frame.connection import loading
+from viz.host.files import Files
+from viz.host.first.picture import FirstPictures
+from viz.host.page_head import PREVIEW, preview
+from viz.streamlit_internals import open_browser, pages_are_no_scripts
+
+LISTENS = 0.2
+"""Seconds after which a server that has begun can be asked."""
+
+
+class Desk:
+    """Files as a browser should get them, as on a public server; nothing is imported before it is needed.
+
+    Args:
+        pages: the names of the pages, the one that opens at "/" first.
+        pictures: what the first picture of a page is made of, by its name.
+        before: the page that old links to "/" mean.
+    """
+
+    def __init__(self, pages: tuple[str, ...], pictures: Mapping[str, tuple[str, ...]], before: str) -> None:
+        self.first = pages[0]
+        files = Middleware(Files, pages=pages, before=before, pictures=FirstPictures(pictures), on_page=self.expect)
+        self.middleware, self.routes = [files], [Route(f"/{PREVIEW}", preview)]
+
+    @asynccontextmanager
+    async def lifespan(self, _: Any) -> AsyncIterator[None]:
+        """Open the browser beside the server."""
+        pages_are_no_scripts()
+        asyncio.get_running_loop().call_later(LISTENS, open_browser)
+        yield
+
+    def expect(self, page: str) -> None:
+        """Somebody opens a page: what it needs is imported while its code comes to the browser."""
+        if page != self.first:
+            loading.begin_to_import("viz.frame.page", f"pages.{page}.page")
