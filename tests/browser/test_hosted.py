@@ -94,6 +94,19 @@ def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
     assert {name: round(much, 3) for name in again if (much := min(moved(name), moved(name))) >= 0.1} == {}
 
 
+@pytest.mark.parametrize("link", ["present=1", "notes=1", "print=1", "embed=true"])
+def test_a_page_without_a_sidebar_has_the_whole_width_and_a_style_of_its_own(hosted, new_page, link):
+    """What a page is sent with is for the usual one; a presentation stood 300 px from the left, in a page's margins."""
+    page = new_page(fresh=True)
+    page.goto(f"{hosted.url}/masks?source=words&{link}")
+    wait_run(page)
+    expect(page.locator(".stAppViewContainer")).to_have_css("padding-left", "0px")
+    width = "1240px" if link == "embed=true" else "none"
+    padding = {"present=1": "8px 16px 48px", "notes=1": "16px", "print=1": "0px", "embed=true": "12px 16px"}[link]
+    expect(page.locator(".stMainBlockContainer")).to_have_css("padding", padding)
+    expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", width)
+
+
 class Cable:
     """Between a browser and a server: lets everything through until it is cut, and from then on what comes anew."""
 

@@ -125,13 +125,14 @@ def test_the_page_names_all_it_will_need_and_is_sent_again_only_if_it_changed(fi
     named = set(re.findall(r'<link rel="modulepreload" crossorigin href="\.(/[^"]+)">', page))
     assert {module.removeprefix(".") for module in element_modules()} < named
     assert (VIEW in named) == grid
-    added = f"{style(embedded=False)}<script>{CONNECT}</script>"
-    assert page.count(added) == 1
+    added = f"<script>{CONNECT}</script>", style(embedded=False)
+    assert [page.count(part) for part in added] == [1, 1]
     own = index_page()
     if name := files.names.get(path[1:]):
         at = "" if path == "/heads" else path[1:]
         own = with_head(own, name=name, path=at, lang="en", site="http://")
-    assert re.sub(LINK, "", page.replace(added, "")) == re.sub(LINK, "", own), "nothing else is changed"
+    unchanged = page.replace(added[0], "").replace(added[1], "")
+    assert re.sub(LINK, "", unchanged) == re.sub(LINK, "", own)
     status, again, body = ask(files, path, if_none_match=said["etag"], **GZIP)
     assert (status, body, again["etag"]) == (304, b"", said["etag"])
     assert "content-length" not in again

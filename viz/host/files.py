@@ -59,7 +59,8 @@ def page_with_modules(views: Iterable[str] = (), *, embedded: bool = False) -> b
     paths = [*element_modules(), *(f".{VIEWS}{address_of_view(view)}" for view in (*EVERY_PAGE, *views))]
     links = "".join(f'    <link rel="modulepreload" crossorigin href="{path}">\n' for path in paths)
     before, end, after = index_page().partition("  </head>")
-    return f"{before}{links}{style(embedded=embedded)}<script>{CONNECT}</script>{end}{after}".encode()
+    after = after.replace("<body>", f"<body>{style(embedded=embedded)}", 1)
+    return f"{before}{links}<script>{CONNECT}</script>{end}{after}".encode()
 
 
 def address_of_view(view: str) -> str:

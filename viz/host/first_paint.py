@@ -8,10 +8,11 @@ import re
 from viz import ASSETS
 
 FRAME = """
-@media (min-width: 768px) { .stApp:not(:has(.stSidebar)) .stAppViewContainer { padding-left: 300px; } }
+@media (min-width: 768px) { :where(.stApp:not(:has(.stSidebar))) .stAppViewContainer { padding-left: 300px; } }
 .stSidebar:not(:has([data-testid="stSidebarNavItems"])) [data-testid="stSidebarUserContent"] { visibility: hidden; }
 """
-"""The sidebar's place before it is there, and what stands below the pages hidden until they are."""
+"""The sidebar's place before it is there, and what stands below the pages hidden until they are. A page that will have
+none gives the place back (present.css, notes.css, paper.css)."""
 
 CONNECT = """window.__streamlit = {
   BACKEND_BASE_URL: new URL(".", location.href).href,
@@ -22,6 +23,6 @@ itself it asks for both before, and on every page but the first it asks in a wro
 
 
 def style(*, embedded: bool) -> str:
-    """The element; each rule counts more than Streamlit's own of the same kind, which are made after it."""
+    """The element. It stands in the body: behind Streamlit's rules, made in the head, before those of a run's pages."""
     rules = re.sub(r"/\*.*?\*/", "", (ASSETS / "style.css").read_text("utf8"), flags=re.DOTALL)
-    return f"<style>:is(.stApp, .first) {{ {rules} }}{'' if embedded else FRAME}</style>"
+    return f"<style>{rules}{'' if embedded else FRAME}</style>"
