@@ -4,8 +4,10 @@ Streamlit brings the style with the first run, and its sidebar after an empty pa
 """
 
 import re
+from pathlib import Path
 
 from viz import ASSETS
+from viz.streamlit_internals.together import RUN_IS_OVER
 
 FRAME = """
 @media (min-width: 768px) { :where(.stApp:not(:has(.stSidebar))) .stAppViewContainer { padding-left: 300px; } }
@@ -14,10 +16,18 @@ FRAME = """
 """The sidebar's place before it is there, and what stands below the pages hidden until they are. A page that will have
 none gives the place back (present.css, notes.css, paper.css)."""
 
-CONNECT = """window.__streamlit = {
+GAP, LONGEST = 8, 30
+"""Milliseconds for which a message waits for the next one, and for which the first waits for the last: a picture that
+a run has ready is shown before the run is over."""
+
+TOGETHER = f"""({Path(__file__).with_name("together.js").read_text("utf8")})({[*RUN_IS_OVER]}, {GAP}, {LONGEST});"""
+"""Has the browser take what comes together in one go."""
+
+CONNECT = f"""window.__streamlit = {{
   BACKEND_BASE_URL: new URL(".", location.href).href,
-  HOST_CONFIG: { allowedOrigins: [location.origin], useExternalAuthToken: false },
-};"""
+  HOST_CONFIG: {{ allowedOrigins: [location.origin], useExternalAuthToken: false }},
+}};
+{TOGETHER}"""
 """Told where the server is, and that no other site's page may direct it, Streamlit's page connects at once. Left to
 itself it asks for both before, and on every page but the first it asks in a wrong place before that."""
 

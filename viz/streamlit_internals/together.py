@@ -13,6 +13,7 @@ only when it has done so.
 import time
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.SessionStatus_pb2 import SessionStatus
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.session_manager import SessionClientDisconnectedError
@@ -21,6 +22,8 @@ from viz.streamlit_internals.writes import write_together
 
 MOMENT = 0.05
 """Seconds. Of a run that takes longer the first part comes so much later at most, and its end no later."""
+RUN_IS_OVER = ForwardMsg(session_status_changed=SessionStatus()).SerializeToString()
+"""The last message of a run, as it is sent."""
 _FROM, _TO = "_headlight_from", "_headlight_to"
 
 
