@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.drive import wait_run
 from viz.host.first_paint import GAP, LONGEST, TOGETHER
-from viz.streamlit_internals.together import RUN_IS_OVER
+from viz.streamlit_internals.together import RUN_ENDS
 from viz.text import translator
 
 CONNECTION = """(kinds) => new Promise((done) => {
@@ -25,7 +25,7 @@ CONNECTION = """(kinds) => new Promise((done) => {
   };
   next();
 })"""
-OVER = RUN_IS_OVER[0]
+OVER = RUN_ENDS[1][0]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ OVER = RUN_IS_OVER[0]
 )
 def test_after_the_first_run_messages_wait_for_the_last_of_theirs_but_not_for_long(new_page, sent, handed):
     page = new_page(fresh=True)
-    assert page.evaluate(CONNECTION % (TOGETHER, [*RUN_IS_OVER], GAP), sent) == handed
+    assert page.evaluate(CONNECTION % (TOGETHER, [*RUN_ENDS[1]], GAP), sent) == handed
 
 
 def test_a_run_that_goes_on_telling_is_not_waited_for(new_page):
@@ -49,7 +49,7 @@ def test_a_run_that_goes_on_telling_is_not_waited_for(new_page):
         "over",
         *(number % 100 for number in range(40 * LONGEST)),
     ]  # each comes sooner than the one before has waited
-    turns = [turn for turn, _ in page.evaluate(CONNECTION % (TOGETHER, [*RUN_IS_OVER], GAP), many)]
+    turns = [turn for turn, _ in page.evaluate(CONNECTION % (TOGETHER, [*RUN_ENDS[1]], GAP), many)]
     assert 3 < len(set(turns)) < len(many) / 3
     assert turns == sorted(turns)
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from viz import ASSETS
-from viz.streamlit_internals.together import RUN_IS_OVER
+from viz.streamlit_internals.together import RUN_ENDS
 
 FRAME = """
 @media (min-width: 768px) { :where(.stApp:not(:has(.stSidebar))) .stAppViewContainer { padding-left: 300px; } }
@@ -20,7 +20,8 @@ GAP, LONGEST = 8, 30
 """Milliseconds for which a message waits for the next one, and for which the first waits for the last: a picture that
 a run has ready is shown before the run is over."""
 
-TOGETHER = f"""({Path(__file__).with_name("together.js").read_text("utf8")})({[*RUN_IS_OVER]}, {GAP}, {LONGEST});"""
+_SCRIPT = Path(__file__).with_name("together.js").read_text("utf8")
+TOGETHER = f"({_SCRIPT})({[[*end] for end in RUN_ENDS]}, {GAP}, {LONGEST});"
 """Has the browser take what comes together in one go."""
 
 CONNECT = f"""window.__streamlit = {{

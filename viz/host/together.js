@@ -1,8 +1,11 @@
 // What a run tells comes as dozens of messages. Streamlit handles each as it comes, and goes through its whole page for
 // the first, to mark it as out of date, before the next: here those that come together are handed on together. Those of
 // a visit's first run are not kept: there is nothing yet that could be out of date, and the page grows as they come.
-(over, gap, longest) => {
-  const isLast = (message) => message.byteLength === over.length && new Uint8Array(message).every((part, i) => part === over[i]);
+(ends, gap, longest) => {
+  const isEnd = (message) => {
+    const parts = new Uint8Array(message);
+    return parts.length < 128 && ends.some((end) => end.every((part, i) => parts.at(i - end.length) === part));
+  };
   window.WebSocket = class extends WebSocket {
     constructor(...given) {
       super(...given);
@@ -16,13 +19,13 @@
       };
       this.addEventListener("message", (event) => {
         if (isHandingOn) return;
-        if (isFirstRun) return void (isFirstRun = !isLast(event.data));
+        if (isFirstRun) return void (isFirstRun = !isEnd(event.data));
         event.stopImmediatePropagation();
         if (!waiting.length) since = event.timeStamp;
         waiting.push(event.data);
         clearTimeout(timer);
-        if (isLast(event.data) || event.timeStamp - since > longest) handOn();
-        else timer = setTimeout(handOn, gap);
+        if (event.timeStamp - since > longest) handOn();
+        else timer = setTimeout(handOn, isEnd(event.data) ? 0 : gap);
       });
       this.addEventListener("close", handOn);
     }

@@ -22,8 +22,11 @@ from viz.streamlit_internals.writes import write_together
 
 MOMENT = 0.05
 """Seconds. Of a run that takes longer the first part comes so much later at most, and its end no later."""
-RUN_IS_OVER = ForwardMsg(session_status_changed=SessionStatus()).SerializeToString()
-"""The last message of a run, as it is sent."""
+RUN_ENDS = (
+    ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY).SerializeToString(),
+    ForwardMsg(session_status_changed=SessionStatus()).SerializeToString(),
+)
+"""How the last messages of a run end, as they are sent: the second is left out where the first was of a short run."""
 _FROM, _TO = "_headlight_from", "_headlight_to"
 
 
