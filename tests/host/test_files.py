@@ -38,7 +38,8 @@ class Streamlit:
         if path == "/favicon.png":
             return year | {"content-type": "image/png"}, b"icon"
         if path.startswith("/media/"):
-            return {"content-type": "image/png" if path.endswith(".png") else "text/csv"}, b"made for one visitor"
+            kind = {"png": "image/png", "html": "text/html; charset=utf-8"}.get(path.rpartition(".")[2], "text/csv")
+            return {"content-type": kind}, b"made for one visitor"
         page = {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache", "etag": '"old"'}
         return page, index_page().encode()
 
@@ -115,6 +116,7 @@ def test_what_has_no_hash_in_its_name_is_asked_for_again(files):
     assert ask(files, "/favicon.png")[1]["cache-control"] == "no-cache"
     assert ask(files, "/media/0123.png")[1]["cache-control"] == "private, max-age=31536000, immutable"
     assert "cache-control" not in ask(files, "/media/0123.csv")[1], "a visitor's numbers"
+    assert ask(files, "/media/0123.html")[2] == b"made for one visitor", "a page that a visitor takes away"
 
 
 @pytest.mark.parametrize(("path", "grid"), [("/", True), ("/heads", True), ("/masks", False), ("/no/page", False)])

@@ -186,7 +186,8 @@ class Outbox:
         """Hold back what is changed; let the rest pass."""
         if message["type"] == "http.response.start":
             headers = MutableHeaders(raw=message["headers"])
-            if message["status"] == 200 and _is_page(headers):
+            is_ours = _is_page(headers) and MEDIA not in self.path  # not one that a visitor takes away
+            if message["status"] == 200 and is_ours:
                 self.start = message
                 return
             if MEDIA in self.path and headers.get("content-type", "").startswith("image/"):  # named by its content
