@@ -26,7 +26,7 @@ WATCH = """() => {
     const isSeen = ({ target, type, attributeName }) => {
         const node = target.closest ? target : target.parentElement;
         const isInCanvas = (type === 'childList' ? node : node?.parentElement)?.closest('canvas');
-        return node?.closest('.stMain') && !isInCanvas && !attributeName?.startsWith('aria-');
+        return node?.closest('.stMain') && !isInCanvas && !/^aria-|^tabindex$/.test(attributeName ?? '');
     };
     new MutationObserver((changes) => changes.some(isSeen) && changed()).observe(document,
         { subtree: true, childList: true, attributes: true, characterData: true });

@@ -28,7 +28,8 @@ def describe_page() -> None:
     """Tell the browser what Streamlit does not: the page's language, what the keyboard needs, and of its pictures."""
     lang, looked_at = st.session_state["lang"], view.current()
     theme = "light" if looked_at.is_paper else looked_at.theme
-    mount("frame/document", key="document", data={"lang": lang, "theme": theme, "figures": figure_menu.tell(lang)})
+    told = {"lang": lang, "theme": theme, "figures": figure_menu.tell(lang), "sidebar": not looked_at.is_bare}
+    mount("frame/document", key="document", data=told)
 
 
 def language_control(t: Translate) -> None:

@@ -3,10 +3,12 @@
 Streamlit brings the style with the first run, and its sidebar after an empty page: both would push what is there aside.
 """
 
+import json
 import re
 from pathlib import Path
 
 from viz import ASSETS
+from viz.streamlit_internals.static import SENDS
 from viz.streamlit_internals.together import RUN_ENDS
 
 FRAME = """
@@ -14,26 +16,31 @@ FRAME = """
 .stSidebar:not(:has([data-testid="stSidebarNavItems"])) [data-testid="stSidebarUserContent"] { visibility: hidden; }
 """
 """The sidebar's place before it is there, and what stands below the pages hidden until they are. A page that will have
-none gives the place back (present.css, notes.css, paper.css)."""
+none gives the place back (present.css, notes.css, paper.css). It is in an element of its own, which is taken away when
+the sidebar is there (frame/document.js): with a rule of this kind, whatever has a test id is styled anew at each click.
+"""
 
 GAP, LONGEST = 8, 30
 """Milliseconds for which a message waits for the next one, and for which the first waits for the last: a picture that
 a run has ready is shown before the run is over."""
 
-_SCRIPT = Path(__file__).with_name("together.js").read_text("utf8")
-TOGETHER = f"({_SCRIPT})({[[*end] for end in RUN_ENDS]}, {GAP}, {LONGEST});"
+_HERE = Path(__file__).parent
+TOGETHER = f"({(_HERE / 'together.js').read_text('utf8')})({[[*end] for end in RUN_ENDS]}, {GAP}, {LONGEST});"
 """Has the browser take what comes together in one go."""
+AT_ONCE = f"({(_HERE / 'at_once.js').read_text('utf8')})({json.dumps(SENDS)});"
+"""Has the browser send what a visitor changes before it draws."""
 
 CONNECT = f"""window.__streamlit = {{
   BACKEND_BASE_URL: new URL(".", location.href).href,
   HOST_CONFIG: {{ allowedOrigins: [location.origin], useExternalAuthToken: false }},
 }};
-{TOGETHER}"""
+{TOGETHER}
+{AT_ONCE}"""
 """Told where the server is, and that no other site's page may direct it, Streamlit's page connects at once. Left to
 itself it asks for both before, and on every page but the first it asks in a wrong place before that."""
 
 
 def style(*, embedded: bool) -> str:
-    """The element. It stands in the body: behind Streamlit's rules, made in the head, before those of a run's pages."""
+    """The elements. They stand in the body: behind Streamlit's rules, which are in the head, before those of a page."""
     rules = re.sub(r"/\*.*?\*/", "", (ASSETS / "style.css").read_text("utf8"), flags=re.DOTALL)
-    return f"<style>{rules}{'' if embedded else FRAME}</style>"
+    return f"<style>{rules}</style>" + ("" if embedded else f'<style id="frame">{FRAME}</style>')

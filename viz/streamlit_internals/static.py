@@ -10,6 +10,9 @@ STATIC = Path(streamlit.__file__).with_name("static")
 _ELEMENTS = ("ButtonGroup", "TextArea", "Selectbox", "BidiComponent", "Button", "PageLink", "Html")
 """What every page of the app shows and Streamlit's own page does not bring along, as its files are called."""
 
+SENDS = "sendUpdateWidgetsMessage"
+"""What tells the server which values controls have, by the name that it has in the code of Streamlit's page."""
+
 
 def index_page() -> str:
     """The page that starts Streamlit in a browser."""

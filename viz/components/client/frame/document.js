@@ -16,38 +16,46 @@ class PageItself {
   constructor() {
     // A figure changes with every move of the pointer, and holds nothing of what is described here.
     const matters = ({ target }) => !target.closest(".js-plotly-plot");
-    this.watch = new MutationObserver((changes) => changes.some(matters) && this.later());
+    this.watch = new MutationObserver((changes) => changes.some(matters) && this.changed());
     this.watch.observe(document.body, { childList: true, subtree: true });
+    this.came = () => this.changed();
     this.resized = () => this.later();
     window.addEventListener("resize", this.resized);
     this.figures = new Figures();
-    document.addEventListener("headlight-view", this.resized); // the code of a view may come after its place
+    document.addEventListener("headlight-view", this.came); // the code of a view may come after its place
   }
 
   close() {
-    document.removeEventListener("headlight-view", this.resized);
+    document.removeEventListener("headlight-view", this.came);
     this.figures.close();
     this.watch.disconnect();
     window.removeEventListener("resize", this.resized);
     cancelAnimationFrame(this.frame);
   }
 
-  receive({ lang, theme, figures }) {
+  receive({ lang, theme, figures, sidebar }) {
     this.figures.said = figures;
     document.querySelector("#first:not([data-on])")?.remove(); // what stood here before: its own code has not come
     document.documentElement.lang = lang;
     if (theme) begin(theme);
+    this.hasSidebar = sidebar;
+    this.changed();
+  }
+
+  /** What is said of what has come, and its buttons, come with it; what has to be measured waits for the next frame. */
+  changed() {
+    // Its place is kept for the sidebar by rules that are dear (viz/host/first_paint.py).
+    if (!this.hasSidebar || document.querySelector(GROUPS)) document.querySelector("#frame")?.remove();
+    groups();
+    sentences();
+    this.figures.place();
     this.later();
   }
 
-  /** Once a frame, however much has changed. */
   later() {
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
-      groups();
       frames();
-      sentences();
-      this.figures.place();
     });
   }
 }

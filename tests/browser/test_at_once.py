@@ -1,0 +1,80 @@
+"""A click is answered at once: what is sent waits for no picture, and no rule has the whole page styled anew."""
+
+import json
+
+import pytest
+
+from tests.browser.drive import open_chip, wait_run
+from viz.host.first_paint import AT_ONCE
+from viz.streamlit_internals.static import SENDS, STATIC
+
+ORDER = """() => {
+  window.order = [];
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (...given) { order.push("sent"); return send.apply(this, given); };
+  addEventListener("keydown", () => {
+    order.push("key");
+    setTimeout(() => order.push("timer"));
+    requestAnimationFrame(() => order.push("frame"));
+  }, { capture: true });
+}"""
+
+
+def test_what_was_changed_is_sent_before_the_browser_draws(visit):
+    page = visit("heads")
+    open_chip(page, "layer")
+    page.evaluate(ORDER)
+    page.locator(".st-key-layer input[type=range]").press("ArrowRight")
+    wait_run(page)
+    assert sorted(page.evaluate("order.slice(2)")) == ["frame", "timer"]
+    assert page.evaluate("order.slice(0, 2)") == ["key", "sent"]
+
+
+def test_no_other_timer_is_changed(new_page):
+    page = new_page(fresh=True)
+    page.evaluate(AT_ONCE.removesuffix(";"))
+    told = page.evaluate(
+        """(name) => new Promise((done) => {
+      const order = [], note = (what) => () => order.push(what);
+      const work = new Function("note", `return () => { note(); /* ${name} */ }`);
+      setTimeout(note("timer"), 0);
+      setTimeout(work(note("later")), 1);
+      clearTimeout(setTimeout(note("never"), 0));
+      setTimeout(work(note("at once")), 0);
+      setTimeout((...given) => order.push(...given), 2, "given", "these");
+      note("now")();
+      setTimeout(() => done(order), 30);
+    })""",
+        SENDS,
+    )
+    assert told == ["now", "at once", *sorted(told[2:4], key=["timer", "later"].index), "given", "these"]
+
+
+def test_streamlit_still_sends_by_that_name():
+    code = "".join(file.read_text("utf8") for file in (STATIC / "static" / "js").glob("index.*.js"))
+    assert f"setTimeout(()=>{{this.{SENDS}(" in code
+
+
+@pytest.mark.parametrize("link", [{}, {"present": 1}])
+def test_the_sidebars_place_is_kept_until_it_is_there_and_no_longer(visit, link):
+    page = visit("masks", **link)
+    assert page.locator("#frame").count() == 0
+
+
+def test_a_click_has_little_styled_anew(visit):
+    """Counted by the browser itself: a rule that speaks of the whole page had 200 parts of it styled at each click."""
+    page = visit("stacking", section="gradient")
+    footer, browser = page.locator('[class*="st-key-_footer_"] [role=radio]').first, page.context.browser
+    page.wait_for_timeout(500)  # nothing of the visit is left to be done
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    footer.click()
+    page.wait_for_timeout(300)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    wait_run(page)
+    began = next(event["ts"] for event in events if event.get("args", {}).get("data", {}).get("type") == "pointerdown")
+    styled = sorted(
+        (event["ts"], event["args"]["elementCount"]) for event in events if event["name"] == "UpdateLayoutTree"
+    )
+    after = [count for ts, count in styled if ts > began]
+    assert after, "the test sees what is styled"
+    assert max(after[:3]) < 60, after
