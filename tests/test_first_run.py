@@ -1,6 +1,7 @@
 """What the first run of a server imports: what its picture needs, and the page that was opened."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -39,6 +40,17 @@ bare = sorted(sys.modules)
 import serve
 print(json.dumps([bare, sorted(sys.modules)]))
 """
+THREADS = """
+import json, re, threading
+from viz.frame.connection import loading
+loading.module("viz.frame.compute").warm()
+import torch
+told = []
+run = threading.Thread(target=lambda: told.append(torch.__config__.parallel_info()))
+run.start()
+run.join()
+print(json.dumps(dict(re.findall(r"(\\w+)_get_max_threads\\(\\) : (\\d+)", told[0]))))
+"""
 LARGE = {"torch", "transformers", "tokenizers", "plotly", "scipy", "jaxtyping"}
 
 
@@ -69,3 +81,13 @@ def test_the_first_pictures_import_one_page_and_nothing_that_others_need():
     )
     compilers = {"triton", "sympy", "torch._dynamo", "torch._inductor"}
     assert not hosted & compilers, "70 MB, and a second, for what is never compiled here"
+
+
+def test_a_new_run_starts_no_threads_for_its_first_product():
+    """torch.set_num_threads is of the thread that says it; the first product in another took 9 ms to start some."""
+    own = {name: value for name, value in os.environ.items() if name not in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    command = [sys.executable, "-c", THREADS]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=own, check=False)
+    assert done.returncode == 0, done.stderr
+    threads = json.loads(done.stdout.splitlines()[-1])
+    assert threads and set(threads.values()) == {"1"}, threads

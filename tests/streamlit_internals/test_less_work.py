@@ -1,11 +1,12 @@
 """What Streamlit is spared comes out as before: the theme's settings, and the values of a session."""
 
+import pytest
 from streamlit import config
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.state import SafeSessionState, SessionState
 
-from viz.streamlit_internals.less_work import ask_for_one_value, work_out_once
+from viz.streamlit_internals.less_work import ask_for_one_value, read_values, work_out_once
 
 
 def test_the_theme_is_read_once(monkeypatch):
@@ -40,3 +41,17 @@ def test_a_value_is_asked_for_alone_and_all_of_them_are_still_there(monkeypatch)
     assert values["text"] is None
     assert "layer" not in values
     assert not gathered
+
+
+def test_a_value_is_read_without_a_look_at_whether_the_run_is_to_end(monkeypatch):
+    monkeypatch.setattr(SafeSessionState, "__getitem__", SafeSessionState.__getitem__)  # what it was, afterwards
+    looks = []
+    safe = SafeSessionState(SessionState(), lambda: looks.append(1))
+    read_values()
+    safe["head"] = 7
+    assert looks, "whoever writes looks"
+    looks.clear()
+    assert safe["head"] == safe.head == 7
+    with pytest.raises(KeyError):
+        safe["layer"]
+    assert not looks

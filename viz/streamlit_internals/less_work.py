@@ -14,6 +14,7 @@ def work_less() -> None:
     """All of it, for the whole process."""
     work_out_once()
     ask_for_one_value()
+    read_values()
 
 
 def work_out_once() -> None:
@@ -60,3 +61,13 @@ class _Values(Mapping[str, Any]):
 def ask_for_one_value() -> None:
     """Have a control ask for its own value alone: each slider and each list would have every control's gathered."""
     SafeSessionState.filtered_state = property(_Values)  # type: ignore[assignment,method-assign]
+
+
+def read_values() -> None:
+    """Have a value be read without a look at whether the run is to end: there is one at all that it draws."""
+
+    def read(state: SafeSessionState, name: str) -> Any:
+        with state._lock:
+            return state._state[name]
+
+    SafeSessionState.__getitem__ = read  # type: ignore[method-assign]

@@ -3,6 +3,7 @@
 Pages are imported here, by one thread at a time (:mod:`viz.imports`).
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -11,9 +12,14 @@ from importlib import import_module
 from threading import Event, Lock, Thread, Timer
 from types import ModuleType
 
+from viz import limits
 from viz.errors import ModelError
 from viz.frame import waiting
 from viz.imports import importing
+
+os.environ.setdefault("OMP_NUM_THREADS", str(limits.TORCH_THREADS))
+# torch.set_num_threads speaks for its own thread, and each run of the app is a new one: its first product of matrices
+# would start a thread for every core, 9 ms of the 20 that a run takes. It has to be said before torch is imported.
 
 _COMPUTE = "viz.frame.compute"
 _MOMENT = 0.5
