@@ -1,10 +1,12 @@
 """The numbers of this page found another way: by torch's own counter, by tensors, by a word that spreads.
 
 Layers run on the meta device, where a tensor has a shape and no numbers: nothing is computed, everything is counted.
+What was counted is kept: the same sizes are asked for again whenever a page is drawn.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -12,12 +14,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import max_pool1d, pad
 
+from viz import limits
 from viz.core.analysis.checks import worst
 from viz.core.cost.counting import FlopCounterMode, compiler_aside
 from viz.core.cost.model import ModelSpec
 from viz.core.cost.timed_layers import CANDIDATES, Plan, naive_attention, sdpa_attention
 
 ATEN = torch.ops.aten
+counted_once = lru_cache(limits.COUNTS_KEPT)
 
 
 @compiler_aside()
@@ -47,6 +51,7 @@ class LayerCount:
     parameters: int
 
 
+@counted_once
 def attention_layer(d: int, h: int, d_k: int, n: int) -> LayerCount:
     """Run self-attention with h heads of width d_k on n tokens of width d, and count."""
     columns, softmaxes = h * d_k, list[tuple[int, ...]]()
@@ -98,12 +103,13 @@ SPREADS: Mapping[str, Callable[[Tensor, int, int], Tensor]] = MappingProxyType(
 """What one layer (a recurrence: one hand-over) does to the places that the first word has reached, (1, 1, n)."""
 
 
-def spreading_steps(name: str, n: int, k: int) -> list[int | None]:
+@counted_once
+def spreading_steps(name: str, n: int, k: int) -> tuple[int | None, ...]:
     """Let the first of n words spread layer by layer; when it reaches each word, None where it never does.
 
     Example:
         >>> spreading_steps("window", 6, 5), spreading_steps("dilated", 6, 2), spreading_steps("window", 2, 1)
-        ([0, 1, 1, 2, 2, 3], [0, 1, 2, 2, 3, 3], [0, None])
+        ((0, 1, 1, 2, 2, 3), (0, 1, 2, 2, 3, 3), (0, None))
     """
     reached, layer = torch.zeros(1, 1, n), 0
     reached[..., 0] = 1
@@ -112,12 +118,13 @@ def spreading_steps(name: str, n: int, k: int) -> list[int | None]:
         wider = SPREADS[name](reached, k, layer)
         new = (wider > reached).flatten().nonzero().flatten().tolist()
         if not new:
-            return steps
+            return tuple(steps)
         layer, reached = layer + 1, wider
         for place in new:
             steps[place] = layer
 
 
+@counted_once
 def cache_bytes(m: ModelSpec, n: int) -> int:
     """Bytes of the tensors a decoder would keep for n tokens: keys and values of every layer, in float16."""
     a, total = m.attention, 0
@@ -148,6 +155,7 @@ def model_layers(m: ModelSpec) -> dict[str, list[nn.Module]]:
     return {"once": once, "every": every}
 
 
+@counted_once
 @compiler_aside()
 def model_parameters(m: ModelSpec) -> int:
     """The numbers in all of its modules."""
@@ -157,6 +165,7 @@ def model_parameters(m: ModelSpec) -> int:
     return once + m.n_layers * every
 
 
+@counted_once
 def model_flops(m: ModelSpec, n: int) -> int:
     """What torch counts in one pass over n tokens; shorter than any window."""
     a = m.attention

@@ -12,7 +12,7 @@ from viz.components.mount import mount
 from viz.core.analysis.several_heads import lost, neighbours, offset_scores
 from viz.core.attention import row_softmax
 from viz.figures.palette import BLUE, GREY, ORANGE
-from viz.frame import controls
+from viz.frame import compute, controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.show import show_bars
@@ -20,7 +20,8 @@ from viz.frame.terms.marks import say
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
 """Words drawn; random vectors on which the loss is measured, their width, and their seed."""
-MOST = 3
+MOST, EVEN = 3, 0.5
+"""Heads; what one alone gives to the word before where it divides itself evenly."""
 HUES = {"positive": BLUE, "negative": ORANGE}
 
 
@@ -31,9 +32,30 @@ def heads_of(n_heads: int, before: float) -> list[dict[int, float]]:
     return [{-1: 1.0}, {1: 1.0}, {0: 1.0}][:n_heads]
 
 
+@compute.kept
+def vectors() -> tuple[Tensor, Tensor]:
+    """The random vectors, and both neighbours of each that has two."""
+    x = torch.randn(VECTORS, WIDTH, generator=torch.Generator().manual_seed(SEED), dtype=torch.float64)
+    return x, neighbours(x)
+
+
 def read_by(x: Tensor, heads: list[dict[int, float]]) -> Tensor:
     """What such heads bring to every word that has two neighbours, side by side; W_V leaves the vectors as they are."""
     return torch.cat([(row_softmax(offset_scores(len(x), shares)) @ x)[1:-1] for shares in heads], dim=-1)
+
+
+@compute.kept
+def loss(n_heads: int, before: float) -> Tensor:
+    """What of the two neighbours cannot be told from what so many heads bring."""
+    x, wanted = vectors()
+    return lost(read_by(x, heads_of(n_heads, before)), wanted)
+
+
+@compute.kept
+def shift_off() -> float:
+    """How far what two heads bring is from the neighbours themselves."""
+    x, wanted = vectors()
+    return float((read_by(x, heads_of(2, EVEN)) - wanted).abs().max())
 
 
 def draw(context: ManyHeadsContext) -> list[Check]:
@@ -55,9 +77,8 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         left, right = st.columns(2) if n_heads == 1 else (st.container(), st.container())
     with left:
         _maps(context, labels, heads)
-    x = torch.randn(VECTORS, WIDTH, generator=torch.Generator().manual_seed(SEED), dtype=torch.float64)
-    wanted = neighbours(x)
-    losses = torch.stack([lost(read_by(x, heads_of(count, before)), wanted) for count in range(1, MOST + 1)])
+    shares = before if n_heads == 1 else EVEN
+    losses = torch.stack([loss(1, before), *(loss(count, EVEN) for count in range(2, MOST + 1))])
     found = t(
         "many_heads.two_places.found_one" if n_heads == 1 else "many_heads.two_places.found_several",
         lost=share(float(losses[0])), rest=number(float(losses[n_heads - 1])), n=n_heads,
@@ -77,9 +98,10 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         )
     say(found)
     st.caption(t("many_heads.two_places.note", vectors=VECTORS, width=WIDTH))
+    off = abs(float(losses[n_heads - 1]) - by_numpy(n_heads, shares))
     return [
-        check("many_heads.two_places.check_lost", abs(float(losses[n_heads - 1]) - by_numpy(x, heads)), 1e-9),
-        check("many_heads.two_places.check_shift", (read_by(x, heads_of(2, before)) - wanted).abs().max(), 1e-12),
+        check("many_heads.two_places.check_lost", off, 1e-9),
+        check("many_heads.two_places.check_shift", shift_off(), 1e-12),
     ]
 
 
@@ -96,12 +118,14 @@ def _maps(context: ManyHeadsContext, labels: tuple[str, ...], heads: list[dict[i
         mount("maps/maps", key="two_places_maps", data=packed)
 
 
-def by_numpy(x: Tensor, heads: list[dict[int, float]]) -> float:
+@compute.kept
+def by_numpy(n_heads: int, before: float) -> float:
     """The same loss without the core: neighbours added up by their shares, the read-out by the pseudo-inverse."""
-    rows, n = x.numpy(), len(x)
+    rows, heads = vectors()[0].numpy(), heads_of(n_heads, before)
+    n, width = rows.shape
 
     def bring(i: int, shares: dict[int, float]) -> np.ndarray:
-        return sum((p * rows[i + d] for d, p in shares.items() if 0 <= i + d < n), np.zeros(rows.shape[1]))
+        return sum((p * rows[i + d] for d, p in shares.items() if 0 <= i + d < n), np.zeros(width))
 
     read = np.stack([np.concatenate([bring(i, shares) for shares in heads]) for i in range(1, n - 1)])
     wanted = np.stack([np.concatenate([rows[i - 1], rows[i + 1]]) for i in range(1, n - 1)])

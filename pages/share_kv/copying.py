@@ -36,14 +36,15 @@ def draw(context: ShareKvContext) -> list[Check]:
         return []
     codes = [str(g) for g in GROUPS]
     twin = int(controls.choice(t("share_kv.twin"), "twin", codes, lambda g: f"G = {g}", default="2"))
-    _maps(t, whole[twin], twin)
+    best = {g: best_heads(seen) for g, seen in whole.items()}
+    _maps(t, whole[twin], twin, best[twin])
     expected = st.container()
     off = _switched_off(t)
     with expected:
-        _expected(t, whole, {g: compute.read(source, off) for g, source in sources.items()} if off else {})
+        _expected(t, whole, {g: compute.read(source, off) for g, source in sources.items()} if off else {}, best)
     with st.expander(t("share_kv.known", n=len(known_words()))):
         st.text(" ".join(sorted(known_words())))
-    return _checks(whole[twin])
+    return _checks(whole[twin], best[twin])
 
 
 def _text(t: Translate) -> str:
@@ -69,7 +70,10 @@ def _name_of(number: int) -> str:
     return "·".join(map(str, divmod(number, Recipe.n_heads)))
 
 
-def best_heads(seen: Capture) -> dict[str, tuple[Head, float]]:
+Best = Mapping[str, tuple[Head, float]]
+
+
+def best_heads(seen: Capture) -> Best:
     """The head that looks most at the previous token, and the one that looks most at what came next last time.
 
     Each with its mean weight; left out where there is nothing of the kind to look at.
@@ -87,9 +91,9 @@ def _best(values: Tensor) -> tuple[Head, float]:
     return (layer, head), float(values[layer, head])
 
 
-def _maps(t: Translate, seen: Capture, twin: int) -> None:
+def _maps(t: Translate, seen: Capture, twin: int, best: Best) -> None:
     """The two heads of one decoder."""
-    n, best = min(len(seen.tokens.ids), limits.SHARED_TOKENS), best_heads(seen)
+    n = min(len(seen.tokens.ids), limits.SHARED_TOKENS)
     if n < len(seen.tokens.ids):
         st.caption(t("share_kv.first", n=n))
     if len(seen.tokens.ids) > Recipe.length:
@@ -101,7 +105,9 @@ def _maps(t: Translate, seen: Capture, twin: int) -> None:
     map_pair(t, titles, maps[:, :n, :n], seen.tokens.labels[:n], key="twin_maps")
 
 
-def _expected(t: Translate, whole: Mapping[int, Capture], without: Mapping[int, Capture]) -> None:
+def _expected(
+    t: Translate, whole: Mapping[int, Capture], without: Mapping[int, Capture], best: Mapping[int, Best]
+) -> None:
     """The next word, and the two heads, of every decoder; ``without`` is empty if no head is switched off."""
     table: dict[str, Sequence[str | int]] = {"G": list(whole)}
     for suffix, seen in (("", whole), ("_off", without)):
@@ -109,9 +115,9 @@ def _expected(t: Translate, whole: Mapping[int, Capture], without: Mapping[int, 
             guesses = [capture.predictions[0] for capture in seen.values()]
             table[t(f"share_kv.x_next{suffix}")] = [guess.labels[0] for guess in guesses]
             table[t(f"share_kv.x_p{suffix}")] = [f"{guess.probabilities[0]:.3f}" for guess in guesses]
-    best = [best_heads(seen) for seen in whole.values()]
     for name in ("previous", "induction"):
-        table[t(f"share_kv.x_{name}")] = [_written(found[name]) if name in found else "—" for found in best]
+        found = (best[g].get(name) for g in whole)
+        table[t(f"share_kv.x_{name}")] = [_written(there) if there else "—" for there in found]
     st.dataframe(table, hide_index=True)
     st.caption(t("share_kv.expected_note"))
 
@@ -137,10 +143,10 @@ def counted_by_hand(weights: list[list[float]], ids: tuple[int, ...], name: str)
     return sum(rows) / len(rows)
 
 
-def _checks(seen: Capture) -> list[Check]:
+def _checks(seen: Capture, best: Best) -> list[Check]:
     """Of the heads whose maps are shown."""
     found = []
-    for name, ((layer, head), weight) in best_heads(seen).items():
+    for name, ((layer, head), weight) in best.items():
         trace = seen.multi_head(layer)
         by_hand = counted_by_hand(trace.weights[head].tolist(), seen.tokens.ids, name)
         options = seen.calls[layer].options

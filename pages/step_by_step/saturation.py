@@ -1,5 +1,7 @@
 """Why the root of d: random scores grow with the width of the vectors, and the softmax of large ones picks one key."""
 
+from functools import lru_cache
+
 import streamlit as st
 import torch
 from torch import Tensor
@@ -13,6 +15,7 @@ from viz.core.mistakes.attention import Faults
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.figures.palette import BLUE, ORANGE
+from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show_lines
@@ -30,13 +33,18 @@ WITHOUT_AND_WITH = (ORANGE, BLUE)
 
 def draw(context: StepByStepContext) -> list[Check]:
     """Variance, largest weight and derivative at growing width, divided by the root and not; then this head's row."""
-    scores = random_scores(WIDTHS, n_rows=ROWS, n_keys=KEYS, seed=0)
-    divided = scores / torch.tensor(WIDTHS).sqrt()[:, None, None]
-    measured = saturation(scores), saturation(divided)
+    measured = [saturation(scores) for scores in drawn_scores()]
     _curves(context, *measured)
     say(context.t("step_by_step.random", n=ROWS, keys=KEYS))
     _row(context)
-    return _checks((scores, divided), measured)
+    return _checks(measured)
+
+
+@compute.kept
+def drawn_scores() -> tuple[Tensor, Tensor]:
+    """The random scores, and the same divided by the root of their width."""
+    scores = random_scores(WIDTHS, n_rows=ROWS, n_keys=KEYS, seed=0)
+    return scores, scores / torch.tensor(WIDTHS).sqrt()[:, None, None]
 
 
 def _curves(context: StepByStepContext, unscaled: Saturation, scaled: Saturation) -> None:
@@ -68,18 +76,19 @@ def _row(context: StepByStepContext) -> None:
     say(context.t(f"step_by_step.row_{how}", **written, **sizes))
 
 
-def _checks(scores: tuple[Tensor, Tensor], measured: tuple[Saturation, Saturation]) -> list[Check]:
+def _checks(measured: list[Saturation]) -> list[Check]:
     """The law by the drawn numbers, and the derivative by torch's autograd."""
-    norms = [(_median_norms(drawn), found.jacobian) for drawn, found in zip(scores, measured, strict=True)]
+    norms = [(_median_norms(drawn), found.jacobian) for drawn, found in zip(drawn_scores(), measured, strict=True)]
     off = worst(float((derived.square() - found.square()).abs().max()) for derived, found in norms)
-    variance = scores[1].double().flatten(1).var(1)
+    variance = drawn_scores()[1].double().flatten(1).var(1)
     return [
         check("step_by_step.check_variance", (variance - 1).abs().max(), VARIANCE, n=f"{ROWS * KEYS:,}"),
         check("step_by_step.check_jacobian", off, reference.SQUARED_NORM),
     ]
 
 
+@lru_cache(2)
 def _median_norms(scores: Tensor) -> Tensor:
-    """For each width, the median over its rows of the norm of the derivative."""
+    """For each width, the median over its rows of the norm of the derivative; kept, as the scores are."""
     norms = reference.jacobian_norms(scores.flatten(0, 1)).view(len(WIDTHS), ROWS)
     return norms.quantile(0.5, dim=1)

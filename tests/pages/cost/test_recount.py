@@ -26,7 +26,7 @@ def test_one_layer_of_the_paper():
 @pytest.mark.parametrize("one", ARCHITECTURES, ids=lambda one: one.name)
 def test_a_word_spreads_as_far_as_the_formula_says(one, k):
     steps = recount.spreading_steps(one.name, 130, k)
-    assert steps == [one.steps(Sizes(n=130, d=1, k=k), distance) for distance in range(130)]
+    assert steps == tuple(one.steps(Sizes(n=130, d=1, k=k), distance) for distance in range(130))
 
 
 def test_known_models():

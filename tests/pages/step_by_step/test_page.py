@@ -10,6 +10,7 @@ import torch
 
 from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
+from pages.step_by_step.saturation import drawn_scores
 from tests import checkpoints
 from tests.running import bar_charts, checked, everything, line_charts, matrices, sentences_of
 from viz.core.attention import attend
@@ -179,7 +180,11 @@ def test_scores_that_do_not_grow_with_the_width_turn_the_check_red(open_app, mon
         "pages.step_by_step.saturation.random_scores",
         lambda widths, *, n_rows, n_keys, seed: torch.randn(len(widths), n_rows, n_keys),
     )
-    assert checked(open_app("step_by_step", section="saturation"), "saturation") == (1, 2)
+    drawn_scores.clear()
+    try:
+        assert checked(open_app("step_by_step", section="saturation"), "saturation") == (1, 2)
+    finally:
+        drawn_scores.clear()
 
 
 def test_without_the_division_the_curves_grow_with_the_width_and_with_it_they_stay(open_app):
