@@ -24,7 +24,7 @@ HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![a](http://example.com/a.png) 
 HERE = Path(__file__).parent
 LIT = """(grid, [index, query, key]) => {
     const { buttons, lights } = grid.headGrid.thumbs, scale = devicePixelRatio, all = lights.getBoundingClientRect();
-    const map = buttons[index].firstChild.getBoundingClientRect(), { n_queries, n_keys } = grid.headGrid.wall;
+    const map = buttons[index].getBoundingClientRect(), { n_queries, n_keys } = grid.headGrid.wall;
     const isLit = (i, j) => {
         const x = map.left - all.left + (map.width * (j + 0.5)) / n_keys;
         const y = map.top - all.top + (map.height * (i + 0.5)) / n_queries;
@@ -236,7 +236,7 @@ def test_a_long_text_is_pooled_in_the_wall_and_whole_in_the_large_map(see):
     assert_close(values(grid).view(n, n), weights[37], atol=1e-6, rtol=1e-5)
     # What is painted, opacity the root of the weight: a cell of a strong weight in the smallest picture
     alpha = grid.evaluate(
-        """(root) => { const canvas = root.querySelectorAll('.thumb canvas')[2];
+        """(root) => { const canvas = root.headGrid.thumbs.buttons[2].map;
             const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
             return {wide: canvas.width, alpha: Array.from(data.filter((_, i) => i % 4 === 3))}; }"""
     )
@@ -247,6 +247,32 @@ def test_a_long_text_is_pooled_in_the_wall_and_whole_in_the_large_map(see):
     expect(grid.locator(".title")).to_have_text("Maximum of 12 heads")
     expect(grid.locator(".large")).not_to_have_class(re.compile("waiting"))
     assert_close(values(grid).view(n, n), weights[36:48].amax(0), atol=NEAR, rtol=0)
+
+
+def test_every_map_is_drawn_in_its_place_on_one_canvas(see):
+    """Each canvas is a picture of its own to the browser, put together with all others for every frame."""
+    grid = grid_of(see())
+    assert grid.locator(".wall canvas").count() == 2, "all maps, and what is lit in them"
+    read = """(root, index) => {
+        const { buttons, maps } = root.headGrid.thumbs, { map } = buttons[index], scale = devicePixelRatio;
+        const of = map.getContext("2d").getImageData(0, 0, map.width, map.height).data, found = [];
+        const box = buttons[index].getBoundingClientRect(), all = maps.getBoundingClientRect();
+        const drawn = maps.getContext("2d");
+        for (let row = 0; row < map.height; row++) for (let column = 0; column < map.width; column++) {
+            const x = box.left - all.left + ((column + 0.5) / map.width) * box.width;
+            const y = box.top - all.top + ((row + 0.5) / map.height) * box.height;
+            const [wanted, pixel] = [4 * (row * map.width + column), drawn.getImageData(x * scale, y * scale, 1, 1)];
+            found.push([of[wanted + 3], pixel.data[3]]);
+        }
+        return found;
+    }"""
+    for index in (0, 17, 71):
+        cells = grid.evaluate(read, index)
+        assert max(wanted for wanted, _ in cells) > 150
+        assert all(abs(wanted - drawn) <= 1 for wanted, drawn in cells)
+    grid.evaluate("({ headGrid: { thumbs, choice, data } }) => thumbs.mark(choice, [], [[1, 5]], data.colours.heads)")
+    assert all(abs(wanted / 4 - drawn) <= 1 for wanted, drawn in grid.evaluate(read, 17)), "a head that is switched off"
+    assert all(abs(wanted - drawn) <= 1 for wanted, drawn in grid.evaluate(read, 71))
 
 
 def test_the_longest_text(see):

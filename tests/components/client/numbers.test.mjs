@@ -7,8 +7,10 @@ import { test } from "node:test";
 import { mapsOf, rowChange, say } from "../../../viz/components/client/compare/two.js";
 import { dots, levelsOf, toCode as inkCode } from "../../../viz/components/client/convolution/ink_code.js";
 import { unpack } from "../../../viz/components/client/lib/bytes.js";
+import { weightTable } from "../../../viz/components/client/lib/colour.js";
 import { fill } from "../../../viz/components/client/lib/dom.js";
 import { decodeScores, farness, maskedCells, ordered, poolMax, regroup, softmax, wallValue, warmed } from "../../../viz/components/client/lib/numbers.js";
+import { codePixels, decoded, logColour } from "../../../viz/components/client/long/log_scale.js";
 import { partDigits, sayLarge } from "../../../viz/components/client/lib/say.js";
 import { between } from "../../../viz/components/client/lib/strokes.js";
 import { places, toCode } from "../../../viz/components/client/masks/painted.js";
@@ -46,6 +48,15 @@ test("a head whose scores came as codes, at any temperature", () => {
       near(at(temperature, new Float32Array(cells)), softmax(scores, rows, columns, temperature, new Float64Array(cells)), 1e-6);
     }
   }
+});
+
+test("a code of a long text has the colour of its weight", () => {
+  const table = weightTable([31, 119, 180]), pixels = codePixels(table, 1e-6);
+  assert.equal(pixels.length, 65536);
+  for (const code of [0, 1, 700, 32768, 65000, 65535]) assert.equal(pixels[code], logColour(table, decoded(code, 1e-6)), String(code));
+  assert.deepEqual([pixels[0], pixels[65535]], [table[0], table[4096]]);
+  assert.equal(codePixels(table, 1e-6), pixels, "made once");
+  assert.notEqual(codePixels(table, 1e-3)[700], pixels[700]);
 });
 
 test("what is masked, and the largest of each block", () => {

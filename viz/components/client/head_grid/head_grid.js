@@ -121,7 +121,8 @@ class Grid {
 
   // --- from data to pictures ------------------------------------------------------------------------------------
 
-  refresh() {
+  refresh(part) {
+    if (part?.kind === "head" && part.id !== this.next?.head) return; // what says that it is to be drawn comes next
     const { wall, head } = channels.of(this.channel);
     if (this.next && wall?.id === this.next.wall && !this.early) this.data = this.next;
     if (!this.data || (wall?.id !== this.data.wall && !this.early)) return;
@@ -265,6 +266,7 @@ class Grid {
   }
 
   draw() {
+    this.thumbs.draw();
     this.light();
   }
 

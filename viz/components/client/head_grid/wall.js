@@ -1,10 +1,12 @@
-// The wall: a button with a small map for every head. Pointing at one lights the same pair in all of them, on one canvas
-// over all maps: as many elements that change their style would take longer than there is for a frame.
+// The wall: a button with a small map for every head. All maps are drawn on one canvas below the buttons: a browser keeps a
+// canvas apart from the rest of its page, and puts all of them together again for every frame. Pointing at a map lights the
+// same pair in all of them, on one canvas over them.
 
 import { css, scoreColour, weightColour } from "../lib/colour.js";
 import { farness, MASKED, NOWHERE, ordered, poolMax, wallValue } from "../lib/numbers.js";
 import { element, fill } from "../lib/dom.js";
 
+const OFF = 0.25; // how opaque the map of a head is that is switched off
 const PIXELS = 72; // the most a small map is wide; beyond it cells are pooled here too
 
 export class Wall {
@@ -13,11 +15,12 @@ export class Wall {
     root.append(this.element);
     this.buttons = [];
     this.layout = "";
-    this.lights = element("canvas", "lights");
+    [this.maps, this.lights] = [element("canvas", "thumbs"), element("canvas", "lights")];
     this.watch = new ResizeObserver(([{ target }]) => {
       if (this.places && sizeOf(target) === this.size) return;
       this.places = null;
       if (this.lit) this.light(this.lit, this.of);
+      else this.draw();
     });
   }
 
@@ -28,8 +31,10 @@ export class Wall {
     const places = heads.map((head) => [head.index, head.number]);
     const layout = JSON.stringify([wall.n_layers, wall.n_heads, wall.n_keys / wall.n_queries, sorted, places]);
     if (layout !== this.layout) this.#build(wall, heads, sorted, words);
-    if (layout !== this.layout || wall.id !== this.painted || palette !== this.palette) this.#paint(wall, palette);
+    const isOther = layout !== this.layout || wall.id !== this.painted || palette !== this.palette;
+    if (isOther) this.#paint(wall, palette);
     [this.layout, this.painted, this.palette] = [layout, wall.id, palette];
+    if (isOther) this.draw();
     this.element.setAttribute("aria-label", fill(words.wall_alt, { layers: wall.n_layers, heads: wall.n_heads }));
   }
 
@@ -41,6 +46,7 @@ export class Wall {
 
   #build(wall, heads, sorted, words) {
     const table = element("div", sorted ? "heads sorted" : "heads");
+    table.append(this.maps);
     table.style.setProperty("--heads", wall.n_heads);
     table.style.setProperty("--shape", Math.min(2.5, Math.max(0.4, wall.n_keys / wall.n_queries)));
     if (!sorted) {
@@ -51,9 +57,8 @@ export class Wall {
       const layer = Math.floor(index / wall.n_heads), head = index % wall.n_heads;
       if (!sorted && head === 0) table.append(element("span", "name", {}, String(layer)));
       const button = element("button", "thumb", { type: "button", tabindex: "-1" });
-      Object.assign(button, { index, layer, head });
+      Object.assign(button, { index, layer, head, map: element("canvas") });
       button.setAttribute("aria-label", fill(words.layer_head, { layer, head }) + (sorted ? ` ${format(number)}` : ""));
-      button.append(element("canvas"));
       const item = element("div", "item");
       item.append(button);
       const value = number === null ? "" : format(number);
@@ -69,16 +74,27 @@ export class Wall {
   }
 
   /** Where the maps stand, which the page is asked for once and not for every light. */
-  #places() {
-    if (this.places) return this.places;
+  #measure() {
     this.size = sizeOf(this.lights.parentElement);
-    const { lights } = this, scale = window.devicePixelRatio || 1, { left, top, width, height } = lights.getBoundingClientRect();
-    [lights.width, lights.height] = [width, height].map((side) => Math.max(1, Math.round(side * scale)));
-    this.places = this.buttons.map(({ firstChild: canvas }) => {
-      const box = canvas.getBoundingClientRect();
+    const scale = window.devicePixelRatio || 1, { left, top, width, height } = this.lights.getBoundingClientRect();
+    this.places = this.buttons.map((button) => {
+      const box = button.getBoundingClientRect();
       return [box.left - left, box.top - top, box.width, box.height].map((side) => side * scale);
     });
-    return this.places;
+    const sides = [width, height].map((side) => Math.max(1, Math.round(side * scale)));
+    for (const canvas of [this.maps, this.lights]) [canvas.width, canvas.height] = sides;
+  }
+
+  /** Every map in its place; faint where its head is switched off. */
+  draw() {
+    if (!this.places) this.#measure();
+    const { maps, places } = this, context = maps.getContext("2d");
+    context.clearRect(0, 0, maps.width, maps.height);
+    context.imageSmoothingEnabled = false;
+    this.buttons.forEach(({ map, classList }, i) => {
+      context.globalAlpha = classList.contains("off") ? OFF : 1;
+      context.drawImage(map, ...places[i]);
+    });
   }
 
   #paint(wall, palette) {
@@ -86,11 +102,11 @@ export class Wall {
     const factor = Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio)));
     const changes = wall.what === "difference", skip = changes ? NOWHERE : wall.what === "scores" ? MASKED : undefined;
     const limit = wall.what === "scores" ? scoreLimit(wall) : 1;
-    for (const { index, firstChild: canvas } of this.buttons) {
+    for (const { index, map } of this.buttons) {
       let values = wall.values.subarray(index * size, (index + 1) * size), rows = wall.rows, columns = wall.columns;
       if (factor > 1) ({ values, rows, columns } = poolMax(values, rows, columns, factor, skip, changes ? farness : undefined));
-      [canvas.width, canvas.height] = [columns, rows];
-      const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
+      [map.width, map.height] = [columns, rows];
+      const context = map.getContext("2d"), image = context.createImageData(columns, rows);
       const pixels = new Uint32Array(image.data.buffer);
       for (let at = 0; at < pixels.length; at++) {
         const value = wallValue(wall, index, values[at]);
@@ -103,11 +119,12 @@ export class Wall {
 
   /** Light a pair in every map; either may be null. Fractions, so that pooled maps light the right block. */
   light({ query, key }, wall) {
-    const places = this.#places(), context = this.lights.getContext("2d");
+    if (!this.places) this.draw();
+    const context = this.lights.getContext("2d");
     context.clearRect(0, 0, this.lights.width, this.lights.height);
     context.globalAlpha = 0.28;
     context.fillStyle = this.palette.theme.text;
-    for (const [left, top, width, height] of places) {
+    for (const [left, top, width, height] of this.places) {
       if (query !== null) context.fillRect(left, top + (query / wall.n_queries) * height, width, Math.max(1, height / wall.n_queries));
       if (key !== null) context.fillRect(left + (key / wall.n_keys) * width, top, Math.max(1, width / wall.n_keys), height);
     }
@@ -126,6 +143,9 @@ export class Wall {
       button.setAttribute("aria-pressed", String(choice.combine === "one" ? chosen : place >= 0));
       button.tabIndex = chosen ? 0 : -1;
     }
+    const before = this.off;
+    this.off = JSON.stringify(off);
+    if (this.off !== before) this.draw();
     if (!this.buttons.some((button) => button.tabIndex === 0) && this.buttons.length) this.buttons[0].tabIndex = 0;
   }
 
@@ -133,7 +153,7 @@ export class Wall {
   at(event, wall) {
     const button = event.target.closest?.(".thumb");
     if (!button) return null;
-    const box = button.firstChild.getBoundingClientRect();
+    const box = button.getBoundingClientRect();
     const inside = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)));
     return {
       button,

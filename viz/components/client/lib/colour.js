@@ -10,9 +10,18 @@ export function rgba([red, green, blue], opacity) {
   return ((Math.round(opacity * 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0; // little-endian pixels
 }
 
+const tables = /** @type {Map<string, Uint32Array>} */ (new Map()); // a page has a few hues, and asks for them with every change
+
+/** @param {Hue[]} hues @param {number} length @param {(level: number) => number} pixel */
+function table(hues, length, pixel) {
+  const name = JSON.stringify(hues), made = tables.get(name) ?? Uint32Array.from({ length }, (_, level) => pixel(level));
+  tables.set(name, made);
+  return made;
+}
+
 /** Opacity is the square root of a weight, so that small shares are still seen. @param {Hue} hue */
 export function weightTable(hue) {
-  return Uint32Array.from({ length: LEVELS + 1 }, (_, level) => rgba(hue, Math.sqrt(level / LEVELS)));
+  return table([hue], LEVELS + 1, (level) => rgba(hue, Math.sqrt(level / LEVELS)));
 }
 
 /** @param {Uint32Array} table @param {number} weight */
@@ -27,7 +36,7 @@ export function weightColour(table, weight) {
  * @param {Hue} positive
  */
 export function scoreTable(negative, positive) {
-  return Uint32Array.from({ length: 2 * LEVELS + 1 }, (_, level) => {
+  return table([negative, positive], 2 * LEVELS + 1, (level) => {
     const share = level / LEVELS - 1;
     return rgba(share < 0 ? negative : positive, Math.sqrt(Math.abs(share)));
   });

@@ -2,7 +2,7 @@
 // A picture in parts: bytes that stay, and words and choices that change. Each part is mounted by itself, so that a choice
 // sends no bytes again; what has come is kept here, by the channel of the picture and the kind of the part.
 
-/** @typedef {{view?: {refresh: () => void} | null, [kind: string]: any}} Parts what has come, and the view that draws it */
+/** @typedef {{view?: {refresh: (part?: {kind: string}) => void} | null, [kind: string]: any}} Parts what has come, and the view that draws it */
 
 export class Channels {
   constructor() {
@@ -20,7 +20,7 @@ export class Channels {
   keep(part) {
     const parts = this.of(part.channel);
     parts[part.kind] = part;
-    parts.view?.refresh();
+    parts.view?.refresh(part);
     return () => {};
   }
 }

@@ -20,6 +20,21 @@ export function logColour(table, weight) {
   return weightColour(table, Math.min(1, strength(weight)) ** 2);
 }
 
+let made = { table: new Uint32Array(), lowest: 0, pixels: new Uint32Array() }; // those of the last table and lowest weight
+
+/**
+ * The pixel of every code: a map has a quarter of a million cells.
+ *
+ * @param {Uint32Array} table
+ * @param {number} lowest
+ */
+export function codePixels(table, lowest) {
+  if (made.table === table && made.lowest === lowest) return made.pixels;
+  const pixels = Uint32Array.from({ length: TOP + 1 }, (_, code) => logColour(table, decoded(code, lowest)));
+  made = { table, lowest, pixels };
+  return pixels;
+}
+
 /** A weight as a person reads it. @param {number} weight */
 export function shown(weight) {
   if (weight === 0) return "0";

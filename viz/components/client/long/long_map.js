@@ -8,7 +8,7 @@ import { element, fill, walkCells } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { place } from "../lib/place.js";
 import { Size } from "../lib/size.js";
-import { decoded, logColour, shown, steps } from "./log_scale.js";
+import { codePixels, decoded, logColour, shown, steps } from "./log_scale.js";
 
 export default mount((parent) => new LongMap(parent), unpack);
 
@@ -64,7 +64,8 @@ class LongMap {
     const [top, left, high, wide] = zoom;
     this.whole.size = [count, count];
     this.near.size = [high, wide];
-    this.whole.bitmap = image(count, count, (at) => logColour(table, decoded(values[at], lowest)));
+    const pixels = codePixels(table, lowest);
+    this.whole.bitmap = image(count, count, (at) => pixels[values[at]]);
     this.near.bitmap = image(high, wide, (at) => logColour(table, cut[at]));
     this.whole.title.textContent = fill(side === 1 ? words.whole_one : words[`whole_${pooled}`], { n, side });
     this.near.title.textContent = fill(words.near, { top, left, bottom: top + high - 1, right: left + wide - 1 });

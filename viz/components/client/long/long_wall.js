@@ -5,7 +5,7 @@ import { image } from "../lib/canvas.js";
 import { css, weightTable } from "../lib/colour.js";
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
-import { decoded, logColour } from "./log_scale.js";
+import { codePixels } from "./log_scale.js";
 
 const STYLES = ["solid", "dashed", "double", "dotted"]; // no shape is told by its hue alone
 
@@ -68,9 +68,8 @@ class LongWall {
     const [shape, ...shares] = about[at], percent = shares.map((share) => `${Math.round(share * 100)} %`);
     const names = { layer, head, shape: words[shapes[shape]], share: percent[shape] ?? percent[0] };
     const button = element("button", "", { type: "button", "aria-label": fill(words.alt, names) });
-    this.table ??= weightTable(hues.positive);
-    const cells = values.subarray(at * count * count, (at + 1) * count * count);
-    button.append(image(count, count, (cell) => logColour(this.table, decoded(cells[cell], lowest))));
+    const pixels = codePixels(weightTable(hues.positive), lowest), cells = values.subarray(at * count * count, (at + 1) * count * count);
+    button.append(image(count, count, (cell) => pixels[cells[cell]]));
     this.#frame(button, shape);
     const say = () => {
       const each = Object.fromEntries(shapes.map((name, i) => [name, percent[i]]));
