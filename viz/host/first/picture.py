@@ -25,8 +25,8 @@ from viz.streamlit_internals.unseen import unseen_script
 from viz.text import LANGUAGES
 
 VIEWS = "_stcore/bidi-components/"
-LATER = 20.0
-"""Seconds after the first visitor for whom no picture was made: by then all that it needs is kept."""
+LATER = 5.0
+"""Seconds after the first visitor for whom no picture was made: by then all that it needs is kept, or on its way."""
 
 _log = getLogger(__name__)
 
