@@ -7,6 +7,7 @@ import pytest
 from tests.browser.drive import open_chip, wait_run
 from viz.host.first_paint import AT_ONCE
 from viz.streamlit_internals.static import SENDS, STATIC
+from viz.text import translator
 
 ORDER = """() => {
   window.order = [];
@@ -78,3 +79,16 @@ def test_a_click_has_little_styled_anew(visit):
     after = [count for ts, count in styled if ts > began]
     assert after, "the test sees what is styled"
     assert max(after[:3]) < 60, after
+
+
+def test_a_page_that_is_chosen_says_its_language_only_if_it_is_another(visit):
+    """What depends on a language is all of a page: it is styled anew when that is said, in the same words too."""
+    page, t = visit("masks"), translator("en")
+    page.evaluate("""() => { window.said = 0; new MutationObserver((changes) => { said += changes.length; })
+        .observe(document.documentElement, { attributes: true, attributeFilter: ["lang"] }); }""")
+    page.get_by_test_id("stSidebarNav").get_by_text(t("cost.title"), exact=True).click()
+    wait_run(page)
+    assert page.evaluate("said") == 0
+    page.locator(".st-key-lang").get_by_text("中文").click()
+    page.wait_for_function("document.documentElement.lang === 'zh'")
+    assert page.evaluate("said") == 1

@@ -36,7 +36,7 @@ class PageItself {
   receive({ lang, theme, figures, sidebar }) {
     this.figures.said = figures;
     document.querySelector("#first:not([data-on])")?.remove(); // what stood here before: its own code has not come
-    document.documentElement.lang = lang;
+    say(document.documentElement, "lang", lang);
     if (theme) begin(theme);
     this.hasSidebar = sidebar;
     this.changed();

@@ -18,6 +18,7 @@ class WordGrid {
   }
 
   close() {
+    cancelAnimationFrame(this.moving);
     this.root.remove();
   }
 
@@ -32,12 +33,17 @@ class WordGrid {
     table.append(head, body);
     this.frame.replaceChildren(table);
     this.says.textContent = data.words.rest;
-    const chosen = this.frame.querySelector(".chosen");
-    if (chosen && this.at !== data.at) {
-      this.frame.scrollTop = Math.max(0, chosen.offsetTop - this.frame.clientHeight / 2);
-      this.frame.scrollLeft = Math.max(0, chosen.offsetLeft - this.frame.clientWidth / 2);
-    }
+    if (this.at !== data.at) this.moving ??= requestAnimationFrame(() => this.#move());
     this.at = data.at;
+  }
+
+  /** Move to what was chosen: with the next frame, for which all of the page is laid out, and not once more before. */
+  #move() {
+    this.moving = null;
+    const { frame } = this, chosen = frame.querySelector(".chosen");
+    if (!chosen) return;
+    const { offsetTop: top, offsetLeft: left } = chosen, { clientHeight: high, clientWidth: wide } = frame;
+    [frame.scrollTop, frame.scrollLeft] = [Math.max(0, top - high / 2), Math.max(0, left - wide / 2)];
   }
 
   /** For the menu of the picture, which reads the table. */
