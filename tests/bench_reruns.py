@@ -39,7 +39,7 @@ WATCH = """() => {
 }"""
 """Note when anything seen in the page's main part changes, what is drawn on a canvas too.
 
-What stands inside a canvas or in aria attributes is for who does not see: a table puts its cells there 300 ms later.
+What stands inside a canvas, in aria attributes or in a tabindex is not seen: a table puts its cells there 300 ms later.
 """
 
 
