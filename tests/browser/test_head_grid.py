@@ -273,6 +273,13 @@ def test_every_map_is_drawn_in_its_place_on_one_canvas(see):
     grid.evaluate("({ headGrid: { thumbs, choice, data } }) => thumbs.mark(choice, [], [[1, 5]], data.colours.heads)")
     assert all(abs(wanted / 4 - drawn) <= 1 for wanted, drawn in grid.evaluate(read, 17)), "a head that is switched off"
     assert all(abs(wanted - drawn) <= 1 for wanted, drawn in grid.evaluate(read, 71))
+    place = grid.evaluate("""({ headGrid: { thumbs, choice, data, wall, palette } }) => {
+        thumbs.show(wall, { ...choice, sort: wall.order[0] }, data.words, palette, null);
+        thumbs.mark(choice, [], [[1, 5]], data.colours.heads);
+        return thumbs.buttons.findIndex(({ index }) => index === 17);
+    }""")
+    assert place != 17, "in another order"
+    assert all(abs(wanted / 4 - drawn) <= 1 for wanted, drawn in grid.evaluate(read, place)), "and so is its button"
 
 
 def test_the_longest_text(see):

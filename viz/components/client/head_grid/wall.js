@@ -24,7 +24,7 @@ export class Wall {
     });
   }
 
-  /** Build the buttons, if the heads or their order changed, and paint them, if the maps or the colours did. */
+  /** Build the buttons, if the heads or their order changed, and paint their maps, if these or the colours did. */
   show(wall, choice, words, palette, links) {
     const heads = this.#choose(wall, choice, links);
     const sorted = choice.sort !== "model" || choice.show === "top";
@@ -34,7 +34,7 @@ export class Wall {
     const isOther = layout !== this.layout || wall.id !== this.painted || palette !== this.palette;
     if (isOther) this.#paint(wall, palette);
     [this.layout, this.painted, this.palette] = [layout, wall.id, palette];
-    if (isOther) this.draw();
+    if (isOther) this.off = null; // drawn when it is marked
     this.element.setAttribute("aria-label", fill(words.wall_alt, { layers: wall.n_layers, heads: wall.n_heads }));
   }
 
@@ -131,7 +131,7 @@ export class Wall {
     [this.lit, this.of] = [{ query, key }, wall];
   }
 
-  /** Mark the chosen head, those taken together, and those switched off. */
+  /** Mark the chosen head, those taken together, and those switched off; draw, if any of the maps is another one. */
   mark(choice, together, off, hues) {
     for (const button of this.buttons) {
       const chosen = button.layer === choice.layer && button.head === choice.head;
