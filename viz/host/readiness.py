@@ -25,6 +25,7 @@ from viz.host.owner import HEADER
 from viz.host.sockets import Sockets
 from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
+from viz.imports import load_libraries
 from viz.scheduler.job import where
 from viz.streamlit_internals import (
     Counts,
@@ -34,6 +35,7 @@ from viz.streamlit_internals import (
     own_sessions,
     pages_are_no_scripts,
     say_little,
+    seek_no_components,
 )
 
 PATHS = ("/healthz", "/readyz")
@@ -91,6 +93,8 @@ class Readiness:
     def __init__(
         self, sockets: Sockets, then: Callable[[], object] = lambda: None, at_once: Callable[[], object] = lambda: None
     ) -> None:
+        seek_no_components()
+        load_libraries()
         self.sockets, self.uploads, self.then, self.at_once = sockets, Uploads(), then, at_once
         self.refusals: Counter[str] = Counter()
         self.settled = asyncio.Event()
