@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from pages.positions.compute import first_layer
+from pages.positions.compute import queries_and_keys
 from pages.positions.context import PositionsContext
 from viz.core.analysis.checks import largest, worst
 from viz.core.mistakes.masks import torchs_weights
@@ -90,8 +90,8 @@ def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
     """The chosen head's scores under an encoding, from its q and k on, (T, T), without the core's attention."""
     options, n = context.unplaced.calls[0].options, context.n
     added = code not in (*BIASES, *TURNS)  # to the words: then q and k have the encoding in them
-    trace = first_layer(context.scene.choice.source, context.placed(code if added else "none"))
-    q, k = trace.q[context.head], trace.k[context.head * len(trace.k) // len(trace.q)]
+    queries, keys = queries_and_keys(context.scene.choice.source, context.placed(code if added else "none"))
+    q, k = queries[context.head], keys[context.head * len(keys) // len(queries)]
     offset = torch.arange(n) - torch.arange(n)[:, None]
     if code in TURNS:
         rows, columns = q[:, None].expand(n, n, -1), k[None].expand(n, n, -1)

@@ -2,15 +2,20 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from viz import limits
 from viz.core.heads import MultiHeadTrace
-from viz.core.variants.encodings import encode, no_table
+from viz.core.positions import kernel
+from viz.core.variants.encodings import encode, no_table, offset_profile
 from viz.frame.compute import bare, kept, model, on_seeded_heads
 from viz.frame.compute.positions import every_encoding
 from viz.frame.specs import Placing, Source
 from viz.models import positions
 from viz.models.capture import Capture
+
+TRAINED = (8, 1024)
+"""The shortest and the longest text that a model may be said to be trained on."""
 
 
 @kept
@@ -44,6 +49,29 @@ def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
 
 
 @kept
+def queries_and_keys(source: Source, placing: Placing) -> tuple[Tensor, Tensor]:
+    """Those of :func:`first_layer`, (H, T, d_k) and (G, T, d_k)."""
+    trace = first_layer(source, placing)
+    return trace.q, trace.k
+
+
+@kept
 def encoded(source: Source, placing: Placing) -> Tensor:
     """The scaled scores of :func:`first_layer` with the encoding's bias, (H, T, T)."""
     return first_layer(source, placing).masked
+
+
+@kept
+def far_kernel(width: int, base: float) -> Tensor:
+    """What two sinusoidal rows k places apart have in common, for every k that can be asked for."""
+    return kernel(2 * TRAINED[1], width, base=base)
+
+
+@kept
+def trained_profile(model_id: str, n: int) -> Tensor:
+    """The mean cosine of a model's first n rows of positions that stand k apart, k from 0 to n - 1."""
+    rows = model(model_id).positions()
+    assert rows is not None
+    rows = normalize(rows[:n], dim=-1)
+    profile = offset_profile(rows @ rows.T)
+    return profile.mean[profile.offset >= 0]

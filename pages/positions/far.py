@@ -2,18 +2,17 @@
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 import streamlit as st
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
+from pages.positions import compute
 from pages.positions.checks import BIASES, bias_of, clock_hands
 from pages.positions.context import PositionsContext
 from viz.core.analysis.checks import largest, worst
-from viz.core.positions import frequencies, kernel, t5_buckets
-from viz.core.variants.encodings import offset_profile
+from viz.core.positions import frequencies, t5_buckets
 from viz.figures.offsets import Curve, offset_curves
 from viz.frame import controls
 from viz.frame.checks import Check, check
@@ -21,6 +20,7 @@ from viz.frame.format import statistic
 from viz.frame.scene import say_error
 from viz.frame.share.figure_menu import stand_apart
 from viz.frame.show import show_lines
+from viz.frame.specs import Placing
 
 ABREAST = 3
 
@@ -29,7 +29,7 @@ def draw(context: PositionsContext) -> list[Check]:
     """One curve for each encoding, from k = 0 to twice the trained length."""
     t = context.t
     usual = 64 if context.rows is None else len(context.rows)
-    trained = controls.slider(t("positions.trained"), "trained", usual, 8, 1024)
+    trained = controls.slider(t("positions.trained"), "trained", usual, *compute.TRAINED)
     curves = _curves(context, trained)
     codes = list(curves)
     for row in (codes[:ABREAST], codes[ABREAST:]):
@@ -59,14 +59,14 @@ def _curves(context: PositionsContext, trained: int) -> dict[str, Tensor]:
     """What position alone says about a key k places back, from 0 to twice the trained length."""
     far, spec, base = 2 * trained, context.spec, context.placing.base
     makers: dict[str, Callable[[], Tensor]] = {
-        "sinusoidal": lambda: kernel(far, spec.d_model, base=base),
-        "rope_halves": lambda: kernel(far, spec.d_k, base=base),
+        "sinusoidal": lambda: compute.far_kernel(spec.d_model, base)[:far],
+        "rope_halves": lambda: compute.far_kernel(spec.d_k, base)[:far],
     }
     for code in BIASES:
         makers[code] = partial(_bias_back, context, code, far)
     if context.rows is not None:
-        rows = normalize(context.rows[:trained], dim=-1)
-        makers["learned"] = lambda: _only_trained(rows, far)
+        known = min(trained, len(context.rows))
+        makers["learned"] = partial(_only_trained, context.scene.choice.source.model, known, far)
     curves = {}
     for code in context.encodings:
         if code in makers:
@@ -84,11 +84,9 @@ def _bias_back(context: PositionsContext, code: str, far: int) -> Tensor:
     return bias[context.head, 0].flip(0)
 
 
-def _only_trained(rows: Tensor, far: int) -> Tensor:
+def _only_trained(model: str, known: int, far: int) -> Tensor:
     """The mean cosine of trained rows k apart; NaN where there is no row."""
-    profile = offset_profile(rows @ rows.T)
-    known = profile.mean[profile.offset >= 0]
-    return torch.cat([known, torch.full((far - len(known),), torch.nan)])
+    return torch.cat([compute.trained_profile(model, known), torch.full((far - known,), torch.nan)])
 
 
 def _says(context: PositionsContext, code: str, values: Tensor, trained: int) -> str:
@@ -119,13 +117,24 @@ def _checks(context: PositionsContext, curves: Mapping[str, Tensor]) -> list[Che
     widths = {"sinusoidal": context.spec.d_model, "rope_halves": context.spec.d_k}
     seed, turned, found = context.scene.choice.source.seed, [], []
     for code in widths.keys() & curves.keys():
-        hands = clock_hands(torch.arange(len(curves[code])), widths[code], context.placing.base)
-        turned.append(float((curves[code] - hands.real.mean(-1)).abs().max()))
+        expected = _turned(widths[code], context.placing.base)[: len(curves[code])]
+        turned.append(float((curves[code] - expected).abs().max()))
     if turned:
         found.append(check("positions.check_far_turned", worst(turned), 1e-6))
     for code in BIASES:
-        back = -torch.arange(len(curves[code]))
-        expected = bias_of(code, back, context.placing, head=context.head, n_heads=context.spec.H, seed=seed)
+        expected = _added(code, context.placing, context.head, context.spec.H, seed)[: len(curves[code])]
         off = (curves[code] - expected).abs().max()
         found.append(check(f"positions.check_far_{code}", off, 1e-5 * largest(expected)))
     return found
+
+
+@lru_cache(maxsize=16)
+def _turned(width: int, base: float) -> Tensor:
+    """The mean of every pair's hand, k places back: what a rotation leaves of a vector's product with itself."""
+    return clock_hands(torch.arange(2 * compute.TRAINED[1]), width, base).real.mean(-1)
+
+
+@lru_cache(maxsize=16)
+def _added(code: str, placing: Placing, head: int, n_heads: int, seed: int) -> Tensor:
+    """What a bias should say k places back."""
+    return bias_of(code, -torch.arange(2 * compute.TRAINED[1]), placing, head=head, n_heads=n_heads, seed=seed)

@@ -54,5 +54,8 @@ def _line(series: Series) -> dict[str, Any]:
 
 def _row(values: Values | None) -> list[float | None]:
     """Numbers as JSON holds them: what is not finite is nothing."""
-    row = np.asarray(values).ravel().tolist()
+    array = np.asarray(values).ravel()
+    row = array.tolist()
+    if array.dtype.kind in "fi" and np.isfinite(array).all():
+        return list(row)
     return [value if math.isfinite(value) else None for value in row]

@@ -38,48 +38,61 @@ class Maps {
     const { hues } = data;
     this.tables = { weights: weightTable(hues.positive), scores: scoreTable(hues.negative, hues.positive) };
     this.#build();
+    for (const panel of this.panels) this.#name(panel);
     this.axes.textContent = data.words.axes;
     this.size.hold();
-    this.draw();
+    this.light(this.pair && this.pair.query < data.rows && this.pair.key < data.n ? this.pair : null);
   }
 
+  /** Other maps in the same places keep these, and whoever reads one off goes on. */
   #build() {
     const { maps, chooses, profiles, gutter, what } = this.data;
+    const places = [maps.length, Boolean(chooses), Boolean(profiles)].join();
     this.strip.classList.toggle("pairs", Boolean(gutter));
     this.strip.classList.toggle("pictures", what === "pictures");
-    this.panels = maps.map((map, index) => {
-      const panel = element("figure", "panel"), title = element("figcaption", "name", {}, map.title);
+    if (places === this.places) return;
+    this.places = places;
+    this.panels = maps.map((_, index) => {
+      const panel = element("figure", "panel"), title = element("figcaption", "name");
       const picture = element(chooses ? "button" : "div", "picture", chooses ? { type: "button" } : { role: "application", tabindex: "0" });
-      picture.setAttribute("aria-label", map.alt);
-      if (chooses) picture.setAttribute("aria-pressed", String(map.code === this.data.chosen));
       const canvas = element("canvas"), value = element("span", "value"), profile = element("canvas", "profile");
       picture.append(canvas);
       picture.addEventListener("pointermove", (event) => this.look(event, canvas));
       picture.addEventListener("pointerleave", () => this.light(null));
       picture.addEventListener("blur", () => this.light(null));
       walkCells(picture, () => this.#at(), ([query, key]) => this.#walk(index, { query, key }));
-      if (chooses) picture.addEventListener("click", () => this.setStateValue("chosen", map.code));
+      if (chooses) picture.addEventListener("click", () => this.setStateValue("chosen", this.data.maps[index].code));
       panel.append(title, picture, ...(profiles ? [profile] : []), value);
-      return { panel, canvas, value, profile, index };
+      return { panel, title, picture, canvas, value, profile, index };
     });
     this.strip.replaceChildren(...this.panels.map(({ panel }) => panel));
   }
 
+  /** Say which map stands in a place, and make its picture of one pixel a cell. */
+  #name(panel) {
+    const { maps, chooses, chosen, rows, n, values } = this.data, { title, picture, index } = panel, map = maps[index];
+    const cells = values.subarray(index * rows * n, (index + 1) * rows * n), colour = this.#colours(index);
+    panel.image = image(rows, n, (at) => colour(cells[at]));
+    title.textContent = map.title;
+    picture.setAttribute("aria-label", map.alt);
+    if (chooses) picture.setAttribute("aria-pressed", String(map.code === chosen));
+  }
+
   draw() {
-    const { n, rows, values, profiles, gutter } = this.data;
+    const { n, rows, profiles, gutter } = this.data;
     const colours = theme(this.root), left = gutter ? GUTTER : 0, right = gutter ? this.#overhang(colours) : 0;
     if (this.panels.some(({ canvas }) => !canvas.clientWidth)) return;
     for (const { canvas } of this.panels) canvas.cell = (canvas.clientWidth - left - right) / Math.max(rows, n);
-    if (rows !== n || right) { // else a square, as the style sheet has it
-      for (const { canvas } of this.panels) canvas.style.height = `${left + rows * canvas.cell}px`;
+    for (const { canvas } of this.panels) { // if not a square, as the style sheet has it
+      canvas.style.height = rows !== n || right ? `${left + rows * canvas.cell}px` : "";
     }
     measure(this.panels.flatMap(({ canvas, profile }) => (profiles ? [canvas, profile] : [canvas])));
-    for (const { canvas, profile, index } of this.panels) {
-      const cells = values.subarray(index * rows * n, (index + 1) * rows * n), colour = this.#colours(index), { cell } = canvas;
+    for (const { canvas, profile, index, image } of this.panels) {
+      const { cell } = canvas;
       const { context } = start(canvas, colours);
       canvas.left = left;
       context.imageSmoothingEnabled = cell < 1; // more cells than pixels are mixed, not left out
-      context.drawImage(image(rows, n, (at) => colour(cells[at])), left, left, n * cell, rows * cell);
+      context.drawImage(image, left, left, n * cell, rows * cell);
       context.globalAlpha = 0.3;
       context.strokeRect(left + 0.5, left + 0.5, n * cell - 1, rows * cell - 1);
       context.globalAlpha = 1;
