@@ -86,7 +86,7 @@ class Matrix {
     const longest = (names) => names.reduce((most, name) => Math.max(most, context.measureText(name).width), 0);
     const rowRoom = Math.min(longest(this.#names("rows")) + 2 * AWAY, NAMES, width / 3);
     const left = rowRoom + (down.title ? TITLE : 0), beside = (scale ? SCALE : AWAY) + (heads?.along === "rows" ? 2 * TEXT : 0);
-    const wordy = longest(this.#names("columns")), upright = !right.labels || wordy + AWAY < (width - left - beside) / columns;
+    const wordy = right.labels ? longest(right.labels) : 0, upright = !right.labels || wordy + AWAY < (width - left - beside) / columns;
     const columnRoom = upright ? TEXT + 2 * AWAY : Math.min(wordy * 0.87 + 3 * AWAY, NAMES);
     const top = columnRoom + (right.title ? TITLE : 0);
     const leaning = upright ? 0 : overhang(context, right.labels, columnRoom, width - left);

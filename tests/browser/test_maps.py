@@ -1,0 +1,46 @@
+"""Maps side by side: what is chosen or changed is drawn in the places there are, and whoever reads one off goes on."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.drive import wait_run
+
+SAME = "({ maps: { panels } }, before) => panels.every(({ picture }, i) => picture === before[i])"
+PLACES = "({ maps: { panels } }) => panels.map(({ picture }) => picture)"
+
+
+@pytest.mark.parametrize("by", ["keyboard", "pointer"])
+def test_a_map_that_is_chosen_stays_in_focus_and_is_read_off_further(visit, by):
+    page = visit("positions", section="encodings", source="words", text="a b c")
+    drawn = page.locator(".st-key-section_encodings .maps")
+    picture, value = drawn.locator(".picture").nth(2), drawn.locator(".value").nth(2)
+    expect(picture).to_have_attribute("aria-pressed", "false")
+    before = drawn.evaluate_handle(PLACES)
+    if by == "keyboard":
+        picture.focus()
+        for key in ("ArrowDown", "ArrowDown", "Enter"):
+            page.keyboard.press(key)
+    else:
+        picture.click()
+    read = value.inner_text()
+    assert read
+    wait_run(page)
+    expect(picture).to_have_attribute("aria-pressed", "true")
+    assert drawn.evaluate(SAME, before)
+    expect(picture).to_be_focused()
+    expect(value).to_have_text(read)
+
+
+def test_other_numbers_in_the_same_places_are_drawn_under_their_own_names(visit):
+    page = visit("positions", section="encodings", source="words", text="a b c")
+    drawn = page.locator(".st-key-section_encodings .maps")
+    pixels = "({ maps: { panels } }) => panels.map(({ canvas }) => canvas.toDataURL())"
+    names, before = drawn.locator(".name").all_inner_texts(), drawn.evaluate(pixels)
+    places = drawn.evaluate_handle(PLACES)
+    assert len(set(names)) == len(names) == len(set(before))
+    page.locator(".st-key-look_at").get_by_role("radio").nth(1).click()
+    wait_run(page)
+    assert drawn.evaluate("({ maps: { data } }) => data.what") == "scores"
+    assert drawn.locator(".name").all_inner_texts() == names
+    assert not set(drawn.evaluate(pixels)) & set(before)
+    assert drawn.evaluate(SAME, places)
