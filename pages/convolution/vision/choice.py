@@ -1,6 +1,7 @@
 """What the sections on a trained vision model share: the model and its picture, and their controls."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import streamlit as st
 import torch
@@ -70,9 +71,10 @@ def _entry(name: str) -> registry.Entry:
 
 def _ink(context: ConvolutionContext, *, draws: bool) -> str:
     """A digit that nobody trained on, or the visitor's own."""
-    t, known = context.t, digits.held_out()
+    t = context.t
     name = state.choice("digit", "3", DIGITS)
-    which = state.whole("nth", 0, 0, 0 if name == DRAW else int((known.names == int(name)).sum()) - 1)
+    n = 1 if name == DRAW else len(_held_out(name))
+    which = state.whole("nth", 0, 0, n - 1)
     if draws:
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             controls.choice(
@@ -84,12 +86,18 @@ def _ink(context: ConvolutionContext, *, draws: bool) -> str:
                 look="pills",
             )
             if name != DRAW:
-                n = int((known.names == int(name)).sum())
                 controls.number_input(t("convolution.vision.nth", n=n), "nth", 0, 0, n - 1, width=220)
     code = state.param("ink", "", str, is_ink)
     if name == DRAW:
         return code or to_code(to_levels(""))
-    return to_code(known.levels[(known.names == int(name)).nonzero()[which, 0]])
+    return _held_out(name)[which]
+
+
+@cache
+def _held_out(name: str) -> tuple[str, ...]:
+    """The digits of a name that nobody trained on, as the pad has them."""
+    known = digits.held_out()
+    return tuple(map(to_code, known.levels[known.names == int(name)]))
 
 
 def grey(picture: Tensor) -> Tensor:

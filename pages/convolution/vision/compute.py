@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pages.convolution.compute import Numbers
-from viz.core.analysis.plane_fit import fit_planes
+from viz.core.analysis.plane_fit import fit_planes, plane_weights
 from viz.core.analysis.window_fit import WindowFit
 from viz.errors import ModelError
 from viz.frame import compute
@@ -64,6 +64,14 @@ def fits(reader: Reader, picture: Numbers) -> tuple[WindowFit, ...]:
     """The window closest to every head, for each layer."""
     looked = seen(reader, picture)
     return tuple(fit_planes(looked.among_patches(i).weights, looked.grid) for i in range(len(looked.calls)))
+
+
+@kept
+def windows(reader: Reader, picture: Numbers, layer: int, query: int) -> Tensor:
+    """What the window closest to each head of a layer gives to every patch, seen from one, (H, P)."""
+    fit, grid = fits(reader, picture)[layer], seen(reader, picture).grid
+    heads = zip(fit.offset, fit.alpha, strict=True)
+    return torch.stack([plane_weights(offset[None], alpha[None], grid)[0, query] for offset, alpha in heads])
 
 
 @kept

@@ -1,6 +1,7 @@
 """A trained vision model: where its heads look on a digit, each beside the window that comes closest to it."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -17,7 +18,6 @@ from viz import limits
 from viz.components.bars import BarChart
 from viz.components.head_grid import pack
 from viz.components.mount import mount
-from viz.core.analysis.plane_fit import plane_weights
 from viz.core.analysis.window_fit import WindowFit
 from viz.figures.palette import BLUE, GREY
 from viz.frame import controls, state
@@ -84,15 +84,17 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
 
 
 def _pad(context: ConvolutionContext, code: str) -> None:
-    words = {name: context.t(f"convolution.pad.{name}") for name in _names_below(context, "pad")}
+    names = _names_below(context.scene.choice.lang, "pad")
+    words = {name: context.t(f"convolution.pad.{name}") for name in names}
     data = {"code": code, "sent": sent_before(PAD), "hue": BLUE, "words": words}
     mount("convolution/digit_pad", key=PAD, data=data, on_choice_change=_take_ink)
 
 
-def _names_below(context: ConvolutionContext, view: str) -> list[str]:
+@cache
+def _names_below(lang: str, view: str) -> tuple[str, ...]:
     """The names of a view's own words, which are filled in by the browser."""
     start = f"convolution.{view}."
-    return [name.removeprefix(start) for name in sentences(context.scene.choice.lang) if name.startswith(start)]
+    return tuple(name.removeprefix(start) for name in sentences(lang) if name.startswith(start))
 
 
 def _take_ink() -> None:
@@ -117,7 +119,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
     query = divmod(state.whole("patch", rows // 2 * columns + columns // 2, 0, rows * columns - 1), columns)
     place = query[0] * columns + query[1]
     seen = compute.rows(choice.reader, choice.key, place)[layers]
-    windows = torch.stack([_windows(fits[layer], choice.model.grid, place) for layer in layers])
+    windows = torch.stack([compute.windows(choice.reader, choice.key, layer, place) for layer in layers])
     cards = []
     for i, layer in enumerate(layers):
         for head in range(H):
@@ -131,6 +133,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
     picture = grey(_as_read(choice))
     if choice.ink is not None:  # ink is dark
         picture = 1 - picture
+    names = _names_below(context.scene.choice.lang, "patches")
     header = {
         "rows": rows,
         "columns": columns,
@@ -140,7 +143,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
         "title": t("convolution.vision.picture"),
         "sent": sent_before(HEADS),
         "hues": HUES,
-        "words": {name: context.t(f"convolution.patches.{name}") for name in _names_below(context, "patches")},
+        "words": {name: t(f"convolution.patches.{name}") for name in names},
     }
     packed = pack(header, {"image": picture.flatten(), "seen": seen.flatten(), "windows": windows.flatten()})
     mount("convolution/patch_heads", key=HEADS, data=packed.data, on_choice_change=_take_patch)
@@ -151,13 +154,6 @@ def _as_read(choice: VisionChoice) -> Tensor:
     model = choice.model
     mean, std = (torch.tensor(value).reshape(-1, 1, 1) for value in (model.mean, model.std))
     return model.pixels(choice.picture) * std + mean
-
-
-def _windows(fit: WindowFit, grid: tuple[int, int], place: int) -> Tensor:
-    """What each head's closest window gives to every patch, seen from one, (H, P)."""
-    return torch.stack(
-        [plane_weights(o[None], a[None], grid)[0, place] for o, a in zip(fit.offset, fit.alpha, strict=True)]
-    )
 
 
 def _take_patch() -> None:
