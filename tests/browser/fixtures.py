@@ -119,9 +119,11 @@ def new_page(
         page.close()
     for context in own:
         context.close()
-    assert not exceptions, "the app showed an exception"
-    assert not [url for watch in watches for url in watch.elsewhere], "a request left the machine"
-    assert not [error for watch in watches for error in watch.errors], "the browser's console has errors"
+    assert not exceptions, f"the app showed an exception: {exceptions}"
+    elsewhere = [url for watch in watches for url in watch.elsewhere]
+    assert not elsewhere, f"a request left the machine: {elsewhere}"
+    errors = [error for watch in watches for error in watch.errors]
+    assert not errors, f"the browser's console has errors: {errors}"
     assert "Traceback" not in server.written(before), "the server wrote a traceback"
 
 

@@ -59,6 +59,16 @@ test("an axis of one value, of equal ones or of none", () => {
   assert.deepEqual(scale(EVEN, [NaN], 0.05).marks, [0, 0.2, 0.4, 0.6, 0.8, 1]);
 });
 
+test("values that differ by rounding alone are one value, however large or small they are", () => {
+  for (const value of [0.3, 1e-12, 7, 1e20, -1e20]) {
+    for (const log of value > 0 ? [false, true] : [false]) {
+      const found = scale({ ...EVEN, log }, [value, value * (1 + 2e-16), value * (1 - 1e-15)], 0.05);
+      near(found.share(value), 0.5);
+      assert.ok(found.marks.length > 0 && found.marks.length < 20, `${found.marks.length} marks beside ${value}`);
+    }
+  }
+});
+
 test("names below columns are as many as have room", () => {
   const labels = Array.from({ length: 36 }, (_, i) => `head ${i}`), shown = (cell) => {
     const found = [];

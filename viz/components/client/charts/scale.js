@@ -6,6 +6,8 @@ import { logTicks, ticks } from "./ticks.js";
 /** @typedef {{log: boolean, limits: number[] | null, ticks: number[] | null, from_zero: boolean, reversed: boolean}} Axis */
 
 const HALF = 0.5; // what lies on either side of a value that is the only one
+const ROUNDING = 1e-6; // values that differ by this share of their size are one: no ticks stand between them
+const BESIDE = 1e-3; // what lies on either side of a large one, as a share of it
 
 /** The share of the way at which a value stands, and the ticks.
  * @param {Axis} axis @param {number[]} values all that are drawn; what is not finite counts as none
@@ -23,7 +25,8 @@ export function scale(axis, values, margin) {
 function fitted(axis, known, margin) {
   const all = axis.from_zero ? [0, ...known] : known;
   if (!all.length) return [0, 1];
-  const [low, high] = [Math.min(...all), Math.max(...all)], free = high > low ? margin * (high - low) : HALF;
-  const isHeld = (/** @type {number} */ end) => axis.from_zero && end === 0 && high > low;
+  const [low, high] = [Math.min(...all), Math.max(...all)], size = Math.max(Math.abs(low), Math.abs(high));
+  const isWide = high - low > ROUNDING * size, free = isWide ? margin * (high - low) : Math.max(HALF, BESIDE * size);
+  const isHeld = (/** @type {number} */ end) => axis.from_zero && end === 0 && isWide;
   return [isHeld(low) ? low : low - free, isHeld(high) ? high : high + free];
 }
