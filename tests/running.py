@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from html import unescape
 from typing import Any, NamedTuple
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -57,6 +58,8 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
     models_here._on_this_machine.cache_clear()
     monkeypatch.setattr("viz.figures.unchecked.unchecked", Figure)  # here every property of every figure is checked
+    # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
+    monkeypatch.setattr("viz.frame.present.ahead.Thread", Mock)
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
