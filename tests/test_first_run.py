@@ -16,7 +16,8 @@ app = AppTest.from_file("app.py", default_timeout=600).run()
 assert not app.exception
 shown = [view.proto.component_name.partition(".")[2] for view in app.get("bidi_component")]
 assert {"arcs", "diagram"} < set(shown), shown
-assert set(app.session_state["_declared"]) == {"lang", "present", "notes", "print", "without", "theme"}, "no page's own"
+declared = set(app.session_state["_parameters"].declared)
+assert declared == {"lang", "present", "notes", "print", "without", "theme"}, "no page's own"
 start = sorted(sys.modules)
 from streamlit.runtime.pages_manager import PagesManager
 from viz.frame.sidebar import file_of

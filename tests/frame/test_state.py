@@ -14,7 +14,7 @@ def link(app: AppTest) -> dict[str, str]:
 
 def declared(app: AppTest) -> dict[str, Any]:
     """Every parameter of the page, and its value."""
-    return {name: app.session_state[name] for name in app.session_state["_declared"]}
+    return {name: app.session_state[name] for name in app.session_state["_parameters"].declared}
 
 
 def test_visiting_pages_chooses_nothing(open_app):

@@ -17,27 +17,24 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from viz.frame import parameters
 from viz.frame.connection import address, reconnect
+from viz.frame.parameters import of_session
 from viz.streamlit_internals import is_back_or_forward, page_hash
 
 T = TypeVar("T")
 
-_LINK, _DECLARED, _REFUSED, _LONGEST, _WRITTEN = "_link", "_declared", "_refused", "_longest", "_written"
-_PAGE, _BELIEVED, _USUAL, _KEPT = "_page", "_believed", "_usual", "_kept"
-_PRESET = "_preset"
-
 
 def begin() -> None:
     """Start a run: note the link this session was opened with, or Back and Forward led to, before any control."""
-    state = st.session_state
-    first = _LINK not in state
+    if first := not parameters.exist():
+        parameters.make()
+    known = of_session()
     if first or is_back_or_forward():
-        state[_LINK] = {name: st.query_params[name] for name in st.query_params}
-        state[_REFUSED] = []
-        # What this link was asked for already; a name that is not in it has a value of before. None: no such link.
-        state[_BELIEVED] = None if first else set()
-    state[_DECLARED], state[_KEPT], state[_PRESET] = {}, (), {}
-    state.setdefault(_USUAL, {})
+        known.link = {name: st.query_params[name] for name in st.query_params}
+        known.refused = []
+        known.believed = None if first else set()
+    known.declared, known.kept, known.preset = {}, (), {}
 
 
 def preset(link: Mapping[str, str]) -> None:
@@ -46,18 +43,17 @@ def preset(link: Mapping[str, str]) -> None:
     A lesson's step says so what it shows: nobody has chosen that, so the step alone stands in the link, and what the
     visitor changes beside it.
     """
-    st.session_state[_PRESET] = link
+    of_session().preset = link
 
 
 def presets() -> Mapping[str, str]:
     """What was preset in this run."""
-    found: Mapping[str, str] = st.session_state[_PRESET]
-    return found
+    return of_session().preset
 
 
 def _default(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
     """A parameter's default: the page's, unless one is preset that the rule allows."""
-    raw = st.session_state[_PRESET].get(name)
+    raw = of_session().preset.get(name)
     if raw is not None:
         with suppress(ValueError):
             if ok(value := parse(raw)):
@@ -67,19 +63,19 @@ def _default(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T],
 
 def is_of_before(name: str) -> bool:
     """Whether a parameter's value is of before Back or Forward, which led to a link that has not been asked for it."""
-    believed: set[str] | None = st.session_state[_BELIEVED]
+    believed = of_session().believed
     return believed is not None and name not in believed
 
 
 def is_chosen(name: str) -> bool:
     """Whether a parameter has a value other than the default that was put there because nobody chose one."""
-    state = st.session_state
-    return name in state and not (name in state[_USUAL] and state[name] == state[_USUAL][name])
+    state, usual = st.session_state, of_session().usual
+    return name in state and not (name in usual and state[name] == usual[name])
 
 
 def is_moved() -> bool:
     """Whether this is the first run of a page, or none before it came to its end."""
-    return bool(st.session_state.get(_PAGE) != page_hash())
+    return of_session().page != page_hash()
 
 
 def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
@@ -91,44 +87,45 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
         parse: reads it from the link; ValueError means it cannot be read.
         ok: the rule. It may depend on other parameters and is asked again in every run.
     """
-    state, default = st.session_state, _default(name, default, parse, ok)
-    declared: dict[str, Any] = state[_DECLARED]
+    state, known, default = st.session_state, of_session(), _default(name, default, parse, ok)
+    is_declared, usual = name in known.declared, known.usual
+    known.declared[name] = default
     if name not in state or is_of_before(name):
-        state[_USUAL].pop(name, None)
-        state[name] = _believe(name, default, parse, ok)
-    elif state[name] != default and (not ok(state[name]) or (name not in declared and not is_chosen(name))):
-        state[name] = default
-    elif name not in declared and is_moved():
-        # Another page's widget of this name is another one to Streamlit, and begins empty unless it is given a value.
-        state[name] = state[name]
-    if state[name] == default:
-        state[_USUAL][name] = default
+        usual.pop(name, None)
+        value = state[name] = _believe(name, default, parse, ok)
+    else:
+        value = state[name]
+        if value != default and (not ok(value) or (not is_declared and not is_chosen(name))):
+            value = state[name] = default
+        elif not is_declared and is_moved():
+            # Another page's widget of this name is another one to Streamlit, and begins empty unless given a value.
+            state[name] = value
+    if value == default:
+        usual[name] = default
     elif is_chosen(name):
-        state[_USUAL].pop(name, None)
-    declared[name] = default
-    value: T = state[name]
+        usual.pop(name, None)
     return value
 
 
 def _believe(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
     """What the link asks for, if it does and the rule allows it."""
-    state = st.session_state
-    if state[_BELIEVED] is not None:
-        state[_BELIEVED].add(name)
-    raw = state[_LINK].pop(name, None)
+    known = of_session()
+    if known.believed is not None:
+        known.believed.add(name)
+    raw = known.link.pop(name, None)
     if raw is None:
         return default
     with suppress(ValueError):
         if ok(value := parse(raw)):
             return value
-    state[_REFUSED].append(name)
+    known.refused.append(name)
     return default
 
 
 def is_known(name: str) -> bool:
     """Whether a parameter has a value already, or the link gives it one, or it is preset."""
-    state = st.session_state
-    return (name in state and not is_of_before(name)) or name in state[_LINK] or name in state[_PRESET]
+    known = of_session()
+    return (name in st.session_state and not is_of_before(name)) or name in known.link or name in known.preset
 
 
 def asked(wanted: str) -> bool:
@@ -137,7 +134,7 @@ def asked(wanted: str) -> bool:
     A parameter is no longer asked for when it has been declared. ``name=value`` is for parameters of earlier versions,
     which nothing declares any more.
     """
-    link: dict[str, str] = st.session_state[_LINK]
+    link = of_session().link
     name, has_value, value = wanted.partition("=")
     if not has_value:
         return name in link
@@ -192,11 +189,11 @@ def numbers(name: str, low: int, high: int) -> list[int]:
 
 def text(name: str, default: str, longest: int) -> str:
     """A text of the visitor's, as typed, in a box of that name; the link carries ``longest`` characters at most."""
-    state = st.session_state
-    state.setdefault(_LONGEST, {})[name] = longest
-    if name not in state and (shown := reconnect.still_shown(name)) is not None:
-        state[_LINK].pop(name, None)
-        state[_DECLARED][name] = default
+    known = of_session()
+    known.longest[name] = longest
+    if name not in st.session_state and (shown := reconnect.still_shown(name)) is not None:
+        known.link.pop(name, None)
+        known.declared[name] = default
         return shown
     return param(name, default, str, lambda _: True)
 
@@ -204,14 +201,14 @@ def text(name: str, default: str, longest: int) -> str:
 def put(name: str, value: Any) -> None:
     """Set a parameter from the page, before its widget is made in this run (or in a callback)."""
     st.session_state[name] = value
-    if (believed := st.session_state.get(_BELIEVED)) is not None:
+    if (believed := of_session().believed) is not None:
         believed.add(name)
 
 
 def choose(name: str, value: Any) -> None:
     """Set a parameter as :func:`put` does, and have it count as chosen even if it has been a default until now."""
     put(name, value)
-    st.session_state[_USUAL].pop(name, None)
+    of_session().usual.pop(name, None)
 
 
 def forget(name: str) -> None:
@@ -221,10 +218,10 @@ def forget(name: str) -> None:
 
 def leave_out(name: str, usual: Any) -> None:
     """Have another value than the default left out of the link; whatever is shown then counts as chosen."""
-    declared = st.session_state[_DECLARED]
-    if declared[name] != usual:
-        declared[name] = usual
-        st.session_state[_USUAL].pop(name, None)
+    known = of_session()
+    if known.declared[name] != usual:
+        known.declared[name] = usual
+        known.usual.pop(name, None)
 
 
 def keep(*names: str) -> None:
@@ -232,12 +229,12 @@ def keep(*names: str) -> None:
 
     What the link asks for is believed when there is a control for it.
     """
-    state = st.session_state
-    state[_KEPT] = names
+    known = of_session()
+    known.kept = names
     hold(*names)
     for name in names:
-        if name in state:
-            state[_DECLARED].setdefault(name, None)
+        if name in st.session_state:
+            known.declared.setdefault(name, None)
 
 
 def hold(*names: str) -> None:
@@ -254,14 +251,14 @@ def hold(*names: str) -> None:
 
 def refused() -> list[str]:
     """Names in the link whose values were not allowed; told once."""
-    names, st.session_state[_REFUSED] = st.session_state[_REFUSED], []
+    known = of_session()
+    names, known.refused = known.refused, []
     return sorted(set(names))
 
 
 def chosen(*names: str) -> dict[str, str]:
     """What a link to another page has to say of these parameters, to take along what was chosen."""
-    state = st.session_state
-    longest: dict[str, int] = state.get(_LONGEST, {})
+    state, longest = st.session_state, of_session().longest
     return {name: _write(state[name])[: longest.get(name)] for name in names if is_chosen(name)}
 
 
@@ -273,18 +270,17 @@ def _write(value: Any) -> str:
 
 def link() -> dict[str, str]:
     """What a link to this picture holds: every declared parameter that was chosen and is not at its default."""
-    state, declared = st.session_state, st.session_state[_DECLARED]
-    longest: dict[str, int] = state.get(_LONGEST, {})
-    changed = [name for name, usual in declared.items() if state[name] != usual and is_chosen(name)]
-    waiting = {name: state[_LINK][name] for name in state[_KEPT] if name in state[_LINK]}
-    return waiting | {name: _write(state[name])[: longest.get(name)] for name in changed}
+    state, known = st.session_state, of_session()
+    changed = [name for name, usual in known.declared.items() if state[name] != usual and is_chosen(name)]
+    waiting = {name: known.link[name] for name in known.kept if name in known.link}
+    return waiting | {name: _write(state[name])[: known.longest.get(name)] for name in changed}
 
 
 def end() -> None:
     """Finish a run: write the state into the address bar."""
-    state, wanted = st.session_state, link()
+    known, wanted = of_session(), link()
     in_address = {name: st.query_params[name] for name in st.query_params}
-    before = state.get(_WRITTEN, wanted)
+    before = wanted if known.written is None else known.written
     place = st.empty()  # there in every run, so that a run without a word to the browser takes nothing from the page
     # The answer to a click of just before "back" may have come after it, and have put its link into this entry; of a
     # page that was opened Streamlit made an entry of its address alone: the link belongs to that one.
@@ -296,4 +292,4 @@ def end() -> None:
     elif not is_moved() and (in_address != wanted or before != wanted):
         st.query_params.from_dict(wanted)
     # A page not opened yet may still want its part of the link the session came with.
-    state[_WRITTEN], state[_PAGE], state[_BELIEVED] = wanted, page_hash(), None
+    known.written, known.page, known.believed = wanted, page_hash(), None

@@ -14,6 +14,7 @@ from viz.frame import choice, compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.head_grid.grid import _take, read_choice
+from viz.frame.parameters import Parameters
 from viz.text import LANGUAGES, sentences
 
 TEXT = examples()[0].text
@@ -115,7 +116,7 @@ def test_a_lock_counts_tokens_in_the_link_and_rows_for_the_page(open_app):
 
 def test_what_is_chosen_becomes_the_page(open_app, monkeypatch):
     choice = {"layer": 5, "head": 11, "query": 4, "key": 2, "temperature": 2.0, "sort": "entropy", "n": 1}
-    state: dict = {"grid": {"choice": choice}}
+    state: dict = {"grid": {"choice": choice}, "_parameters": Parameters()}
     with monkeypatch.context() as patch:
         patch.setattr("viz.frame.head_grid.grid.st.session_state", state)
         _take("grid")

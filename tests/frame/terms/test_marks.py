@@ -102,6 +102,6 @@ def test_what_a_link_says_besides_is_understood(open_app, see):
     wanted = dict(parse_qsl(rest))
     app = open_app(page, section=section, **{"text": "a b c"} | wanted)
     assert not app.exception and not app.info
-    assert set(wanted) <= set(app.session_state["_declared"])
+    assert set(wanted) <= set(app.session_state["_parameters"].declared)
     chosen = {name: app.query_params[name] for name in wanted if name in app.query_params}  # the others are the usual
     assert chosen and chosen.items() <= wanted.items()

@@ -48,7 +48,7 @@ def test_the_view_is_what_the_link_says(looked_at, link, expected):
 
 def test_what_a_link_cannot_mean_is_told_and_not_written_again(looked_at):
     app = looked_at({"present": "yes", "print": "<b>", "theme": "dark"})
-    assert sorted(app.session_state["_refused"]) == ["present", "print"]
+    assert sorted(app.session_state["_parameters"].refused) == ["present", "print"]
     assert {name: app.query_params[name] for name in app.query_params} == {"theme": "dark"}
 
 

@@ -87,8 +87,8 @@ def test_all_that_heads_may_be_asked_for_is_known(open_app):
     asked = {name for each in LINKS if each["page"] == "heads" for name in each["parameters"]}
     for wanted in ({"section": "all", "mask": "dilated"}, {"source": "words", "mask": "both", "lesson": "ten_minutes"}):
         app = open_app("heads", **wanted)
-        asked |= set(app.session_state["_declared"])
-    asked |= set(open_app("heads", mask="painted").session_state["_declared"])
+        asked |= set(app.session_state["_parameters"].declared)
+    asked |= set(open_app("heads", mask="painted").session_state["_parameters"].declared)
     assert {"painted", "pad_left", "gap", "lesson_step", "n_kv_heads"} < asked, "the test sees them"
     assert asked - {"lang", *view.PARAMETERS} <= ASKED, "how it is looked at is no matter of Heads alone"
 

@@ -1,0 +1,51 @@
+"""What a session knows of its parameters beside their values: what the link asked for, and what a run declares."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+_NAME = "_parameters"
+
+
+@dataclass(slots=True)
+class Parameters:
+    """One entry of the session's state for all of it: a run declares twenty parameters, and asks again and again."""
+
+    link: dict[str, str] = field(default_factory=dict)
+    """What the link asks for, by name, of parameters that have not been declared since."""
+    believed: set[str] | None = None
+    """What the link that Back or Forward led to was asked for already; None: there was no such link."""
+    refused: list[str] = field(default_factory=list)
+    """Names in the link whose values were not allowed."""
+    usual: dict[str, Any] = field(default_factory=dict)
+    """Defaults that nobody chose, by name."""
+    longest: dict[str, int] = field(default_factory=dict)
+    """How many characters of a text the link carries at most."""
+    declared: dict[str, Any] = field(default_factory=dict)
+    """Defaults of what this run has declared, by name."""
+    kept: Sequence[str] = ()
+    """What this run has no control of, and its link holds."""
+    preset: Mapping[str, str] = field(default_factory=dict)
+    """The defaults of this run, as a link says them."""
+    page: str | None = None
+    """The page whose run came to its end last."""
+    written: dict[str, str] | None = None
+    """The link that was last written into the address bar."""
+
+
+def exist() -> bool:
+    """Whether this session has had a run."""
+    return _NAME in st.session_state
+
+
+def make() -> None:
+    """For a session's first run."""
+    st.session_state[_NAME] = Parameters()
+
+
+def of_session() -> Parameters:
+    """The session's own."""
+    found: Parameters = st.session_state[_NAME]
+    return found
