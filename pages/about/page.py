@@ -9,6 +9,7 @@ from viz import limits
 from viz.frame import state
 from viz.frame.models_here import models_here
 from viz.frame.page import Page, say_refused
+from viz.frame.show import show_table
 from viz.frame.terms.links import SHARED
 from viz.models.layout import families
 from viz.text import Translate, translator
@@ -48,13 +49,12 @@ def _source(t: Translate) -> None:
 
 def _licences(t: Translate) -> None:
     entries = list(models_here().values())
-    st.dataframe(
+    show_table(
         {
             t("about.model"): [entry.id for entry in entries],
             t("about.model_licence"): [entry.licence or t("about.unknown") for entry in entries],
             t("about.from"): [entry.hub or entry.package or t("about.from_here") for entry in entries],
         },
-        hide_index=True,
     )
     known = families()
     st.caption(t("about.families", n=len(known), families=", ".join(f"`{family}`" for family in known)))

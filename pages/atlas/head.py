@@ -11,6 +11,7 @@ from viz.core.analysis.atlas.scores import REPEATED, SENTENCES
 from viz.core.analysis.atlas.summary import Score
 from viz.frame import state
 from viz.frame.compute import model
+from viz.frame.show import show_table
 from viz.frame.sidebar import file_of
 from viz.frame.terms.marks import say
 from viz.models.tokens import labels
@@ -143,6 +144,6 @@ def _table(context: AtlasContext, section: str, layer: int, head: int) -> None:
         }
         for name, score in context.atlas.scores.items()
     ]
-    st.dataframe(rows, hide_index=True, height="content", key=f"atlas_scores_{section}")
+    show_table(rows, height="content", key=f"atlas_scores_{section}")
     if is_own(context):
         st.caption(t("atlas.own_note"))

@@ -20,6 +20,7 @@ from viz.models.tokens import Tokens, labels
 Flags = Sequence[bool]
 
 
+@kept
 def on_line(source: Source, name: str, layer: int, head: int) -> float:
     """A score of a sentence; NaN where it has nothing to score."""
     seen = read(source)

@@ -10,6 +10,7 @@ from pages.block.side import Side, side_name, torch_name
 from viz.core.analysis.checks import farthest_off, worst
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.show import show_table
 
 
 def draw(context: BlockContext) -> list[Check]:
@@ -20,7 +21,7 @@ def draw(context: BlockContext) -> list[Check]:
         target = context.target if side.code == "dec" else ""
         rows = compute.compared(context.source, target, context.plan, context.mask)
         st.markdown(f"**{side_name(t, side)}**")
-        st.dataframe(table(context, side, rows), hide_index=True, width="stretch")
+        show_table(table(context, side, rows), width="stretch")
         found += _checks(context, side, rows)
         every += rows
     if any(row.torch_layer is None for row in every):

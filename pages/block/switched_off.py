@@ -15,7 +15,7 @@ from viz.figures.palette import BLUE, GREY
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
-from viz.frame.show import show_bars, show_lines
+from viz.frame.show import show_bars, show_lines, show_table
 from viz.frame.terms.marks import say
 from viz.text import paragraph
 
@@ -99,5 +99,5 @@ def _table(context: BlockContext, plans: dict[str, BlockPlan], outcomes: dict[st
             name = t("block.variant_now", name=name)
         numbers = {t(f"block.outcome_{what}"): statistic(value) for what, value in vars(outcomes[code].last).items()}
         rows.append({t("block.variant"): name} | numbers)
-    st.dataframe(rows, hide_index=True, width="stretch")
+    show_table(rows, width="stretch")
     st.caption(t("block.outcome_says"))

@@ -16,6 +16,7 @@ from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
+from viz.frame.show import show_table
 from viz.frame.terms.marks import say
 
 ROW_HEIGHT = 35
@@ -105,7 +106,7 @@ def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
     else:
         say(t("convolution.likeness_none", n=len(rows)))
     height = min(300, ROW_HEIGHT * (len(rows) + 1) + 3)
-    st.dataframe(rows, column_config=_columns(context), hide_index=True, height=height, key="likeness")
+    show_table(rows, column_config=_columns(context), height=height, key="likeness")
     st.caption(t("convolution.likeness_note"))
 
 

@@ -14,7 +14,7 @@ from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
-from viz.frame.show import show_lines
+from viz.frame.show import show_lines, show_table
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -31,7 +31,7 @@ def draw(context: CostContext) -> list[Check]:
     say(t("cost.fixed_says" if fixed else "cost.shared_says"))
     rows = [_row(s, spec) for spec in specs]
     columns = {name: st.column_config.TextColumn(t(f"cost.col_{name}"), pinned=name == "heads") for name in COLUMNS}
-    st.dataframe(rows, hide_index=True, height="content", key="one_or_many", column_config=columns)
+    show_table(rows, height="content", key="one_or_many", column_config=columns)
     st.caption(t("cost.heads_note"))
     return _checks(specs)
 

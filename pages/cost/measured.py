@@ -18,7 +18,7 @@ from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, number
-from viz.frame.show import show_lines
+from viz.frame.show import show_lines, show_table
 from viz.text import Translate
 
 WATCHED_EVERY = 0.5
@@ -128,7 +128,7 @@ def _results(t: Translate, running: Measurement) -> None:
     columns = {
         name: st.column_config.TextColumn(t(f"cost.r_{name}"), help=t(f"cost.r_{name}_help")) for name in rows[0]
     }
-    st.dataframe(rows, hide_index=True, height="content", column_config=columns, key="exponents")
+    show_table(rows, height="content", column_config=columns, key="exponents")
     peaks = growth(
         _peak_lines(t, running.plan, by_layer), size_title=t("cost.n"), value_title=t("cost.mib"), height=300
     )

@@ -13,7 +13,7 @@ from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share, size
-from viz.frame.show import show_lines
+from viz.frame.show import show_lines, show_table
 from viz.frame.terms.marks import say
 from viz.models.presets import Preset, preset, presets
 from viz.text import Translate
@@ -36,7 +36,7 @@ def draw(context: CostContext) -> list[Check]:
         for name in COLUMNS
     }
     rows = [_row(t, preset, n, chosen) for preset in presets()]
-    st.dataframe(rows, hide_index=True, height="content", column_config=columns, key="models")
+    show_table(rows, height="content", column_config=columns, key="models")
     st.caption(t("cost.models_note", n=amount(n)))
     return _checks(preset(chosen), n)
 

@@ -12,6 +12,7 @@ from pages.heads.context import HeadsContext
 from viz.core.analysis.head_statistics import Portrait, baseline, portrait
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.scene import Scene
+from viz.frame.show import show_table
 
 NAMES = 90
 """Pixels of the first column: as wide as the name of the last line, in either language."""
@@ -37,7 +38,7 @@ def draw(context: HeadsContext) -> list[Check]:
         name: st.column_config.NumberColumn(t(f"heads.n_{name}"), help=t(f"heads.n_{name}_help"), format="%.2f")
         for name in names
     }
-    st.dataframe(rows, column_config=columns, hide_index=True, height="content", key="numbers")
+    show_table(rows, column_config=columns, height="content", key="numbers")
     st.caption(t("heads.numbers_note"))
     return [check("heads.check_numbers", _error(scene, heads, even), 1e-5)]
 

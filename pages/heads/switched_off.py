@@ -9,7 +9,7 @@ from viz.core.analysis.checks import largest
 from viz.frame import compute, controls
 from viz.frame.checks import Check, check
 from viz.frame.format import share
-from viz.frame.show import show_bars
+from viz.frame.show import show_bars, show_table
 from viz.frame.terms.marks import say
 
 
@@ -43,14 +43,13 @@ def draw(context: HeadsContext) -> list[Check]:
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
         asked = "predictions" if "decoder" in scene.capture.stacks else "predictions_masked"
         say(t(f"heads.{asked}", token=before.at))
-        st.dataframe(
+        show_table(
             {
                 t("heads.predicted_before"): before.labels,
                 t("heads.p_before"): before.probabilities,
                 t("heads.predicted_now"): now.labels,
                 t("heads.p_now"): now.probabilities,
             },
-            hide_index=True,
         )
     silenced = trace.concat.clone().unflatten(-1, (H, -1))
     silenced[:, off] = 0

@@ -16,6 +16,7 @@ from viz.core.cost.attention import attention_flops
 from viz.frame import specs, state
 from viz.frame.checks import Check, check
 from viz.frame.format import share
+from viz.frame.show import show_table
 
 STRIP = "every_mask"
 
@@ -85,5 +86,5 @@ def _costs(context: MasksContext, allowed: Mapping[str, Tensor]) -> None:
                 t("masks.t_layer"): share(flops.total / whole.total),
             }
         )
-    st.dataframe(rows, hide_index=True)
+    show_table(rows)
     st.caption(t("masks.costs_note"))

@@ -27,6 +27,7 @@ from viz.core.mistakes.masks import (
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number, part, share, span
+from viz.frame.show import show_table
 from viz.frame.specs import Mask
 from viz.frame.terms.marks import say
 
@@ -78,7 +79,7 @@ def empty_row(context: MasksContext) -> list[Check]:
                 t("masks.t_length"): number(length, 3),
             }
         )
-    st.dataframe(table, hide_index=True)
+    show_table(table)
     st.markdown("\n".join(f"- {t(f'masks.way_{name}')}: {t(f'masks.means_{name}')}" for name in WAYS))
     st.caption(
         t("masks.empty_note", own=number(float((context.every_head.weights[context.head, row] @ values).norm()), 3))

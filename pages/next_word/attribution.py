@@ -14,7 +14,7 @@ from viz.core.analysis.attribution import Attribution
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.show import show_bars, show_matrix
+from viz.frame.show import show_bars, show_matrix, show_table
 from viz.frame.sidebar import file_of
 from viz.frame.terms.marks import say
 
@@ -146,7 +146,7 @@ def _list(context: NextWordContext, found: Attribution, ordered: list[Part]) -> 
             }
         )
     with st.expander(t("next_word.all_parts", n=len(rows))):
-        st.dataframe(rows, hide_index=True)
+        show_table(rows)
 
 
 def _in_words(context: NextWordContext, part: Part) -> str:

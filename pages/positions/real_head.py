@@ -22,6 +22,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.positions import own_rows
 from viz.frame.format import part
 from viz.frame.scene import say_error
+from viz.frame.show import show_table
 from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 
@@ -116,7 +117,7 @@ def _maps(context: PositionsContext, found: PreviousTokenHead) -> None:
 
 def _table(context: PositionsContext, means: Mapping[str, float]) -> None:
     t = context.t
-    st.dataframe(
+    show_table(
         [{"case": t(f"positions.case_{case}"), "weight": mean} for case, mean in means.items()],
         column_config={
             "case": st.column_config.TextColumn(t("positions.case")),
@@ -124,6 +125,5 @@ def _table(context: PositionsContext, means: Mapping[str, float]) -> None:
                 t("positions.previous_weight"), format="%.2f", min_value=0, max_value=1
             ),
         },
-        hide_index=True,
         key="evidence",
     )

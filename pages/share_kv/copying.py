@@ -15,6 +15,7 @@ from viz.frame import compute, controls, specs, state
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.scene import say_error
+from viz.frame.show import show_table
 from viz.models.capture import Capture, Head
 from viz.models.trained.twins import GROUPS, REPEATING, Recipe, twin_id, unknown
 from viz.models.trained.twins import words as known_words
@@ -118,7 +119,7 @@ def _expected(
     for name in ("previous", "induction"):
         found = (best[g].get(name) for g in whole)
         table[t(f"share_kv.x_{name}")] = [_written(there) if there else "—" for there in found]
-    st.dataframe(table, hide_index=True)
+    show_table(table)
     st.caption(t("share_kv.expected_note"))
 
 

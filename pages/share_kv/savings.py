@@ -1,6 +1,7 @@
 """What sharing saves in the layer shown: parameters of its matrices, bytes of its cache; for every G."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 import torch
@@ -13,7 +14,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
 from viz.frame.checks import Check, check
 from viz.frame.format import share
-from viz.frame.show import show_bars
+from viz.frame.show import show_bars, show_table
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -48,7 +49,7 @@ def _table(t: Translate, marks: Sequence[str], every: Sequence[AttentionSpec]) -
     """MHA, GQA and MQA of this layer's sizes, a row for each G."""
     counts = [parameters(row) for row in every]
     right, grouped = st.column_config.Column(alignment="right"), st.column_config.NumberColumn(format="localized")
-    table = {
+    table: dict[str, Sequence[Any]] = {
         t("share_kv.t_g"): [f"{mark}G = {row.G} · {row.kind}" for mark, row in zip(marks, every, strict=True)],
         t("share_kv.t_readers"): [row.H // row.G for row in every],
         t("share_kv.t_kv"): [count.w_k + count.w_v for count in counts],
@@ -59,7 +60,7 @@ def _table(t: Translate, marks: Sequence[str], every: Sequence[AttentionSpec]) -
     }
     looks = (st.column_config.Column(), grouped, grouped, grouped, right, grouped, right)
     columns = dict(zip(table, looks, strict=True))
-    st.dataframe(table, hide_index=True, column_config=columns)
+    show_table(table, column_config=columns)
 
 
 def _token_bytes(spec: AttentionSpec) -> int:

@@ -14,7 +14,7 @@ from viz.core.cost.decode_timing import DecodePlan
 from viz.core.variants.kv_sharing import decode_step, divisors
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, number, size
-from viz.frame.show import show_bars
+from viz.frame.show import show_bars, show_table
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
@@ -91,7 +91,7 @@ def _numbers(t: Translate, times: Mapping[int, float]) -> None:
     """The sentence, and a row for each G."""
     say(_found(t, times))
     predicted = predicted_seconds(times)
-    st.dataframe(
+    show_table(
         {
             "G": list(times),
             t("share_kv.read"): [size(PLAN.cache_bytes(g)) for g in times],
@@ -99,7 +99,6 @@ def _numbers(t: Translate, times: Mapping[int, float]) -> None:
             t("share_kv.foretold"): [f"{1000 * seconds:.3f}" for seconds in predicted.values()],
             t("share_kv.rate"): [f"{PLAN.cache_bytes(g) / seconds / 1e9:.1f}" for g, seconds in times.items()],
         },
-        hide_index=True,
     )
     st.caption(t("share_kv.measured_note"))
 

@@ -11,7 +11,7 @@ from pages.share_kv.context import ShareKvContext
 from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
-from viz.frame.show import show_lines
+from viz.frame.show import show_lines, show_table
 from viz.frame.terms.links import link_to
 from viz.frame.terms.marks import say
 from viz.models.trained.twins import GROUPS, POINTS, REPEATING, Recipe, Run, point_id, runs, twin_id
@@ -34,14 +34,13 @@ def draw(context: ShareKvContext) -> list[Check]:
             fig = learning(steps, curves, x_title=t("share_kv.steps"), y_title=title, top=top)
             show_lines(fig, key=f"twins_{what}", alt=t("share_kv.learned_alt", what=title, seeds=seeds))
     st.caption(t("share_kv.learned_note", seeds=seeds, steps=recipe.steps))
-    st.dataframe(
+    show_table(
         {
             "G": list(GROUPS),
             t("share_kv.t_all_model"): [_parameters(g) for g in GROUPS],
             t("share_kv.at_half", steps=half): [_spread(found, half) for found in by_group.values()],
             t("share_kv.at_end", steps=recipe.steps): [_spread(found, recipe.steps) for found in by_group.values()],
         },
-        hide_index=True,
         column_config={t("share_kv.t_all_model"): st.column_config.NumberColumn(format="localized")},
     )
     for g, found in by_group.items():

@@ -1,5 +1,8 @@
 """Layers that share their weights: what it saves, what it does not, and what it does to the tokens."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import streamlit as st
 import torch
 from torch import Tensor
@@ -14,7 +17,7 @@ from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic
-from viz.frame.show import show_bars, show_lines
+from viz.frame.show import show_bars, show_lines, show_table
 from viz.frame.terms.marks import say
 
 
@@ -56,7 +59,7 @@ def _cost_picture(context: StackingContext, found: list[Sharing]) -> None:
 
 def _table(context: StackingContext, found: list[Sharing]) -> None:
     t = context.t
-    columns = {
+    columns: dict[str, Sequence[Any]] = {
         "sets": [_name(context, sharing) for sharing in found],
         "layers": [" ".join(map(str, layers_used(context.depth, sharing.n_sets))) for sharing in found],
         "parameters": [sharing.parameters for sharing in found],
@@ -65,10 +68,9 @@ def _table(context: StackingContext, found: list[Sharing]) -> None:
         "length": [statistic(sharing.similarity.length[-1]) for sharing in found],
     }
     grouped = st.column_config.NumberColumn(format="localized")
-    st.dataframe(
+    show_table(
         {t(f"stacking.layer_sharing.t_{code}"): values for code, values in columns.items()},
         column_config={t(f"stacking.layer_sharing.t_{code}"): grouped for code in ("parameters", "flops")},
-        hide_index=True,
     )
 
 

@@ -1,7 +1,8 @@
 """What sharing a layer's weights costs on a task: small decoders trained for this page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import Any
 
 import streamlit as st
 import torch
@@ -10,7 +11,7 @@ from pages.stacking.context import StackingContext
 from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
-from viz.frame.show import show_lines
+from viz.frame.show import show_lines, show_table
 from viz.frame.terms.marks import say
 from viz.models.trained import twins
 from viz.models.trained.layer_sharing import N_KV_HEADS, STEPS, VARIANTS, Trained, trainings
@@ -51,7 +52,7 @@ def _curves(t: Translate, by_variant: ByVariant) -> None:
 
 
 def _table(t: Translate, by_variant: ByVariant) -> None:
-    columns = {
+    columns: dict[str, Sequence[Any]] = {
         "variant": [t(f"stacking.trained_sharing.name_{code}") for code in by_variant],
         "parameters": [found[0].parameters for found in by_variant.values()],
         "passes": [len(found[0].look.previous) for found in by_variant.values()],
@@ -62,7 +63,7 @@ def _table(t: Translate, by_variant: ByVariant) -> None:
         table[t("stacking.trained_sharing.t_at", n=amount(step))] = spreads
     table[t("stacking.trained_sharing.t_seeds")] = [len(found) for found in by_variant.values()]
     grouped = {t("stacking.trained_sharing.t_parameters"): st.column_config.NumberColumn(format="localized")}
-    st.dataframe(table, column_config=grouped, hide_index=True)
+    show_table(table, column_config=grouped)
 
 
 def _verdict(t: Translate, by_variant: ByVariant) -> None:
@@ -107,7 +108,7 @@ def _passes(context: StackingContext, training: Trained) -> None:
     say(t("stacking.trained_sharing.passes", seed=training.run.seed))
     two_digits = st.column_config.NumberColumn(format="%.2f")
     weights = {name: two_digits for name in columns if name != t("stacking.trained_sharing.head")}
-    st.dataframe(columns, column_config=weights, hide_index=True)
+    show_table(columns, column_config=weights)
     if heads:
         say(t("stacking.trained_sharing.both", heads=context.listed(heads)))
     else:

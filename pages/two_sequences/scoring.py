@@ -20,6 +20,7 @@ from viz.core.variants.scoring import AdditiveWeights, Scoring, scorings
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
+from viz.frame.show import show_table
 from viz.text import Translate
 
 FORMULAS = {
@@ -48,7 +49,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
             st.caption(t("two_sequences.first", n=n))
     rows = [_costs(name, way, scores[name], t) for name, way in ways.items()]
     titles = {key: st.column_config.Column(t(f"two_sequences.column_{key}")) for key in rows[0]}
-    st.dataframe(rows, column_config=titles, hide_index=True, height="content", key="scores")
+    show_table(rows, column_config=titles, height="content", key="scores")
     sizes = {"layer": context.cross.choice.layer, "head": head, "d": q.shape[-1], "a": d_hidden, "Q": len(q)}
     st.caption(t("two_sequences.scores_note", **sizes, K=len(k), scale=number(trace.scale, 3)))
     own_off = (scores["dot"] - trace.scores[head, :n, :n]).abs().max()

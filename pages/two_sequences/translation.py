@@ -13,7 +13,7 @@ from viz.frame.checks import Check, check
 from viz.frame.examples import Example, pairs
 from viz.frame.format import part
 from viz.frame.share.figure_menu import stand_apart
-from viz.frame.show import show_matrix
+from viz.frame.show import show_matrix, show_table
 from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
@@ -134,7 +134,7 @@ def _candidates(context: TwoSequencesContext, writing: Writing) -> None:
     titles |= {f"c{i}": t("two_sequences.runner_up", n=i + 1) for i in range(1, len(rows[0]) - 1)}
     columns = {key: st.column_config.Column(title) for key, title in titles.items()}
     height = min(300, 38 * (len(rows) + 1))
-    st.dataframe(rows, column_config=columns, hide_index=True, height=height, key="candidates")
+    show_table(rows, column_config=columns, height=height, key="candidates")
 
 
 def checks(writing: Writing, in_one_pass: Capture) -> list[Check]:

@@ -17,6 +17,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.scoring import AdditiveWeights, additive, dot
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.show import show_table
 from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
@@ -141,7 +142,7 @@ def _table(context: TwoSequencesContext, shapes: Mapping[str, Sequence[int]]) ->
         for name, code in MEANS.items()
     ]
     titles = {key: st.column_config.Column(t(f"two_sequences.column_{key}")) for key in rows[0]}
-    st.dataframe(rows, column_config=titles, hide_index=True, height="content", key="shapes")
+    show_table(rows, column_config=titles, height="content", key="shapes")
 
 
 def _without_projections(context: TwoSequencesContext, x: Tensor, memory: Tensor) -> None:

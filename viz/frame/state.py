@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.frame import parameters
-from viz.frame.connection import address, reconnect
-from viz.frame.parameters import of_session
+from viz.frame.connection import address, parameters, reconnect
+from viz.frame.connection.parameters import of_session
 from viz.streamlit_internals import is_back_or_forward, page_hash
 
 T = TypeVar("T")
