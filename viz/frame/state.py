@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from viz.frame.connection import address, parameters, reconnect
-from viz.frame.connection.parameters import of_session
+from viz.frame.connection.parameters import Parameters, of_session
 from viz.streamlit_internals import is_back_or_forward, page_hash
 
 T = TypeVar("T")
@@ -50,9 +50,9 @@ def presets() -> Mapping[str, str]:
     return of_session().preset
 
 
-def _default(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
+def _default(known: Parameters, name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
     """A parameter's default: the page's, unless one is preset that the rule allows."""
-    raw = of_session().preset.get(name)
+    raw = known.preset.get(name)
     if raw is not None:
         with suppress(ValueError):
             if ok(value := parse(raw)):
@@ -62,8 +62,7 @@ def _default(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T],
 
 def is_of_before(name: str) -> bool:
     """Whether a parameter's value is of before Back or Forward, which led to a link that has not been asked for it."""
-    believed = of_session().believed
-    return believed is not None and name not in believed
+    return of_session().is_of_before(name)
 
 
 def is_chosen(name: str) -> bool:
@@ -86,12 +85,12 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
         parse: reads it from the link; ValueError means it cannot be read.
         ok: the rule. It may depend on other parameters and is asked again in every run.
     """
-    state, known, default = st.session_state, of_session(), _default(name, default, parse, ok)
-    is_declared, usual = name in known.declared, known.usual
+    state, known = st.session_state, of_session()
+    default, is_declared, usual = _default(known, name, default, parse, ok), name in known.declared, known.usual
     known.declared[name] = default
-    if name not in state or is_of_before(name):
+    if name not in state or known.is_of_before(name):
         usual.pop(name, None)
-        value = state[name] = _believe(name, default, parse, ok)
+        value = state[name] = _believe(known, name, default, parse, ok)
     else:
         value = state[name]
         if value != default and (not ok(value) or (not is_declared and not is_chosen(name))):
@@ -106,9 +105,8 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
     return value
 
 
-def _believe(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
+def _believe(known: Parameters, name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
     """What the link asks for, if it does and the rule allows it."""
-    known = of_session()
     if known.believed is not None:
         known.believed.add(name)
     raw = known.link.pop(name, None)
@@ -124,7 +122,7 @@ def _believe(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T],
 def is_known(name: str) -> bool:
     """Whether a parameter has a value already, or the link gives it one, or it is preset."""
     known = of_session()
-    return (name in st.session_state and not is_of_before(name)) or name in known.link or name in known.preset
+    return (name in st.session_state and not known.is_of_before(name)) or name in known.link or name in known.preset
 
 
 def asked(wanted: str) -> bool:

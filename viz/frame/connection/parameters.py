@@ -34,6 +34,10 @@ class Parameters:
     written: dict[str, str] | None = None
     """The link that was last written into the address bar."""
 
+    def is_of_before(self, name: str) -> bool:
+        """Whether a value is of before Back or Forward, which led to a link that has not been asked for it."""
+        return self.believed is not None and name not in self.believed
+
 
 def exist() -> bool:
     """Whether this session has had a run."""
