@@ -100,3 +100,29 @@ def test_another_patch_looks(visit, how):
     expect(view).to_have_attribute("data-drawn", f"{row}-{column}")
     wait_run(page)  # drawn in the browser first; the link follows the answer
     assert link(page)["patch"] == str(8 * row + column)
+
+
+@pytest.mark.parametrize("viewport", [(1280, 1400), PHONE])
+def test_the_maps_are_one_canvas_and_every_cell_of_each_is_where_its_card_is(visit, viewport):
+    """The more of a row a patch is given, the more opaque its cell; the frame of the patch that looks is left out."""
+    page = visit("convolution", section="vision", patch="19", viewport=viewport)
+    view = page.locator(".patches")
+    expect(view).to_have_attribute("data-drawn", "2-3")
+    assert view.locator("canvas").count() == 2, "the picture, and the maps of all heads"
+    off, drawn = view.evaluate("""(root) => {
+        const { rows, columns, seen, windows, heads } = root.patches.data, canvas = root.querySelector(".maps");
+        const context = canvas.getContext("2d"), outer = canvas.getBoundingClientRect(), n = rows * columns, off = [];
+        heads.forEach((_, i) => root.querySelectorAll(".card")[i].querySelectorAll(".map").forEach((place, side) => {
+            const box = place.getBoundingClientRect(), weights = (side ? windows : seen).subarray(i * n, (i + 1) * n);
+            for (let at = 0; at < n; at++) {
+                if (at === 19) continue;
+                const x = box.left - outer.left + ((at % columns) + 0.5) * box.width / columns;
+                const y = box.top - outer.top + (Math.floor(at / columns) + 0.5) * box.height / rows;
+                const [, , , alpha] = context.getImageData(x * canvas.width / outer.width, y * canvas.height / outer.height, 1, 1).data;
+                off.push(Math.abs(alpha / 255 - Math.sqrt(weights[at])));
+            }
+        }));
+        return [Math.max(...off), off.length];
+    }""")
+    assert drawn == 2 * 12 * 63
+    assert off < 0.02, "within what 256 levels of opacity and 4,096 of weight can say"

@@ -1,5 +1,6 @@
 // A picture cut into patches, and where every head looks from the patch that was clicked: each head beside the quadratic
-// window that comes closest to it. Another patch is chosen by a click or the arrow keys; Python is told.
+// window that comes closest to it. Another patch is chosen by a click or the arrow keys; Python is told. The maps of all
+// heads are one canvas below the cards, as a browser keeps every canvas apart from the rest of its page.
 
 import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
@@ -12,7 +13,7 @@ export default mount((parent) => new PatchHeads(parent), unpack);
 
 class PatchHeads extends LiveView {
   constructor(parent) {
-    super(parent, "patches", "patches");
+    super(parent, "patches", "patches", ({ clientWidth, clientHeight }) => [clientWidth, clientHeight]); // where the cards are
   }
 
   receive(data, setStateValue) {
@@ -23,23 +24,27 @@ class PatchHeads extends LiveView {
   }
 
   #build() {
-    const { words, heads, title } = this.data, kind = JSON.stringify([words, heads.map(({ layer }) => layer)]);
+    const { words, heads, title, rows: down, columns: across } = this.data, kind = JSON.stringify([words, heads.map(({ layer }) => layer)]);
     if (kind !== this.written) {
       this.written = kind;
       this.picture = element("canvas", "whole", { tabindex: "0", role: "application", "aria-label": words.picture_alt });
       this.asks = element("p", "says", { "aria-live": "polite" });
       this.name = element("p", "name");
-      const left = element("div", "left"), right = element("div", "right");
+      this.right = element("div", "right");
+      this.maps = element("canvas", "maps");
+      this.right.append(this.maps);
+      const left = element("div", "left");
       left.append(this.name, this.picture, this.asks);
       const order = [...new Set(heads.map(({ layer }) => layer))];
       const rows = new Map(order.map((layer) => [layer, element("div", "row")]));
       this.cards = heads.map(({ layer }) => this.#card(rows.get(layer)));
-      for (const [layer, row] of rows) right.append(element("p", "layer", {}, fill(words.layer, { layer })), row);
+      for (const [layer, row] of rows) this.right.append(element("p", "layer", {}, fill(words.layer, { layer })), row);
       const body = element("div", "body");
-      body.append(left, right);
+      body.append(left, this.right);
       this.root.replaceChildren(body);
       this.#listen();
     }
+    this.root.style.setProperty("--shape", `${across} / ${down}`);
     this.name.textContent = title;
     heads.forEach(({ name, share, alt }, i) => {
       const { card, says } = this.cards[i];
@@ -50,11 +55,11 @@ class PatchHeads extends LiveView {
 
   #card(row) {
     const card = element("div", "card", { role: "img" }), pair = element("div", "pair"), says = element("p", "caption");
-    const [seen, window] = [element("canvas"), element("canvas")];
-    pair.append(seen, window);
+    const places = [element("div", "map"), element("div", "map")]; // of what it sees, and of its window
+    pair.append(...places);
     card.append(pair, says);
     row.append(card);
-    return { card, seen, window, says };
+    return { card, places, says };
   }
 
   #listen() {
@@ -85,19 +90,23 @@ class PatchHeads extends LiveView {
   }
 
   draw() {
-    const { rows, columns, seen, windows, heads, words, choice: shown } = this.data, [row, column] = this.choice.query, colours = theme(this.root);
-    const canvases = [this.picture, ...this.cards.flatMap((card) => [card.seen, card.window])];
-    for (const canvas of canvases) canvas.style.aspectRatio = `${columns} / ${rows}`;
-    measure(canvases);
-    this.#whole(colours);
+    const { words, choice: shown } = this.data, [row, column] = this.choice.query, colours = theme(this.root);
     this.asks.textContent = fill(words.asks, { row, column });
-    const n = rows * columns, stale = row !== shown.query[0] || column !== shown.query[1]; // until Python answers
-    this.root.classList.toggle("waits", stale);
-    heads.forEach((_, i) => {
-      this.#map(this.cards[i].seen, seen.subarray(i * n, (i + 1) * n), colours);
-      this.#map(this.cards[i].window, windows.subarray(i * n, (i + 1) * n), colours);
-    });
+    this.root.classList.toggle("waits", row !== shown.query[0] || column !== shown.query[1]); // until Python answers
+    measure([this.picture, this.maps]);
+    const places = this.#places();
+    this.#whole(colours);
+    this.#maps(places, colours);
     this.root.dataset.drawn = `${shown.query.join("-")}`;
+  }
+
+  /** Where each head's two maps stand on the canvas, in its own pixels, which differ from the page's where it is enlarged. */
+  #places() {
+    const outer = this.right.getBoundingClientRect(), scale = this.right.clientWidth / outer.width;
+    return this.cards.map(({ places }) => places.map((place) => {
+      const { left, top, width, height } = place.getBoundingClientRect();
+      return [left - outer.left, top - outer.top, width, height].map((side) => Math.round(side * scale)); // sharp edges
+    }));
   }
 
   #whole(colours) {
@@ -114,15 +123,23 @@ class PatchHeads extends LiveView {
     context.strokeRect((column * wide) / columns, (row * high) / rows, wide / columns, high / rows);
   }
 
-  #map(canvas, weights, colours) {
-    const { rows, columns } = this.data, [row, column] = this.data.choice.query;
-    const { context, width, height } = start(canvas, colours);
+  /** The cells of all heads are one bitmap, what is seen on the left and the windows on the right, a head below the other. */
+  #maps(places, colours) {
+    const { rows, columns, seen, windows, heads } = this.data, [row, column] = this.data.choice.query;
+    const cells = image(heads.length * rows, 2 * columns, (at) => {
+      const down = Math.floor(at / (2 * columns)), across = at % (2 * columns), weights = across < columns ? seen : windows;
+      return weightColour(this.table, weights[down * columns + (across % columns)]);
+    });
+    const { context } = start(this.maps, colours);
     context.imageSmoothingEnabled = false;
-    context.drawImage(image(rows, columns, (at) => weightColour(this.table, weights[at])), 0, 0, width, height);
-    context.globalAlpha = 0.35;
-    context.strokeRect(0.5, 0.5, width - 1, height - 1);
-    context.globalAlpha = 1;
-    context.strokeStyle = colours.primary;
-    context.strokeRect((column * width) / columns, (row * height) / rows, width / columns, height / rows);
+    places.forEach((pair, i) => pair.forEach(([left, top, width, height], side) => {
+      context.drawImage(cells, side * columns, i * rows, columns, rows, left, top, width, height);
+      context.globalAlpha = 0.35;
+      context.strokeStyle = colours.text;
+      context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
+      context.globalAlpha = 1;
+      context.strokeStyle = colours.primary;
+      context.strokeRect(left + (column * width) / columns, top + (row * height) / rows, width / columns, height / rows);
+    }));
   }
 }

@@ -4,13 +4,14 @@ import { element } from "./dom.js";
 import { Size } from "./size.js";
 
 export class LiveView {
-  /** `name` is its element's class; at `handle` of that element the browser's tests find it and read the numbers back. */
-  constructor(parent, name, handle) {
+  /** `name` is its element's class; at `handle` of that element the browser's tests find it and read the numbers back. `of` is
+   * the size it depends on: its width, unless told. */
+  constructor(parent, name, handle, of) {
     this.root = element("div", name);
     this.root[handle] = this;
     parent.append(this.root);
     this.sent = 0;
-    this.size = new Size(this.root, () => this.measure());
+    this.size = new Size(this.root, () => this.measure(), of);
   }
 
   close() {
