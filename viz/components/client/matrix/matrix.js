@@ -52,7 +52,7 @@ class Matrix {
   }
 
   receive(data, setStateValue) {
-    const { kind, hues, limit, values, shape, words } = data;
+    const { kind, hues, limit, values, words } = data;
     Object.assign(this, { data, setStateValue, cell: null });
     const table = kind === "signed" ? scoreTable(hues.negative, hues.positive) : weightTable(hues.positive);
     const colour = kind === "signed" ? scoreColour : (table, share) => weightColour(table, Math.min(1, share));
@@ -60,7 +60,7 @@ class Matrix {
       ? Uint32Array.from(data.owners, (head) => rgba(data.head_hues[head % data.head_hues.length], OWNED))
       : Uint32Array.from(values, (value) => (Number.isFinite(value) ? colour(table, value / limit) : 0));
     this.scale = Array.from({ length: 65 }, (_, i) => colour(table, kind === "signed" ? i / 32 - 1 : i / 64));
-    this.bitmap = image(...shape, (at) => this.pixels[at]);
+    this.bitmap = null;
     this.picture.setAttribute("aria-label", words.alt);
     this.picture.classList.toggle("chooses", data.chooses);
     this.size.hold();
@@ -128,8 +128,9 @@ class Matrix {
   }
 
   #cells(context) {
-    const { left, top, w, h, wide, tall } = this.place, columns = this.data.shape[1];
+    const { left, top, w, h, wide, tall } = this.place, { shape } = this.data, columns = shape[1];
     if (Math.min(w, h) < GAPPED) {
+      this.bitmap ??= image(...shape, (at) => this.pixels[at]);
       context.imageSmoothingEnabled = Math.min(w, h) < 1; // more cells than pixels are mixed, not left out
       context.drawImage(this.bitmap, left, top, wide, tall);
       return;
