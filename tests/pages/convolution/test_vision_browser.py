@@ -112,13 +112,14 @@ def test_the_maps_are_one_canvas_and_every_cell_of_each_is_where_its_card_is(vis
     off, drawn = view.evaluate("""(root) => {
         const { rows, columns, seen, windows, heads } = root.patches.data, canvas = root.querySelector(".maps");
         const context = canvas.getContext("2d"), outer = canvas.getBoundingClientRect(), n = rows * columns, off = [];
+        const down = canvas.height / outer.height, across = canvas.width / outer.width;
         heads.forEach((_, i) => root.querySelectorAll(".card")[i].querySelectorAll(".map").forEach((place, side) => {
             const box = place.getBoundingClientRect(), weights = (side ? windows : seen).subarray(i * n, (i + 1) * n);
             for (let at = 0; at < n; at++) {
                 if (at === 19) continue;
                 const x = box.left - outer.left + ((at % columns) + 0.5) * box.width / columns;
                 const y = box.top - outer.top + (Math.floor(at / columns) + 0.5) * box.height / rows;
-                const [, , , alpha] = context.getImageData(x * canvas.width / outer.width, y * canvas.height / outer.height, 1, 1).data;
+                const [, , , alpha] = context.getImageData(x * across, y * down, 1, 1).data;
                 off.push(Math.abs(alpha / 255 - Math.sqrt(weights[at])));
             }
         }));
