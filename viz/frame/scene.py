@@ -148,8 +148,9 @@ def unknown_tokens(t: Translate, model: str, tokens: Tokens) -> None:
 
 def say_unknown(t: Translate, model: str, tokenizer: Any, tokens: Tokens) -> None:
     """The same of a model by its name and its tokenizer."""
-    if tokenizer.unk_token_id is None or spells_bytes(tokenizer):
+    unknown = tokenizer.unk_token_id  # asked for once: it is looked up among all marks each time
+    if unknown is None or spells_bytes(tokenizer):
         return  # what is called unknown by a tokenizer that knows every byte is another mark's token
     read = zip(tokens.ids, tokens.special, strict=True)
-    if n := sum(token == tokenizer.unk_token_id and not special for token, special in read):
+    if n := sum(token == unknown and not special for token, special in read):
         st.warning(t("note.unknown", model=_plain(model), n=n, all=len(tokens.ids), token=tokenizer.unk_token))
