@@ -13,7 +13,7 @@ from pages.step_by_step.own_numbers.numbers import Numbers, from_code, is_code, 
 from pages.step_by_step.three_words import Speaks
 from viz.core.analysis.puzzles import Verdict, cancels, copies_previous, looks_at
 from viz.core.heads import MultiHeadTrace
-from viz.frame import compute, controls, state
+from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.terms.marks import say
@@ -72,13 +72,6 @@ def verdict(name: str, trace: MultiHeadTrace) -> Verdict:
     return measures[name]()
 
 
-@compute.kept
-def is_solved(name: str, code: str) -> bool:
-    """Whether these numbers solve the puzzle; of all three it is asked with every change of one."""
-    numbers = from_code(code)
-    return verdict(name, OwnExample(words=("",) * numbers.n, numbers=numbers).trace).is_solved
-
-
 def draw(context: Speaks) -> list[Check]:
     """Which puzzle, what it asks for, the verdict, the numbers; a hint and a solution for who wants them."""
     t = context.t
@@ -117,7 +110,7 @@ def sentence(t: Translate, name: str, found: Verdict, words: tuple[str, ...]) ->
 
 def _progress(t: Translate) -> None:
     """How many are solved, and which."""
-    solved = [_title(t, name) for name in PUZZLES if is_solved(name, st.session_state[f"puzzle_{name}"])]
+    solved = [_title(t, name) for name in PUZZLES if verdict(name, _example(t, name).trace).is_solved]
     if solved:
         names = t("step_by_step.puzzles.between").join(solved)
         st.caption(t("step_by_step.puzzles.progress", n=len(solved), all=len(PUZZLES), names=names), width="content")

@@ -127,3 +127,17 @@ def test_the_maps_are_one_canvas_and_every_cell_of_each_is_where_its_card_is(vis
     }""")
     assert drawn == 2 * 12 * 63
     assert off < 0.02, "within what 256 levels of opacity and 4,096 of weight can say"
+
+
+def test_on_paper_the_maps_are_drawn_where_their_cards_stand_there(visit):
+    page = visit("convolution", section="vision", viewport=(1280, 1400))
+    view = page.locator(".patches")
+    expect(view).to_have_attribute("data-drawn", "4-4")
+    view.evaluate("""(root) => {
+        const draw = root.patches.draw.bind(root.patches);
+        window.widths = [root.clientWidth];
+        root.patches.draw = () => { draw(); window.widths.push(root.clientWidth); };
+    }""")
+    page.pdf(format="A4")
+    seen, on_paper, again = page.evaluate("() => window.widths")
+    assert on_paper < seen == again

@@ -14,6 +14,13 @@ export default mount((parent) => new PatchHeads(parent), unpack);
 class PatchHeads extends LiveView {
   constructor(parent) {
     super(parent, "patches", "patches", ({ clientWidth, clientHeight }) => [clientWidth, clientHeight]); // where the cards are
+    this.paper = matchMedia("print"); // on paper they stand elsewhere, which no observer of sizes is told
+    this.paper.addEventListener("change", (this.print = () => this.draw()));
+  }
+
+  close() {
+    this.paper.removeEventListener("change", this.print);
+    super.close();
   }
 
   receive(data, setStateValue) {
