@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.browser.drive import open_chip, wait_run
-from viz.host.first_paint import AT_ONCE
+from viz.host.first_paint import AT_ONCE, COME
 from viz.streamlit_internals.static import SENDS, STATIC
 from viz.text import translator
 
@@ -54,6 +54,48 @@ def test_no_other_timer_is_changed(new_page):
 def test_streamlit_still_sends_by_that_name():
     code = "".join(file.read_text("utf8") for file in (STATIC / "static" / "js").glob("index.*.js"))
     assert f"setTimeout(()=>{{this.{SENDS}(" in code
+
+
+def test_a_module_that_has_come_is_said_to_be_loaded_at_once_and_no_other(new_page):
+    page = new_page(fresh=True)
+    page.evaluate(COME.removesuffix(";"))
+    told = page.evaluate("""async () => {
+      const address = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+      const ask = async (src, type) => {
+        const script = Object.assign(document.createElement("script"), { src, type }), order = [];
+        for (const event of ["load", "error"]) script.addEventListener(event, () => order.push(event));
+        document.head.append(script);
+        await null;
+        order.push("asked");
+        await new Promise((done) => setTimeout(done, 300));
+        return order.slice(0, 2);
+      };
+      const module = address("window.runs = (window.runs ?? 0) + 1"), missing = "/nowhere.js";
+      const told = [], asked = [module, module, address("0"), missing, missing].map((src) => [src, "module"]);
+      for (const [src, type] of [...asked, [module, ""], [module, ""]]) told.push((await ask(src, type)).join());
+      return [told, window.runs];
+    }""")
+    first, again, failed = "asked,load", "load,asked", "asked,error"
+    assert told == [[first, again, first, failed, failed, first, first], 3]
+
+
+def test_a_view_that_has_come_is_drawn_as_soon_as_its_place_is_there(visit):
+    page, t = visit("masks"), translator("en")
+    navigation = page.get_by_test_id("stSidebarNav")
+    for name in ("cost", "masks"):
+        navigation.get_by_text(t(f"{name}.title"), exact=True).click()
+        wait_run(page)
+    page.evaluate("""() => {
+      window.order = [];
+      new MutationObserver((changes) => {
+        for (const script of changes.flatMap(({ addedNodes }) => [...addedNodes]))
+          script.addEventListener("load", ({ isTrusted }) => isTrusted && order.push("loaded"));
+      }).observe(document.head, { childList: true });
+      addEventListener("headlight-view", () => order.push("there"), { capture: true });
+    }""")
+    navigation.get_by_text(t("cost.title"), exact=True).click()
+    page.wait_for_function("order.includes('there') && order.includes('loaded')")
+    assert page.evaluate("order[0]") == "there", "before the browser says so itself"
 
 
 @pytest.mark.parametrize("link", [{}, {"present": 1}])

@@ -236,9 +236,9 @@ def test_a_long_text_is_pooled_in_the_wall_and_whole_in_the_large_map(see):
     assert_close(values(grid).view(n, n), weights[37], atol=1e-6, rtol=1e-5)
     # What is painted, opacity the root of the weight: a cell of a strong weight in the smallest picture
     alpha = grid.evaluate(
-        """(root) => { const canvas = root.headGrid.thumbs.buttons[2].map;
-            const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-            return {wide: canvas.width, alpha: Array.from(data.filter((_, i) => i % 4 === 3))}; }"""
+        """(root) => { const { canvas, columns, rows } = root.headGrid.thumbs.sheet;
+            const data = canvas.getContext('2d').getImageData(2 * columns, 0, columns, rows).data;
+            return {wide: columns, alpha: Array.from(data.filter((_, i) => i % 4 === 3))}; }"""
     )
     painted = torch.tensor(alpha["alpha"]).view(-1, alpha["wide"]) / 255
     shown = max_pool2d(pooled[2:3], -(-pooled.shape[-1] // alpha["wide"]), ceil_mode=True)[0]
@@ -254,14 +254,15 @@ def test_every_map_is_drawn_in_its_place_on_one_canvas(see):
     grid = grid_of(see())
     assert grid.locator(".wall canvas").count() == 2, "all maps, and what is lit in them"
     read = """(root, index) => {
-        const { buttons, maps } = root.headGrid.thumbs, { map } = buttons[index], scale = devicePixelRatio;
-        const of = map.getContext("2d").getImageData(0, 0, map.width, map.height).data, found = [];
+        const { buttons, maps, sheet } = root.headGrid.thumbs, { canvas, across, rows, columns } = sheet;
+        const [left, top] = [(index % across) * columns, Math.floor(index / across) * rows], scale = devicePixelRatio;
+        const of = canvas.getContext("2d").getImageData(left, top, columns, rows).data, found = [];
         const box = buttons[index].getBoundingClientRect(), all = maps.getBoundingClientRect();
         const drawn = maps.getContext("2d");
-        for (let row = 0; row < map.height; row++) for (let column = 0; column < map.width; column++) {
-            const x = box.left - all.left + ((column + 0.5) / map.width) * box.width;
-            const y = box.top - all.top + ((row + 0.5) / map.height) * box.height;
-            const [wanted, pixel] = [4 * (row * map.width + column), drawn.getImageData(x * scale, y * scale, 1, 1)];
+        for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) {
+            const x = box.left - all.left + ((column + 0.5) / columns) * box.width;
+            const y = box.top - all.top + ((row + 0.5) / rows) * box.height;
+            const [wanted, pixel] = [4 * (row * columns + column), drawn.getImageData(x * scale, y * scale, 1, 1)];
             found.push([of[wanted + 3], pixel.data[3]]);
         }
         return found;

@@ -55,11 +55,11 @@ def client(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests run the views themselves")
-def test_joined_modules_keep_their_names_apart_and_the_style_is_put_on(client, tmp_path):
+def test_joined_modules_keep_their_names_apart_and_the_style_is_put_on_in_a_root_of_their_own(client, tmp_path):
     run = """
         globalThis.CSSStyleSheet = class { replaceSync(css) { this.css = css; } };
-        const { default: view } = await import("./toy.mjs"), root = {};
-        const parentElement = { getRootNode: () => root };
+        const { default: view } = await import("./toy.mjs"), root = { getRootNode: () => root };
+        const parentElement = { attachShadow() { this.shadowRoot = this.shadowRoot ? null : root; return root; } };
         const said = [view({ data: 11, parentElement }), view({ data: [13], parentElement })];
         console.log(JSON.stringify([...said, root.adoptedStyleSheets.map((sheet) => sheet.css)]));
     """

@@ -33,6 +33,15 @@ const $dressed = (sent) => {{
 """
 """Streamlit would send a component's style with every change of its data; ``mount`` says why data is in a list."""
 
+_IN_ITS_OWN = """
+export default (sent) => {
+  const own = sent.parentElement;
+  return $dressed({ ...sent, parentElement: own.shadowRoot ?? own.attachShadow({ mode: "open" }) });
+};
+"""
+"""Our style is ours, the page's is its own. Streamlit sees to that, too (``isolate_styles``), but draws all of its page
+once more before it calls the code."""
+
 PRINTED = """@media print { @container style(--page-ink: #fff) {
   * { color: #000 !important; }
   :not([style*="background"]) { background-color: transparent !important; }
@@ -140,7 +149,7 @@ def dressed(view: str) -> str:
 @cache
 def bundle(view: str) -> tuple[str, bytes]:
     """A view's file, as Streamlit is handed it: its name, and what is in it."""
-    content = (dressed(view) + "export default $dressed;\n").encode()
+    content = (dressed(view) + _IN_ITS_OWN).encode()
     return f"{Path(view).name}-{hashlib.blake2b(content, digest_size=8).hexdigest()}.js", content
 
 

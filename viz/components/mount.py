@@ -20,7 +20,7 @@ PACKAGE = "headlight"
 
 @cache
 def _component(name: str, file: str) -> Callable[..., Any]:
-    return st.components.v2.component(f"{PACKAGE}.{name}", js=file)
+    return st.components.v2.component(f"{PACKAGE}.{name}", js=file, isolate_styles=False)
 
 
 def address(view: str) -> str:

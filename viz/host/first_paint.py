@@ -29,13 +29,16 @@ TOGETHER = f"({(_HERE / 'together.js').read_text('utf8')})({[[*end] for end in R
 """Has the browser take what comes together in one go."""
 AT_ONCE = f"({(_HERE / 'at_once.js').read_text('utf8')})({json.dumps(SENDS)});"
 """Has the browser send what a visitor changes before it draws."""
+COME = f"({(_HERE / 'come.js').read_text('utf8')})();"
+"""Has a view whose code is there drawn as soon as its place is."""
 
 CONNECT = f"""window.__streamlit = {{
   BACKEND_BASE_URL: new URL(".", location.href).href,
   HOST_CONFIG: {{ allowedOrigins: [location.origin], useExternalAuthToken: false }},
 }};
 {TOGETHER}
-{AT_ONCE}"""
+{AT_ONCE}
+{COME}"""
 """Told where the server is, and that no other site's page may direct it, Streamlit's page connects at once. Left to
 itself it asks for both before, and on every page but the first it asks in a wrong place before that."""
 

@@ -32,7 +32,7 @@ function tableOf(table) {
 
 /** A picture of the app, by the place it has on the page: what is seen of it, and its numbers. */
 function figureOf(place, { facts, apart }) {
-  const chart = place.querySelector(".stPlotlyChart"), view = place.querySelector("[data-testid=stBidiComponentIsolated]")?.shadowRoot?.view;
+  const chart = place.querySelector(".stPlotlyChart"), view = place.querySelector("[data-testid=stBidiComponentRegular]")?.shadowRoot?.view;
   const section = place.closest('[class*="st-key-section_"]'), key = /st-key-(\S+)/.exec(place.className)?.[1] ?? "picture";
   const title = (section?.querySelector("h2") ?? document.querySelector(".stMain h1"))?.textContent.trim() ?? document.title;
   const alt = chart?.getAttribute("aria-label") ?? view?.data?.words?.alt ?? "";

@@ -2,12 +2,11 @@
 
 import { element } from "../lib/dom.js";
 
-const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentIsolated])", PLACE = "[data-testid=stElementContainer]";
+const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular])", PLACE = "[data-testid=stElementContainer]";
 
 export class Figures {
   constructor() {
     this.host = element("div"); // the menu is shown from here, above everything
-    this.host.attachShadow({ mode: "open" });
   }
 
   close() {
@@ -36,7 +35,7 @@ export class Figures {
   async #open(button, place) {
     const { default: open } = await import(new URL(this.said.menu, location.href).href);
     document.body.append(this.host);
-    open({ data: { ...this.said, button, place }, parentElement: this.host.shadowRoot });
+    open({ data: { ...this.said, button, place }, parentElement: this.host });
   }
 }
 

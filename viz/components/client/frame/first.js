@@ -31,13 +31,13 @@ class First {
     const loaded = await Promise.all(parts.map(({ address }) => import(new URL(address, document.baseURI).href)));
     if (!this.place.isConnected) return;
     for (const [at, { place, data, bytes }] of parts.entries()) {
-      const host = this.place.querySelector(`[data-view="${place}"]`), parentElement = document.createElement("div");
-      host.attachShadow({ mode: "open" }).append(parentElement);
+      const parentElement = this.place.querySelector(`[data-view="${place}"]`);
       const given = bytes ? Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0)) : data;
       const told = {}; // what it would tell Python waits for the page's own view
       const setStateValue = (name, value) => (told[name] = value);
       this.closing.push(loaded[at].default({ data: given, parentElement, setStateValue }));
-      if (parentElement.view) this.views.push(Object.assign(parentElement.view, { told }));
+      const { view } = parentElement.shadowRoot;
+      if (view) this.views.push(Object.assign(view, { told }));
     }
   }
 

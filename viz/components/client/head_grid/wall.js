@@ -2,6 +2,7 @@
 // canvas apart from the rest of its page, and puts all of them together again for every frame. Pointing at a map lights the
 // same pair in all of them, on one canvas over them.
 
+import { image } from "../lib/canvas.js";
 import { css, scoreColour, weightColour } from "../lib/colour.js";
 import { farness, MASKED, NOWHERE, ordered, poolMax, wallValue } from "../lib/numbers.js";
 import { element, fill } from "../lib/dom.js";
@@ -57,7 +58,7 @@ export class Wall {
       const layer = Math.floor(index / wall.n_heads), head = index % wall.n_heads;
       if (!sorted && head === 0) table.append(element("span", "name", {}, String(layer)));
       const button = element("button", "thumb", { type: "button", tabindex: "-1" });
-      Object.assign(button, { index, layer, head, map: element("canvas") });
+      Object.assign(button, { index, layer, head });
       button.setAttribute("aria-label", fill(words.layer_head, { layer, head }) + (sorted ? ` ${format(number)}` : ""));
       const item = element("div", "item");
       item.append(button);
@@ -91,30 +92,33 @@ export class Wall {
     const { maps, places } = this, context = maps.getContext("2d");
     context.clearRect(0, 0, maps.width, maps.height);
     context.imageSmoothingEnabled = false;
-    this.buttons.forEach(({ map, classList }, i) => {
+    const { canvas, across, rows, columns } = this.sheet;
+    this.buttons.forEach(({ classList }, i) => {
       context.globalAlpha = classList.contains("off") ? OFF : 1;
-      context.drawImage(map, ...places[i]);
+      context.drawImage(canvas, (i % across) * columns, Math.floor(i / across) * rows, columns, rows, ...places[i]);
     });
   }
 
+  /** All maps beside each other, one pixel a cell, as one picture: to make a canvas for each is dear. */
   #paint(wall, palette) {
     const size = wall.rows * wall.columns;
     const factor = Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio)));
     const changes = wall.what === "difference", skip = changes ? NOWHERE : wall.what === "scores" ? MASKED : undefined;
     const limit = wall.what === "scores" ? scoreLimit(wall) : 1;
-    for (const { index, map } of this.buttons) {
-      let values = wall.values.subarray(index * size, (index + 1) * size), rows = wall.rows, columns = wall.columns;
-      if (factor > 1) ({ values, rows, columns } = poolMax(values, rows, columns, factor, skip, changes ? farness : undefined));
-      [map.width, map.height] = [columns, rows];
-      const context = map.getContext("2d"), image = context.createImageData(columns, rows);
-      const pixels = new Uint32Array(image.data.buffer);
-      for (let at = 0; at < pixels.length; at++) {
-        const value = wallValue(wall, index, values[at]);
-        if (wall.what === "weights") pixels[at] = weightColour(palette.weights, value);
-        else pixels[at] = value === -Infinity ? palette.masked : scoreColour(palette.scores, value / limit);
-      }
-      context.putImageData(image, 0, 0);
-    }
+    const maps = this.buttons.map(({ index }) => {
+      const values = wall.values.subarray(index * size, (index + 1) * size), of = { index, values };
+      return factor > 1 ? { ...of, ...poolMax(values, wall.rows, wall.columns, factor, skip, changes ? farness : undefined) } : of;
+    });
+    const [rows, columns] = [wall.rows, wall.columns].map((side) => Math.ceil(side / Math.max(1, factor)));
+    const across = wall.n_heads, wide = across * columns;
+    const canvas = image(Math.ceil(maps.length / across) * rows, wide, (at) => {
+      const x = at % wide, y = (at - x) / wide, map = maps[Math.floor(y / rows) * across + Math.floor(x / columns)];
+      if (!map) return 0; // the last row is not full
+      const value = wallValue(wall, map.index, map.values[(y % rows) * columns + (x % columns)]);
+      if (wall.what === "weights") return weightColour(palette.weights, value);
+      return value === -Infinity ? palette.masked : scoreColour(palette.scores, value / limit);
+    });
+    this.sheet = { canvas, across, rows, columns };
   }
 
   /** Light a pair in every map; either may be null. Fractions, so that pooled maps light the right block. */
