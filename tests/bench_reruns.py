@@ -39,7 +39,7 @@ WATCH = """() => {
         };
     }
     addEventListener('headlight-view', (event) => {
-        if (event.composedPath()[0].view.asTables) setTimeout(() => last.picture ||= performance.now());
+        if (event.composedPath()[0].view.asTables) queueMicrotask(() => last.picture ||= performance.now());
     }, { capture: true });
     for (const name of ['keydown', 'click'])
         addEventListener(name, (event) => { last = { begin: event.timeStamp }; }, { capture: true });

@@ -58,8 +58,10 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
             more.append(t("atlas.on_text", value=says(name, found), even=says(name, spread)))
     say(paragraph(*more))
     _texts(context, section, name, place)
-    with st.expander(t("atlas.all_scores", layer=layer, head=head)):
-        _table(context, section, layer, head)
+    table = st.expander(t("atlas.all_scores", layer=layer, head=head), key=f"_atlas_all_{section}", on_change="rerun")
+    if table.open:
+        with table:
+            _table(context, section, layer, head)
 
 
 def _labels(context: AtlasContext, layer: int, head: int) -> list[str]:
@@ -83,7 +85,8 @@ def _texts(context: AtlasContext, section: str, name: str, place: tuple[int, int
         ("low", t("atlas.against") if contradicts else t("atlas.least"), score.low, score.low_values),
     )
     for code, title, texts, values in groups:
-        st.markdown(f"**{title}**")
+        says_how = code == "high" and _opens(name)
+        st.markdown(f"**{title}** · {t('atlas.each_opens')}" if says_how else f"**{title}**")
         for at, (number, value) in enumerate(
             zip(texts[:, layer, head].tolist(), values[:, layer, head].tolist(), strict=True)
         ):
@@ -91,19 +94,20 @@ def _texts(context: AtlasContext, section: str, name: str, place: tuple[int, int
                 _text(context, name, place, number, value, key=f"{section}_{code}_{at}")
 
 
+def _opens(name: str) -> bool:
+    """Whether the texts of a score are sentences, which Heads can show; others are random tokens, or one word."""
+    return name not in (*REPEATED, "copying")
+
+
 def _text(context: AtlasContext, name: str, place: tuple[int, int], number: int, value: float, *, key: str) -> None:
     """A text with its value; a sentence opens on Heads."""
-    t, opens = context.t, name not in (*REPEATED, "copying")
-    shown = written(context, name, number)
+    t, shown = context.t, written(context, name, number)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"atlas_{key}"):
-        if not opens:
+        if not _opens(name):
             st.text(f"{says(name, value)} · {shown}")
             return
         label = t("atlas.open", value=says(name, value))
-        about = t("atlas.open_help")
-        if st.button(
-            label, key=f"atlas_open_{key}", on_click=_go, args=(context.source.model, shown, place), help=about
-        ):
+        if st.button(label, key=f"atlas_open_{key}", on_click=_go, args=(context.source.model, shown, place)):
             st.switch_page(file_of("heads"))
         st.text(shown, width="stretch")
 

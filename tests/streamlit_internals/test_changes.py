@@ -36,6 +36,7 @@ class Node:
     def shown(self) -> Any:
         if self.inside is None:
             return self.said
+        assert not self.inside or any(node.said != NOTHING for node in self.inside), "it would take room"
         return self.said, [node.shown() for node in self.inside if node.said != NOTHING]
 
 
@@ -60,14 +61,21 @@ class Browser:
     reported: set[str] = field(default_factory=set)
     """The controls whose values go to the server with every change."""
     is_running: bool = False
+    timed: set[str] = field(default_factory=set)
+    """The parts that are drawn again by themselves."""
 
     def take(self, message: ForwardMsg) -> None:
         self.messages += 1
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self.run, self.parts = message.metadata.run.script_run_id, [*message.metadata.run.fragment_ids]
-            if self.page != message.new_session.page_script_hash:
-                self.page, self.root = message.new_session.page_script_hash, _page()
+            if not self.parts:
+                self.page = message.new_session.page_script_hash
+                self.timed.clear()
+        elif kind == "navigation":
+            self.page = message.navigation.page_script_hash
+        elif kind == "auto_rerun":
+            self.timed.add(message.auto_rerun.fragment_id)
         elif kind == "page_config_changed":
             self.settings["title"] = message.page_config_changed.title or self.settings.get("title", "")
             self.settings["icon"] = message.page_config_changed.favicon or self.settings.get("icon", "")
@@ -80,7 +88,9 @@ class Browser:
                 self.retained.clear()
             if message.script_finished == FINISHED:
                 self.reported &= set(self._controls(self.root))
-        elif kind in ("script_finished", "stop_auto_rerun"):
+        elif kind == "stop_auto_rerun":
+            self.timed -= {*message.stop_auto_rerun.fragment_ids}
+        elif kind == "script_finished":
             pass
         else:
             self._put(message)
@@ -149,6 +159,20 @@ def title(text: str) -> ForwardMsg:
     return message
 
 
+def navigation(page: str) -> ForwardMsg:
+    message = ForwardMsg()
+    message.navigation.page_script_hash = page
+    populate_hash_if_needed(message)
+    return message
+
+
+def timer(part: str) -> ForwardMsg:
+    message = ForwardMsg()
+    message.auto_rerun.fragment_id = part
+    populate_hash_if_needed(message)
+    return message
+
+
 def element(place: list[int], text: str, *, forced: bool = False) -> ForwardMsg:
     message = ForwardMsg()
     if text in KEYS:
@@ -209,7 +233,9 @@ def test_a_browser_that_is_told_the_changes_shows_what_one_shows_that_is_told_al
     known: set[str] = set()
     for run in range(60):
         page = changed(page, draw) or ["a"]
-        messages = [title("a title"), title(draw.choice("aaab")), *drawn(page)]
+        path = draw.choice(["a page"] * 3 + ["another"])
+        timers = [timer(part) for part in ("measured", f"of {path}") if part != "measured" or draw.random() < 0.3]
+        messages = [title("a title"), navigation(path), title(draw.choice("aaab")), *drawn(page), *timers]
         messages = [create_reference_msg(each) if each.hash in known else each for each in messages]
         is_early = draw.random() < 0.15
         if is_early:
@@ -219,7 +245,7 @@ def test_a_browser_that_is_told_the_changes_shows_what_one_shows_that_is_told_al
                 each.metadata.cacheable = True
                 known.add(each.hash)
         for message in (
-            begin(run, draw.choice(["a page"] * 9 + ["another"])),
+            begin(run, path),
             status(is_running=True),
             *messages,
             end(run, EARLY if is_early else FINISHED),
@@ -231,6 +257,7 @@ def test_a_browser_that_is_told_the_changes_shows_what_one_shows_that_is_told_al
         if not is_early:
             assert (ours.root.shown(), ours.settings) == (theirs.root.shown(), theirs.settings)
             assert ours.reported == theirs.reported and not ours.is_running
+            assert (ours.page, ours.timed) == (theirs.page, theirs.timed)
             assert not ours.retained
     assert ours.messages < theirs.messages
 
@@ -347,6 +374,48 @@ def test_after_a_run_of_a_fragment_and_after_an_error_a_page_is_told_as_a_whole(
         assert [told(held, *page) for _ in range(2)] == [ALL, CHANGES]
         assert sum(len(held.to_send(message)) for message in interruption) == len(interruption), "as Streamlit tells it"
         assert [told(held, *page) for _ in range(2)] == [ALL, CHANGES]
+
+
+def test_another_page_is_told_by_what_changes_unless_it_takes_long():
+    held, there = Held(), [element([0, 0], "a"), timer("of a page")]
+    assert told(held, *there) == ALL
+    run = [begin(2, "another"), navigation("another"), element([0, 0], "a"), element([0, 1], "b"), timer("of another")]
+    sent = [each for message in (*run, end(2)) for each in held.to_send(message, is_over=True)]
+    kinds = ["new_session", "navigation", "delta", "stop_auto_rerun", "auto_rerun", "script_finished"]
+    assert [each.WhichOneof("type") for each in sent] == kinds
+    assert sent[0].metadata.run.fragment_ids[:] == ["changes"]
+    assert sent[3].stop_auto_rerun.fragment_ids[:] == ["of a page"]
+    long = [each for message in (begin(3), navigation("a page"), *there, end(3)) for each in held.to_send(message)]
+    assert [each.WhichOneof("type") for each in long] == [
+        "new_session",
+        "navigation",
+        "delta",
+        "auto_rerun",
+        "script_finished",
+    ]
+    assert not long[0].metadata.run.fragment_ids, "so that what is there is marked as out of date"
+
+
+def test_what_goes_with_a_page_leaves_its_place():
+    held, first = Held(), begin(1)
+    first.new_session.main_script_hash = "the script"
+    for message in (first, element([0, 0], "a"), element([0, 1], "b"), end(1)):
+        held.to_send(message)
+    second = begin(2, "another")
+    second.new_session.main_script_hash = "the script"
+    sent = [each for message in (second, element([0, 0], "a"), end(2)) for each in held.to_send(message, is_over=True)]
+    (nothing,) = [each for each in sent if each.delta.new_element.HasField("empty")]
+    assert (nothing.metadata.delta_path[:], nothing.metadata.active_script_hash) == ([0, 1], "the script")
+
+
+def test_a_control_that_says_what_it_is_to_say_is_not_set():
+    held, page = Held(), [element([0, 0], "a", forced=True)]
+    asked = ClientState()
+    asked.widget_states.widgets.add(id="slider").double_array_value.data[:] = []
+    held.note_request(asked)
+    sent = [each for message in (begin(1), *page, end(1)) for each in held.to_send(message)]
+    assert [each.delta.new_element.slider.set_value for each in sent if each.HasField("delta")] == [False]
+    assert told(held, *page) == CHANGES
 
 
 def test_a_link_leads_to_the_page_that_its_path_names():

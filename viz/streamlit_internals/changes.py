@@ -2,8 +2,9 @@
 
 Streamlit sends every element in every run of the script, about sixty messages for a slider that changes one picture,
 and the browser goes through its whole page at each. It knows runs that tell a part of the page, too, and leave the
-rest as it is (a fragment's). So a run that leads to the page that is there already is told as such a run, without
-what the browser holds. The script runs as ever. Of a run that tells a part, Streamlit's page takes nothing away: so
+rest as it is (a fragment's). So a run is told as such a run, without what the browser holds; also one that leads to
+another page, if it is over by now. If it is not, the page that is there has to be marked as out of date meanwhile, and
+so it is told as a whole. The script runs as ever. Of a run that tells a part, Streamlit's page takes nothing away: so
 in the end nothing (``st.empty``) is told in the place of what is gone; a control that is gone is forgotten with it, as
 at the end of every run. Settings that are gone cannot be told: then the run is told once more, as a whole. A run that
 tells changes goes under the name of the last whole run: beside what comes in the place of another run's element the
@@ -13,18 +14,24 @@ That a run begins, that it is under way and that it is over has the browser go t
 out where it says nothing new: the run before was told in the same way; it is over by now; no control is gone.
 """
 
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
+from streamlit.proto.AutoRerun_pb2 import StopAutoRerun
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 from streamlit.runtime.session_manager import ActiveSessionInfo
+
+from viz.streamlit_internals.reported import without_what_is_said
 
 Place = tuple[int, ...]
 
@@ -57,12 +64,14 @@ class Held:
     def __init__(self) -> None:
         self._page: str | None = None  # unknown, until a whole run has come to its end
         self._asked = ""
+        self._script = ""  # what draws every page; what another script has drawn goes with its page
         self._tells: str = ""  # "whole", "changes" or, of a real fragment or before any run, ""
         self._places: dict[Place, _There] = {}
-        self._settings: list[str] = []
+        self._settings: dict[str, list[str]] = {kind: [] for kind in _SETTINGS}
         self._kept_bytes = 0
         self._large: dict[str, tuple[str, str | None]] = {}  # the control, and what is set, by names that come again
-        self._controls: frozenset[str] = frozenset()
+        self._controls: dict[str, WidgetState] = {}  # that it reports
+        self._timed: list[str] = []  # the parts of the page that are drawn again by themselves
         self._run = ""  # the last one that was told as a whole, by name
         self._is_in_part = False  # it takes what comes for a part that tells changes
         self._is_running = False  # as it was told
@@ -74,7 +83,7 @@ class Held:
     def note_request(self, asked: ClientState) -> None:
         """Take note of the controls that the browser reports; others are folded away, and stand as they were told."""
         controls = asked.widget_states.widgets
-        self._controls = frozenset(control.id for control in controls)
+        self._controls = {control.id: control for control in controls}
         before, self._sent = self._sent, frozenset(control.SerializeToString() for control in controls)
         self._is_asked_again = self._is_asked_again or self._sent <= before
         # Until a run begins that it is told of, it takes each for the one that Back asked for.
@@ -83,7 +92,7 @@ class Held:
     def _begin(self) -> None:
         self._messages: list[ForwardMsg] = []
         self._drawn: set[Place] = set()
-        self._n_settings = 0
+        self._n_settings = Counter[str]()
 
     def to_send(self, message: ForwardMsg, *, is_over: bool = False) -> list[ForwardMsg]:
         """The messages to send for this one: itself, nothing, or all of the run; ``is_over``: it has ended already."""
@@ -91,32 +100,41 @@ class Held:
         if kind == "session_status_changed":
             return [message] if self._is_news(message.session_status_changed.script_is_running, is_over) else []
         if kind == "new_session":
-            return [self._open(message)]
+            return [self._open(message, is_over=is_over)]
         if kind == "script_finished":
             return self._close(message)
         if kind == "navigation":  # says which page a link's path is; until then it was taken for the first
             self._asked = message.navigation.page_script_hash
+        if kind == "delta":
+            message = without_what_is_said(message, self._controls)
         if self._tells and kind in (*_SETTINGS, "delta", "ref_hash"):
-            is_held = self._is_set(message) if kind in _SETTINGS else self._is_there(message)
+            is_held = self._is_set(kind, message) if kind in _SETTINGS else self._is_there(message)
             if self._tells == "changes":
                 self._messages.append(message)
                 if is_held:
                     return []
             self._kept_bytes += message.ByteSize() if message.metadata.cacheable else 0
-            return [message]
+            return [*self._stop_timers(message), message] if kind == "auto_rerun" else [message]
         return [message]
 
-    def _open(self, message: ForwardMsg) -> ForwardMsg:
+    def _stop_timers(self, message: ForwardMsg) -> list[ForwardMsg]:
+        """What stops those that this one comes in place of; a run that is told as a whole stops all."""
+        at = self._n_settings["auto_rerun"] - 1
+        before, self._timed[at:] = self._timed[at:], [message.auto_rerun.fragment_id]
+        return [ForwardMsg(stop_auto_rerun=StopAutoRerun(fragment_ids=before))] if before else []
+
+    def _open(self, message: ForwardMsg, *, is_over: bool) -> ForwardMsg:
         self._begin()
-        self._asked = message.new_session.page_script_hash
+        self._asked, self._script = message.new_session.page_script_hash, message.new_session.main_script_hash
         if message.metadata.run.fragment_ids:
             self._tells, self._page = "", None
-        elif self._page is not None and self._page == self._asked and self._kept_bytes < KEPT_BYTES:
+        elif self._page is not None and (is_over or self._page == self._asked) and self._kept_bytes < KEPT_BYTES:
             self._tells = "changes"
         else:
             self._tells, self._page, self._kept_bytes = "whole", None, 0
             self._places.clear()
-            self._settings.clear()
+            for known in (self._timed, *self._settings.values()):
+                known.clear()
             self._large = dict(list(self._large.items())[-MOST_LARGE:])
             self._run = message.metadata.run.script_run_id
         self._messages.append(message)
@@ -136,15 +154,17 @@ class Held:
             self._page = None
             return [self._of_part(message) if tells_changes else message]
         self._page = self._asked or None
-        gone, has_fewer_settings = self._places.keys() - drawn, n_settings < len(self._settings)
+        gone = self._places.keys() - drawn
+        has_fewer_settings = any(n_settings[kind] < len(known) for kind, known in self._settings.items())
         for place in gone:
             del self._places[place]
-        del self._settings[n_settings:]
+        for kind, known in (*self._settings.items(), ("auto_rerun", self._timed)):
+            del known[n_settings[kind] :]
         if tells_changes and not (has_fewer_settings or gone or self._has_lost_controls):
             return [ForwardMsg(script_finished=finished)]
         self._has_lost_controls = False
         if tells_changes and not has_fewer_settings:
-            return [*(self._nothing(place) for place in sorted(gone) if place[:-1] not in gone), self._of_part(message)]
+            return [*self._take_away(gone, drawn, messages), self._of_part(message)]
         if tells_changes:
             self._run, self._is_in_part = messages[0].metadata.run.script_run_id, False
             return [*messages, message]
@@ -160,14 +180,13 @@ class Held:
         self._is_running = is_running
         return True
 
-    def _is_set(self, message: ForwardMsg) -> bool:
-        """Whether a setting is the one it was, and all before it are."""
-        at = self._n_settings
-        self._n_settings += 1
-        if self._settings[at : at + 1] == [message.hash]:
+    def _is_set(self, kind: str, message: ForwardMsg) -> bool:
+        """Whether a setting is the one it was, and so are those of its kind before it."""
+        known, at = self._settings[kind], self._n_settings[kind]
+        self._n_settings[kind] += 1
+        if known[at : at + 1] == [message.hash]:
             return True
-        del self._settings[at:]
-        self._settings.append(message.hash)
+        known[at:] = [message.hash]
         return False
 
     def _is_there(self, message: ForwardMsg) -> bool:
@@ -196,11 +215,21 @@ class Held:
             self._clear(place)
         return False
 
+    def _take_away(self, gone: Set[Place], drawn: Set[Place], messages: Sequence[ForwardMsg]) -> Iterator[ForwardMsg]:
+        """Nothing in the place of what is gone. A block that has lost all in it comes anew: it takes no room."""
+        kept = {place[:-1] for place in drawn}
+        for place in sorted({place[:-1] if place[:-1] in drawn - kept else place for place in gone}):
+            if place[:-1] in gone:
+                continue
+            yield self._nothing(place)
+            if place in drawn:
+                yield next(message for message in messages if tuple(message.metadata.delta_path) == place)
+
     def _nothing(self, place: Place) -> ForwardMsg:
         message = ForwardMsg()
         message.delta.new_element.empty.SetInParent()
         message.metadata.delta_path[:] = place
-        message.metadata.active_script_hash = self._asked
+        message.metadata.active_script_hash = self._script
         populate_hash_if_needed(message)
         return message
 

@@ -53,6 +53,18 @@ def test_what_contradicts_a_label_is_named_and_opens_on_heads(open_app):
     assert [app.session_state[name] for name in ("text", "layer", "head")] == [worst, 0, 5]
 
 
+def test_all_scores_of_a_head_are_drawn_for_who_opens_them(open_app):
+    app = open_app("atlas")
+    assert not app.dataframe
+    app.session_state["_atlas_all_map"] = True
+    app.run()
+    assert not app.exception
+    (table,) = app.dataframe
+    scores = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores
+    assert list(table.value[T("atlas.t_score")]) == [T(f"atlas.s_{name}") for name in scores]
+    assert list(table.value[T("atlas.t_n")]) == [score.n for score in scores.values()]
+
+
 def test_every_score_of_the_default_model_is_shown_and_held(open_app):
     app = open_app("atlas", section="map")
     for name in app.selectbox(key="atlas_score").options:
