@@ -408,14 +408,21 @@ def test_what_goes_with_a_page_leaves_its_place():
     assert (nothing.metadata.delta_path[:], nothing.metadata.active_script_hash) == ([0, 1], "the script")
 
 
-def test_a_control_that_says_what_it_is_to_say_is_not_set():
-    held, page = Held(), [element([0, 0], "a", forced=True)]
+def test_a_control_that_says_what_it_is_to_say_is_not_set_unless_it_has_gone_meanwhile():
+    """Whoever goes to another page and back at once reports a control that is gone when the answer comes."""
+    held, control = Held(), element([0, 0], "a", forced=True)
     asked = ClientState()
     asked.widget_states.widgets.add(id="slider").double_array_value.data[:] = []
     held.note_request(asked)
-    sent = [each for message in (begin(1), *page, end(1)) for each in held.to_send(message)]
-    assert [each.delta.new_element.slider.set_value for each in sent if each.HasField("delta")] == [False]
-    assert told(held, *page) == CHANGES
+
+    def set_values(*page: ForwardMsg) -> list[bool]:
+        sent = [each for message in (begin(1), *page, end(1)) for each in held.to_send(message)]
+        return [each.delta.new_element.slider.set_value for each in sent if each.delta.new_element.HasField("slider")]
+
+    assert [set_values(control) for _ in range(3)] == [[True], [False], []]
+    assert set_values(element([0, 0], "b")) == []
+    held.note_request(asked)  # sent before that came
+    assert set_values(control) == [True], "it would come at its default"
 
 
 def test_a_link_leads_to_the_page_that_its_path_names():

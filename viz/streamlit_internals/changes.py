@@ -23,7 +23,6 @@ from weakref import ref
 from streamlit.proto.AutoRerun_pb2 import StopAutoRerun
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime
@@ -31,7 +30,7 @@ from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 from streamlit.runtime.session_manager import ActiveSessionInfo
 
-from viz.streamlit_internals.reported import without_what_is_said
+from viz.streamlit_internals.reported import control_of, without_what_is_said
 
 Place = tuple[int, ...]
 
@@ -105,7 +104,7 @@ class Held:
             return self._close(message)
         if kind == "navigation":  # says which page a link's path is; until then it was taken for the first
             self._asked = message.navigation.page_script_hash
-        if kind == "delta":
+        if kind == "delta" and self._is_in_its_place(message):
             message = without_what_is_said(message, self._controls)
         if self._tells and kind in (*_SETTINGS, "delta", "ref_hash"):
             is_held = self._is_set(kind, message) if kind in _SETTINGS else self._is_there(message)
@@ -189,6 +188,11 @@ class Held:
         known[at:] = [message.hash]
         return False
 
+    def _is_in_its_place(self, message: ForwardMsg) -> bool:
+        """Whether this control stands there; one that has gone meanwhile is still reported, and comes back unset."""
+        before = self._places.get(tuple(message.metadata.delta_path))
+        return before is not None and before.control == control_of(message.delta)
+
     def _is_there(self, message: ForwardMsg) -> bool:
         """Whether what is drawn in a place is what stands there; if not, it stands there from now on."""
         place, delta = tuple(message.metadata.delta_path), message.delta
@@ -198,7 +202,7 @@ class Held:
             return False
         self._drawn.add(place)
         before, name = self._places.get(place), message.hash or message.ref_hash
-        control, sets = _control(delta), None
+        control, sets = control_of(delta), None
         if kind is None:
             control, sets = self._large.get(name, ("", None))
         elif kind == "new_element":
@@ -257,14 +261,6 @@ def _wake() -> ForwardMsg:
     message = ForwardMsg()
     message.stop_auto_rerun.SetInParent()
     return message
-
-
-def _control(delta: Delta) -> str:
-    """The name of the control that is drawn; "" if it is none."""
-    if delta.HasField("add_block"):
-        return delta.add_block.id
-    element = delta.new_element
-    return getattr(getattr(element, element.WhichOneof("type") or "", None), "id", "")
 
 
 def _held(session: AppSession, client: Any = None) -> Held | None:

@@ -6,6 +6,7 @@ it: as it is told, and with what is set. With each of its changes a browser repo
 
 from collections.abc import Mapping
 
+from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
@@ -21,6 +22,14 @@ _SET = {
 """By kind of control: where in its message the value stands that is to be set."""
 
 
+def control_of(delta: Delta) -> str:
+    """The name of the control that is drawn; "" if it is none."""
+    if delta.HasField("add_block"):
+        return delta.add_block.id
+    element = delta.new_element
+    return getattr(getattr(element, element.WhichOneof("type") or "", None), "id", "")
+
+
 def without_what_is_said(message: ForwardMsg, reported: Mapping[str, WidgetState]) -> ForwardMsg:
     """The message of an element, which sets nothing if the browser reports that very value.
 
@@ -33,7 +42,7 @@ def without_what_is_said(message: ForwardMsg, reported: Mapping[str, WidgetState
     if not element.has_one_shot_effect or kind not in _SET:
         return message
     control = getattr(element, kind)
-    state = reported.get(control.id)
+    state = reported.get(control_of(message.delta))
     if state is None or not control.set_value or _value(state) != _plain(getattr(control, _SET[kind])):
         return message
     less = ForwardMsg()
