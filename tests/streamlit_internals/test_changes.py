@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from streamlit.proto.AutoRerun_pb2 import AutoRerun
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.Navigation_pb2 import Navigation
+from streamlit.proto.PageConfig_pb2 import PageConfig
 from streamlit.runtime.forward_msg_cache import create_reference_msg, populate_hash_if_needed
 
 from viz.streamlit_internals.changes import KEPT_BYTES, Held
@@ -152,25 +155,22 @@ def status(*, is_running: bool) -> ForwardMsg:
     return message
 
 
-def title(text: str) -> ForwardMsg:
-    message = ForwardMsg()
-    message.page_config_changed.title = text
+def named(message: ForwardMsg) -> ForwardMsg:
+    """The message with the name that Streamlit gives it by what is in it."""
     populate_hash_if_needed(message)
     return message
+
+
+def title(text: str) -> ForwardMsg:
+    return named(ForwardMsg(page_config_changed=PageConfig(title=text)))
 
 
 def navigation(page: str) -> ForwardMsg:
-    message = ForwardMsg()
-    message.navigation.page_script_hash = page
-    populate_hash_if_needed(message)
-    return message
+    return named(ForwardMsg(navigation=Navigation(page_script_hash=page)))
 
 
 def timer(part: str) -> ForwardMsg:
-    message = ForwardMsg()
-    message.auto_rerun.fragment_id = part
-    populate_hash_if_needed(message)
-    return message
+    return named(ForwardMsg(auto_rerun=AutoRerun(fragment_id=part)))
 
 
 def element(place: list[int], text: str, *, forced: bool = False) -> ForwardMsg:
@@ -183,8 +183,7 @@ def element(place: list[int], text: str, *, forced: bool = False) -> ForwardMsg:
     else:
         message.delta.new_element.markdown.body = text
     message.metadata.delta_path[:] = place
-    populate_hash_if_needed(message)
-    return message
+    return named(message)
 
 
 def block(place: list[int], kind: str, name: str = "") -> ForwardMsg:
@@ -192,8 +191,7 @@ def block(place: list[int], kind: str, name: str = "") -> ForwardMsg:
     getattr(message.delta.add_block, kind).SetInParent()
     message.delta.add_block.id = name
     message.metadata.delta_path[:] = place
-    populate_hash_if_needed(message)
-    return message
+    return named(message)
 
 
 def drawn(inside: list[Any], place: tuple[int, ...] = (0,)) -> Iterator[ForwardMsg]:
@@ -426,10 +424,8 @@ def test_a_control_that_says_what_it_is_to_say_is_not_set_unless_it_has_gone_mea
 
 
 def test_a_link_leads_to_the_page_that_its_path_names():
-    held, named = Held(), ForwardMsg()
-    named.navigation.page_script_hash = "the page of the path"
-    populate_hash_if_needed(named)
-    messages = named, element([0, 0], "a")
+    held = Held()
+    messages = navigation("the page of the path"), element([0, 0], "a")
     assert sum(len(held.to_send(message)) for message in (begin(1, "the first page"), *messages, end(1))) == ALL
     assert (
         sum(len(held.to_send(message)) for message in (begin(2, "the page of the path"), *messages, end(2))) == CHANGES
