@@ -89,7 +89,7 @@ def section_controls(places: list[tuple[str, str]] = PLACES) -> "Iterator[Row]":
     """The main control of each section that has one, to the last change; and how many messages it takes."""
     from tests.bench import Row
 
-    with opened_together() as (other, page):
+    with opened_together("bare", "app") as (other, page):
         others, slider = count(other), other.locator("input[type=range]")
         other.reload()
         wait_run(other)

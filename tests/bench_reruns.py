@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -12,12 +12,15 @@ from playwright.sync_api import Browser, Locator, Page
 
 from pages import PAGES
 from tests.bench_visit import browser_and_scripts, new_context
-from tests.browser.drive import address, find_browser, listen, open_chip, serve, wait_run
+from tests.browser.drive import ROOT, address, find_browser, listen, open_chip, serve, wait_run
 from viz.text import translator
 
 if TYPE_CHECKING:
     from tests.bench import Row
 
+CONTROLS = ROOT / "tests" / "controls_alone.py"
+CONTROLS_ALONE = ("More controls", "Controls")
+"""Its two pages, in the order they are chosen."""
 QUIET = 700
 """Milliseconds without a change after which there will be none."""
 WATCH = """() => {
@@ -74,14 +77,11 @@ def opened(script: str) -> Iterator[Page]:
 
 
 @contextmanager
-def opened_together() -> Iterator[tuple[Page, Page]]:
-    """The bare page and the app in one browser, to be measured in turn: a slow moment of the machine hits both."""
-    with (
-        browser_and_scripts() as (browser, scripts),
-        _page(browser, scripts, "bare") as bare,
-        _page(browser, scripts, "app") as page,
-    ):
-        yield bare, page
+def opened_together(*scripts: str) -> Iterator[list[Page]]:
+    """These scripts in one browser, to be measured in turn: a slow moment of the machine hits all."""
+    with browser_and_scripts() as (browser, paths), ExitStack() as stack:
+        paths |= {"controls": CONTROLS}
+        yield [stack.enter_context(_page(browser, paths, script)) for script in scripts]
 
 
 @contextmanager
@@ -99,15 +99,17 @@ def _page(browser: Browser, scripts: Mapping[str, Path], script: str) -> Iterato
 
 
 def reruns() -> "Iterator[Row]":
-    """Every page chosen in the navigation when it is warm, and the layer's slider on every page that has one."""
+    """Every page chosen in the navigation when it is warm, one of controls alone, and every layer's slider."""
     from tests.bench import Row
 
     t, last, picture = translator("en"), dict[str, list[float]](), dict[str, list[float]]()
-    bares, layers = list[float](), dict[str, float]()
-    with opened_together() as (other, page):
+    bares, alone, layers = list[float](), list[float](), dict[str, float]()
+    with opened_together("bare", "app", "controls") as (other, page, controls):
         slider, navigation = other.locator("input[type=range]"), page.get_by_test_id("stSidebarNav")
         for visit in range(4):
-            for name in PAGES:
+            for at, name in enumerate(PAGES):
+                plain = controls.get_by_test_id("stSidebarNav").get_by_text(CONTROLS_ALONE[at % 2], exact=True)
+                alone.append(settled(controls, plain.click))
                 bares.append(settled(other, partial(slider.press, ("ArrowRight", "ArrowLeft")[visit % 2])))
                 link = navigation.get_by_text(t(f"{name}.title"), exact=True)
                 last.setdefault(name, []).append(settled(page, link.click))
@@ -118,6 +120,8 @@ def reruns() -> "Iterator[Row]":
                     page.keyboard.press("Escape")
                     wait_run(page)
     bare = median(bares[len(PAGES) :])  # the first visit of each page is not counted
+    what = "a page of as many controls and no picture: chosen / bare slider"
+    yield Row(what=what, ours=median(alone[len(PAGES) :]), theirs=bare)
     for what, taken, goal in (("last change", last, 8.0), ("first picture", picture, 5.0)):
         for name in PAGES:
             yield Row(
