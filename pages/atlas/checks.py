@@ -1,6 +1,7 @@
 """What is shown of a head, held to other programs: its extreme texts, the page's text, and what was just computed."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from viz.core.analysis.atlas.scores import SENTENCES, sentence_scores
 from viz.core.analysis.map_statistics import uniform
 from viz.frame import specs
 from viz.frame.checks import Check, check
-from viz.frame.compute import read, trace
+from viz.frame.compute import kept, read, trace
 from viz.frame.specs import Source
 from viz.models.atlas.file import WHOLE
 from viz.models.tokens import is_mark
@@ -63,22 +64,23 @@ def _tolerance(context: AtlasContext, name: str) -> float:
     return max(loose, 2 * STORED if context.atlas.made else COMPUTED)
 
 
-def on_text(context: AtlasContext, name: str, layer: int, head: int) -> tuple[float, float]:
-    """A head's score on the page's text, and that of an even spread."""
-    tokens = read(context.source).tokens
-    weights = trace(context.source, layer, specs.Mask()).weights[head][None]
+@kept
+def on_text(source: Source, layer: int, head: int) -> Mapping[str, tuple[float, float]]:
+    """A head's scores on the page's text, each beside that of an even spread."""
+    tokens = read(source).tokens
+    weights = trace(source, layer, specs.Mask()).weights[head][None]
     allowed = torch.ones(weights.shape[1:]).bool()
-    allowed = allowed.tril() if recount.is_causal(context.source.model) else allowed
+    allowed = allowed.tril() if recount.is_causal(source.model) else allowed
     marks = torch.tensor(
         [is_mark(label) and not added for label, added in zip(tokens.labels, tokens.special, strict=True)]
     )
     asked = torch.tensor(tokens.ids), torch.tensor(tokens.special), marks, allowed
-    found, even = (sentence_scores(of, *asked)[name] for of in (weights, uniform(allowed)[None]))
-    return float(found), float(even)
+    found, even = (sentence_scores(of, *asked) for of in (weights, uniform(allowed)[None]))
+    return {name: (float(found[name]), float(even[name])) for name in SENTENCES}
 
 
 def _check_text(context: AtlasContext, name: str, layer: int, head: int) -> Check:
-    found = on_text(context, name, layer, head)[0]
+    found, _ = on_text(context.source, layer, head)[name]
     expected = recount.on_line(context.source, name, layer, head)
     both_none = math.isnan(found) and math.isnan(expected)
     off = 0.0 if both_none else abs(found - expected) / max(1.0, abs(expected))

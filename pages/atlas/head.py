@@ -18,9 +18,8 @@ from viz.models.tokens import labels
 from viz.text import Translate, paragraph
 
 
-def interval(score: Score, name: str, layer: int, head: int) -> tuple[str, ...]:
+def interval(name: str, mean: float, half: float) -> tuple[str, ...]:
     """The mean, and the ends of its interval unless they read the same; a share's are no further than 0 and 1."""
-    mean, half = float(score.mean[layer, head]), float(score.half[layer, head])
     if not math.isfinite(half):
         return (says(name, mean),)
     low, high = mean - half, mean + half
@@ -30,10 +29,14 @@ def interval(score: Score, name: str, layer: int, head: int) -> tuple[str, ...]:
     return numbers if len(set(numbers)) > 1 else numbers[:1]
 
 
-def mean_said(t: Translate, score: Score, name: str, place: tuple[int, int]) -> str:
+def mean_said(t: Translate, name: str, mean: float, half: float) -> str:
     """The same in words."""
-    mean, *ends = interval(score, name, *place)
-    return t("atlas.interval", mean=mean, low=ends[0], high=ends[1]) if ends else mean
+    middle, *ends = interval(name, mean, half)
+    return t("atlas.interval", mean=middle, low=ends[0], high=ends[1]) if ends else middle
+
+
+def _mean_and_half(score: Score, place: tuple[int, int]) -> tuple[float, float]:
+    return float(score.mean[place]), float(score.half[place])
 
 
 def highest(score: Score) -> float:
@@ -46,14 +49,18 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
     """In sentences, then the texts of this score; the other scores in a table below."""
     layer, head = place
     t, score = context.t, context.score(name)
-    values = {"mean": mean_said(t, score, name, place), "n": score.n, "chance": says(name, highest(score))}
+    values = {
+        "mean": mean_said(t, name, *_mean_and_half(score, place)),
+        "n": score.n,
+        "chance": says(name, highest(score)),
+    }
     even = t("atlas.head_even", even=says(name, score.even)) if math.isfinite(score.even) else ""
     key = "atlas.head_line" if math.isfinite(highest(score)) else "atlas.head_alone"
     what = t(key, layer=layer, head=head, score=context.title(name), even=even, **values)
     say(what)
     more = _labels(context, layer, head)
     if name in SENTENCES:
-        found, spread = on_text(context, name, layer, head)
+        found, spread = on_text(context.source, layer, head)[name]
         if math.isfinite(found):
             more.append(t("atlas.on_text", value=says(name, found), even=says(name, spread)))
     say(paragraph(*more))
@@ -140,7 +147,7 @@ def _table(context: AtlasContext, section: str, layer: int, head: int) -> None:
     rows = [
         {
             t("atlas.t_score"): context.title(name),
-            t("atlas.t_mean"): _short(interval(score, name, layer, head)),
+            t("atlas.t_mean"): _short(interval(name, *_mean_and_half(score, (layer, head)))),
             t("atlas.t_even"): says(name, score.even) if math.isfinite(score.even) else "–",
             t("atlas.t_random"): says(name, highest(score)),
             t("atlas.t_label"): "✓" if name in earned else "",

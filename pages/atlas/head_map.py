@@ -39,18 +39,13 @@ def _map(context: AtlasContext, name: str, chosen: tuple[int, int]) -> None:
     layers, heads = context.atlas.size
     is_dotted = layers * heads > NUMBERED
     earned = score.labelled.nonzero().tolist()
+    numbers = zip(score.mean.tolist(), score.half.tolist(), strict=True)
     hover = [
         [
-            t(
-                "atlas.hover",
-                layer=layer,
-                head=head,
-                value=mean_said(t, score, name, (layer, head)),
-                score=context.title(name),
-            )
-            for head in range(heads)
+            t("atlas.hover", layer=layer, head=head, value=mean_said(t, name, mean, half), score=context.title(name))
+            for head, (mean, half) in enumerate(zip(means, halves, strict=True))
         ]
-        for layer in range(layers)
+        for layer, (means, halves) in enumerate(numbers)
     ]
     drawn = Matrix(
         values=score.mean,
@@ -76,7 +71,7 @@ def _found(context: AtlasContext, name: str) -> None:
         say(t("atlas.found_none_asked", score=context.title(name)))
         return
     order = score.mean.nan_to_num(-1).flatten().argsort(descending=True).tolist()
-    earned = [divmod(i, heads) for i in order if bool(score.labelled.flatten()[i])]
+    earned = [place for i in order if score.labelled[place := divmod(i, heads)]]
     named = ", ".join(f"{layer}·{head}" for layer, head in earned[:NAMED]) + " …" * (len(earned) > NAMED)
     values = {"n": len(earned), "all": layers * heads, "label": context.title(name), "named": named}
     hurdle = {"hurdle": says(name, score.hurdle), "chance": says(name, highest(score))}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from jaxtyping import Float
@@ -37,7 +38,7 @@ class Score:
     high: Tensor
     high_values: Tensor
 
-    @property
+    @cached_property
     def labelled(self) -> Tensor:
         """True for the heads that earn the label, (L, H)."""
         return clears(self.mean, self.half, self.hurdle)
