@@ -3,12 +3,13 @@
 import re
 from base64 import b64decode
 
+import pytest
 import torch
 from playwright.sync_api import Page, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from torch.testing import assert_close
 
-from tests.browser.drive import PHONE, address, eventually, unanswered, wait_run
+from tests.browser.drive import PHONE, WIDE, address, eventually, unanswered, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.attention import row_softmax
 from viz.core.masks import causal, window
@@ -16,7 +17,7 @@ from viz.core.variants.decoding import newcomers_share, rows_when
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.mask_code import from_code, to_code
-from viz.text import translator
+from viz.text import LANGUAGES, translator
 
 T = translator("en")
 TEXT = examples()[0].text
@@ -189,6 +190,33 @@ def test_a_row_that_has_hardly_changed_did_not_give_up_0(visit):
     page = visit("masks", layer=0, head=2, section="decoding")
     said = page.locator(".growing .found").last
     expect(said).to_contain_text("gave up <0.01 of its weight")
+
+
+LEFT_OF = """(name) => {  // the leftmost pixel of each text that is written to the left of a place on such a picture
+    window.left = {};
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y, most = Infinity) {
+        const seen = this.canvas.closest(`.${name}`) && this.textAlign === 'right' && text;
+        const { e, a } = this.getTransform(); // names are written where it was moved to
+        if (seen) window.left[text] = e / a + x - Math.min(this.measureText(text).width, most);
+        write.call(this, text, x, y, most);
+    };
+}"""
+
+
+@pytest.mark.parametrize(("section", "name"), [("editor", "painter"), ("decoding", "growing")])
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_looks_and_what_is_looked_at_is_written_whole(visit, section, name, lang):
+    page, t = visit("masks", lang=lang, section=section, present=1), translator(lang)
+    expect(page.locator(f".{name} canvas").first).to_be_visible()
+    page.evaluate(LEFT_OF, name)
+    for wide, high in (WIDE, (900, 600), PHONE):
+        page.evaluate("window.left = {}")
+        page.set_viewport_size({"width": wide - 20, "height": high})
+        written = [t(f"masks.{name}.{what}") for what in ("asks", "answers")]
+        page.wait_for_function("texts => texts.every((text) => text in left)", arg=written)
+        left = page.evaluate("left")
+        assert min(left[text] for text in written) >= 0, (wide, left)
 
 
 def test_a_phone_in_the_dark_paints_with_a_finger(visit):

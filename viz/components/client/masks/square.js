@@ -49,8 +49,9 @@ export function names({ context, room, cell, n }, labels, bold, words) {
   }
   context.globalAlpha = 0.75;
   context.textAlign = "right";
-  context.fillText(words.answers, room - 3, room - 26);
-  context.fillText(words.asks, room - 3, room - 10);
+  // Where there is little room they are condensed: more room for them would be taken from the cells.
+  context.fillText(words.answers, room - 3, room - 26, room - 3);
+  context.fillText(words.asks, room - 3, room - 10, room - 3);
   context.globalAlpha = 1;
 }
 
