@@ -28,16 +28,16 @@ def draw(context: NextWordContext) -> list[Check]:
 
 
 def _table(context: NextWordContext, expected: compute.Expected) -> None:
-    t, surprises = context.t, [None, *expected.surprise.tolist()]
-    rows = []
+    t, surprises, n = context.t, [None, *expected.surprise.tolist()], expected.best.shape[1]
+    words, chances, rows = context.words(expected.best.flatten().tolist()), expected.chances.tolist(), []
     for place, label in enumerate(context.labels):
         bits = surprises[place]
         shown = "–" if bits is None else t("next_word.bits", n=number(bits))
         cells = [{"text": shown, "note": "", "share": 0 if bits is None else bits / HARD}]
-        best = zip(context.words(expected.best[place].tolist()), expected.chances[place].tolist(), strict=True)
+        best = zip(words[place * n : (place + 1) * n], chances[place], strict=True)
         cells += [{"text": word, "note": part(chance), "share": chance} for word, chance in best]
         rows.append({"name": f"{place} · {label}", "cells": cells})
-    columns = [t("next_word.surprise"), *[t("next_word.nth", n=i + 1) for i in range(expected.best.shape[1])]]
+    columns = [t("next_word.surprise"), *[t("next_word.nth", n=i + 1) for i in range(n)]]
     show_grid(context, "rows", "row", columns, rows)
 
 
