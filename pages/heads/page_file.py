@@ -13,7 +13,7 @@ from viz.frame import specs, state
 from viz.frame.compute import head_grid
 from viz.frame.scene import Scene, blocks_more
 
-CHOSEN = ("layer", "head", "query", "key", "temperature", "sort", "show", "look", "combine", "several")
+CHOSEN = ("head", "query", "key", "temperature", "sort", "show", "look", "combine", "several")
 
 
 def _page(
@@ -29,7 +29,7 @@ def _page(
 
 def _chosen(layer: int) -> dict[str, Any]:
     """What is chosen in the grid, as :class:`viz.notebook.widget.HeadGrid` has it: None where nothing is locked."""
-    chosen = {name: st.session_state[name] for name in CHOSEN} | {"layer": layer}
+    chosen = {name: st.session_state[name] for name in CHOSEN} | {"layer": layer}  # seeded heads have none to choose
     return chosen | {name: None if chosen[name] < 0 else chosen[name] for name in ("query", "key")}
 
 
