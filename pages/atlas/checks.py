@@ -14,6 +14,7 @@ from viz.frame import specs
 from viz.frame.checks import Check, check
 from viz.frame.compute import kept, read, trace
 from viz.frame.specs import Source
+from viz.models.atlas.corpus import LONGEST
 from viz.models.atlas.file import WHOLE
 from viz.models.tokens import is_mark
 
@@ -36,8 +37,8 @@ def recounted(context: AtlasContext, name: str, layer: int, head: int, number: i
     if name in ("duplicate", "induction"):
         return recount.on_random_tokens(model, number, name, layer, head)
     if name == "removal":
-        return recount.without_head(of_line(context, context.atlas.lines[number]), layer, head)
-    return recount.on_line(of_line(context, context.atlas.lines[number]), name, layer, head)
+        return recount.without_head(of_line(context, context.atlas.lines[number]), layer, head, LONGEST)
+    return recount.on_line(of_line(context, context.atlas.lines[number]), name, layer, head, LONGEST)
 
 
 def head_checks(context: AtlasContext, name: str, layer: int, head: int) -> list[Check]:
@@ -92,7 +93,7 @@ def _check_mean(context: AtlasContext, name: str, layer: int, head: int) -> Chec
     from scipy.stats import t as student
 
     lines = context.atlas.lines
-    values = np.array([recount.on_line(of_line(context, line), name, layer, head) for line in lines])
+    values = np.array([recount.on_line(of_line(context, line), name, layer, head, LONGEST) for line in lines])
     values = values[~np.isnan(values)]
     mean, n = values.mean(), len(values)
     score = context.score(name)

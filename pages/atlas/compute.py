@@ -9,9 +9,10 @@ from viz.frame.compute import model, results
 from viz.frame.waiting import until
 from viz.models.atlas import make
 from viz.models.atlas.copying import drawn_words
-from viz.models.atlas.corpus import repeated_tokens
+from viz.models.atlas.corpus import LONGEST, repeated_tokens
 from viz.models.atlas.file import shipped
 from viz.models.atlas.make import CHUNK, Atlas
+from viz.models.tokens import read_text
 from viz.scheduler.cache import Kept, Key
 
 kept = partial(Kept, store=results, kind="atlas", wait=until)
@@ -56,6 +57,13 @@ def assembled(model_id: str, corpus: str, lines: tuple[str, ...], n_chunks: int)
 def spaced(lines: tuple[str, ...]) -> tuple[str, ...]:
     """The lines that the model of random weights reads."""
     return tuple(make.spaced(lines))
+
+
+@kept
+def n_cut(model_id: str, lines: tuple[str, ...]) -> int:
+    """How many lines are longer than what is read of them."""
+    tokenizer = model(model_id).tokenizer
+    return sum(read_text(tokenizer, line, LONGEST).dropped > 0 for line in lines)
 
 
 def chunks_of(lines: tuple[str, ...]) -> list[tuple[str, ...]]:

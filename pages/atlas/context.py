@@ -13,7 +13,7 @@ from viz.frame.format import number, part
 from viz.frame.scene import Scene
 from viz.frame.share.figure_menu import note
 from viz.frame.specs import Source
-from viz.models.atlas.corpus import LANGUAGES, sentences
+from viz.models.atlas.corpus import LANGUAGES, LONGEST, sentences
 from viz.models.atlas.file import SHIPPED
 from viz.models.atlas.make import Atlas
 from viz.text import Translate
@@ -112,6 +112,8 @@ def open_atlas(scene: Scene) -> AtlasContext | None:
     if atlas is None:
         return None
     _say_which(t, atlas)
+    if n := compute.n_cut(model, lines) if corpus == OWN else 0:
+        st.caption(t("atlas.lines_cut", n=n, most=LONGEST))
     return AtlasContext(scene=scene, source=source, example=example, atlas=atlas)
 
 

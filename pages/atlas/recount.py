@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from pages.atlas import compute
+from viz import limits
 from viz.core.analysis.checks import torchs_weights
 from viz.core.analysis.window_fit import ROWS, fit_windows
 from viz.frame.compute import kept, model, read
@@ -15,15 +16,15 @@ from viz.models.capture import Capture, capture, capture_tokens
 from viz.models.interventions import replaced
 from viz.models.layout import linear
 from viz.models.stream import blocks_of, logits_of, normalize
-from viz.models.tokens import Tokens, labels
+from viz.models.tokens import Tokens, labels, read_text
 
 Flags = Sequence[bool]
 
 
 @kept
-def on_line(source: Source, name: str, layer: int, head: int) -> float:
-    """A score of a sentence; NaN where it has nothing to score."""
-    seen = read(source)
+def on_line(source: Source, name: str, layer: int, head: int, most: int = limits.TOKENS) -> float:
+    """A score of a sentence, of its first tokens at most; NaN where it has nothing to score."""
+    seen = _beginning(source, most)
     weights = _weights(seen, layer, head)
     return explained(weights, is_causal(source.model)) if name == "window" else score(name, weights, seen.tokens)
 
@@ -51,9 +52,9 @@ def on_word(model_id: str, number: int, layer: int, head: int) -> float:
 
 
 @kept
-def without_head(source: Source, layer: int, head: int) -> float:
+def without_head(source: Source, layer: int, head: int, most: int = limits.TOKENS) -> float:
     """How much the loss at the next token grows without a head: two whole runs of the model, summed in NumPy."""
-    loaded, tokens = model(source.model), read(source).tokens
+    loaded, tokens = model(source.model), _beginning(source, most).tokens
     nothing = {layer: replaced([head], torch.zeros(1, 1, 1))}
     losses = []
     for edits in (None, nothing):
@@ -93,6 +94,14 @@ def on_random_tokens(model_id: str, number: int, name: str, layer: int, head: in
     tokens = Tokens(ids=ids, labels=shown, special=special, words=tuple(range(len(ids))))
     seen = capture_tokens(model(model_id), tokens)
     return score(name, _weights(seen, layer, head), tokens)
+
+
+def _beginning(source: Source, most: int) -> Capture:
+    """A text as its model reads it, of so many tokens at most."""
+    seen, loaded = read(source), model(source.model)
+    if len(seen.tokens.ids) <= most:
+        return seen
+    return capture_tokens(loaded, read_text(loaded.tokenizer, source.text, most))
 
 
 def _weights(seen: Capture, layer: int, head: int) -> np.ndarray:

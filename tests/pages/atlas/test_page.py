@@ -1,5 +1,7 @@
 """The atlas on the page: from a file or computed now, a head and what speaks against its label, the way to Heads."""
 
+import itertools
+
 import pytest
 from torch.testing import assert_close
 
@@ -9,7 +11,7 @@ from tests.packaged import packaged_file
 from tests.pages.test_faults import forget_all
 from tests.running import checked, matrices, sentences_of
 from viz import limits
-from viz.models.atlas.corpus import sentences
+from viz.models.atlas.corpus import LONGEST, sentences
 from viz.models.atlas.file import path_of, read
 from viz.models.atlas.make import seconds
 from viz.text import translator
@@ -82,6 +84,17 @@ def test_own_lines_are_computed_now_and_mean_and_interval_are_held(open_app):
     assert T("atlas.from_now", model="twin-g1", n=3, heads=16, corpus=T("atlas.of_own")) in told(app)
     assert checked(app, "map") == (3, 3)
     assert "the cat sees the dog" in told(app)
+
+
+@pytest.mark.parametrize(("n_words", "n_cut"), [(LONGEST - 2, 0), (LONGEST - 1, 1)])
+def test_of_a_long_line_of_ones_own_the_beginning_is_read_and_that_is_said(open_app, n_words, n_cut):
+    """The model adds two tokens to the words."""
+    long = " ".join(itertools.islice(itertools.cycle(("the", "animal", "crossed", "a", "street")), n_words))
+    app = open_app("atlas", section="map", atlas_corpus="own", text=f"{long}\nthe old cat")
+    assert (T("atlas.lines_cut", n=n_cut, most=LONGEST) in told(app)) == bool(n_cut)
+    for code, n_checks in (("previous", 3), ("same", 3), ("distance", 3), ("window", 1)):
+        app.selectbox(key="atlas_score").set_value(code).run()
+        assert checked(app, "map") == (n_checks, n_checks), code
 
 
 def test_a_computation_that_was_stopped_shows_what_there_is_and_goes_on(open_app, monkeypatch):
