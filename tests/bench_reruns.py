@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 CONTROLS = ROOT / "tests" / "controls_alone.py"
 CONTROLS_ALONE = ("More controls", "Controls")
 """Its two pages, in the order they are chosen."""
+VISITS = 8
+"""Of each page; the first is not counted. With three that were, one slow moment decided over a page."""
 QUIET = 700
 """Milliseconds without a change after which there will be none."""
 WATCH = """() => {
@@ -106,13 +108,13 @@ def reruns() -> "Iterator[Row]":
     bares, layers = list[float](), dict[str, float]()
     with opened_together("bare", "app") as (other, page):
         slider, navigation = other.locator("input[type=range]"), page.get_by_test_id("stSidebarNav")
-        for visit in range(4):
+        for visit in range(VISITS):
             for name in PAGES:
                 bares.append(settled(other, partial(slider.press, ("ArrowRight", "ArrowLeft")[visit % 2])))
                 link = navigation.get_by_text(t(f"{name}.title"), exact=True)
                 last.setdefault(name, []).append(settled(page, link.click))
                 picture.setdefault(name, []).append(page.evaluate("() => last.picture - last.begin"))
-                if visit == 3 and page.locator(".st-key-chip_layer").is_visible():
+                if visit == VISITS - 1 and page.locator(".st-key-chip_layer").is_visible():
                     open_chip(page, "layer")
                     layers[name] = keys(page, page.locator(".st-key-layer input[type=range]"))
                     page.keyboard.press("Escape")

@@ -149,9 +149,8 @@ def _say_which(t: Translate, atlas: Atlas) -> None:
     layers, heads = atlas.size
     values = {
         "model": atlas.model,
-        "n": len(atlas.lines),
         "heads": layers * heads,
-        "corpus": t(f"atlas.of_{atlas.corpus}"),
+        "corpus": t(f"atlas.of_{atlas.corpus}", n=len(atlas.lines)),
     }
     line = t("atlas.from_file", day=atlas.made, **values) if atlas.made else t("atlas.from_now", **values)
     st.caption(line)

@@ -11,6 +11,7 @@ from viz.frame.compute import model
 from viz.frame.compute.pieces import Step, Words, in_pieces
 from viz.frame.models_here import models_here
 from viz.models.atlas import make
+from viz.models.atlas.corpus import sentences
 from viz.models.atlas.file import SHIPPED
 from viz.models.atlas.make import Atlas
 from viz.text import Translate, paragraph
@@ -61,7 +62,7 @@ def _offer_ready(t: Translate) -> None:
     with st.container(horizontal=True, gap="small"):
         for name, corpus in SHIPPED:
             if name in had:
-                label = t("atlas.ready", model=name, corpus=t(f"atlas.of_{corpus}"))
+                label = t("atlas.ready", model=name, corpus=t(f"atlas.of_{corpus}", n=len(sentences(corpus))))
                 st.button(label, key=f"atlas_ready_{name}", on_click=_show_ready, args=(name,))
 
 

@@ -81,7 +81,7 @@ def test_every_score_of_the_default_model_is_shown_and_held(open_app):
 
 def test_own_lines_are_computed_now_and_mean_and_interval_are_held(open_app):
     app = open_app("atlas", **OWN)
-    assert T("atlas.from_now", model="twin-g1", n=3, heads=16, corpus=T("atlas.of_own")) in told(app)
+    assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=3)) in told(app)
     assert checked(app, "map") == (3, 3)
     assert "the cat sees the dog" in told(app)
 
@@ -107,9 +107,9 @@ def test_a_computation_that_was_stopped_shows_what_there_is_and_goes_on(open_app
     app.session_state["_atlas_stopped"] = (("twin-g1", "own", lines), 3)  # after what comes before, and one line
     app.run()
     assert T("atlas.stopped", done=3, n=5) in told(app)
-    assert T("atlas.from_now", model="twin-g1", n=1, heads=16, corpus=T("atlas.of_own")) in told(app)
+    assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=1)) in told(app)
     app.button(key="atlas_go_on").click().run()
-    assert T("atlas.from_now", model="twin-g1", n=3, heads=16, corpus=T("atlas.of_own")) in told(app)
+    assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=3)) in told(app)
     forget_all()
 
 
@@ -141,7 +141,7 @@ def test_chinese_sentences_are_e5s_usual_ones(open_app):
     packaged_file("multilingual-e5-small")
     app = open_app("atlas", model="multilingual-e5-small", lang="zh")
     zh = translator("zh")
-    assert zh("atlas.of_zh") in told(app) and cells(app).shape == (12, 12)
+    assert zh("atlas.of_zh", n=203) in told(app) and cells(app).shape == (12, 12)
     assert "atlas_corpus" not in app.query_params
 
 
