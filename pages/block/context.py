@@ -11,7 +11,7 @@ from viz import limits
 from viz.errors import ModelError
 from viz.frame import controls, state
 from viz.frame.checks import Check
-from viz.frame.compute import blocks
+from viz.frame.compute import blocks, stack_tokens
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import pairs
 from viz.frame.lazy import lazy
@@ -226,8 +226,8 @@ def notes(context: BlockContext, sides: tuple[Side, ...]) -> None:
         real = context.plan.as_is and context.mask.kind == "own"
         reads = t("block.lent_real" if real else "block.lent_changed")
         st.caption(paragraph(t("block.lent", model=model), reads))
-    if len(context.scene.labels) > limits.STACK_TOKENS:
-        st.caption(t("block.first", n=limits.STACK_TOKENS))
+    if len(context.scene.labels) > (most := stack_tokens(context.source)):
+        st.caption(t("block.first", n=most))
     if sides[-1].code == "dec":
         n, m = len(sides[-1].labels), len(context.source_labels)
         if max(n, m) >= UNEVEN * min(n, m):

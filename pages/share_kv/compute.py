@@ -4,14 +4,16 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
+from torch import Tensor
 
 from viz.core.analysis.checks import largest
 from viz.core.analysis.grouped_module import through_module
+from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.decode_timing import DecodePlan, decode_seconds
 from viz.core.heads import MultiHeadTrace
 from viz.core.mistakes.kv_sharing import Tiled
 from viz.frame.checks import with_mask, written_out
-from viz.frame.compute import kept, model, read, results
+from viz.frame.compute import kept, model, read, results, trace
 from viz.frame.specs import Mask, Source
 from viz.frame.waiting import until
 from viz.models.kv_sharing import with_fewer, wrongly_shared
@@ -29,6 +31,14 @@ def shared(source: Source, layer: int, mask: Mask, n_kv_heads: int, mistake: boo
         seen = with_fewer(read(source), n_kv_heads)
         allowed = mask.allowed(seen.calls[layer].q.shape[1], seen.calls[layer].k.shape[1])
         return wrongly_shared(seen, layer, allowed=allowed) if mistake else seen.multi_head(layer, allowed=allowed)
+
+
+@kept
+def moved(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> Tensor:
+    """How far each head's rows are from what they were before heads were pooled: the mean total variation, (H,)."""
+    with torch.inference_mode():
+        before, after = trace(source, layer, mask), shared(source, layer, mask, n_kv_heads)
+        return total_variation(after.weights, before.weights).mean(-1)
 
 
 @dataclass(frozen=True, kw_only=True)

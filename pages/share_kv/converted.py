@@ -7,6 +7,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from pages.share_kv import compute
 from pages.share_kv.context import ShareKvContext, map_pair
 from viz import limits
 from viz.components.bars import BarChart
@@ -32,17 +33,12 @@ def draw(context: ShareKvContext) -> list[Check]:
         return []
     head = controls.slider(t("share_kv.head"), "head", 1, 0, context.spec.H - 1)
     _before_after(context, head)
-    moved = moved_by_group(context)
+    choice = context.scene.choice
+    groups = divisors(context.kv_heads_before)
+    moved = {g: compute.moved(choice.source, choice.layer, choice.mask, g) for g in groups}
     _say_how_far(context, moved)
     _bars(context, moved)
     return _checks(context, head, moved[context.n_kv_heads])
-
-
-def moved_by_group(context: ShareKvContext) -> dict[int, Tensor]:
-    """How far each head's rows are from what they were, for every G: the mean total variation, (H,)."""
-    before = context.scene.trace.weights
-    pooled = {g: context.with_kv_heads(g) for g in divisors(context.kv_heads_before)}
-    return {g: total_variation(trace.weights, before).mean(-1) for g, trace in pooled.items()}
 
 
 def _before_after(context: ShareKvContext, head: int) -> None:

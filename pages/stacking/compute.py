@@ -6,12 +6,13 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from viz.core.analysis.head_statistics import Portrait, baseline, portrait
 from viz.core.analysis.receptive_field import cone, moved_by, sensitivity, step
 from viz.core.analysis.rollout import flow, rollout, with_residual
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
-from viz.core.block import stack, stack_parameters
+from viz.core.block import one_by_one, stack_parameters
 from viz.core.cost.counting import FlopCounterMode
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame import compute
@@ -85,35 +86,39 @@ def double(value: T) -> T:
     return _each_tensor(value, lambda tensor: tensor.double() if tensor.is_floating_point() else tensor)
 
 
-def _differentiable(source: Source, plan: BlockPlan, mask: Mask, change: Callable[[Any], Any] = ordinary) -> Blocks:
-    """As :func:`viz.frame.compute.blocks.first_stack`, of tensors that autograd can follow."""
+Levels = Callable[[Tensor], tuple[Tensor, ...]]
+"""A stack as a function of the words: they themselves, and every layer's output."""
+
+
+def _levels(
+    source: Source, plan: BlockPlan, mask: Mask, change: Callable[[Any], Any] = ordinary
+) -> tuple[Levels, Tensor]:
+    """The stack of :func:`viz.frame.compute.blocks.first_stack`, of changed tensors, and the words.
+
+    A layer's weights are changed when it runs: all of SmolLM2's in float64 are 850 MB.
+    """
     with torch.inference_mode(False):
         if source.kind == "model":
             seen = change(reading(source, plan.positions))
             stacked = model_blocks(compute.model(source.model), seen).choose(plan.layers)
-            return replace(stacked, weights=change(stacked.weights))
-        traces = blocks(source, plan, mask)
-        weights = tuple(change(trace.weights) for trace in traces)
-        return Blocks(x=change(traces[0].x), weights=weights, design=traces[0].design)
-
-
-def _levels(stacked: Blocks, plan: BlockPlan, mask: Mask) -> Callable[[Tensor], tuple[Tensor, ...]]:
-    """The stack as a function of the words: they themselves, and every layer's output."""
+        else:
+            found = first_stack(source, plan)
+            stacked = replace(found, x=change(found.x))
     n = len(stacked.x)
-    allowed, design = mask.allowed(n, n), plan.design(stacked.design)
+    options: dict[str, Any] = {"allowed": mask.allowed(n, n), "design": plan.design(stacked.design)}
 
     def levels(x: Tensor) -> tuple[Tensor, ...]:
-        run = stack(x, stacked.weights, attentions=stacked.attentions, allowed=allowed, design=design)
+        run = one_by_one(x, map(change, stacked.weights), None, stacked.attentions, **options)
         return (x, *(trace.output for trace in run))
 
-    return levels
+    return levels, stacked.x
 
 
 @compute.kept
 def gradients(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Tensor:
     """How much one token of the last layer reacts to each token of each level, (levels, T), level 0 being the words."""
-    stacked = _differentiable(source, plan, mask)
-    return sensitivity(_levels(stacked, plan, mask), stacked.x, query)
+    levels, x = _levels(source, plan, mask)
+    return sensitivity(levels, x, query)
 
 
 STEP = 1e-8
@@ -127,21 +132,18 @@ def measured_slopes(source: Source, plan: BlockPlan, mask: Mask, query: int, wor
     The word is moved a little along its gradient, the steepest way there is, and a little back, in float64. The two
     slopes differ only if a ReLU bends in between.
     """
-    stacked = _differentiable(source, plan, mask, double)
-    levels, x = _levels(stacked, plan, mask), stacked.x
-    direction = torch.randn(x.shape[1], generator=torch.Generator().manual_seed(0))
-    direction = (direction / direction.norm()).double()
-
-    def output(words: Tensor) -> Tensor:
-        return levels(words)[-1][query] @ direction
-
+    levels, x = _levels(source, plan, mask)
+    direction = normalize(torch.randn(x.shape[1], generator=torch.Generator().manual_seed(0)), dim=0)
     with torch.inference_mode(False), torch.enable_grad():
         words = x.clone().requires_grad_()
-        (steepest,) = torch.autograd.grad(output(words), words)
+        (steepest,) = torch.autograd.grad(levels(words)[-1][query] @ direction, words)
+    levels, x = _levels(source, plan, mask, double)
     move = torch.zeros_like(x)
-    move[word] = torch.nn.functional.normalize(steepest[word], dim=0)
+    move[word] = normalize(steepest[word].double(), dim=0)
     size = STEP * max(1.0, float(x[word].norm()))
-    ahead, unmoved, back = (float(output(x + away * move)) for away in (size, 0.0, -size))
+    with torch.no_grad():
+        moved = (levels(x + away * move)[-1][query] @ direction.double() for away in (size, 0.0, -size))
+        ahead, unmoved, back = map(float, moved)
     return (ahead - unmoved) / size, (unmoved - back) / size
 
 
@@ -161,10 +163,9 @@ def field(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Field:
     traces = blocks(source, plan, mask)
     n, residual = len(traces[0].x), traces[0].design.residual
     open_ = cone(torch.stack([step(looks(trace.attention.masked), n, residual=residual) for trace in traces]), query)
-    stacked = _differentiable(source, plan, mask)
-    levels = _levels(stacked, plan, mask)
+    levels, x = _levels(source, plan, mask)
     with torch.inference_mode():
-        moved = moved_by(lambda x: levels(x)[-1], stacked.x, ~open_[0])
+        moved = moved_by(lambda x: levels(x)[-1], x, ~open_[0])
     return Field(open=open_, leak=float(moved[query]))
 
 
@@ -183,9 +184,9 @@ class Similarity:
 
 
 def _similarity(stacked: Blocks, allowed: Tensor | None, plan: BlockPlan) -> Similarity:
-    traces = stacked.run(allowed=allowed, design=plan.design(stacked.design))
+    outputs = stacked.outputs(allowed=allowed, design=plan.design(stacked.design))
     with torch.inference_mode():
-        levels = torch.stack([stacked.x, *(trace.output for trace in traces)])
+        levels = torch.stack([stacked.x, *outputs])
         return Similarity(
             cosine=mean_cosine(levels), residual=residual_share(levels), length=levels.norm(dim=-1).mean(-1)
         )

@@ -17,7 +17,7 @@ from viz.host.sockets import Sockets
 from viz.host.uploads import Uploads
 from viz.scheduler.cache import Kept, Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import Turns, quietly
+from viz.scheduler.fair_queue import Turns, come, quietly
 
 
 @pytest.mark.skipif(upkeep.trimmer() is abs, reason="needs glibc: elsewhere nothing is handed back, as on a Mac")
@@ -71,6 +71,18 @@ def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
         held[0] = 100
         keeper.relieve()
     assert begun == ["later"]
+
+
+def test_what_took_long_stays_with_who_came_first():
+    ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 2_000_000)
+    store = Store(10**6, Turns(2, 7, ceiling=ceiling), seconds=60, dear=0)
+    with ceiling.visit(come()):
+        Kept(lambda: "x" * 10_000, store, "pass", quietly)()
+        held = store.bytes
+        upkeep.Upkeep(store, ceiling, Uploads()).relieve()
+        assert store.bytes == held > 0
+    upkeep.Upkeep(store, ceiling, Uploads()).relieve()
+    assert store.bytes == 0
 
 
 def test_long_texts_give_way_before_all_else_and_no_more_than_is_missing():

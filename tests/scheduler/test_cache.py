@@ -1,5 +1,6 @@
 """Results shared by all: computed once, kept within the bound, never lost by one who leaves or by one that fails."""
 
+import contextvars
 import gc
 import threading
 import time
@@ -14,7 +15,7 @@ from viz.cancellation import check
 from viz.errors import ModelError
 from viz.scheduler import job
 from viz.scheduler.cache import OVERHEAD, Kept, Store
-from viz.scheduler.fair_queue import Kind, Turns, quietly
+from viz.scheduler.fair_queue import Kind, Turns, come, quietly
 
 TEXT = "what a visitor typed"
 
@@ -404,6 +405,27 @@ def test_what_is_small_stays_where_memory_is_short(turns):
         read(n)
     store.shrink(float("inf"))
     assert [read.key(n) in store for n in (250, 25_000, 251)] == [True, False, True]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_what_took_long_stays_with_who_came_first_where_memory_is_short(turns, waits):
+    """Else each part of a page has the same pass computed anew, whether its own thread computes or another one."""
+    store = Store(1_000_000, turns, seconds=60, dear=0.05)
+    read = keep(lambda seconds: time.sleep(seconds) or "x" * 10_000, store)
+    first, second = contextvars.copy_context(), contextvars.copy_context()
+    came = first.run(come)
+    second.run(come)
+    others = fill(turns) if waits else []
+    for ticket in others:
+        threading.Timer(0.1, turns.leave, [ticket]).start()
+    for seconds in (0.06, 0.001):
+        first.run(read, seconds)
+    second.run(read, 0.07)
+    store.shrink(float("inf"), came)
+    assert [read.key(seconds) in store for seconds in (0.06, 0.001, 0.07)] == [True, False, False]
+    second.run(read, 0.06)
+    store.shrink(float("inf"), came)
+    assert store.bytes == 0, "the second used it last, and goes on when it is first itself"
 
 
 class Result:

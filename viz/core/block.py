@@ -1,8 +1,9 @@
 """The block around the heads: attention -> add & norm -> feed-forward -> add & norm; and blocks upon blocks."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import repeat
 from typing import Any, Literal
 
 import torch
@@ -72,6 +73,7 @@ def stack_parameters(weights: Iterable[BlockWeights]) -> int:
     return sum(block.n_parameters() for block in {id(block): block for block in weights}.values())
 
 
+Ways = Mapping[str, Any]  # a layer's own ``attention`` (and ``cross``)
 SUBLAYERS = {"post": post_norm, "pre": pre_norm}
 STEPS = {"post": ("", "_add", "_norm"), "pre": ("_norm", "", "_add")}
 """The steps of a sublayer as their points are called, in order of computation."""
@@ -262,7 +264,7 @@ def stack(
     weights: Sequence[BlockWeights],
     *,
     memory: Float[Tensor, "*B K d_mem"] | None = None,
-    attentions: Sequence[Mapping[str, Any]] | None = None,
+    attentions: Sequence[Ways] | None = None,
     **options: Any,
 ) -> tuple[BlockTrace, ...]:
     """Run one block after the other, each on what the last one handed on.
@@ -282,11 +284,16 @@ def stack(
         >>> len(layers), torch.equal(layers[1].x, layers[0].output), stack_parameters([shared] * 3)
         (3, True, 144)
     """
-    traces: list[BlockTrace] = []
-    for block, ways in zip(weights, attentions or [{}] * len(weights), strict=True):
-        if memory is None:
-            traces.append(encoder_block(x, block, **ways, **options))
-        else:
-            traces.append(decoder_block(x, memory, block, **ways, **options))
-        x = traces[-1].output
-    return tuple(traces)
+    return tuple(one_by_one(x, weights, memory, attentions, **options))
+
+
+def one_by_one(
+    x: Tensor, weights: Iterable[BlockWeights], memory: Tensor | None, attentions: Iterable[Ways] | None, **options: Any
+) -> Iterator[BlockTrace]:
+    """As :func:`stack`, for whoever needs of each layer less than every step: what was let go of is not held."""
+    for block, ways in zip(weights, attentions or repeat({}), strict=attentions is not None):
+        run = encoder_block if memory is None else partial(decoder_block, memory=memory)
+        trace = run(x, weights=block, **ways, **options)
+        x = trace.output
+        yield trace
+        del trace  # else it is held while the next one is made

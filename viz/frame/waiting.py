@@ -167,7 +167,15 @@ results = Store(
     limits.SHORT_SECONDS,
     models.storages,
     limits.SMALL_BYTES,
+    limits.DEAR_SECONDS,
 )
 long_texts = Store(
-    limits.LONG_KEPT_BYTES, turns, limits.LONG_SECONDS, called_away, aside, limits.SHORT_SECONDS, models.storages
+    limits.LONG_KEPT_BYTES,
+    turns,
+    limits.LONG_SECONDS,
+    called_away,
+    aside,
+    limits.SHORT_SECONDS,
+    models.storages,
+    dear=limits.DEAR_SECONDS,
 )

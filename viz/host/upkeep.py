@@ -67,10 +67,10 @@ class Upkeep:
 
     def relieve(self) -> None:
         """Memory is short: what is kept gives way, and who waits for memory is let in if that helped."""
-        missing = self.ceiling.missing
+        missing, first = self.ceiling.missing, self.ceiling.first
         for store in (*self.large, self.results):
             had = store.bytes
-            store.shrink(max(0.0, missing))
+            store.shrink(max(0.0, missing), first)
             missing -= had - store.bytes
         if time.monotonic() >= self._collected + AT_MOST_EVERY:
             self.tidy()

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from viz.core import norm as norms
-from viz.core.block import BlockDesign, BlockTrace, BlockWeights, stack
+from viz.core.block import BlockDesign, BlockTrace, BlockWeights, one_by_one, stack
 from viz.core.feed_forward import FeedForwardWeights
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.masks import combine
@@ -78,9 +78,17 @@ class Blocks:
 
     def run(self, **options: Any) -> tuple[BlockTrace, ...]:
         """Run the stack; ``options`` as in :func:`viz.core.block.stack`, e.g. ``allowed``, ``design``."""
-        options = {"memory": self.memory, "attentions": self.attentions, "design": self.design} | options
         with torch.inference_mode():
-            return stack(self.x, self.weights, **options)
+            return stack(self.x, self.weights, **self._options | options)
+
+    def outputs(self, **options: Any) -> tuple[Tensor, ...]:
+        """What each block hands on, as :meth:`run` has it; nothing else is held."""
+        with torch.inference_mode():
+            return tuple(trace.output for trace in one_by_one(self.x, self.weights, **self._options | options))
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"memory": self.memory, "attentions": self.attentions, "design": self.design}
 
     def choose(self, layers: Sequence[int]) -> "Blocks":
         """The same with other layers, e.g. (0, 0, 0) for one that is used three times."""

@@ -5,6 +5,7 @@ the store computes it when its turn comes, as long as anybody waits for it.
 """
 
 import inspect
+import math
 import threading
 import time
 from collections import Counter, OrderedDict
@@ -16,7 +17,7 @@ from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from viz.scheduler.fair_queue import Turns, Wait
-from viz.scheduler.job import Job, at_work
+from viz.scheduler.job import Job, at_work, for_whom
 from viz.scheduler.sizes import size_of
 
 P = ParamSpec("P")
@@ -28,11 +29,17 @@ OVERHEAD = 1_000
 
 @dataclass(frozen=True)
 class Entry:
-    """A result, its bytes beside its tensors, and where those lie, with the bytes of each storage."""
+    """A result, its bytes beside its tensors, and where those lie, with the bytes of each storage; how long it took."""
 
     value: Any
     own: int
     storages: Mapping[int, int]
+    seconds: float
+
+    @property
+    def size(self) -> int:
+        """Bytes, those included that others hold as well."""
+        return self.own + sum(self.storages.values())
 
 
 class Store:
@@ -47,6 +54,7 @@ class Store:
         short: seconds after which a computation is long; 0: all are, as is every kind that has fewer places.
         apart: storages that results share with what lives longer than they do (a model's weights), counted elsewhere.
         small: bytes of a result that is not forgotten where memory is short, but only where all are too many.
+        dear: seconds that a result took which is not forgotten there either while the visitor who came first uses it.
     """
 
     def __init__(
@@ -59,11 +67,14 @@ class Store:
         short: float = 0,
         apart: Container[int] = (),
         small: int = 0,
+        dear: float = math.inf,
     ) -> None:
         self.most_bytes, self.turns, self.seconds, self.apart = most_bytes, turns, seconds, apart
-        self.called_away, self.aside, self.short, self.small = called_away, aside, short, small
+        self.called_away, self.aside, self.short, self.small, self.dear = called_away, aside, short, small, dear
         self.bytes = 0
         self._kept = OrderedDict[Key, Entry]()
+        self._used_by = dict[Key, float]()
+        """When the visitor came who used a result last."""
         self._staying = dict[Key, Entry]()
         self._holders = Counter[int]()
         self._jobs = dict[Key, Job]()
@@ -126,6 +137,7 @@ class Store:
         """A result, which is now the most recently used one. The lock is held."""
         if key in self._kept:
             self._kept.move_to_end(key)
+            self._used_by[key] = for_whom()
             return self._kept[key]
         return self._staying.get(key)
 
@@ -180,32 +192,36 @@ class Store:
                     break
             others.wait()
         try:
+            began = time.monotonic()
             value = make()
-            self._keep(key, value)
+            self._keep(key, value, time.monotonic() - began)
             return value
         finally:
             with self._lock:
                 del self._making[key]
             mine.set()
 
-    def _keep(self, key: Key, value: Any) -> None:
+    def _keep(self, key: Key, value: Any, seconds: float) -> None:
         storages: dict[int, int] = {}
         own = OVERHEAD + size_of(key, {}) + size_of(value, storages)
-        entry = Entry(value, own, {at: size for at, size in storages.items() if at not in self.apart})
+        entry = Entry(value, own, {at: size for at, size in storages.items() if at not in self.apart}, seconds)
         with self._lock:
             while self._kept and self.bytes + self._added_by(entry) > self.most_bytes:
-                self._drop(self._kept.popitem(last=False)[1])
+                self._drop(next(iter(self._kept)))
             if self.bytes + self._added_by(entry) <= self.most_bytes:
                 self.bytes += self._added_by(entry)
                 self._holders.update(entry.storages.keys())
                 self._kept[key] = entry
+                self._used_by[key] = for_whom()
 
     def _added_by(self, entry: "Entry") -> int:
         """Bytes that are not here already: results share tensors, a head's map with its layer's. The lock is held."""
         return entry.own + sum(size for at, size in entry.storages.items() if at not in self._holders)
 
-    def _drop(self, entry: "Entry") -> None:
-        """Uncount a result and the tensors that nothing else here holds. The lock is held."""
+    def _drop(self, key: Key) -> None:
+        """Forget and uncount a result, and the tensors that nothing else here holds. The lock is held."""
+        self._used_by.pop(key, None)
+        entry = self._kept.pop(key, None) or self._staying.pop(key)
         self._holders.subtract(entry.storages.keys())
         gone = [at for at in entry.storages if not self._holders[at]]
         self.bytes -= entry.own + sum(entry.storages[at] for at in gone)
@@ -222,26 +238,29 @@ class Store:
         with self._lock:
             self._staying.update(self._kept)
             self._kept.clear()
+            self._used_by.clear()
 
-    def shrink(self, n_bytes: float) -> None:
+    def shrink(self, n_bytes: float, first: float | None = None) -> None:
         """Forget results, the least recently used first, until so many bytes are no longer kept here.
 
-        Small ones stay: to forget them gives back nothing, and an atlas is made of dozens that took a second each.
+        Small ones stay: to forget them gives back nothing, and an atlas is made of dozens that took a second each. What
+        took long stays with the visitor who came ``first``: each of a page's parts would have it computed anew.
         """
         with self._lock:
             until = self.bytes - n_bytes
             for key, entry in list(self._kept.items()):
                 if self.bytes <= until:
                     break
-                if entry.own + sum(entry.storages.values()) > self.small:
-                    self._drop(self._kept.pop(key))
+                is_needed = entry.seconds >= self.dear and self._used_by[key] == first
+                if entry.size > self.small and not is_needed:
+                    self._drop(key)
 
     def forget(self, name: Hashable) -> None:
         """Forget the results whose keys begin with this."""
         with self._lock:
             for values in (self._kept, self._staying):
                 for key in [one for one in values if one[0] == name]:
-                    self._drop(values.pop(key))
+                    self._drop(key)
 
 
 class Kept(Generic[P, R]):

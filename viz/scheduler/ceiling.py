@@ -54,6 +54,12 @@ class Ceiling:
         with self._lock:
             return not self._under_way or came <= self._under_way[0]
 
+    @property
+    def first(self) -> float | None:
+        """When the first of those under way came; None: there is nobody."""
+        with self._lock:
+            return self._under_way[0] if self._under_way else None
+
     @contextmanager
     def visit(self, came: float) -> Iterator[None]:
         """A visitor who came at that time is under way inside the ``with``."""

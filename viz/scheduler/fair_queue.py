@@ -28,6 +28,11 @@ def come() -> float:
     return now
 
 
+def came() -> float:
+    """When the visitor of this thread came; infinity: it is for nobody who waits."""
+    return _came.get(math.inf)
+
+
 def come_last() -> None:
     """What this thread asks for from now on is for nobody who waits: all who come stand before it."""
     _came.set(math.inf)

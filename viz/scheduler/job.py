@@ -10,7 +10,7 @@ from typing import Any
 
 from viz.cancellation import checked_by
 from viz.errors import ModelError
-from viz.scheduler.fair_queue import Ticket, Turns
+from viz.scheduler.fair_queue import Ticket, Turns, came
 
 PATIENCE = 2.0
 """Seconds a computation nobody waits for goes on: a click on the same text comes back to it."""
@@ -94,6 +94,12 @@ class Job:
             raise self.error.with_traceback(None)
         finally:
             del self  # the error's traceback holds this frame, which would hold the error
+
+
+def for_whom() -> float:
+    """When the visitor came for whom this thread asks, or computes."""
+    job = at_work.get()
+    return job.ticket.came if job and job.ticket else came()
 
 
 def without_frames(error: BaseException) -> BaseException:

@@ -407,13 +407,16 @@ class TestFaults:
             return replace(seen, stacks={next(iter(seen.stacks)): calls})
 
         monkeypatch.setattr(own_compute, "with_fewer", first)
-        own_compute.shared.clear()
+        kept = (own_compute.shared, own_compute.moved)
+        for function in kept:
+            function.clear()
         try:
             app = open_app("share_kv", section="all")
             assert checked(app, "converted") == (0, 2)
             assert checked(app, "who_shares") == (3, 4)
         finally:
-            own_compute.shared.clear()
+            for function in kept:
+                function.clear()
 
     def test_weights_that_have_forgotten(self, open_app, monkeypatch):
         monkeypatch.setattr(own_compute, "measure", lambda *_, **__: (1.0, 0.9))

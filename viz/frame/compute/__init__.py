@@ -83,7 +83,10 @@ def bare(source: Source) -> tuple[Tokens, Tensor]:
 
 @kept
 def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
-    """A text as seen from a source; with a target, that text asks and this one answers."""
+    """A text as seen from a source; with a target, that text asks and this one answers.
+
+    Of a text too long for whole blocks a model's states are not kept: nothing else asks for them (35 MB of 130).
+    """
     if source.target:
         alone = replace(source, target="")
         answers = read(alone)
@@ -96,9 +99,16 @@ def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
 def _run(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
     if source.kind == "model":
         loaded, target = model(source.model), source.target or None
-        return capture(loaded, source.text, target=target, max_tokens=limits.TOKENS, heads_off=heads_off)
+        seen = capture(loaded, source.text, target=target, max_tokens=limits.TOKENS, heads_off=heads_off)
+        return seen if len(seen.tokens.ids) <= stack_tokens(source) else replace(seen, states={})
     tokens, vectors = bare(source)
     return on_seeded_heads(source, tokens, vectors, heads_off)
+
+
+def stack_tokens(source: Source) -> int:
+    """Of a text that goes through a source's whole blocks: fewer through more layers."""
+    n_layers = model(source.model).n_layers if source.kind == "model" else 1
+    return min(limits.STACK_TOKENS, limits.STACK_ROWS // n_layers)
 
 
 def on_seeded_heads(source: Source, tokens: Tokens, x: Tensor, heads_off: frozenset[Head] = frozenset()) -> Capture:

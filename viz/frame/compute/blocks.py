@@ -39,7 +39,7 @@ def reading(source: Source, positions: bool = True, target: str = "") -> Capture
         target: what the decoder of an encoder-decoder writes.
     """
     whole = compute.read(source)
-    if source.kind == "model" and not target and len(whole.tokens.ids) <= limits.STACK_TOKENS:
+    if source.kind == "model" and not target and len(whole.tokens.ids) <= compute.stack_tokens(source):
         return whole
     return _reading(source, positions, target)
 
@@ -48,7 +48,7 @@ def reading(source: Source, positions: bool = True, target: str = "") -> Capture
 def _reading(source: Source, positions: bool, target: str) -> Capture:
     if source.kind == "model":
         loaded = compute.model(source.model)
-        most = min(limits.STACK_TOKENS, loaded.max_tokens)
+        most = min(compute.stack_tokens(source), loaded.max_tokens)
         return capture(loaded, source.text, target=target or None, max_tokens=most)
     tokens, vectors = compute.bare(source)
     tokens, vectors = first(tokens, limits.STACK_TOKENS), vectors[: limits.STACK_TOKENS]
