@@ -428,6 +428,15 @@ def test_what_took_long_stays_with_who_came_first_where_memory_is_short(turns, w
     assert store.bytes == 0, "the second used it last, and goes on when it is first itself"
 
 
+def test_what_took_long_is_not_forgotten_for_what_its_visitor_asks_for_next(turns):
+    store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, dear=0.05)
+    read = keep(lambda seconds: time.sleep(seconds) or "x" * 2_500, store)  # 10 kB
+    contextvars.copy_context().run(lambda: (come(), read(0.06), read(0.001), read(0.002)))
+    assert [read.key(seconds) in store for seconds in (0.06, 0.001, 0.002)] == [True, False, True]
+    contextvars.copy_context().run(lambda: (come(), read(0.003)))
+    assert [read.key(seconds) in store for seconds in (0.06, 0.002, 0.003)] == [False, True, True], "others' goes first"
+
+
 class Result:
     """Stands for tensors, whose bytes Python's collector does not count."""
 

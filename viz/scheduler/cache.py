@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Container, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
@@ -36,11 +36,6 @@ class Entry:
     storages: Mapping[int, int]
     seconds: float
 
-    @property
-    def size(self) -> int:
-        """Bytes, those included that others hold as well."""
-        return self.own + sum(self.storages.values())
-
 
 class Store:
     """Results by what they were computed from, the least recently used forgotten first.
@@ -54,7 +49,7 @@ class Store:
         short: seconds after which a computation is long; 0: all are, as is every kind that has fewer places.
         apart: storages that results share with what lives longer than they do (a model's weights), counted elsewhere.
         small: bytes of a result that is not forgotten where memory is short, but only where all are too many.
-        dear: seconds that a result took which is not forgotten there either while the visitor who came first uses it.
+        dear: seconds that a result took which goes neither for its visitor's next nor, of who came first, there.
     """
 
     def __init__(
@@ -206,9 +201,10 @@ class Store:
         own = OVERHEAD + size_of(key, {}) + size_of(value, storages)
         entry = Entry(value, own, {at: size for at, size in storages.items() if at not in self.apart}, seconds)
         with self._lock:
-            while self._kept and self.bytes + self._added_by(entry) > self.most_bytes:
-                self._drop(next(iter(self._kept)))
-            if self.bytes + self._added_by(entry) <= self.most_bytes:
+            oldest = self._may_go(for_whom())
+            while (over := self.bytes + self._added_by(entry) > self.most_bytes) and (forgotten := next(oldest, None)):
+                self._drop(forgotten)
+            if not over:
                 self.bytes += self._added_by(entry)
                 self._holders.update(entry.storages.keys())
                 self._kept[key] = entry
@@ -217,6 +213,12 @@ class Store:
     def _added_by(self, entry: "Entry") -> int:
         """Bytes that are not here already: results share tensors, a head's map with its layer's. The lock is held."""
         return entry.own + sum(size for at, size in entry.storages.items() if at not in self._holders)
+
+    def _may_go(self, came: float | None) -> Iterator[Key]:
+        """The least recently used first, without what took long and was last used by the visitor who came then."""
+        for key, entry in list(self._kept.items()):
+            if entry.seconds < self.dear or self._used_by[key] != came:
+                yield key
 
     def _drop(self, key: Key) -> None:
         """Forget and uncount a result, and the tensors that nothing else here holds. The lock is held."""
@@ -243,16 +245,15 @@ class Store:
     def shrink(self, n_bytes: float, first: float | None = None) -> None:
         """Forget results, the least recently used first, until so many bytes are no longer kept here.
 
-        Small ones stay: to forget them gives back nothing, and an atlas is made of dozens that took a second each. What
-        took long stays with the visitor who came ``first``: each of a page's parts would have it computed anew.
+        Small ones stay: to forget them gives back nothing, and an atlas is made of dozens that took a second each; and
+        what the visitor who came ``first`` would have to wait for again.
         """
         with self._lock:
             until = self.bytes - n_bytes
-            for key, entry in list(self._kept.items()):
+            for key in self._may_go(first):
                 if self.bytes <= until:
                     break
-                is_needed = entry.seconds >= self.dear and self._used_by[key] == first
-                if entry.size > self.small and not is_needed:
+                if self._kept[key].own + sum(self._kept[key].storages.values()) > self.small:
                     self._drop(key)
 
     def forget(self, name: Hashable) -> None:

@@ -38,10 +38,15 @@ def reading(source: Source, positions: bool = True, target: str = "") -> Capture
         positions: add sinusoids to seeded tokens.
         target: what the decoder of an encoder-decoder writes.
     """
-    whole = compute.read(source)
-    if source.kind == "model" and not target and len(whole.tokens.ids) <= compute.stack_tokens(source):
-        return whole
+    if source.kind == "model" and not target and _is_short(source):
+        return compute.read(source)
     return _reading(source, positions, target)
+
+
+@compute.kept
+def _is_short(source: Source) -> bool:
+    """Whether whole blocks take all of a text; kept, because the pass that tells is large and may be gone."""
+    return len(compute.read(source).tokens.ids) <= compute.stack_tokens(source)
 
 
 @compute.kept
