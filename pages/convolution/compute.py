@@ -41,5 +41,4 @@ def windows(source: Source, mask: Mask) -> tuple[WindowFit, ...]:
     seen = read(source)
     n = len(seen.tokens.ids)
     layers = (seen.layer(i, allowed=mask.allowed(n, n)) for i in range(seen.n_layers))  # never all of them at once
-    weights, allowed = zip(*((steps.weights, steps.masked.isfinite().any(0)) for steps in layers), strict=True)
-    return fit_layers(weights, allowed)
+    return fit_layers((steps.weights, steps.masked.isfinite().any(0)) for steps in layers)

@@ -99,19 +99,23 @@ def _levels(
     """
     with torch.inference_mode(False):
         if source.kind == "model":
-            seen = change(reading(source, plan.positions))
-            stacked = model_blocks(compute.model(source.model), seen).choose(plan.layers)
+            seen = reading(source, plan.positions)
+            stacks = {
+                name: tuple(replace(call, options=change(call.options)) for call in calls)
+                for name, calls in seen.stacks.items()
+            }
+            stacked = model_blocks(compute.model(source.model), replace(seen, stacks=stacks)).choose(plan.layers)
         else:
-            found = first_stack(source, plan)
-            stacked = replace(found, x=change(found.x))
-    n = len(stacked.x)
+            stacked = first_stack(source, plan)
+        x = change(stacked.x)
+    n = len(x)
     options: dict[str, Any] = {"allowed": mask.allowed(n, n), "design": plan.design(stacked.design)}
 
     def levels(x: Tensor) -> tuple[Tensor, ...]:
         run = one_by_one(x, map(change, stacked.weights), None, stacked.attentions, **options)
         return (x, *(trace.output for trace in run))
 
-    return levels, stacked.x
+    return levels, x
 
 
 @compute.kept

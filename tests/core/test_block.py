@@ -1,5 +1,7 @@
 """The block: by hand, what its residuals and norms promise, and torch's own layers with the same weights."""
 
+import gc
+import weakref
 from functools import partial
 from itertools import pairwise
 from typing import Literal
@@ -10,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu
 from torch.testing import assert_close
 
-from viz.core.block import BlockDesign, BlockWeights, decoder_block, encoder_block, stack, stack_parameters
+from viz.core.block import BlockDesign, BlockWeights, decoder_block, encoder_block, one_by_one, stack, stack_parameters
 from viz.core.feed_forward import FeedForwardWeights
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.masks import causal, combine, padding
@@ -113,6 +115,27 @@ class TestAgainstTorch:
         x = draw(T, D, seed=97)
         traces = stack(x, [weights] * 3, design=BlockDesign(norm=norm))
         assert_close(traces[-1].output, layer(layer(layer(x))), **CLOSE)
+
+
+class TestOneByOne:
+    def test_it_is_a_stack_that_holds_nothing(self):
+        x, weights, gone = draw(T, D).float(), plain_block(), list[weakref.ref]()
+        whole = stack(x, [weights] * 3)
+        gc.disable()
+        try:
+            for trace, kept in zip(one_by_one(x, iter([weights] * 3), None, None), whole, strict=True):
+                assert_close(trace.output, kept.output, rtol=0, atol=0)
+                assert [one() for one in gone] == [None] * len(gone)
+                gone.append(weakref.ref(trace))
+                del trace
+        finally:
+            gc.enable()
+        assert len(gone) == 3
+
+    def test_every_layer_has_its_way_of_attending(self):
+        x, weights = draw(T, D).float(), plain_block()
+        with pytest.raises(ValueError, match="shorter"):
+            stack(x, [weights] * 3, attentions=[{}] * 2)
 
 
 class TestPoints:

@@ -67,7 +67,7 @@ def test_all_layers_at_once_are_each_by_itself(differ):
     generator = torch.Generator().manual_seed(2)
     allowed = [torch.ones(7, 7).bool(), torch.ones(7, 7).bool(), causal(7, 7) if differ else torch.ones(7, 7).bool()]
     weights = [row_softmax(torch.randn(3, 7, 7, generator=generator).masked_fill(~may, -torch.inf)) for may in allowed]
-    for fit, one, may in zip(fit_layers(weights, allowed), weights, allowed, strict=True):
+    for fit, one, may in zip(fit_layers(zip(weights, allowed, strict=True)), weights, allowed, strict=True):
         alone = fit_windows(one, may)
         for name in ("offset", "alpha", "explained"):
             torch.testing.assert_close(getattr(fit, name), getattr(alone, name))

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -459,6 +460,12 @@ class TestStacks:
         long = Source(kind="words", text="word " * 300, d_model=4, n_heads=1, n_kv_heads=1)
         assert len(blocks.blocks(long, BlockPlan(), Mask())[0].x) == 128
         assert len(blocks.reading(long).tokens.labels) == 128
+
+    @pytest.mark.parametrize(("n_layers", "n"), [(6, 128), (12, 128), (13, 118), (30, 51)])
+    def test_through_more_layers_go_fewer_tokens(self, monkeypatch, n_layers, n):
+        """Every step of thirty layers of 128 tokens is more than is kept: each part of a page computed it anew."""
+        monkeypatch.setattr(compute, "model", lambda _: SimpleNamespace(n_layers=n_layers))
+        assert compute.stack_tokens(Source(kind="model", text="", model="any")) == n
 
     def test_without_residuals_tokens_become_the_same(self):
         source = Source(kind="model", text=TEXT, model="all-MiniLM-L6-v2")
