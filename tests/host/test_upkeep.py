@@ -56,13 +56,13 @@ def test_sessions_nobody_came_back_to_end_though_nobody_else_leaves(monkeypatch)
 
 
 def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
-    held, begun = [900], []
+    held, begun = [100], []
     ceiling = Ceiling(lambda: 1_000, 300, lambda: held[0])
     store = Store(1_000_000, Turns(2, 7, ceiling=ceiling), seconds=60)
     read = Kept(lambda n: "x" * 10_000, store, "pass", quietly)
     for n in range(3):
         read(n)
-    before = store.bytes
+    before, held[0] = store.bytes, 900
     with ceiling.visit(0.0):
         store.turns.enter("pass", lambda: begun.append("later"))
         keeper = upkeep.Upkeep(store, ceiling, Uploads())

@@ -9,32 +9,19 @@ import math
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Container, Hashable, Iterator, Mapping
+from collections.abc import Callable, Container, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
 from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from viz.scheduler.fair_queue import Turns, Wait
 from viz.scheduler.job import Job, at_work, for_whom
-from viz.scheduler.sizes import size_of
+from viz.scheduler.sizes import Entry, entry_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Key = tuple[Hashable, ...]
-OVERHEAD = 1_000
-"""Bytes counted for an entry beside what it holds."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A result, its bytes beside its tensors, and where those lie, with the bytes of each storage; how long it took."""
-
-    value: Any
-    own: int
-    storages: Mapping[int, int]
-    seconds: float
 
 
 class Store:
@@ -128,7 +115,7 @@ class Store:
                 finally:
                     del job  # it holds an error, whose traceback holds this frame and all that the page computed
 
-    def _find(self, key: Key) -> "Entry | None":
+    def _find(self, key: Key) -> Entry | None:
         """A result, which is now the most recently used one. The lock is held."""
         if key in self._kept:
             self._kept.move_to_end(key)
@@ -197,9 +184,9 @@ class Store:
             mine.set()
 
     def _keep(self, key: Key, value: Any, seconds: float) -> None:
-        storages: dict[int, int] = {}
-        own = OVERHEAD + size_of(key, {}) + size_of(value, storages)
-        entry = Entry(value, own, {at: size for at, size in storages.items() if at not in self.apart}, seconds)
+        entry = entry_of(key, value, seconds, self.apart)
+        if entry.size > self.small and seconds < self.dear and not self.turns.ceiling.has_room():
+            return  # it would go with the next look at how much memory there is, and be too much until then
         with self._lock:
             oldest = self._may_go(for_whom())
             while (over := self.bytes + self._added_by(entry) > self.most_bytes) and (forgotten := next(oldest, None)):
@@ -210,7 +197,7 @@ class Store:
                 self._kept[key] = entry
                 self._used_by[key] = for_whom()
 
-    def _added_by(self, entry: "Entry") -> int:
+    def _added_by(self, entry: Entry) -> int:
         """Bytes that are not here already: results share tensors, a head's map with its layer's. The lock is held."""
         return entry.own + sum(size for at, size in entry.storages.items() if at not in self._holders)
 
@@ -253,7 +240,7 @@ class Store:
             for key in self._may_go(first):
                 if self.bytes <= until:
                     break
-                if self._kept[key].own + sum(self._kept[key].storages.values()) > self.small:
+                if self._kept[key].size > self.small:
                     self._drop(key)
 
     def forget(self, name: Hashable) -> None:
