@@ -14,7 +14,7 @@ import torch
 from viz.cancellation import check
 from viz.errors import ModelError
 from viz.scheduler import job
-from viz.scheduler.cache import Kept, Store
+from viz.scheduler.cache import LARGE, Kept, Store
 from viz.scheduler.ceiling import Ceiling
 from viz.scheduler.fair_queue import Kind, Turns, come, quietly
 from viz.scheduler.sizes import OVERHEAD
@@ -442,11 +442,11 @@ def test_what_took_long_is_not_forgotten_for_what_its_visitor_asks_for_next(turn
 def test_where_memory_is_short_what_is_large_and_soon_computed_again_is_not_kept():
     held = [700]
     turns = Turns(2, 5, ceiling=Ceiling(lambda: 1_000, 300, lambda: held[0]))
-    store = Store(1_000_000, turns, seconds=60, small=5_000, dear=0.05)
-    read = keep(lambda n, seconds: time.sleep(seconds) or "x" * n, store)
+    store = Store(10 * LARGE, turns, seconds=60, dear=0.05)
+    read = keep(lambda n, seconds: time.sleep(seconds) or b"x" * n, store)
     for held[0], kept in ((701, [False, True, True]), (700, [True, True, True])):
-        asked = [(2_500, 0.0), (500, 0.0), (2_501, 0.06)]
-        assert [len(read(*one)) for one in asked] == [2_500, 500, 2_501]
+        asked = [(LARGE, 0.0), (LARGE - 2 * OVERHEAD, 0.0), (LARGE, 0.06)]
+        assert [len(read(*one)) for one in asked] == [n for n, _ in asked]
         assert [read.key(*one) in store for one in asked] == kept
 
 

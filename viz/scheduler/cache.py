@@ -22,6 +22,8 @@ from viz.scheduler.sizes import Entry, entry_of
 P = ParamSpec("P")
 R = TypeVar("R")
 Key = tuple[Hashable, ...]
+LARGE = 8_000_000
+"""Bytes of a result that is not kept at all where memory is short; a sentence's are smaller, and its page asks again."""
 
 
 class Store:
@@ -185,7 +187,7 @@ class Store:
 
     def _keep(self, key: Key, value: Any, seconds: float) -> None:
         entry = entry_of(key, value, seconds, self.apart)
-        if entry.size > self.small and seconds < self.dear and not self.turns.ceiling.has_room():
+        if entry.size > LARGE and seconds < self.dear and not self.turns.ceiling.has_room():
             return  # it would go with the next look at how much memory there is, and be too much until then
         with self._lock:
             oldest = self._may_go(for_whom())
