@@ -23,7 +23,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Key = tuple[Hashable, ...]
 LARGE = 8_000_000
-"""Bytes of a result that is not kept at all where memory is short; a sentence's are smaller, and its page asks again."""
+"""Bytes of a result that is not kept at all where memory is short; those of a sentence are, for its page asks again."""
 
 
 class Store:
