@@ -202,7 +202,7 @@ one of them 325, whichever the model was."""
 SENTENCE_PASS_BYTES = 30_000_000
 """Of a sentence: it takes a few MB, and does not wait until a long text has ended."""
 
-CACHE_BYTES = whole("CACHE_MB", 300, 50, 100_000) * 10**6
+CACHE_BYTES = whole("CACHE_MB", 270, 50, 100_000) * 10**6
 """Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take
 50 MB in all layers and heads, one layer of 512 tokens 50 MB; SmolLM2's pass of them 96 and all its blocks 105."""
 

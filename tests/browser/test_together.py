@@ -113,9 +113,10 @@ def test_of_a_page_that_is_chosen_what_the_one_before_had_too_is_not_told(visit)
         told.clear()
         page.get_by_test_id("stSidebarNav").get_by_text(t(f"{name}.title"), exact=True).click()
         wait_run(page)
-        if name == "masks" and len(told) < 0.8 * n_all:  # a busy machine has not drawn a page within a moment
-            break
+        elements = [each.delta.new_element for each in told]
+        again = [each for each in elements if "-lang" in each.button_group.id or each.WhichOneof("type") == "text_area"]
+        again += [each for each in told if each.WhichOneof("type") == "logo"]
+        if name == "masks" and len(told) < 0.8 * n_all and not again:
+            break  # a busy machine has not drawn a page within a moment
     assert len(told) < 0.8 * n_all
-    elements = [each.delta.new_element for each in told]
-    assert not [each for each in elements if "-lang" in each.button_group.id or each.WhichOneof("type") == "text_area"]
-    assert not [each for each in told if each.WhichOneof("type") == "logo"]
+    assert not again

@@ -196,7 +196,7 @@ def server(url: str, users: int, wrong: list[str] | None = None, **settings: str
     with tempfile.TemporaryDirectory() as folder:
         # All of a class comes from one address here.
         room = {"HEADLIGHT_SOCKETS_PER_ADDRESS": str(2 * users + 10), "HEADLIGHT_METRICS_TOKEN": TOKEN}
-        room |= {name: value for name, value in image_environment().items() if name.startswith("MALLOC_")}
+        room |= {name: value for name, value in image_environment().items() if name.startswith(("MALLOC_", "GLIBC_"))}
         with serve(ROOT / "serve.py", Path(folder) / "log.txt", **room | settings) as started:
             try:
                 _wait_until_ready(started.url)

@@ -55,6 +55,19 @@ class TestDistance:
         assert_close(float(mean), (n * n - 1) / (3 * n))
 
 
+class TestDistanceWithout:
+    @pytest.mark.parametrize("hidden", [[], [0], [0, 10], [3, 4, 7], list(range(11))])
+    def test_is_that_of_what_hiding_leaves(self, hidden):
+        generator = torch.Generator().manual_seed(5)
+        scores = 3 * torch.randn(2, 3, 11, 11, generator=generator, dtype=torch.float64)
+        weights = scores.masked_fill(~causal(11, 11), -torch.inf).softmax(-1)
+        weights[0, 0, 5] = 0  # a row that may look nowhere
+        away = torch.zeros(11, dtype=torch.bool)
+        away[hidden] = True
+        left = map_statistics.hide(weights, ~away, ~away)
+        assert_close(map_statistics.distance_without(weights, away), map_statistics.distance(left))
+
+
 class TestOnOffsetAndKeys:
     @pytest.mark.parametrize("offset", [-2, -1, 0, 1, 3])
     def test_offset_by_a_loop(self, offset):

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from viz.core.analysis.map_statistics import distance, entropy, hide, on_keys, on_offset, uniform
+from viz.core.analysis.map_statistics import distance, distance_without, entropy, on_keys, on_offset, uniform
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ def portrait(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"], special: B
     return Portrait(
         entropy=entropy(weights).mean(-1),
         distance=distance(weights).mean(-1),
-        distance_plain=distance(hide(weights, ~special, ~special)).mean(-1),
+        distance_plain=distance_without(weights, special).mean(-1),
         previous=on_offset(weights, -1).mean(-1),
         next=on_offset(weights, 1).mean(-1),
         same=on_keys(weights, mention)[:, mention.any(-1)].mean(-1),

@@ -27,6 +27,21 @@ def distance(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q"]:
     return (weights * offset.abs()).sum(-1)
 
 
+def distance_without(weights: Float[Tensor, "*B T T"], hidden: Bool[Tensor, " T"]) -> Float[Tensor, "*B Ts"]:
+    """:func:`distance` of what :func:`hide` leaves of a map of one text on itself, which is not built for it.
+
+    Example:
+        >>> weights = torch.tensor([[0.0, 0.9, 0.1], [0.0, 1.0, 0.0], [0.2, 0.0, 0.8]])
+        >>> distance_without(weights, torch.tensor([False, True, False]))
+        tensor([1.0000, 0.2000])
+    """
+    kept = ~hidden
+    place = kept.cumsum(0)
+    offset = (place - place[:, None]).abs() * kept
+    total = (weights * kept).sum(-1)
+    return ((weights * offset).sum(-1) / total.where(total > 0, 1.0))[..., kept]
+
+
 def on_offset(weights: Float[Tensor, "*B Q K"], offset: int) -> Float[Tensor, "*B R"]:
     """The weight on the key ``offset`` places after the query (-1: the previous token), where there is one.
 
