@@ -33,7 +33,7 @@ def pooled(source: Source, layer: int, mask: Mask, n_kv_heads: int, mistake: boo
 
 
 shared = kept(pooled)
-"""As :func:`pooled`, of the number that is looked at: of 512 tokens each takes 50 MB, which every number need not."""
+"""As :func:`pooled`, kept, for the number that is looked at. Of 512 tokens one takes 50 MB: the others are not kept."""
 
 
 @kept
