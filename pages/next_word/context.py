@@ -16,7 +16,7 @@ from viz.frame.compute import model, read
 from viz.frame.controls import KEEP
 from viz.frame.examples import examples, lay_aside
 from viz.frame.format import number
-from viz.frame.models_here import models_here
+from viz.frame.models_here import files_here, models_here
 from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.share.figure_menu import note_source
 from viz.frame.specs import Source
@@ -87,7 +87,7 @@ class NextWordContext:
 
 def decoders() -> list[str]:
     """The models on this machine that have words to say, the largest first; the twins behind them."""
-    found = [entry for entry in models_here().values() if entry.writes and not entry.of and entry.is_here()]
+    found = [entry for entry in models_here().values() if entry.writes and not entry.of and files_here(entry.id)]
     return [entry.id for entry in sorted(found, key=lambda entry: (entry.id in TWINS, -entry.parameters))]
 
 

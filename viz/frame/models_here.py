@@ -1,6 +1,7 @@
 """Which models are offered, and which of them can be had now."""
 
 import time
+from collections.abc import Mapping
 from functools import lru_cache
 
 from viz import limits
@@ -11,13 +12,6 @@ MOMENT = 10
 """Seconds after which the disk is asked again which models there are."""
 
 
-def _available(entry: registry.Entry) -> bool:
-    """In memory already (its files may be gone since), on this machine, or to be had from the hub."""
-    if compute.models.holds(entry.id):
-        return True
-    return entry.is_here() or registry.hub().reachable
-
-
 def offered() -> tuple[registry.Entry, ...]:
     """The list of models, as far as whoever runs the server wants it and has the memory; points of training last."""
     known = *registry.entries(), *registry.checkpoints()
@@ -26,14 +20,27 @@ def offered() -> tuple[registry.Entry, ...]:
 
 
 @lru_cache(maxsize=1)
-def _on_this_machine(_moment: int) -> frozenset[str]:
-    """Names of the models that can be had; one moment, one look, which takes 3 ms."""
-    return frozenset(entry.id for entry in offered() if _available(entry))
+def _on_this_machine(_moment: int) -> Mapping[str, bool]:
+    """The models that can be had, by name, and whether their files are here; one moment, one look, which takes 3 ms.
+
+    Others are in memory already (their files may be gone since) or to be had from the hub.
+    """
+    has_files, can_fetch = {entry.id: entry.is_here() for entry in offered()}, registry.hub().reachable
+    return {name: has for name, has in has_files.items() if has or can_fetch or compute.models.holds(name)}
+
+
+def _now() -> Mapping[str, bool]:
+    return _on_this_machine(int(time.monotonic() / MOMENT))
+
+
+def files_here(name: str) -> bool:
+    """Whether this machine has a model's files."""
+    return _now().get(name, False)
 
 
 def models_here() -> dict[str, registry.Entry]:
     """The models that a visitor may choose now, by name."""
-    had = _on_this_machine(int(time.monotonic() / MOMENT))
+    had = _now()
     return {entry.id: entry for entry in offered() if entry.id in had}
 
 

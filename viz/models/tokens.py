@@ -3,7 +3,7 @@
 import unicodedata
 import zlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import torch
@@ -66,6 +66,7 @@ def visible(text: str) -> str:
     return f"◌{shown}" if shown and unicodedata.category(shown[0]).startswith("M") else shown
 
 
+@lru_cache(maxsize=1_000)  # a vocabulary's words are made of few
 def _visible_character(character: str) -> str:
     if character in _NAMED:
         return _NAMED[character]
