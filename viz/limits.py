@@ -196,8 +196,8 @@ MEMORY_BYTES = whole("MEMORY_MB", 1_500, 800, 1_000_000) * 10**6
 its weights. What would go beyond it waits in the line, and what is kept gives way. A warm server takes 0.6 GB."""
 
 PASS_BYTES = 330_000_000
-"""What one visitor's computation may take: of 3,300 changes those of 512 tokens took 150 to 280 MB at their height, and
-one of them 325, whichever the model was."""
+"""What one visitor's computation may take: 512 tokens take 60 to 240 MB at the height of a section with the default
+model, 200 to 390 with SmolLM2, what is kept meanwhile included (``python -m tests.bench_memory``)."""
 
 SENTENCE_PASS_BYTES = 30_000_000
 """Of a sentence: it takes a few MB, and does not wait until a long text has ended."""
