@@ -25,8 +25,12 @@ def _on_this_machine(_moment: int) -> Mapping[str, bool]:
 
     Others are in memory already (their files may be gone since) or to be had from the hub.
     """
-    has_files, can_fetch = {entry.id: entry.is_here() for entry in offered()}, registry.hub().reachable
-    return {name: has for name, has in has_files.items() if has or can_fetch or compute.models.holds(name)}
+    has_files = {entry.id: entry.is_here() for entry in offered()}
+    return {
+        name: has
+        for name, has in has_files.items()
+        if has or compute.models.holds(name) or registry.hub().reachable  # looked up where a model is missing
+    }
 
 
 def _now() -> Mapping[str, bool]:
