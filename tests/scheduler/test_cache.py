@@ -16,7 +16,7 @@ from viz.errors import ModelError
 from viz.scheduler import job
 from viz.scheduler.cache import LARGE, Kept, Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import Kind, Turns, come, quietly
+from viz.scheduler.fair_queue import Kind, Turns, come, come_last, quietly
 from viz.scheduler.sizes import OVERHEAD
 
 TEXT = "what a visitor typed"
@@ -448,6 +448,13 @@ def test_where_memory_is_short_what_is_large_and_soon_computed_again_is_not_kept
         asked = [(LARGE, 0.0), (LARGE - 2 * OVERHEAD, 0.0), (LARGE, 0.06)]
         assert [len(read(*one)) for one in asked] == [n for n, _ in asked]
         assert [read.key(*one) in store for one in asked] == kept
+
+
+def test_what_is_for_nobody_who_waits_has_no_claim(turns):
+    store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, dear=0)
+    read = keep(lambda n: "x" * (2_500 + n), store)
+    contextvars.copy_context().run(lambda: (come_last(), read(0), read(1), read(2)))
+    assert [read.key(n) in store for n in range(3)] == [False, True, True]
 
 
 class Result:

@@ -206,7 +206,7 @@ class Store:
     def _may_go(self, came: float | None) -> Iterator[Key]:
         """The least recently used first, without what took long and was last used by the visitor who came then."""
         for key, entry in list(self._kept.items()):
-            if entry.seconds < self.dear or self._used_by[key] != came:
+            if entry.seconds < self.dear or self._used_by[key] != came or came == math.inf:  # nobody's stays for nobody
                 yield key
 
     def _drop(self, key: Key) -> None:
