@@ -448,6 +448,7 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     tools = {tool for tool in develop if f"[tool.{tool}" in settings or f"{tool}.{tool}" in settings}
     recipes = (ROOT / "Justfile").read_text("utf-8")
     tools |= {"pytest-xdist"} if " -n " in recipes else set()
+    tools |= {"pytest-timeout"} if "\ntimeout = " in settings else set()
     tools |= {"rust-just"} if "just test" in (ROOT / ".ci" / "run").read_text("utf-8") else set()
     tests = sorted((ROOT / "tests").rglob("*.py"))
     programs = {tool: tool.removesuffix("-bin") for tool in develop if tool.endswith("-bin")} | PROGRAMS

@@ -88,11 +88,16 @@ def serve(script: Path, log: Path, **settings: str) -> Iterator[Server]:
             _wait_until_healthy(server, process)
             yield server
         finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            stop(process)
+
+
+def stop(process: subprocess.Popen[bytes], seconds: float = 20) -> None:
+    """End a process: by SIGTERM, and by SIGKILL if it is still there after so many seconds."""
+    process.terminate()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _wait_until_healthy(server: Server, process: subprocess.Popen[bytes]) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.drive import PATIENCE, ROOT
+from tests.browser.drive import PATIENCE, ROOT, stop
 
 CELLS = (
     """import json, torch, viz
@@ -72,7 +72,7 @@ def lab(folder: Path) -> Iterator[str]:
             _wait(port, process)
             yield f"http://127.0.0.1:{port}/lab/tree/heads.ipynb?token={token}"
         finally:
-            process.terminate()
+            stop(process)
 
 
 def _wait(port: int, process: subprocess.Popen[bytes]) -> None:

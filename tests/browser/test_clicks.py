@@ -1,0 +1,126 @@
+"""Every visible control receives a mouse click at its middle, on every page and at four widths."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages import EVERY, FIRST, PAGES
+from tests.browser.drive import address, eventually, frame, open_chip, wait_run
+from viz.frame.sidebar import path_of
+
+SCREENS = ((390, 844), (800, 600), (1280, 720), (1920, 1080))
+
+COVERED = """(scope) => {
+    const controls = 'button, a[href], input, textarea, select, summary, label, [tabindex="0"], ' +
+        '[role=button], [role=radio], [role=checkbox], [role=switch], [role=tab], [role=option], [role=menuitem]';
+    const roots = [document.querySelector(scope)], found = [];
+    for (const root of roots)
+        for (const node of root.querySelectorAll('*')) if (node.shadowRoot) roots.push(node.shadowRoot);
+    const parent = (node) => (node.parentNode instanceof ShadowRoot ? node.parentNode.host : node.parentNode);
+    const contains = (outer, node) => {
+        for (let at = node; at; at = parent(at)) if (at === outer) return true;
+        return false;
+    };
+    const topmost = (x, y) => {
+        let hit = document.elementFromPoint(x, y);
+        for (let inner; (inner = hit?.shadowRoot?.elementFromPoint(x, y)) && inner !== hit; hit = inner);
+        return hit;
+    };
+    const describe = (node) => {
+        const text = node && (node.getAttribute('aria-label') || node.textContent || '').trim().slice(0, 40);
+        return node ? `<${node.tagName.toLowerCase()}> ${text}` : 'nothing';
+    };
+    const visible = { opacityProperty: true, visibilityProperty: true };
+    for (const root of roots)
+        for (const node of root.querySelectorAll(controls)) {
+            const box = node.getBoundingClientRect();
+            if (node.disabled || node.closest('.stSidebar[data-collapsed=true]')) continue;
+            if (Math.min(box.width, box.height) < 4 || !node.checkVisibility(visible)) continue;
+            if (getComputedStyle(node).pointerEvents === 'none') continue;
+            node.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+            const { left, top, width, height } = node.getClientRects()[0];
+            const hit = topmost(left + width / 2, top + height / 2);
+            // A slider's input lies behind its thumb, a table's canvas behind what scrolls it, a box behind its label.
+            const around = node.closest('label, .stSlider, .stDataFrame') ?? node;
+            if (!contains(node, hit) && !contains(around, hit)) found.push(`${describe(node)} under ${describe(hit)}`);
+        }
+    window.scrollTo(0, 0);
+    document.querySelector('.stMain')?.scrollTo(0, 0);
+    return found;
+}"""
+"""Controls below a selector that something else lies over, each with what lies there."""
+
+
+def assert_uncovered(page: Page, scope: str = "body") -> None:
+    """Look at every control below a selector, at every width."""
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        frame(page)
+        eventually(lambda width=width: _assert_at_this_width(page, scope, width))
+
+
+def _assert_at_this_width(page: Page, scope: str, width: int) -> None:
+    covered = page.evaluate(COVERED, scope)
+    assert not covered, f"at {width} px: {covered}"
+
+
+def click_middle(page: Page, name: str) -> None:
+    """Click with the mouse where a control is, whatever lies there."""
+    box = page.locator(name).bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_controls_on_every_page_are_uncovered(visit, name):
+    """As a page opens, and with all its sections."""
+    path = "" if name == FIRST else path_of(name)
+    page = visit(path)
+    assert_uncovered(page)
+    if name in PAGES:
+        page.goto(address(page.url.partition("?")[0], section="all"))
+        wait_run(page)
+        assert_uncovered(page)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_share_opens_by_mouse(visit, name):
+    """At every width, on every page."""
+    page = visit("" if name == FIRST else path_of(name))
+    panel = page.get_by_test_id("stPopoverBody")
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        frame(page)
+        click_middle(page, ".st-key-share_view button")
+        expect(panel).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(panel).to_be_hidden()
+
+
+LINKS = {
+    "lesson": {"lesson": "ten_minutes", "lesson_step": 1},
+    "presented": {"present": 1},
+    "embedded": {"embed": 1},
+    "in Chinese": {"lang": "zh"},
+    "seeded": {"source": "words"},
+}
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_controls_in_every_mode_are_uncovered(visit, link):
+    """The bar of a lesson, a presentation, one section in a frame."""
+    assert_uncovered(visit("heads", **LINKS[link]))
+
+
+@pytest.mark.parametrize("chip", ["source", "layer", "mask"])
+def test_controls_in_open_chip_are_uncovered(visit, chip):
+    """The panel itself lies over the page on purpose."""
+    page = visit("heads")
+    open_chip(page, chip)
+    assert_uncovered(page, "[data-testid=stPopoverBody]")
+
+
+def test_probe_reports_a_covered_control(visit):
+    """The probe would have found Share under the title."""
+    page = visit("heads", viewport=(1280, 720))
+    page.add_style_tag(content="[data-testid=stLayoutWrapper]:has(> .st-key-share_view) { z-index: auto !important; }")
+    assert any("Share" in each for each in page.evaluate(COVERED, "body"))
