@@ -440,3 +440,31 @@ def test_a_browser_is_not_left_to_keep_ever_more_large_messages():
         assert large.metadata.cacheable
         sent.append(told(held, small, large))
     assert sent.count(ALL) == 2 and sent.count(CHANGES + 1) == 10
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_run_after_failure_shows_all(seed, is_done):
+    """A browser whose filter fails anywhere in a run, before or after its work, shows at the end what others show."""
+    draw = random.Random(seed)
+    page: list[Any] = ["a", ("flex_container", ["b", ("popover", ["a", "c"])]), "c", "b"]
+    held, ours, theirs = Held(), Browser(), Browser()
+    fails_in = draw.randrange(1, 5)
+    for run in range(6):
+        page = changed(page, draw) or ["a"]
+        messages = [begin(run), status(is_running=True), *drawn(page), end(run), status(is_running=False)]
+        fails_at = draw.randrange(len(messages))
+        for at, message in enumerate(messages):
+            theirs.take(message)
+            if (run, at) < (fails_in, fails_at):
+                answers = held.to_send(message, is_over=True)
+            elif (run, at) == (fails_in, fails_at):
+                if is_done and at + 2 < len(messages):  # at the end of a run it has let go of all of it
+                    held.to_send(message, is_over=True)
+                answers = held.whole_run(message)
+            else:
+                answers = [message]
+            for each in answers:
+                ours.take(each)
+        assert ours.root.shown() == theirs.root.shown()
+        assert ours.is_running is False

@@ -17,6 +17,7 @@ out where it says nothing new: the run before was told in the same way; it is ov
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -30,6 +31,7 @@ from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 from streamlit.runtime.session_manager import ActiveSessionInfo
 
+from viz.streamlit_internals.containment import attempt
 from viz.streamlit_internals.reported import control_of, without_what_is_said
 
 Place = tuple[int, ...]
@@ -101,7 +103,9 @@ class Held:
         if kind == "new_session":
             return [self._open(message, is_over=is_over)]
         if kind == "script_finished":
-            return self._close(message)
+            messages = self._close(message)
+            self._begin()
+            return messages
         if kind == "navigation":  # says which page a link's path is; until then it was taken for the first
             self._asked = message.navigation.page_script_hash
         if kind == "delta" and self._is_in_its_place(message):
@@ -115,6 +119,11 @@ class Held:
             self._kept_bytes += message.ByteSize() if message.metadata.cacheable else 0
             return [*self._stop_timers(message), message] if kind == "auto_rerun" else [message]
         return [message]
+
+    def whole_run(self, message: ForwardMsg) -> list[ForwardMsg]:
+        """All messages of this run up to this one, for a browser that was sent a part of them."""
+        earlier = self._messages if self._tells == "changes" else []
+        return [*(each for each in earlier if each is not message), message]
 
     def _stop_timers(self, message: ForwardMsg) -> list[ForwardMsg]:
         """What stops those that this one comes in place of; a run that is told as a whole stops all."""
@@ -145,7 +154,6 @@ class Held:
     def _close(self, message: ForwardMsg) -> list[ForwardMsg]:
         messages, drawn, n_settings = self._messages, self._drawn, self._n_settings
         finished, tells_changes = message.script_finished, self._tells == "changes"
-        self._begin()
         if finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # nothing is taken away
             self._is_in_part = False  # the next run is told to begin, for the same reason as after Back
             return [self._of_part(message) if tells_changes else message]
@@ -277,16 +285,31 @@ _send, _take = Runtime._send_message, AppSession.handle_backmsg
 
 
 def _send_changes(runtime: Runtime, to: ActiveSessionInfo, message: ForwardMsg) -> None:
-    held = _held(to.session, to.client)
-    is_over = to.session._state is not AppSessionState.APP_IS_RUNNING
-    for told in held.to_send(message, is_over=is_over) if held else [message]:
+    filtered, unfiltered = partial(_filter, to, message), partial(_stop_filtering, to.session, message)
+    for told in attempt("changes", to.session, filtered, unfiltered):
         _send(runtime, to, told)
 
 
+def _filter(to: ActiveSessionInfo, message: ForwardMsg) -> list[ForwardMsg]:
+    held = _held(to.session, to.client)
+    is_over = to.session._state is not AppSessionState.APP_IS_RUNNING
+    return held.to_send(message, is_over=is_over) if held else [message]
+
+
+def _stop_filtering(session: AppSession, message: ForwardMsg) -> list[ForwardMsg]:
+    """Return a message; the first time also what was left out of its run before it."""
+    _, held = session.__dict__.pop(_HELD, (None, None))
+    return held.whole_run(message) if held else [message]
+
+
 def _note_and_take(session: AppSession, message: BackMsg) -> None:
+    attempt("changes", session, partial(_note, session, message), lambda: None)
+    _take(session, message)
+
+
+def _note(session: AppSession, message: BackMsg) -> None:
     if (held := _held(session)) and message.WhichOneof("type") == "rerun_script":
         held.note_request(message.rerun_script)
-    _take(session, message)
 
 
 def send_changes_only() -> None:

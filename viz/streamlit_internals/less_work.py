@@ -1,12 +1,14 @@
 """What Streamlit works out again and again, worked out once: a sixth of what a run takes of the server."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.state import SafeSessionState
+
+from viz.streamlit_internals.containment import attempt, current_session
 
 
 @cache
@@ -28,7 +30,7 @@ def work_out_once() -> None:
         return made
 
     def copy(msg: CustomThemeConfig, section: str = "theme") -> None:
-        msg.MergeFrom(theme(section))
+        attempt("theme", copy, lambda: msg.MergeFrom(theme(section)), lambda: populate(msg, section))
 
     app_session._populate_theme_msg = copy
 
@@ -40,12 +42,11 @@ class _Values(Mapping[str, Any]):
         self._safe = state
 
     def __contains__(self, name: object) -> bool:
-        with self._safe._lock:
-            return name in self._safe._state
+        return attempt("values", current_session(), partial(_has, self._safe, name), lambda: name in self._all())
 
     def __getitem__(self, name: str) -> Any:
-        with self._safe._lock:
-            return self._safe._state[name]
+        one, of_all = partial(_value, self._safe, name), lambda: self._all()[name]
+        return attempt("values", current_session(), one, of_all, passes=(KeyError,))
 
     def _all(self) -> Mapping[str, Any]:
         with self._safe._lock:
@@ -65,9 +66,23 @@ def ask_for_one_value() -> None:
 
 def read_values() -> None:
     """Have a value be read without a look at whether the run is to end: there is one at all that it draws."""
+    SafeSessionState.__getitem__ = _read  # type: ignore[method-assign]
 
-    def read(state: SafeSessionState, name: str) -> Any:
-        with state._lock:
-            return state._state[name]
 
-    SafeSessionState.__getitem__ = read  # type: ignore[method-assign]
+_read_and_look = SafeSessionState.__getitem__
+"""Streamlit's own."""
+
+
+def _read(state: SafeSessionState, name: str) -> Any:
+    own = partial(_read_and_look, state, name)
+    return attempt("values", current_session(), partial(_value, state, name), own, passes=(KeyError,))
+
+
+def _has(state: SafeSessionState, name: object) -> bool:
+    with state._lock:
+        return name in state._state
+
+
+def _value(state: SafeSessionState, name: str) -> Any:
+    with state._lock:
+        return state._state[name]

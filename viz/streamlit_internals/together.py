@@ -11,6 +11,8 @@ only when it has done so.
 """
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.SessionStatus_pb2 import SessionStatus
@@ -18,6 +20,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.session_manager import SessionClientDisconnectedError
 
+from viz.streamlit_internals.containment import attempt
 from viz.streamlit_internals.writes import write_together
 
 MOMENT = 0.05
@@ -34,33 +37,44 @@ def _enqueue(session: AppSession, message: ForwardMsg) -> None:
     """Put a message with those for a session's browser, and have them sent; what a run begins with waits."""
     session._browser_queue.enqueue(message)
     send = session._message_enqueued_callback
-    if send is None:
-        return
+    if send and not attempt("together", session, partial(_is_to_wait, session, message, send), lambda: False):
+        send()
+
+
+def _is_to_wait(session: AppSession, message: ForwardMsg, send: Callable[[], None]) -> bool:
+    """Whether a message waits for those after it; what a run begins with is sent after a moment at the latest."""
     if message.WhichOneof("type") == "new_session":
         is_first, now = _FROM not in session.__dict__, time.monotonic()
         session.__dict__[_FROM] = now if is_first else now + MOMENT
         if not is_first:
             session._event_loop.call_later(MOMENT, send)
-    is_running = session._state is AppSessionState.APP_IS_RUNNING
-    if not is_running or time.monotonic() >= session.__dict__.get(_FROM, 0.0):
-        send()
+    return session._state is AppSessionState.APP_IS_RUNNING and time.monotonic() < session.__dict__.get(_FROM, 0.0)
 
 
 def _flush(session: AppSession) -> list[ForwardMsg]:
-    """Send all that waits for a session's browser; the runtime, which asks what it is to send, is left nothing."""
-    runtime, waiting = Runtime.instance(), session._browser_queue.flush()
+    """Send all that waits for a session's browser; what is left of it is sent by the runtime, one after the other."""
+    waiting = session._browser_queue.flush()
+    attempt("together", session, partial(_send_all, session, waiting), lambda: None)
+    return waiting
+
+
+def _send_all(session: AppSession, waiting: list[ForwardMsg]) -> None:
+    """Send them, and remove those that are sent, or that nobody is there to take."""
+    runtime = Runtime.instance()
     to = runtime._session_mgr.get_active_session_info(session.id)
     if to is None:  # its browser is gone
-        return []
+        waiting.clear()
+        return
     if session.__dict__.get(_TO) is not to.client:
         session.__dict__[_TO] = to.client
         write_together(session._event_loop)
     try:
-        for message in waiting:
-            runtime._send_message(to, message)
+        while waiting:
+            runtime._send_message(to, waiting[0])
+            del waiting[0]
     except SessionClientDisconnectedError:
         runtime.disconnect_session(session.id, client=to.client)
-    return []
+        waiting.clear()
 
 
 def send_together() -> None:

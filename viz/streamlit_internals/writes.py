@@ -5,10 +5,13 @@ first one while the others are on their way: it goes through its whole page to m
 """
 
 import asyncio
+from functools import partial
 from inspect import getcoroutinelocals, iscoroutine
 from typing import Any
 
 from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
+
+from viz.streamlit_internals.containment import attempt
 
 _CONNECTION: Any = AutoWebSocketsProtocol
 """What holds a browser's connection; its task answers for it as long as that is open."""
@@ -23,19 +26,30 @@ class OneWrite:
 
     def write(self, part: bytes) -> None:
         """Write it, with what is written before other work is done."""
-        if not self._parts:
-            self._loop.call_soon(self._write)
-        self._parts.append(part)
+        attempt("writes", self, partial(self._add, part), partial(self._write_now, part))
 
     def close(self) -> None:
         """Close the connection when all is written."""
         self._write()
         self._transport.close()
 
+    def _add(self, part: bytes) -> None:
+        if not self._parts:
+            self._loop.call_soon(self._write)
+        self._parts.append(part)
+
+    def _write_now(self, part: bytes) -> None:
+        self._write()
+        self._transport.write(part)
+
     def _write(self) -> None:
-        if self._parts:
-            self._transport.write(b"".join(self._parts))
-            self._parts.clear()
+        parts, self._parts = self._parts, []
+        if parts:
+            attempt("writes", self, lambda: self._transport.write(b"".join(parts)), lambda: self._write_singly(parts))
+
+    def _write_singly(self, parts: list[bytes]) -> None:
+        for part in parts:
+            self._transport.write(part)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
