@@ -424,7 +424,11 @@ def test_ready_means_warm_with_room_and_not_about_to_end(monkeypatch):
 
 
 def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_is_warm(monkeypatch):
-    first, rest = threading.Event(), threading.Event()
+    first, rest, problems = threading.Event(), threading.Event(), ["it has no title", ""]
+
+    async def page_problem():
+        assert readiness.reasons() == ["page"]
+        return problems.pop(0)
 
     def warm(admit):
         first.wait(60)
@@ -434,10 +438,12 @@ def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_i
     monkeypatch.setattr(told, "warm", warm)
     monkeypatch.setattr(told, "set_ceiling", lambda: None)
     monkeypatch.setattr(told, "FIRST_VISITOR", 0)
+    monkeypatch.setattr(told, "page_problem", page_problem)
+    monkeypatch.setattr(told, "PAGE_AGAIN", 0)
+    readiness = Readiness(Sockets(), then=lambda: rest.wait(60))
 
     async def start():
         loading.hold()
-        readiness = Readiness(Sockets(), then=lambda: rest.wait(60))
         warming = asyncio.create_task(readiness._warm())
         await asyncio.sleep(0)
         assert not readiness.settled.is_set()
@@ -447,7 +453,7 @@ def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_i
         assert readiness.reasons() == ["warm"]
         rest.set()
         await warming
-        assert readiness.reasons() == []
+        assert readiness.reasons() == problems == []
 
     finish(start())
 

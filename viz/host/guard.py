@@ -16,11 +16,12 @@ from viz.host import owner, policy
 from viz.host.address import address_of
 from viz.host.inbox import LATER, NOT_ALLOWED, Inbox
 from viz.host.page_head import PREVIEW
-from viz.host.readiness import PATHS, Readiness
+from viz.host.readiness import ENDED, PATHS, Readiness
 from viz.host.sockets import Sockets
 from viz.host.uploads import PATH as UPLOAD
 from viz.host.uploads import session_of
 from viz.streamlit_internals import mark_of_session
+from viz.streamlit_internals.probe import loop_has_ended
 from viz.text import LANGUAGES, translator
 
 CORE, METRICS = "/_stcore/", "/_stcore/metrics"
@@ -102,6 +103,7 @@ class Guard:
             "writing": lambda: writing(scope, headers),
             "another's session": lambda: anothers(scope, headers),
             "full": lambda: self._full(scope, headers),
+            "ended": lambda: self._ended(scope),
         }
         for rule, look in rules.items():
             if refusal := look():
@@ -145,6 +147,11 @@ class Guard:
             return None
         sentences = "\n\n".join(translator(lang)("error.full") for lang in LANGUAGES)
         return PlainTextResponse(sentences, 503, {"retry-after": "60"})
+
+    def _ended(self, scope: Scope) -> Response | None:
+        """Streamlit itself would say that it is well."""
+        asked = scope["path"].endswith(f"{CORE}health")
+        return PlainTextResponse(ENDED, 503) if asked and loop_has_ended() else None
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)

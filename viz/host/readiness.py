@@ -37,14 +37,20 @@ from viz.streamlit_internals import (
     say_little,
     seek_no_components,
 )
+from viz.streamlit_internals.containment import FAULTS
+from viz.streamlit_internals.probe import Pulse, draws_page
 
 PATHS = ("/healthz", "/readyz")
 REFUSALS = "Requests, connections and messages refused, by rule."
+FAULTS_ABOUT = "Sessions that go on as Streamlit has it after a patch of it failed, by patch."
+ENDED = "Streamlit no longer sends messages to browsers."
 MEMORY = {
     "headlight_memory_bytes": "Of this process, resident.",
     "headlight_memory_ceiling_bytes": "What it may take, with the models that are in memory now; 0 before it is warm.",
     "headlight_kept_bytes": "Of it, results that are kept to be shown again; they have a bound of their own.",
 }
+PAGE_AGAIN = 5.0
+"""Seconds after which a page that was not drawn is tried again."""
 FIRST_VISITOR, FIRST_PICTURE = 1.0, 2.0
 """Seconds that are waited for somebody to come, and then for them to have seen the first page, before anything large is
 imported: an import holds up all other threads."""
@@ -78,6 +84,14 @@ def kept() -> float:
     return waiting.results.bytes
 
 
+async def page_problem() -> str:
+    """Say why a new user's first page is not drawn; "" if it is."""
+    try:
+        return "" if await draws_page() else "it has no title, or shows an error"
+    except Exception as error:
+        return where(error)
+
+
 class Readiness:
     """Whether this server can take visitors, and if not, why.
 
@@ -98,6 +112,7 @@ class Readiness:
         self.sockets, self.uploads, self.then, self.at_once = sockets, Uploads(), then, at_once
         self.refusals: Counter[str] = Counter()
         self.settled = asyncio.Event()
+        self.pulse = Pulse()
         self.missing = ["warm"]
         self.stopping = False
         self.routes = [Route("/healthz", self._alive), Route("/readyz", self._ready)]
@@ -113,10 +128,10 @@ class Readiness:
         loading.ask()
 
     async def _alive(self, _: Request) -> PlainTextResponse:
-        return PlainTextResponse("ok")
+        return PlainTextResponse("ok") if await self.pulse.answers() else PlainTextResponse(ENDED, 503)
 
     async def _ready(self, _: Request) -> JSONResponse:
-        reasons = self.reasons()
+        reasons = self.reasons() + ["loop"] * (not await self.pulse.answers())
         return JSONResponse({"ready": not reasons, "waiting_for": reasons}, 503 if reasons else 200)
 
     @asynccontextmanager
@@ -129,6 +144,7 @@ class Readiness:
         forget_what_cannot_be_read()
         say_little()
         add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
+        add_metrics(Counts("headlight_faults", "patch", FAULTS_ABOUT, FAULTS))
         add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling, kept), strict=True))))
         keep_visitors_out_of_the_log()
         self._watch_for_the_end()
@@ -149,10 +165,22 @@ class Readiness:
             self.missing = ["model"]
             _log.error("the model cannot be used: %s", where(error))
         else:
-            self.missing = []
-            _log.info("Ready: %d examples computed in %.1f s.", texts, time.monotonic() - began)
+            self.missing = ["page"]
         finally:
             self._let_in()
+        if self.missing == ["page"]:
+            await self._wait_for_a_page()
+            self.missing = []
+            _log.info("Ready: %d examples computed in %.1f s.", texts, time.monotonic() - began)
+
+    async def _wait_for_a_page(self) -> None:
+        """Open the first page as a user does, until it is drawn."""
+        logged = ""
+        while problem := await page_problem():
+            if problem != logged:
+                _log.error("The first page is not drawn: %s", problem)
+            logged = problem
+            await asyncio.sleep(PAGE_AGAIN)
 
     def _warm_in_time(self, admit: Callable[[], object]) -> int:
         self.at_once()
