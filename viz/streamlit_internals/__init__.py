@@ -1,5 +1,9 @@
 """Every name of Streamlit's that is not public, in one place: what to look at when its version changes."""
 
+import viz.streamlit_internals.version  # noqa: F401 - before any private name is imported
+
+# isort: split
+
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

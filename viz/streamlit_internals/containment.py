@@ -6,6 +6,7 @@ there would end it for everybody. A session in which one has failed is served wi
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from streamlit.logger import get_logger
@@ -64,6 +65,7 @@ class _NoSession:
 
 def current_session() -> Any:
     """Return the AppSession whose script runs in this thread."""
-    context = get_script_run_ctx(suppress_warning=True)
-    session = Runtime.instance().get_app_session(context.session_id) if context and Runtime.exists() else None
-    return session or _NoSession()
+    with suppress(Exception):  # to look for it must not fail where the patch would work
+        context = get_script_run_ctx(suppress_warning=True)
+        return Runtime.instance().get_app_session(context.session_id) if context else _NoSession()
+    return _NoSession()
