@@ -97,11 +97,11 @@ def break_session(place: str, session: AppSession, port: int) -> None:
         session._event_loop = Broken(session._event_loop)  # type: ignore[assignment]
         del session.__dict__["_headlight_to"]
     elif place == "write":
-        one = connection(port)
-        one._loop = Broken(one._loop, "call_soon")
+        transport = connection(port)
+        transport._loop = Broken(transport._loop, "call_soon")
     elif place == "join":
-        one = connection(port)
-        one._transport = Broken(one._transport, "write")
+        transport = connection(port)
+        transport._transport = Broken(transport._transport, "write")
     elif place == "tidy":
         TIDIES.add(session.id)
     elif place == "read":

@@ -55,17 +55,18 @@ def attempt(
         session.__dict__[_MARK] = True
         FAULTS[patch] += 1
         # A public server's log has the place alone, without the message, which may quote a user (viz/host/errors.py).
-        _log.error("A session goes on without the patches of Streamlit, after one (%s) failed", patch, exc_info=error)
+        _log.error("A patch of Streamlit (%s) failed; Streamlit's own code goes on in its place", patch, exc_info=error)
         return result
 
 
 class _NoSession:
-    """Stands for the session where there is none, as in a test that runs the script by itself."""
+    """Stands for the session where there is none: its browser is gone, or a test runs the script by itself."""
 
 
 def current_session() -> Any:
     """Return the AppSession whose script runs in this thread."""
+    session = None
     with suppress(Exception):  # to look for it must not fail where the patch would work
         context = get_script_run_ctx(suppress_warning=True)
-        return Runtime.instance().get_app_session(context.session_id) if context else _NoSession()
-    return _NoSession()
+        session = context and Runtime.instance().get_app_session(context.session_id)
+    return session or _NoSession()

@@ -45,8 +45,8 @@ class _Values(Mapping[str, Any]):
         return attempt("values", current_session(), partial(_has, self._safe, name), lambda: name in self._all())
 
     def __getitem__(self, name: str) -> Any:
-        one, of_all = partial(_value, self._safe, name), lambda: self._all()[name]
-        return attempt("values", current_session(), one, of_all, passes=(KeyError,))
+        value, from_all = partial(_value, self._safe, name), lambda: self._all()[name]
+        return attempt("values", current_session(), value, from_all, passes=(KeyError,))
 
     def _all(self) -> Mapping[str, Any]:
         with self._safe._lock:
@@ -74,8 +74,8 @@ _read_and_look = SafeSessionState.__getitem__
 
 
 def _read(state: SafeSessionState, name: str) -> Any:
-    own = partial(_read_and_look, state, name)
-    return attempt("values", current_session(), partial(_value, state, name), own, passes=(KeyError,))
+    value, value_after_look = partial(_value, state, name), partial(_read_and_look, state, name)
+    return attempt("values", current_session(), value, value_after_look, passes=(KeyError,))
 
 
 def _has(state: SafeSessionState, name: object) -> bool:

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from viz.streamlit_internals import pages_are_no_scripts, takes_pages_for_scripts
-from viz.streamlit_internals.changes import send_changes_only
 from viz.streamlit_internals.last_run import tidy_after_the_last_run
 from viz.streamlit_internals.less_work import work_less
+from viz.streamlit_internals.message_filter import send_changes_only
 from viz.streamlit_internals.together import send_together
 
 
