@@ -149,7 +149,7 @@ class Guard:
         return PlainTextResponse(sentences, 503, {"retry-after": "60"})
 
     def _ended(self, scope: Scope) -> Response | None:
-        """Streamlit itself would say that it is well."""
+        """Refuse Streamlit's own health route once its loop has ended: that would answer 200."""
         asked = scope["path"].endswith(f"{CORE}health")
         return PlainTextResponse(ENDED, 503) if asked and loop_has_ended() else None
 

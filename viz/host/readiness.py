@@ -42,7 +42,7 @@ from viz.streamlit_internals.probe import Pulse, draws_page
 
 PATHS = ("/healthz", "/readyz")
 REFUSALS = "Requests, connections and messages refused, by rule."
-FAULTS_ABOUT = "Sessions that go on as Streamlit has it after a patch of it failed, by patch."
+FAULTS_ABOUT = "Patches of Streamlit that failed, each in one session, which goes on without any, by patch."
 ENDED = "Streamlit no longer sends messages to browsers."
 MEMORY = {
     "headlight_memory_bytes": "Of this process, resident.",
