@@ -9,8 +9,7 @@ import pytest
 
 from tests.browser.drive import Server, serve
 from tests.coroutines import finish
-from tests.host.faulty_app import SECRET
-from tests.host.test_server import get, wait
+from tests.host.test_server import SECRET, get, wait
 from tests.load.tab import Tab
 
 FAULTY = Path(__file__).with_name("faulty_app.py")
