@@ -1,5 +1,7 @@
 """Every visible control receives a mouse click at its middle, on every page and at four widths."""
 
+from functools import partial
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -55,7 +57,7 @@ def assert_uncovered(page: Page, scope: str = "body") -> None:
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
         frame(page)
-        eventually(lambda width=width: _assert_at_this_width(page, scope, width))
+        eventually(partial(_assert_at_this_width, page, scope, width))
 
 
 def _assert_at_this_width(page: Page, scope: str, width: int) -> None:
