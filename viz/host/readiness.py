@@ -31,7 +31,6 @@ from viz.streamlit_internals import (
     Counts,
     Gauges,
     add_metrics,
-    forget_what_cannot_be_read,
     own_sessions,
     pages_are_no_scripts,
     say_little,
@@ -39,6 +38,7 @@ from viz.streamlit_internals import (
 )
 from viz.streamlit_internals.containment import FAULTS
 from viz.streamlit_internals.probe import Pulse, draws_page
+from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
 
 PATHS = ("/healthz", "/readyz")
 REFUSALS = "Requests, connections and messages refused, by rule."

@@ -6,7 +6,6 @@ import viz.streamlit_internals.version  # noqa: F401 - before any private name i
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -17,14 +16,12 @@ from streamlit.components.v2.get_bidi_component_manager import get_bidi_componen
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
-from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.stats import CounterStat, GaugeStat
 from streamlit.web.server.server_util import get_url
 
@@ -122,29 +119,6 @@ def message_type(sent: bytes, most_files: int = 4) -> str | None:
     if len(files.file_names) > most_files:
         raise ValueError("too many files")
     return operation.WhichOneof("payload") if kind == "backend_operation_request" else kind
-
-
-def forget_what_cannot_be_read() -> None:
-    """Have Streamlit take a value that no such control sends for none at all: the control stands at its default.
-
-    Otherwise that would fail in every later run of the session, also where the page asks for the language to say so in.
-    """
-    read = WStates.__getitem__
-
-    def read_or_forget(states: WStates, widget: str) -> Any:
-        sent, about = states.states.get(widget), states.widget_metadata.get(widget)
-        if not isinstance(sent, Serialized) or about is None:
-            return read(states, widget)
-        if sent.value.WhichOneof("value") in (None, about.value_type):
-            with suppress(Exception):  # whatever a control makes of it
-                return read(states, widget)
-        states.states[widget] = Serialized(WidgetState(id=widget))  # in its place: others may be going through all
-        try:
-            return read(states, widget)
-        finally:
-            states.set_widget_metadata(about)
-
-    WStates.__getitem__ = read_or_forget  # type: ignore[method-assign]
 
 
 def say_little() -> None:

@@ -1,0 +1,62 @@
+"""The values that a browser sends for the widgets, before a script reads them."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.session_state import Serialized, WStates
+
+MOST_DIGITS = 21
+"""JavaScript writes a number of more digits with an exponent."""
+
+
+def forget_what_cannot_be_read() -> None:
+    """Have Streamlit reset a widget whose value no widget of its kind sends.
+
+    Otherwise that value would fail in every later run of the session, also where the page asks for the language to say
+    so in.
+    """
+    read = WStates.__getitem__
+
+    def read_or_forget(states: WStates, widget: str) -> Any:
+        sent, about = states.states.get(widget), states.widget_metadata.get(widget)
+        if not isinstance(sent, Serialized) or about is None:
+            return read(states, widget)
+        try:
+            with suppress(Exception):  # whatever a control makes of it
+                states.states[widget] = Serialized(_in_field(about.value_type, sent.value))
+                return read(states, widget)
+            states.states[widget] = Serialized(WidgetState(id=widget))  # in its place: others may go through all
+            return read(states, widget)
+        finally:
+            states.set_widget_metadata(about)  # Streamlit has put the field that was sent, or none, for the declared
+
+    WStates.__getitem__ = read_or_forget  # type: ignore[method-assign]
+
+
+def _in_field(declared: str, sent: WidgetState) -> WidgetState:
+    """Return a widget's value in the field that the widget declares.
+
+    A page need not use that one: a number box declares a double, and its page sends a whole number as an integer.
+    JSON has to be what JavaScript writes: without NaN, and with no integer that a double cannot hold.
+
+    Raises:
+        AttributeError, TypeError or ValueError: if the field cannot hold this value.
+    """
+    field = sent.WhichOneof("value")
+    if field == "json_value":
+        json.loads(sent.json_value, parse_int=_safe_integer, parse_constant=_safe_integer)
+    if field in (None, declared):
+        return sent
+    state, value = WidgetState(id=sent.id), getattr(sent, field)
+    setattr(state, declared, value)
+    if getattr(state, declared) != value:
+        raise ValueError(f"{declared} cannot hold this value")
+    return state
+
+
+def _safe_integer(written: str) -> int:
+    if len(written.lstrip("-")) > MOST_DIGITS:
+        raise ValueError("JavaScript writes no integer of that length")
+    return int(written)  # a ValueError of NaN and Infinity
