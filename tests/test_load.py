@@ -81,6 +81,19 @@ def test_a_text_typed_is_in_the_link_and_a_tab_opened_by_it_shows_the_same(runni
     assert typed.value("layer") == opened.value("layer") == 5
 
 
+def test_number_typed_stands_in_the_link(running):
+    """A whole number, which a browser sends in another field than a number box declares."""
+    url, _ = running
+
+    async def type_one() -> str:
+        async with Tab(url) as tab:
+            await tab.open("cost", text="a word")
+            await tab.change(cost_n=700)
+            return tab.query
+
+    assert finish(type_one()) == "text=a+word&cost_n=700"
+
+
 BURST, ROOM = 8, 260
 """Visitors at once, each of whom needs 70 MB and up to 150 for a moment; MB above a warm server. Without a ceiling they
 take 360."""

@@ -54,9 +54,16 @@ def _buttons(proto: Any) -> dict[str, Any]:
     return {"kind": "several" if proto.click_mode else "select", "value": value, "options": options}
 
 
+def _several(proto: Any) -> dict[str, Any]:
+    options = tuple(proto.options)
+    value = list(proto.raw_values) if proto.set_value else [options[at] for at in proto.default]
+    return {"kind": "several", "value": value, "options": options}
+
+
 def _number(proto: Any) -> dict[str, Any]:
-    value = proto.value if proto.set_value else proto.default
-    return {"kind": "number", "value": value, "span": (proto.min, proto.max, proto.step)}
+    number = int if proto.data_type == proto.INT else float
+    value = number(proto.value if proto.set_value else proto.default)
+    return {"kind": "number", "value": value, "span": (number(proto.min), number(proto.max), number(proto.step))}
 
 
 def _plain(kind: str) -> Callable[[Any], dict[str, Any]]:
@@ -71,6 +78,7 @@ READ: dict[str, Callable[[Any], dict[str, Any]]] = {
     "slider": _slider,
     "selectbox": _one_of,
     "radio": _one_of,
+    "multiselect": _several,
     "button_group": _buttons,
     "number_input": _number,
     "checkbox": _plain("flag"),
@@ -92,7 +100,7 @@ def read(element: Element, fragment: str = "") -> Control | None:
 
 
 def write(control: Control, value: Value, into: WidgetState) -> None:
-    """Say a control's value as a browser does."""
+    """Say a control's value as a browser does; ``tests/browser/test_every_control.py`` compares the two."""
     into.id = control.id
     if value is None:
         return
@@ -101,7 +109,9 @@ def write(control: Control, value: Value, into: WidgetState) -> None:
     elif control.kind == "slider":
         into.double_array_value.data.append(value)
     elif control.kind == "component":
-        into.json_value = json.dumps(value)
+        into.json_value = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    elif control.kind == "number":
+        setattr(into, "int_value" if isinstance(value, int) else "double_value", value)
     else:
-        field = {"one": "string_value", "text": "string_value", "number": "double_value", "flag": "bool_value"}
+        field = {"one": "string_value", "text": "string_value", "flag": "bool_value"}
         setattr(into, field[control.kind], value)

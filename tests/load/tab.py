@@ -79,6 +79,11 @@ def said_of(cookies: dict[str, str]) -> str:
     return "; ".join(f"{name}={value}" for name, value in cookies.items())
 
 
+def is_in(place: Place, block: Place) -> bool:
+    """Whether an element stands in this block."""
+    return place[: len(block)] == block
+
+
 class Tab:
     """One visitor's tab: ``async with Tab(url) as tab: await tab.open("positions", text="a b")``.
 
@@ -97,6 +102,9 @@ class Tab:
         self._values: dict[str, Value] = {}
         self._shown: dict[Place, Shown] = {}
         self._drawn: set[Place] = set()
+        self._popovers: set[Place] = set()
+        self._opened: set[Place] = set()
+        """Of the popovers; a page does not draw what is in the others, and reports none of it."""
         self._is_part = False
         self._kept: dict[str, tuple[int, Shown]] = {}
         self._run = 0
@@ -140,7 +148,7 @@ class Tab:
     async def change(self, **values: Value) -> Answer:
         """Set some controls, by their keys; a component is given its state."""
         for key, value in values.items():
-            self._values[self.controls[key].id] = value
+            self.choose(self.controls[key], value)
         fragments = {self.controls[key].fragment for key in values}
         fragment = fragments.pop() if len(fragments) == 1 else ""
         return await self.ask(self._state(self.pages.get(self.page, ""), fragment))
@@ -148,7 +156,15 @@ class Tab:
     async def go(self, path: str) -> Answer:
         """Choose another page in the sidebar; what stands on the present page only is forgotten."""
         self.page = path
-        return await self.ask(self._state(self.pages[path]))
+        state = self._state(self.pages[path])
+        self._opened.clear()
+        return await self.ask(state)
+
+    def choose(self, control: Control, value: Value) -> None:
+        """Set a control, and open what it is folded away in; nothing is sent."""
+        self._values[control.id] = value
+        places = [place for place, shown in self._shown.items() if shown.control == control]
+        self._opened |= {popover for popover in self._popovers for place in places if is_in(place, popover)}
 
     def value(self, key: str) -> Value:
         """What a control stands at."""
@@ -156,9 +172,11 @@ class Tab:
 
     def _state(self, page: str, fragment: str = "") -> ClientState:
         state = ClientState(query_string=self.query, page_script_hash=page, fragment_id=fragment)
-        for control in self.controls.values():
+        closed = self._popovers - self._opened
+        for place, control in ((place, shown.control) for place, shown in self._shown.items() if shown.control):
             value = self._values[control.id]
-            if value is not None or control.kind != "component":
+            is_there = not any(is_in(place, popover) for popover in closed)
+            if is_there and (value is not None or control.kind != "component"):
                 write(control, value, state.widget_states.widgets.add())
         state.cached_message_hashes.extend(self._kept)
         return state
@@ -234,6 +252,8 @@ class Tab:
 
     def _draw(self, delta: Delta, message: ForwardMsg) -> None:
         place = tuple(message.metadata.delta_path)
+        if delta.HasField("add_block"):
+            (self._popovers.add if delta.add_block.HasField("popover") else self._popovers.discard)(place)
         if delta.WhichOneof("type") != "new_element":
             return
         element = delta.new_element
