@@ -185,6 +185,20 @@ def test_after_a_lost_connection_a_browser_goes_on_in_its_session_if_it_keeps_co
         assert (len(set(told)) == 1) is keeps_cookies
 
 
+def test_number_box_after_lost_connection_keeps_value(hosted, browser):
+    """A browser that is connected again sends what its boxes hold, and the session goes on."""
+    with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
+        page = listen(context.new_page())
+        page.goto(address(f"http://127.0.0.1:{cable.port}", "cost", section="memory", source="words", cost_n=700))
+        wait_run(page)
+        with page.expect_websocket(timeout=PATIENCE):
+            cable.cut()
+        wait_run(page)
+        expect(page.locator(".st-key-cost_n input")).to_have_value("700")
+        expect(page.get_by_text("For 700 tokens and 8 heads")).to_be_visible()
+        expect(page).to_have_url(re.compile("cost_n=700"))
+
+
 def test_a_visitor_sees_the_place_in_the_queue_and_then_the_page(hosted, page):
     page.goto(address(hosted.url, "heads", lang="en", text="hello"))
     wait_run(page)

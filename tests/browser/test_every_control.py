@@ -1,0 +1,338 @@
+"""Every kind of control on the public server: the screen, the link and what was computed hold the same value."""
+
+import ast
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+from playwright.sync_api import Locator, Page, WebSocket, expect
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from tests.browser.drive import ROOT, Server, open_chip, serve, wait_run
+from tests.load.controls import Control, Value
+from tests.load.tab import Answer, Tab
+
+# --- The kinds that the app has ---------------------------------------------------------------------------------------
+
+
+def widget_option(name: str) -> tuple[str, bool] | None:
+    """Return the option by which an element of Streamlit's is a widget, and whether it is one without it."""
+    method = getattr(DeltaGenerator, name)
+    parameters = inspect.signature(method).parameters.values() if callable(method) else ()
+    options = [(each.name, each.default != "ignore") for each in parameters if each.name.startswith("on_")]
+    return options[0] if options else None
+
+
+def kinds_of_widgets() -> set[str]:
+    """Return the kinds of widgets that the pages and the frame draw, by Streamlit's names."""
+    widgets = {name: option for name in dir(DeltaGenerator) if name[0] != "_" and (option := widget_option(name))}
+    widgets["component"] = "", True
+    found = set()
+    for file in [ROOT / "app.py", *ROOT.glob("pages/**/*.py"), *ROOT.glob("viz/**/*.py")]:
+        for call in ast.walk(ast.parse(file.read_text("utf8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in widgets:
+                kind, given = call.func.attr, {each.arg: ast.unparse(each.value) for each in call.keywords}
+                name, is_always = widgets[kind]
+                if given.get(name, "" if is_always else "'ignore'") != "'ignore'":
+                    found.add(kind + " several" * (given.get("selection_mode") == "'multi'"))
+    return found
+
+
+# --- Setting a control by mouse and keyboard --------------------------------------------------------------------------
+
+Act = Callable[[Page, str], Any]
+STEP_UP = "[data-testid=stNumberInputStepUp]"
+
+
+def box(page: Page, key: str) -> Locator:
+    """A control, by its key."""
+    return page.locator(f".st-key-{key}")
+
+
+def type_into(value: str, done: str = "Enter") -> Act:
+    """Replace the text in a box."""
+
+    def act(page: Page, key: str) -> None:
+        typed_in = box(page, key).locator("input, textarea")
+        typed_in.click()
+        typed_in.press("Control+a")
+        typed_in.press_sequentially(value)
+        typed_in.press(done)
+
+    return act
+
+
+def press(key_name: str, part: str = "input[type=range]") -> Act:
+    """Press a key on a part of the control, a slider's thumb if no other."""
+    return lambda page, key: box(page, key).locator(part).press(key_name)
+
+
+def click(part: str) -> Act:
+    """Click a part of the control."""
+    return lambda page, key: box(page, key).locator(part).click()
+
+
+def click_options(*texts: str) -> Act:
+    """Click options that are all on the screen."""
+
+    def act(page: Page, key: str) -> None:
+        for text in texts:
+            box(page, key).get_by_text(text, exact=True).click()
+
+    return act
+
+
+def in_chip(name: str, act: Act) -> Act:
+    """Set a control that stands in a chip."""
+
+    def opened(page: Page, key: str) -> None:
+        open_chip(page, name)
+        act(page, key)
+
+    return opened
+
+
+def pick_from_list(option: str) -> Act:
+    """Pick an option of a list that opens."""
+
+    def act(page: Page, key: str) -> None:
+        box(page, key).get_by_role("combobox").click()
+        page.get_by_role("option", name=option, exact=True).click()
+
+    return act
+
+
+def upload(name: str, text: bytes) -> Act:
+    """Upload a plain text."""
+    file: Any = {"name": name, "mimeType": "text/plain", "buffer": text}
+    return lambda page, key: box(page, key).locator("input[type=file]").set_input_files(file)
+
+
+# --- Reading the screen -----------------------------------------------------------------------------------------------
+
+Read = Callable[[Locator], str | None]
+
+
+def typed(control: Locator) -> str:
+    """The text of a box, or of a list that is closed."""
+    return control.locator("input, textarea").input_value()
+
+
+def chosen(control: Locator) -> str:
+    """The buttons that are pressed."""
+    return ", ".join(control.locator("button:is([aria-checked=true], [aria-pressed=true])").all_inner_texts())
+
+
+def tags(control: Locator) -> str:
+    """The options that stand in a box for several."""
+    return ", ".join(control.locator("[data-tag]:visible").all_inner_texts())
+
+
+def is_on(control: Locator) -> str:
+    """ "True" of a switch that is on."""
+    return str(control.locator("input").is_checked())
+
+
+def text_of(part: str) -> Read:
+    """The text of a part of the control."""
+    return lambda control: control.locator(part).inner_text()
+
+
+def attribute(part: str, name: str) -> Read:
+    """An attribute of a part of the control."""
+    return lambda control: control.locator(part).get_attribute(name)
+
+
+at_thumb, picked = text_of("[data-testid=stSliderThumbValue]"), text_of("label:has(input:checked)")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A control of a page.
+
+    Args:
+        page: a link to it.
+        key: the control's.
+        act: sets it.
+        read: reads it from the screen.
+        on_screen: what then stands there.
+        in_link: its value in the link; None for what no link holds.
+        computed: where the server has used the value.
+    """
+
+    page: str
+    key: str
+    act: Act
+    read: Read
+    on_screen: str
+    in_link: str | None
+    computed: str
+
+
+HEAD, FILTER = '[aria-label="layer 2, head 5"]', "convolution?section=filters"
+SHAPES = "text=Q: (4, 3, 4)"
+CASES: dict[str, list[Case]] = {
+    "number_input": [
+        Case("cost?section=memory", "cost_n", type_into("700"), typed, "700", "700", "text=For 700 tokens and 8"),
+        Case("cost?section=memory", "cost_n", click(STEP_UP), typed, "513", "513", "text=For 513 tokens and 8"),
+        Case(f"{FILTER}&taps=own", "tap1", type_into("0.3"), typed, "0.30", "0.3", "text=0.3 · head 1"),
+        Case(f"{FILTER}&taps=own", "tap1", type_into("2"), typed, "2.00", "2.0", "text=2 · head 1"),
+    ],
+    "slider": [
+        Case("positions?section=far", "trained", press("ArrowRight"), at_thumb, "513", "513", "text=within 513 pos"),
+        Case("step-by-step?section=ablation", "temperature", press("ArrowRight"), at_thumb, "1.10", "1.1",
+             "text=t = 1.1"),
+    ],
+    "select_slider": [
+        Case("cost?section=memory", "cost_h", press("ArrowRight"), at_thumb, "16", "16", "text=512 tokens and 16"),
+        Case(FILTER, "alpha_1d", press("End"), at_thumb, "α = 100", "100.0", "text=At α = 100"),
+    ],
+    "radio": [
+        Case("share-kv?text=a+b+c", "source", in_chip("source", click_options("Your words")), picked, "Your words",
+             "words", SHAPES),
+    ],
+    "selectbox": [
+        Case("cost?section=models", "cost_model", pick_from_list("gpt2"), typed, "gpt2", "gpt2",
+             "text=In gpt2 attention takes at least as many FLOPs"),
+    ],
+    "segmented_control": [
+        Case("convolution?section=picture&kernel=random", "k", click_options("5 × 5"), chosen, "5 × 5", "5",
+             "text=torch's Conv2d (5 × 5"),
+    ],
+    "pills": [
+        Case(FILTER, "taps", click_options("difference"), chosen, "difference", "difference",
+             "text=Attention = −1 · head 0"),
+    ],
+    "pills several": [
+        Case("heads?section=switched_off", "off", click_options("head 2", "head 5"), chosen, "head 2, head 5", "2-5",
+             "text=vector changes, on average, by 27.0%"),
+    ],
+    "multiselect": [
+        Case("next-word?section=switch_off", "cut", pick_from_list("1·3"), tags, "0·0, 0·1, 1·3", "0-1-11",
+             "text=With 3 heads off"),
+    ],
+    "toggle": [Case("cost?section=heads", "cost_fixed", click("label"), is_on, "True", "1", "text=With d_k fixed")],
+    "text_area": [
+        Case("share-kv?source=words", "text", type_into("one two three", "Control+Enter"), typed, "one two three",
+             "one two three", SHAPES),
+    ],
+    "text_input": [Case("glossary", "term", type_into("padding"), typed, "padding", "padding", "text=1 of 47 terms")],
+    "file_uploader": [
+        Case("long-text?source=words&long_from=file", "_long_file", upload("seven.txt", b"a b c d e f g"),
+             text_of("[data-testid=stFileChipName]"), "seven.txt", None, "text=7 tokens were read"),
+    ],
+    "button": [
+        Case("step-by-step?section=steps&step=3", "next", click("button"), text_of("button p"), "Next", None,
+             "text=/^4[.] /"),
+    ],
+    "popover": [
+        Case("cost", "_share", press("Enter", "button"), attribute("button", "aria-expanded"), "true", None,
+             ".st-key-share_panel input"),
+    ],
+    "expander": [
+        Case("atlas", "_atlas_all_map", click("summary"), attribute("details", "open"), "", None,
+             ".st-key-_atlas_all_map [data-testid=stDataFrame]"),
+    ],
+    "component": [
+        Case("heads", "grid", click(HEAD), attribute(".thumb.chosen", "aria-label"), "layer 2, head 5", "2",
+             ".st-key-chip_head :text('head 5')"),
+    ],
+}  # fmt: skip
+NOT_OF_THE_CLIENT = ("button", "file_uploader", "popover", "expander")
+"""Kinds that the load test's client does not set."""
+
+
+def test_every_kind_of_control_has_case():
+    """A kind that is new in the app has to be set here by a browser, too."""
+    assert kinds_of_widgets() == set(CASES)
+
+
+# --- The reports of the browser and of the load test's client ---------------------------------------------------------
+
+
+def value_of(control: Control, state: WidgetState) -> Value:
+    """The value that a browser reports, as the load test's client has it."""
+    value: Any = getattr(state, state.WhichOneof("value") or "", None)
+    if control.kind == "component":
+        return json.loads(value)
+    if control.kind == "slider":
+        return value.data[0]
+    return list(value.data) if hasattr(value, "data") else value
+
+
+@dataclass
+class Comparison:
+    """A browser's connection, which the load test's client follows: it sets what the browser's user sets."""
+
+    client: Tab = field(default_factory=lambda: Tab(""))
+    changed: set[str] = field(default_factory=set)
+    """The controls that the browser has reported another value of, by their keys."""
+    differences: dict[str, tuple[WidgetState | None, WidgetState | None]] = field(default_factory=dict)
+    """By key, where the browser and the client have not reported the same value in the same way."""
+
+    def follow(self, page: Page) -> None:
+        """Follow the connections that a page opens from now on."""
+        page.on("websocket", self._listen)
+
+    def _listen(self, socket: WebSocket) -> None:
+        socket.on("framereceived", self._receive)
+        socket.on("framesent", self._compare)
+
+    def _receive(self, message: str | bytes) -> None:
+        if isinstance(message, bytes):
+            self.client._take(ForwardMsg.FromString(message), Answer())
+
+    def _compare(self, message: str | bytes) -> None:
+        asked = BackMsg.FromString(message) if isinstance(message, bytes) else BackMsg()
+        if asked.WhichOneof("type") != "rerun_script":
+            return
+        reported = {each.id.split("-", 2)[2]: each for each in asked.rerun_script.widget_states.widgets}
+        before = self._of_client()
+        for key, control in self.client.controls.items():
+            if key in reported and reported[key] != before.get(key):
+                self.changed.add(key)
+                self.client.choose(control, value_of(control, reported[key]))
+        own = self._of_client()
+        for key in own.keys() | reported.keys():
+            if own.get(key) != reported.get(key):
+                self.differences[key] = reported.get(key), own.get(key)
+
+    def _of_client(self) -> dict[str, WidgetState]:
+        return {each.id.split("-", 2)[2]: each for each in self.client._state("").widget_states.widgets}
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serve(ROOT / "serve.py", tmp_path_factory.mktemp("hosted") / "log.txt") as running:
+        yield running
+
+
+EACH = [
+    pytest.param(kind, case, id=f"{kind}-{case.key}-{at}")
+    for kind, cases in CASES.items()
+    for at, case in enumerate(cases)
+]
+
+
+@pytest.mark.parametrize(("kind", "case"), EACH)
+def test_value_on_screen_is_computed_with(hosted, new_page, kind, case):
+    """The value stands on the screen, in the link and in what the server has computed, and the client reports it so."""
+    page, comparison = new_page(), Comparison()
+    comparison.follow(page)
+    page.goto(f"{hosted.url}/{case.page}")
+    wait_run(page)
+    assert comparison.changed == set(), "the client knows what every control stands at"
+    case.act(page, case.key)
+    wait_run(page)
+    expect(page.locator(case.computed).first).to_be_visible()
+    assert case.read(box(page, case.key)) == case.on_screen
+    if case.in_link is not None:
+        assert parse_qs(urlparse(page.url).query)["layer" if kind == "component" else case.key] == [case.in_link]
+    assert comparison.differences.keys() <= ({case.key} if kind in NOT_OF_THE_CLIENT else set()), comparison.differences
