@@ -59,7 +59,7 @@ def _chosen(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head
     """Heads chosen one by one, or all of a kind with one click; at first those that look at the previous token."""
     t, shape = context.t, compute.head_scores(context.source.model)["previous"].shape
     found, last = {kind: found_by(context, kind) for kind in KINDS}, shape.numel() - 1
-    numbers = state.param("cut", found["previous"], _parsed, lambda chosen: all(0 <= head <= last for head in chosen))
+    numbers = state.numbers("cut", 0, last, default=found["previous"])
     with buttons:
         for kind, which in found.items():
             label = t(f"next_word.all_{kind}", n=len(which))
@@ -75,10 +75,6 @@ def _chosen(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head
         placeholder=t("next_word.cut_nothing"),
     )
     return frozenset(divmod(number, shape[1]) for number in numbers)
-
-
-def _parsed(raw: str) -> list[int]:
-    return [int(number) for number in raw.split("-") if number]
 
 
 def known(ids: tuple[int, ...]) -> Tensor:

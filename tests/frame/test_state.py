@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
@@ -80,3 +81,15 @@ def test_a_value_of_another_kind_is_as_good_as_none(open_app):
         app.run()
         assert not app.exception and not app.error, name
         assert app.session_state[name] == open_app("heads").session_state[name]
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "section"),
+    [("heads", "off", "switched_off"), ("next_word", "cut", "switch_off"), ("share_kv", "twin_off", "copying")],
+)
+def test_link_that_repeats_number_is_refused(open_app, page, name, section):
+    """A control for several numbers chooses each once; twice the same head was added up twice."""
+    default = open_app(page, section=section).session_state[name]
+    app = open_app(page, section=section, **{name: "1-1"})
+    assert app.session_state[name] == default
+    assert not [error.value for error in app.error]

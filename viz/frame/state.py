@@ -175,13 +175,16 @@ def flag(name: str, default: bool = False) -> bool:
     return param(name, default, lambda raw: bool(int(raw)), lambda _: True)
 
 
-def numbers(name: str, low: int, high: int) -> list[int]:
-    """Some whole numbers from ``low`` to ``high``, none at first."""
+def numbers(name: str, low: int, high: int, default: Sequence[int] = ()) -> list[int]:
+    """Some whole numbers from ``low`` to ``high``, each once."""
 
     def parse(raw: str) -> list[int]:
         return [int(part) for part in raw.split("-") if part]
 
-    return param(name, [], parse, lambda chosen: all(low <= number <= high for number in chosen))
+    def ok(chosen: list[int]) -> bool:
+        return all(low <= number <= high for number in chosen) and len(set(chosen)) == len(chosen)
+
+    return param(name, list(default), parse, ok)
 
 
 def text(name: str, default: str, longest: int) -> str:
