@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import streamlit as st
-
 from pages.convolution.link_numbers import write_reals
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame.scene import Scene
@@ -20,13 +18,6 @@ def view_words(scene: Scene) -> dict[str, str]:
     """The views' own words, to be filled in by the browser."""
     names = [key.removeprefix(WORDS) for key in sentences(scene.choice.lang) if key.startswith(WORDS)]
     return {name: scene.t(f"convolution.view.{name}") for name in names}
-
-
-def sent_before(key: str) -> int:
-    """How many choices the view of this key has sent so far."""
-    choice = st.session_state.get(key, {}).get("choice") or {}
-    sent = choice.get("sent", 0)
-    return sent if isinstance(sent, int) else 0
 
 
 def read_choice(sent: Any, lists: Mapping[str, str], wholes: Mapping[str, str]) -> dict[str, Any]:

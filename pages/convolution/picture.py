@@ -11,12 +11,12 @@ from torch import Tensor
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
 from pages.convolution.link_numbers import reals
-from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, sent_before, view_words
+from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, view_words
 from pages.convolution.picture_choice import PictureChoice, choose, choose_channel
 from pages.convolution.side_by_side import shared_scale, show_side_by_side
 from viz.components.head_grid import pack
 from viz.components.maps import Picture
-from viz.components.mount import mount
+from viz.components.mount import count_choices, mount
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_kernel, kernel_offsets
 from viz.frame import state
@@ -69,7 +69,7 @@ def _live(context: ConvolutionContext, choice: PictureChoice, heads: QuadraticHe
         "columns": columns,
         "cells": kernel_offsets(choice.filters.shape[1:]).tolist(),
         "choice": chosen,
-        "sent": sent_before(KEY),
+        "sent": count_choices(KEY),
         "hues": HUES,
         "words": view_words(context.scene),
     }

@@ -10,9 +10,9 @@ import torch
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext, say_first
 from pages.convolution.link_numbers import reals
-from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, sent_before, view_words
+from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, view_words
 from viz.components.head_grid import pack
-from viz.components.mount import mount
+from viz.components.mount import count_choices, mount
 from viz.core.analysis.checks import largest
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import share_kv
@@ -70,7 +70,7 @@ def _live(context: ConvolutionContext, windows: Windows, content: Sequence[int])
         "labels": context.labels,
         "heads": [t("convolution.head", i=i) for i in range(len(ALPHAS))],
         "choice": vars(windows),
-        "sent": sent_before(KEY),
+        "sent": count_choices(KEY),
         "hues": HUES,
         "words": view_words(context.scene),
     }

@@ -10,7 +10,7 @@ from pages.masks.checks import by_its_rule, chosen_mask_check
 from pages.masks.context import HUES, MasksContext, words_of
 from pages.masks.pack import pack_painter
 from viz import limits
-from viz.components.mount import mount
+from viz.components.mount import count_choices, mount
 from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
@@ -31,7 +31,7 @@ def draw(context: MasksContext) -> list[Check]:
 
 
 def _painter(context: MasksContext) -> None:
-    t, before = context.t, st.session_state.get(PAINTER, {}).get("choice") or {}
+    t = context.t
     words = {name: text for name, text in words_of(context, PAINTER).items() if name != "weights"}
     data = pack_painter(
         context.scores,
@@ -41,7 +41,7 @@ def _painter(context: MasksContext) -> None:
         hues=HUES,
         query=context.query,
         words={**words, "weights": t("masks.painter.weights", head=context.head)},
-        sent=before.get("sent", 0),
+        sent=count_choices(PAINTER),
     )
     mount("masks/mask_painter", key=PAINTER, data=data, on_choice_change=_take)
 

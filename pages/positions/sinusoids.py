@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.positions.checks import sinusoids_error
 from pages.positions.context import COLOURS, HIGHEST_BASE, LOWEST_BASE, PositionsContext
-from viz.components.mount import mount
+from viz.components.mount import count_choices, mount
 from viz.core.positions import sinusoidal
 from viz.frame import state
 from viz.frame.checks import Check, check
@@ -44,10 +44,9 @@ def draw(context: PositionsContext) -> list[Check]:
     at = state.whole(*at_parameter(table))
     choice = {"width": table.width, "n": table.n, "base": base, "at": at, "pairs": pairs}
     words = sentences(context.scene.choice.lang)
-    before = st.session_state.get(EXPLORER, {}).get("choice") or {}
     data = {
         "choice": choice,
-        "sent": before.get("sent", 0),
+        "sent": count_choices(EXPLORER),
         "limits": {"width": WIDEST, "n": MOST},
         "hues": COLOURS,
         "words": {key.removeprefix("sinusoids."): words[key] for key in words if key.startswith("sinusoids.")},

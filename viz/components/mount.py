@@ -5,7 +5,7 @@ hands Streamlit the manifest itself. By URL, and not as text, because then the c
 and a content policy that allows scripts from the server itself alone is met.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,3 +43,10 @@ def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) ->
     serve_component(PACKAGE, name, bundle.folder())
     # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
     return _component(name, file)(key=key, data=data if isinstance(data, bytes) else [data], **callbacks)
+
+
+def count_choices(key: str, counter: str = "sent") -> int:
+    """Return how many choices the view of this key has sent, by its own counter; 0 if a browser sends none."""
+    choice = st.session_state.get(key, {}).get("choice")
+    count = choice.get(counter) if isinstance(choice, Mapping) else None
+    return count if type(count) is int else 0

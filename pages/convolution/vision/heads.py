@@ -10,14 +10,14 @@ from torch import Tensor
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.live_view import HUES, sent_before
+from pages.convolution.live_view import HUES
 from pages.convolution.vision import compute
 from pages.convolution.vision.choice import DRAW, VisionChoice, choose_vision, grey
 from pages.convolution.vision.ink import read_ink
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.head_grid import pack
-from viz.components.mount import mount
+from viz.components.mount import count_choices, mount
 from viz.core.analysis.window_fit import WindowFit
 from viz.figures.palette import BLUE, GREY
 from viz.frame import controls, state
@@ -86,7 +86,7 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
 def _pad(context: ConvolutionContext, code: str) -> None:
     names = _names_below(context.scene.choice.lang, "pad")
     words = {name: context.t(f"convolution.pad.{name}") for name in names}
-    data = {"code": code, "sent": sent_before(PAD), "hue": BLUE, "words": words}
+    data = {"code": code, "sent": count_choices(PAD), "hue": BLUE, "words": words}
     mount("convolution/digit_pad", key=PAD, data=data, on_choice_change=_take_ink)
 
 
@@ -141,7 +141,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
         "choice": {"query": list(query)},
         "heads": cards,
         "title": t("convolution.vision.picture"),
-        "sent": sent_before(HEADS),
+        "sent": count_choices(HEADS),
         "hues": HUES,
         "words": {name: t(f"convolution.patches.{name}") for name in names},
     }

@@ -9,7 +9,7 @@ import streamlit as st
 
 from viz.components.comparison import unpacked
 from viz.components.head_grid import Packed
-from viz.components.mount import mount
+from viz.components.mount import count_choices, mount
 from viz.core.comparison.alignment import Slot
 from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
 from viz.frame import locks, state
@@ -49,7 +49,6 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
     what = state.choice("compared", COMPARED[0], COMPARED)
     two = comparison.two(compared, what, first, other)
     sides = comparison.sides(compared)
-    before = st.session_state.get(KEY, {}).get("choice") or {}
     chosen = {"layer": first[0], "head": first[1]}
     if compared.head:  # else nobody has chosen a second head
         chosen |= {"layer_b": other[0], "head_b": other[1]}
@@ -57,7 +56,7 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
         "channel": "compare",
         "wall": wall.id,
         "two": two.id,
-        "n": before.get("n", 0),
+        "n": count_choices(KEY, "n"),
         "fixed": compared.head is not None,
         "choice": {**chosen, "query": _query(scene, sides), "compared": what},
         "of": sides.of,

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from viz.components.head_grid import Packed
-from viz.components.mount import mount
+from viz.components.mount import count_choices, mount
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import controls, locks, specs, state
 from viz.frame.compute import head_grid
@@ -161,7 +161,6 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     links = None
     if wall.pool > 1 and min(query, key) >= 0:
         links = head_grid.links(source, mask, view, query, key, heads_off)
-    before = st.session_state.get(channel, {}).get("choice") or {}
     with st.container(key=f"{channel}_box", gap=None):
         mount(f"{VIEW}/{VIEW}", key=f"{channel}_wall", data=wall.data)
         mount(f"{VIEW}/{VIEW}", key=f"{channel}_head", data=head.data)
@@ -173,7 +172,7 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
                 "channel": channel,
                 "wall": wall.id,
                 "head": head.id,
-                "n": before.get("n", 0),
+                "n": count_choices(channel, "n"),
                 "choice": chosen,
                 "links": links,
                 "off": sorted(heads_off),
