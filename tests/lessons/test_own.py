@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from viz import limits
-from viz.lessons.lesson import OPEN
-from viz.lessons.own import OwnLessonError, checked, own_lesson, packed, read_toml
+from viz.lessons.lesson import OPEN, OwnLessonError
+from viz.lessons.own import checked, own_lesson, packed, read_toml
 
 QUESTION = "Which <b>word</b> does {it} look at? **$x$**"
 TABLE: dict[str, Any] = {
@@ -142,7 +142,7 @@ def test_a_step_has_its_limits(change, expected):
     ("written", "expected"),
     [
         ("title = \n", "toml"),
-        ("a = " + "[" * 9_000, "toml"),
+        ("a = " + "[" * 9_000, "nested"),
         ("a = " + "9" * 6_000, "toml"),
         ("#" * limits.OWN_LESSON_BYTES + "\n", "large"),
         (json.dumps(TABLE), "toml"),

@@ -93,3 +93,11 @@ class Lesson:
     def minutes(self) -> int:
         """How long it takes."""
         return round(sum(step.minutes for step in self.steps))
+
+
+class OwnLessonError(ValueError):
+    """A lesson from outside cannot be had. ``code`` names the sentence that says why; ``values`` fill it in."""
+
+    def __init__(self, code: str, **values: int | str) -> None:
+        self.code, self.values = code, values
+        super().__init__(f"{code} {values}" if values else code)

@@ -15,7 +15,8 @@ from hashlib import blake2b
 from typing import Any
 
 from viz import limits
-from viz.lessons.lesson import LANGUAGES, OPEN, Ask, Lesson, Said, Step
+from viz.lessons.lesson import LANGUAGES, OPEN, Ask, Lesson, OwnLessonError, Said, Step
+from viz.lessons.toml_nesting import check_nesting
 
 VERSION = "1"
 """The first sign of what a link holds: how the rest of it is written."""
@@ -27,14 +28,6 @@ _OF_THE_VIEW = frozenset(
     ("section", "lang", "lesson", "lesson_step", "own_lesson", "present", "notes", "print", "without", "theme", "embed")
 )
 """What a link says of the lesson itself or of how a page is looked at: no step changes it."""
-
-
-class OwnLessonError(ValueError):
-    """A lesson from outside cannot be had. ``code`` names the sentence that says why; ``values`` fill it in."""
-
-    def __init__(self, code: str, **values: int | str) -> None:
-        self.code, self.values = code, values
-        super().__init__(f"{code} {values}" if values else code)
 
 
 @lru_cache(maxsize=64)
@@ -88,6 +81,7 @@ def read_toml(written: str) -> dict[str, Any]:
     """
     if len(written.encode("utf8", "replace")) > limits.OWN_LESSON_BYTES:
         raise OwnLessonError("large")
+    check_nesting(written)
     try:
         table = tomllib.loads(written)
     except (RecursionError, ValueError) as error:

@@ -6,7 +6,8 @@ from tests.frame.lesson.test_asked import link, pictures, said
 from tests.lessons.test_own import QUESTION, TABLE
 from viz.frame.lesson.bar import do
 from viz.frame.lesson.own import step_of_view
-from viz.lessons.own import OwnLessonError, packed
+from viz.lessons.lesson import OwnLessonError
+from viz.lessons.own import packed
 from viz.lessons.read import lesson_named
 from viz.text import LANGUAGES, sentences, translator
 
@@ -66,7 +67,7 @@ def test_a_lesson_that_cannot_be_had_is_a_sentence(open_app):
 
 
 def test_every_reason_to_refuse_has_its_sentence():
-    codes = {"broken", "large", "toml", "steps", "kind", "unknown", "long", "place"}
+    codes = {"broken", "large", "toml", "nested", "steps", "kind", "unknown", "long", "place"}
     for lang in LANGUAGES:
         assert {f"lesson.own_{code}" for code in codes} <= sentences(lang).keys()
     assert OwnLessonError("large").values == {}

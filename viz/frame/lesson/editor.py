@@ -12,7 +12,8 @@ from viz.components.mount import mount
 from viz.frame import state
 from viz.frame.lesson.own import OWN, of_link, said_of, with_places
 from viz.frame.sidebar import path_of
-from viz.lessons.own import OwnLessonError, checked, lesson_of, read_toml, unpacked
+from viz.lessons.lesson import OwnLessonError
+from viz.lessons.own import checked, lesson_of, read_toml, unpacked
 from viz.text import Translate, words_of
 
 EDITOR, _LOADED = "my_lesson", "_my_lesson_loaded"

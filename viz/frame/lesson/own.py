@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from viz.frame import state, view
-from viz.lessons.lesson import Lesson
-from viz.lessons.own import OwnLessonError, own_lesson
+from viz.lessons.lesson import Lesson, OwnLessonError
+from viz.lessons.own import own_lesson
 from viz.text import Translate, has_text, translator
 
 OWN = "own_lesson"

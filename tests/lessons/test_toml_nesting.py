@@ -1,0 +1,191 @@
+"""Nesting of a lesson file is counted before a parser reads it, and nothing but nesting is refused."""
+
+import json
+import shutil
+import subprocess
+import tomllib
+import tracemalloc
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from viz import ROOT, limits
+from viz.lessons import own
+from viz.lessons.lesson import OwnLessonError
+from viz.lessons.own import read_toml
+from viz.lessons.read import FOLDER
+from viz.lessons.toml_nesting import check_nesting
+
+NODE = shutil.which("node")
+WRITTEN = ROOT / "viz/components/client/lesson/written.js"
+MOST = limits.OWN_LESSON_NESTING
+TEXTS = (
+    "a.b.c.d.e.f.g.h.i.j.k.l", "[[[[[[[[[[[[[[[[[[[[", "}{" * 9, "'''", '"""', '"', "'", "\\", '\\"', "# [a.b] # {", "",
+    "a\nb.c.d.e.f.g.h.i.j.k\n[x]", "\\\\", '""""', "''''", "\t= [", "\x7f\u2028\ufeff", "看.见.😀.", "\r\n.",
+    "it's 1.5",
+)  # fmt: skip
+"""Characters that structure a file, as they may stand in the text of a lesson."""
+COSTLY = {
+    "key": "a." * 31_000 + "a = 1",
+    "spaced key": "a" + " . a" * 15_000 + " = 1",
+    "quoted key": "'a'." * 15_900 + "a = 1",
+    "double-quoted key": '"a".' * 15_900 + "a = 1",
+    "table": "[" + "a." * 31_900 + "a]",
+    "array of tables": "[[" + "a." * 31_900 + "a]]",
+    "table and key": "[" + "a." * 16_000 + "a]\n" + "b." * 15_900 + "b = 1",
+    "table and keys": "[" + "a." * 8_000 + "a]\n" + "".join(f"k{n} = 1\n" for n in range(4_000)),
+    "inline table": "x = {" + "a." * 31_000 + "a = 1}",
+    "later inline key": "x = {y = 1.5, " + "a." * 31_000 + "a = 1}",
+    "key after a comment": "# it's [\n" + "a." * 31_000 + "a = 1",
+    "key after texts": 'x = \'\'\'it\'s [ "\'\'\'\ny = """\\""" \' # """""\n' + "a." * 31_000 + "a = 1",
+    "arrays": "a = " + "[" * 63_000,
+    "inline tables": "a = " + "{a=" * 21_000,
+    "both": "a = " + "[{a=" * 15_900,
+}
+"""Files of up to 64 kB; the first took 3.9 GB and 18 s."""
+
+
+def refusal(written: str) -> str:
+    with pytest.raises(OwnLessonError) as error:
+        read_toml(written)
+    return error.value.code
+
+
+def peak(written: str) -> int:
+    """Bytes that the parser takes at most."""
+    tracemalloc.start()
+    try:
+        tomllib.loads(written)
+    except (RecursionError, ValueError):
+        pass
+    finally:
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return found
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_read_toml_deep_file_never_parsed(name, monkeypatch):
+    """A file that nests deeply is refused with a sentence of its own, before the parser begins."""
+    monkeypatch.setattr(own.tomllib, "loads", lambda written: pytest.fail("the parser was called"))
+    assert len(COSTLY[name].encode()) <= limits.OWN_LESSON_BYTES
+    assert refusal(COSTLY[name]) == "nested"
+
+
+@pytest.mark.parametrize(
+    ("before", "unit", "middle", "close"),
+    [("", "a.", "a = 1", ""), ("[", "a.", "a", "]"), ("x = {", "a.", "a=1", "}"), ("x = ", "[", "", "]")],
+)
+def test_check_nesting_at_limit_accepted(before, unit, middle, close):
+    """The last depth that is allowed is read, one more is refused, for keys, tables and brackets alike."""
+
+    def written(n: int) -> str:
+        ends = close * (n if unit == "[" else 1)
+        return f"{before}{unit * (n if unit == '[' else n - 1)}{middle}{ends}\n"
+
+    check_nesting(written(MOST))
+    tomllib.loads(written(MOST))
+    with pytest.raises(OwnLessonError) as error:
+        check_nesting("\n\n" + written(MOST + 1))
+    assert (error.value.code, error.value.values) == ("nested", {"line": 3, "most": MOST})
+
+
+@pytest.mark.parametrize("written", ["a = 'x\n'", 'a = "x', 'a = """x', "a = '''x''", 'a = "\\"', "a = ]", "a = 1 }"])
+def test_check_nesting_unclear_quotes_refused(written):
+    """Where a quote or a bracket has no partner, the parser is not asked what the rest might be."""
+    with pytest.raises(OwnLessonError) as error:
+        check_nesting("\n" + written)
+    assert error.value.code == "toml"
+    assert int(error.value.values["line"]) >= 2
+
+
+@pytest.mark.parametrize("path", sorted(Path(FOLDER).glob("*.toml")), ids=lambda path: path.stem)
+def test_check_nesting_shipped_lesson_accepted(path):
+    """The lessons of this app are within the limit."""
+    check_nesting(path.read_text("utf8"))
+
+
+def file_of(table: dict[str, Any], quote: Any) -> str:
+    """A lesson's file as the editor writes it (``toToml`` in client/lesson/written.js), texts quoted in any way."""
+    lines = [f"title = {quote(table['title'])}"]
+    for step in table["step"]:
+        lines += ["", "[[step]]", *(f"{name} = {quote(step[name])}" for name in ("page", "section", "title"))]
+        lines += [f"covers = {str(step['covers']).lower()}"]
+        lines += [f"parameters.{key} = {quote(value)}" for key, value in step["parameters"].items()]
+        lines += [f"ask.question = {quote(step['ask']['question'])}"]
+    return "\n".join(lines) + "\n"
+
+
+def test_read_toml_structural_texts_come_back():
+    """Texts made of quotes, dots, brackets and comments are read as they were, however they are quoted."""
+    chance = Random(0)
+
+    def basic(text: str) -> str:
+        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+    def long_basic(text: str) -> str:
+        return f'"""\n{basic(text)[1:-1]}"""'
+
+    def literal(text: str) -> str:
+        plain = not set(text) & {"'", "\n", "\r", "\x7f"}
+        return f"'{text}'" if plain else long_literal(text)
+
+    def long_literal(text: str) -> str:
+        plain = "'''" not in text and not set(text) & {"\r", "\x7f"} and not text.startswith("\n")
+        return f"'''{text}'''" if plain else basic(text)
+
+    def any_way(text: str) -> str:
+        return chance.choice((basic, long_basic, literal, long_literal))(text) + chance.choice(("", " # it's [ a.b\""))
+
+    for _ in range(300):
+        lesson = random_lesson(chance)
+        assert read_toml(file_of(lesson, any_way)) == lesson
+
+
+def random_lesson(chance: Random) -> dict[str, Any]:
+    """A lesson whose texts are made of what structures a file."""
+
+    def text() -> str:
+        return "".join(chance.choices(TEXTS, k=3))[: limits.OWN_LESSON_TITLE]
+
+    def step() -> dict[str, Any]:
+        shown = {"page": "heads", "section": "row", "parameters": {"text": text(), "b": text()}}
+        return shown | {"covers": chance.random() < 0.5, "title": text(), "ask": {"question": text()}}
+
+    return {"title": text(), "step": [step() for _ in range(3)]}
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; test_editor.py saves and reads a file in a browser")
+def test_read_toml_exported_lessons_come_back(tmp_path):
+    """What the editor itself writes is let through and read as it was."""
+    chance = Random(2)
+    lessons = [random_lesson(chance) for _ in range(200)]
+    (tmp_path / "written.mjs").write_bytes(WRITTEN.read_bytes())
+    run = """
+        import { readFileSync } from "node:fs";
+        import { toToml } from "./written.mjs";
+        console.log(JSON.stringify(JSON.parse(readFileSync("lessons.json", "utf8")).map(toToml)));
+    """
+    (tmp_path / "lessons.json").write_text(json.dumps(lessons), "utf8")
+    command = [str(NODE), "--input-type=module", "--eval", run]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert list(map(read_toml, json.loads(done.stdout))) == lessons
+
+
+def test_check_nesting_random_files_parse_small():
+    """Whatever is let through takes the parser a few megabytes, if it is a file of the largest size."""
+    chance, units = Random(1), ("a", ".", "[", "]", "[[a]]\n", "{", "}", "=", " = 1\n", ",", "'", '"', "'''", '"""')
+    units += ("\\", "#", "\n", " ", "a.", "[a.b.c]\n", "b.c.d.e = [1, 2]\n", "c = {a.b = 1}\n", "0x", "1.5", "[1,")
+    let_through = 0
+    for _ in range(1_500):
+        part = "".join(chance.choices(units, k=chance.randint(1, 9)))
+        written = part * (limits.OWN_LESSON_BYTES // len(part) if chance.random() < 0.3 else chance.randint(1, 60))
+        try:
+            check_nesting(written)
+        except OwnLessonError:
+            continue
+        let_through += 1
+        assert peak(written) < 30_000_000, part
+    assert let_through > 150
