@@ -45,6 +45,9 @@ COSTLY = {
     "both": "a = " + "[{a=" * 15_900,
 }
 """Files of up to 64 kB; the first took 3.9 GB and 18 s."""
+COSTLIEST = "".join(f"[k{n:x}{'.a' * (MOST - 1)}]\n" for n in range(2_900))
+"""The file of up to 64 kB that takes the parser most memory of those that it is given: as many tables as there can be,
+each as deep as it may be."""
 
 
 def refusal(written: str) -> str:
@@ -174,6 +177,13 @@ def test_read_toml_exported_lessons_come_back(tmp_path):
     assert list(map(read_toml, json.loads(done.stdout))) == lessons
 
 
+def test_check_nesting_costliest_file_parses_small():
+    """Nothing that is let through takes more than a computation on a sentence is counted for."""
+    assert 60_000 < len(COSTLIEST) <= limits.OWN_LESSON_BYTES
+    check_nesting(COSTLIEST)
+    assert peak(COSTLIEST) < limits.SENTENCE_PASS_BYTES
+
+
 def test_check_nesting_random_files_parse_small():
     """Whatever is let through takes the parser a few megabytes, if it is a file of the largest size."""
     chance, units = Random(1), ("a", ".", "[", "]", "[[a]]\n", "{", "}", "=", " = 1\n", ",", "'", '"', "'''", '"""')
@@ -187,5 +197,5 @@ def test_check_nesting_random_files_parse_small():
         except OwnLessonError:
             continue
         let_through += 1
-        assert peak(written) < 30_000_000, part
+        assert peak(written) < limits.SENTENCE_PASS_BYTES, part
     assert let_through > 150

@@ -177,7 +177,7 @@ async def run(
         course.recovered = time.monotonic() - over
 
 
-def _wait_until_ready(url: str) -> None:
+def wait_until_ready(url: str) -> None:
     """As whoever sends visitors there waits: it is warm, and they do not compete with that."""
     until = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < until:
@@ -199,7 +199,7 @@ def server(url: str, users: int, wrong: list[str] | None = None, **settings: str
         room |= {name: value for name, value in image_environment().items() if name.startswith(("MALLOC_", "GLIBC_"))}
         with serve(ROOT / "serve.py", Path(folder) / "log.txt", **room | settings) as started:
             try:
-                _wait_until_ready(started.url)
+                wait_until_ready(started.url)
                 yield started.url, started.pid
             finally:
                 written = started.written()

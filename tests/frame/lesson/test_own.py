@@ -1,14 +1,21 @@
 """A teacher's own lesson on the pages: the same bar and the same presenter; a stranger's text stays text."""
 
 import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from tests.frame.lesson.test_asked import link, pictures, said
-from tests.lessons.test_own import QUESTION, TABLE
+from tests.lessons.test_own import QUESTION, TABLE, TOML
+from viz.frame.lesson import editor as editor_module
 from viz.frame.lesson.bar import do
 from viz.frame.lesson.own import step_of_view
+from viz.frame.waiting import turns
 from viz.lessons.lesson import OwnLessonError
-from viz.lessons.own import packed
+from viz.lessons.own import packed, read_toml
 from viz.lessons.read import lesson_named
+from viz.scheduler.fair_queue import Turns
 from viz.text import LANGUAGES, sentences, translator
 
 CODE = packed(TABLE)
@@ -80,6 +87,37 @@ def test_the_list_offers_the_lesson_of_a_link_and_reads_a_file(open_app):
     assert given["lesson"] == TABLE
     assert given["start"] == f"heads?own_lesson={CODE}&lesson_step=1&lang=zh"
     assert editor(app)["loaded"] is None
+
+
+def test_answer_file_read_in_turn(monkeypatch):
+    """A file that was sent is read by a computation in the queue, once, and nothing of it stays in the session."""
+    session = {"my_lesson": {"did": {"action": "read", "n": 3, "text": TOML}}}
+    working = []
+
+    def read(text: str) -> dict[str, Any]:
+        working.append(turns.working)
+        return read_toml(text)
+
+    monkeypatch.setattr(editor_module, "st", SimpleNamespace(session_state=session))
+    monkeypatch.setattr(editor_module, "read_toml", read)
+    editor_module._note()
+    assert working == [], "the callback stands in no queue"
+    answer = editor_module._answer(T, "en")
+    assert (answer["n"], answer["problem"], answer["lesson"]["title"]) == (3, "", "See")
+    assert working == [1]
+    assert editor_module._answer(T, "en") is None
+    assert session.keys() == {"my_lesson"}
+
+
+def test_answer_full_queue_says_so(monkeypatch):
+    """Where no more may wait, the editor is told in a sentence, and the file is not read."""
+    session = {"my_lesson": {"did": {"action": "read", "n": 3, "text": TOML}}}
+    full = Turns(0, 0)
+    monkeypatch.setattr(editor_module, "st", SimpleNamespace(session_state=session))
+    monkeypatch.setattr(editor_module, "read_toml", lambda text: pytest.fail("it was read"))
+    monkeypatch.setattr(editor_module, "turns", full)
+    editor_module._note()
+    assert editor_module._answer(T, "en") == {"n": 3, "lesson": None, "problem": T("error.crowded", n=0)}
 
 
 def test_a_view_is_a_step_of_ones_own(open_app, monkeypatch):

@@ -1,7 +1,9 @@
-"""The editor of one's own lesson. It stands in the browser, and so does the lesson; the server reads files for it."""
+"""The editor of one's own lesson. It stands in the browser, and so does the lesson; the server reads files for it.
+
+A file is read in its turn, like every computation: never in a callback, which runs before any queue.
+"""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,14 +11,16 @@ import streamlit as st
 
 from viz import limits
 from viz.components.mount import mount
+from viz.errors import ModelError
 from viz.frame import state
 from viz.frame.lesson.own import OWN, of_link, said_of, with_places
 from viz.frame.sidebar import path_of
+from viz.frame.waiting import aside, turns, until
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.own import checked, lesson_of, read_toml, unpacked
 from viz.text import Translate, words_of
 
-EDITOR, _LOADED = "my_lesson", "_my_lesson_loaded"
+EDITOR, _SENT = "my_lesson", "_my_lesson_sent"
 LONGEST = {
     "title": limits.OWN_LESSON_TITLE,
     "question": limits.OWN_LESSON_QUESTION,
@@ -32,9 +36,9 @@ def editor(t: Translate, lang: str) -> None:
         "lang": lang,
         "longest": LONGEST,
         "given": _given(lang),
-        "loaded": st.session_state.pop(_LOADED, None),
+        "loaded": _answer(t, lang),
     }
-    mount("lesson/my_lesson", key=EDITOR, data=data, on_did_change=partial(_take, t, lang))
+    mount("lesson/my_lesson", key=EDITOR, data=data, on_did_change=_note)
 
 
 def _given(lang: str) -> dict[str, Any] | None:
@@ -47,19 +51,37 @@ def _given(lang: str) -> dict[str, Any] | None:
     return {"title": lesson.title[lang], "start": start, "lesson": table}
 
 
-def _take(t: Translate, lang: str) -> None:
-    """Read a file, and hand back what stands in it; nothing of it is kept."""
-    sent: Any = st.session_state[EDITOR].get("did")
+def _note() -> None:
+    """Note that a file was sent; the run that follows reads it."""
+    st.session_state[_SENT] = True
+
+
+def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
+    """Read the file that was sent, if there is a new one; nothing of it is kept.
+
+    The note that it was sent goes last: a run that ends while it waits for its turn leaves the file to the next one.
+    """
+    if not st.session_state.get(_SENT):
+        return None
+    sent: Any = st.session_state.get(EDITOR, {}).get("did")
     if not isinstance(sent, Mapping) or sent.get("action") != "read" or not isinstance(sent.get("text"), str):
-        return
-    loaded: dict[str, Any] = {"n": sent.get("n"), "lesson": None, "problem": ""}
+        return None
+    answer: dict[str, Any] = {"n": sent.get("n"), "lesson": None, "problem": ""}
     try:
-        table = read_toml(sent["text"])
-        with_places(lesson_of(table, ""))
-        loaded["lesson"] = _in_language(table, lang)
+        with aside(), turns.turn("sentence", until):
+            answer["lesson"] = _read(sent["text"], lang)
     except OwnLessonError as error:
-        loaded["problem"] = said_of(t, error)
-    st.session_state[_LOADED] = loaded
+        answer["problem"] = said_of(t, error)
+    except ModelError as error:  # the server is busy
+        answer["problem"] = t(f"error.{error.code}", **error.values)
+    del st.session_state[_SENT]
+    return answer
+
+
+def _read(text: str, lang: str) -> dict[str, Any]:
+    table = read_toml(text)
+    with_places(lesson_of(table, ""))
+    return _in_language(table, lang)
 
 
 def _in_language(table: Mapping[str, Any], lang: str) -> dict[str, Any]:
