@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from torch.testing import assert_close
-from transformers import PreTrainedTokenizerFast
+from transformers import BatchEncoding, PreTrainedTokenizerFast
 
 from tests.checkpoints import TEXT, open_folder
 from tests.models.conftest import Checkpoint, Loaded
@@ -167,6 +167,36 @@ def test_ten_thousand_characters(loaded):
         tokens = read_text(loaded(name).tokenizer, "the cat " * 1_250, 61)
         whole = loaded(name).tokenizer("the cat " * 1_250, verbose=False).input_ids
         assert (len(tokens.ids), tokens.dropped) == (61, len(whole) - 61)
+
+
+def test_read_text_words_asked_for_once(loaded, monkeypatch):
+    """The list of words is made anew at every call: asked for each token, 200 kB of "a'a'" took 141 s."""
+    ask, calls = BatchEncoding.word_ids, []
+
+    def count(encoding, *args):
+        calls.append(args)
+        return ask(encoding, *args)
+
+    monkeypatch.setattr(BatchEncoding, "word_ids", count)
+    assert len(read_text(loaded("gpt2").tokenizer, "a'" * 300, 512).ids) > 300
+    assert len(calls) == 1
+
+
+def test_labels_repeated_character_takes_linear_time(loaded):
+    """The number of a piece of a character does not cost a walk back to the first one."""
+
+    class Pieces(list):
+        asked = 0
+
+        def __getitem__(self, at):
+            self.asked += 1
+            return super().__getitem__(at)
+
+    tokenizer = loaded("gpt2").tokenizer
+    ids = tokenizer("猫" * 200)["input_ids"]
+    pieces = Pieces(["猫"] * len(ids))
+    assert len(labels(tokenizer, ids, pieces)) == len(ids) > 400
+    assert pieces.asked <= 4 * len(ids)
 
 
 def test_byte_level_labels_are_text(loaded):

@@ -139,7 +139,8 @@ def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
     kept = [i for i in range(len(added)) if i not in dropped]
     ids = [encoding["input_ids"][i] for i in kept]
     offsets = [encoding["offset_mapping"][i] for i in kept]
-    words = [encoding.word_ids()[i] for i in kept]
+    word_of_each = encoding.word_ids()  # made anew at every call: asked for each token, a text took quadratic time
+    words = [word_of_each[i] for i in kept]
     return Tokens(
         ids=tuple(ids),
         labels=labels(tokenizer, ids, [text[slice(*offset)] for offset in offsets]),
@@ -191,7 +192,9 @@ def labels(tokenizer: Any, ids: list[int], pieces: list[str] | None = None) -> t
     raw = tokenizer.convert_ids_to_tokens(ids)
     byte_level = spells_bytes(tokenizer)
     shown: list[str] = []
+    number = 0
     for i, token in enumerate(raw):
+        number = number + 1 if pieces and i > 0 and pieces[i] == pieces[i - 1] else 1
         if token is None:  # a model's table may have more rows than its tokenizer has tokens (Qwen2.5's has)
             shown.append(f"⟨{ids[i]}⟩")
             continue
@@ -199,16 +202,9 @@ def labels(tokenizer: Any, ids: list[int], pieces: list[str] | None = None) -> t
         if byte_level:
             label = tokenizer.decode([ids[i]], clean_up_tokenization_spaces=False)
             if "\ufffd" in label:
-                label = _byte_piece(pieces, i) if pieces else token
+                label = pieces[i] + str(number).translate(_PIECE) if pieces else token
         shown.append(visible(label) or token)
     return tuple(shown)
-
-
-def _byte_piece(pieces: list[str], i: int) -> str:
-    first = i
-    while first > 0 and pieces[first - 1] == pieces[i]:
-        first -= 1
-    return pieces[i] + str(i - first + 1).translate(_PIECE)
 
 
 def word_token(tokenizer: Any, word: str) -> int | None:
