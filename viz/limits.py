@@ -114,8 +114,9 @@ PICTURE_SIDE = 64
 PICTURE_BYTES = 2_000_000
 """Of a visitor's file, as .streamlit/config.toml has it: more than a picture reduced to 64 x 64 needs."""
 
-PICTURE_PIXELS = 16_000_000
-"""Of a visitor's file, read from its header before it is unpacked: 48 MB as RGB."""
+PICTURE_PIXELS, PICTURE_LONGEST = 16_000_000, 16_384
+"""Of a user's file and of one side of it, read from its header before it is unpacked: up to 192 MB until it is small.
+The widest panoramas of phones have such a side; a column of 16 million pixels took 960 MB, most of it for rows."""
 
 MEASURED_LENGTHS = tuple(2**power for power in range(6, 14))
 """Texts that layers are timed on: 64 to 8192 tokens."""
@@ -160,11 +161,9 @@ take far longer than one after the other: with 50 visitors on two cores, the 95t
 SHORT_SECONDS = 0.1
 """Seconds that a page computes by itself before others are written beside it, at the next layer."""
 
-LESSONS = 1
-"""Of these, steps of a lesson (a student learning a convolution): a class that trains leaves room for who looks."""
-
-MEASUREMENTS = 1
-"""Of these, layers being timed: two at once would time each other."""
+LESSONS, MEASUREMENTS = 1, 1
+"""Of these, steps of a lesson (a student learning a convolution), so that a class that trains leaves room for users who
+look; and layers being timed, since two at once would time each other."""
 
 QUEUE = whole("QUEUE", 256, 1, 10_000)
 """Computations that may wait. At 50 ms each, two at a time, the last waits 6 s; one more is asked to try again."""
@@ -224,11 +223,8 @@ that is larger by itself is not offered."""
 MODELS = names("MODELS")
 """Models that are offered, of those in viz/models/registry.toml; all if nothing is set. Nobody can name another."""
 
-MEASUREMENTS_KEPT = 32
-"""Measurements kept: a few dozen numbers each."""
-
-COUNTS_KEPT = 64
-"""Counts of torch's own counter kept: four numbers each."""
+MEASUREMENTS_KEPT, COUNTS_KEPT = 32, 64
+"""Measurements kept, a few dozen numbers each; and counts of torch's own counter, four numbers each."""
 
 # --- A public address: read by viz/host --------------------------------------------------------------------------
 

@@ -50,7 +50,9 @@ def for_channels(filters: Float[Tensor, "filters k k"], channels: int) -> Float[
     return blocks.flatten(0, 1)
 
 
-def decode(raw: bytes, *, side: int, most_bytes: int, most_pixels: int) -> Float[Tensor, "channels rows columns"]:
+def decode(
+    raw: bytes, *, side: int, most_bytes: int, most_pixels: int, longest: int
+) -> Float[Tensor, "channels rows columns"]:
     """Read a PNG or JPEG file and reduce it: RGB, 0 to 1; nothing else of the file is kept.
 
     Size and kind are read from the header before anything is unpacked. Transparent pixels are laid on white; the
@@ -60,7 +62,8 @@ def decode(raw: bytes, *, side: int, most_bytes: int, most_pixels: int) -> Float
         raw: the file.
         side: pixels a side at most, of what is given back.
         most_bytes: of the file.
-        most_pixels: of the file; 16 million are 48 MB when unpacked.
+        most_pixels: of the file; 16 million take up to 192 MB on their way.
+        longest: pixels a side at most, of the file: Pillow holds 8 bytes more for each row.
 
     Raises:
         ImageError: if the file is too large, of another kind, moving, stuffed with what is no picture, or broken.
@@ -72,6 +75,8 @@ def decode(raw: bytes, *, side: int, most_bytes: int, most_pixels: int) -> Float
         with Image.open(BytesIO(raw), formats=("PNG", "JPEG")) as image:
             if image.width * image.height > most_pixels:
                 raise ImageError("pixels", width=image.width, height=image.height, most=most_pixels // 10**6)
+            if max(image.size) > longest:
+                raise ImageError("long", width=image.width, height=image.height, most=longest)
             if getattr(image, "n_frames", 1) > 1:
                 raise ImageError("moving")
             image.draft("RGB", (2 * side, 2 * side))  # a JPEG is unpacked at a fraction of its size
@@ -89,16 +94,16 @@ def decode(raw: bytes, *, side: int, most_bytes: int, most_pixels: int) -> Float
 
 
 def _reduced(image: Image.Image, side: int) -> Image.Image:
-    """Upright, RGB, 8 bits, at most ``side`` pixels a side."""
+    """Upright, RGB, 8 bits, at most ``side`` pixels a side. Nothing but that is done before it is small."""
     if image.mode.startswith("I"):  # 16 bits a pixel: Pillow's own conversion would cut off instead of scaling
-        image = Image.fromarray((np.asarray(image).astype(np.float32) / 257).clip(0, 255).astype(np.uint8))
-    upright = ImageOps.exif_transpose(image) or image
-    if upright.has_transparency_data:
-        coloured = upright.convert("RGBA")
-        upright = Image.alpha_composite(Image.new("RGBA", coloured.size, "white"), coloured)
-    small = upright.convert("RGB")
+        image = Image.fromarray((np.asarray(image) // 257).clip(0, 255).astype(np.uint8))
+    plain = "RGBA" if image.has_transparency_data else "RGB"
+    small = image if image.mode == plain else image.convert(plain)
     small.thumbnail((side, side), Image.Resampling.BOX)
-    return small
+    small = ImageOps.exif_transpose(small) or small
+    if small.mode == "RGBA":
+        small = Image.alpha_composite(Image.new("RGBA", small.size, "white"), small)
+    return small.convert("RGB")
 
 
 def _numbers(image: Image.Image) -> Tensor:

@@ -12,6 +12,7 @@ from pages.convolution.images import PICTURES, ImageError, decode, for_channels,
 from viz import limits
 from viz.frame import controls, state
 from viz.frame.controls import KEEP
+from viz.frame.waiting import aside, turns, until
 from viz.text import Translate
 
 SOURCES = (*PICTURES, "upload")
@@ -151,12 +152,14 @@ def _image(t: Translate, *, says_why: bool) -> Tensor:
         return picture(source)
     if (given := st.session_state.get("_upload")) is not None:
         try:
-            return decode(
-                given.getvalue(),
-                side=limits.PICTURE_SIDE,
-                most_bytes=limits.PICTURE_BYTES,
-                most_pixels=limits.PICTURE_PIXELS,
-            )
+            with aside(), turns.turn("text", until):  # it takes as much memory as a computation on a text
+                return decode(
+                    given.getvalue(),
+                    side=limits.PICTURE_SIDE,
+                    most_bytes=limits.PICTURE_BYTES,
+                    most_pixels=limits.PICTURE_PIXELS,
+                    longest=limits.PICTURE_LONGEST,
+                )
         except ImageError as error:
             if says_why:
                 st.error(t(f"convolution.upload_{error.code}", **error.values))

@@ -13,7 +13,7 @@ from PIL import Image
 from pages.convolution import images
 from pages.convolution.images import ImageError, for_channels, kernels, picture
 
-decode = partial(images.decode, side=64, most_bytes=2_000_000, most_pixels=16_000_000)
+decode = partial(images.decode, side=64, most_bytes=2_000_000, most_pixels=16_000_000, longest=16_384)
 
 
 def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
@@ -96,6 +96,29 @@ def test_bombs_are_refused_by_their_header():
     assert code_of(header_only(20_000, 20_000)) == "bomb"
     assert code_of(header_only(10_000, 10_000)) in {"bomb", "pixels"}
     assert code_of(header_only(4_001, 4_001)) == "pixels"
+
+
+def test_decode_longest_side_at_limit():
+    """A row of as many pixels as a side may have is read; one more is refused before it is unpacked."""
+    assert decode(saved(Image.new("1", (16_384, 2)))).shape == (3, 1, 64)
+    assert code_of(header_only(16_385, 1)) == code_of(header_only(1, 16_385)) == "long"
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "P", "I;16"])
+def test_decode_largest_picture_takes_few_copies(mode: str, monkeypatch: pytest.MonkeyPatch):
+    """Only one large picture beside the file's own is made: all else is done when it is small."""
+    made: list[int] = []
+    make = Image.Image._new
+
+    def note(image: Image.Image, core: object) -> Image.Image:
+        found = make(image, core)
+        made.append(found.width * found.height)
+        return found
+
+    raw = saved(Image.new(mode, (1_009, 1_013)))
+    monkeypatch.setattr(Image.Image, "_new", note)
+    decode(raw)
+    assert sum(n > 1_000_000 for n in made) <= 2, "in the mode that is reduced, and with its colours made ready"
 
 
 def test_a_file_that_is_too_long_is_not_even_opened(monkeypatch: pytest.MonkeyPatch):
