@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.proto.ClientState_pb2 import ClientState
 
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
@@ -81,3 +82,20 @@ def test_server_eight_costly_files_stays_small(server):
 
     finish(send_all())
     assert highest(server.pid) < limits.MEMORY_BYTES
+
+
+@pytest.mark.parametrize("depth", [300, 900, 100_000])
+def test_server_deep_component_state_goes_on(server, depth):
+    """JSON that nests deeply counts for nothing, or ends its own run at most."""
+    deep = '{"did":' * depth + "1" + "}" * depth
+
+    async def send() -> None:
+        async with Tab(server.url) as tab:
+            await tab.open("lessons")
+            state = ClientState(query_string=tab.query, page_script_hash=tab.pages["lessons"])
+            state.widget_states.widgets.add(id=tab.controls[EDITOR].id, json_value=deep[: limits.MESSAGE_STATES])
+            assert (await tab.ask(state)).titles
+            assert (await read_file(tab, TOML, depth))["lesson"]
+            assert await asyncio.to_thread(is_healthy, server.url)
+
+    finish(send())

@@ -29,8 +29,8 @@ def names(name: str, usual: str = "") -> tuple[str, ...]:
 CHARACTERS = 4_000
 """Of one text: about 700 words, more than any model here reads; what is beyond is dropped and counted."""
 
-LOOKED_UP = 60
-"""Characters that the glossary is searched for: no name of a term is longer."""
+LOOKED_UP, FOLLOWED_CHARACTERS = 60, 40
+"""Characters that the glossary is searched for, and of a word that is followed: no term, no model's word is longer."""
 
 TOKENS = 512
 """Of one text: the default model's own limit. 72 maps of 512 x 512 weights are 75 MB, the most one picture needs."""
@@ -85,9 +85,6 @@ SWAPPED_TOKENS = 32
 CONTINUED_TOKENS, WRITTEN_AT_ONCE = 48, 8
 """Of what a decoder writes on, and of one computation of it: after each the visitor may stop, and others have turns."""
 
-FOLLOWED_CHARACTERS = 40
-"""Of a word that is followed: the longest word of a vocabulary of 150,000 has as many."""
-
 LONGEST = 32_768
 """Tokens of any text: one head's map of as many takes 5 s on one core."""
 
@@ -121,11 +118,9 @@ The widest panoramas of phones have such a side; a column of 16 million pixels t
 MEASURED_LENGTHS = tuple(2**power for power in range(6, 14))
 """Texts that layers are timed on: 64 to 8192 tokens."""
 
-MEASURED_WIDTH, MEASURED_KERNEL = 1024, 15
-"""The largest layers that are timed: a convolution of that size has 63 MB of weights."""
-
-MEASURED_SECONDS = (10, 20, 60)
-"""A visitor may choose how long a measurement takes at most."""
+MEASURED_WIDTH, MEASURED_KERNEL, MEASURED_SECONDS = 1024, 15, (10, 20, 60)
+"""The largest layers that are timed: a convolution of that size has 63 MB of weights. And what a user may choose a
+measurement to take at most."""
 
 OWN_LESSON_LINK, OWN_LESSON_BYTES = 4_000, 64_000
 """Of a teacher's own lesson in a link, and of what that unpacks to: a dozen steps with their questions take 2 kB."""
@@ -240,6 +235,11 @@ IDLE_SECONDS = whole("IDLE_MINUTES", 30, 1, 10_000) * 60
 MESSAGE_BYTES = 1_000_000
 """Of one message from a browser: a text, a few dozen controls, a picture's state. The largest of any page is 17 kB, of
 4,000 Chinese characters, and 100 kB with the link that holds them twice; files do not come this way."""
+
+MESSAGE_CONTROLS, MESSAGE_LINK, MESSAGE_STATES, LINK_PARAMETERS = 500, 250_000, 400_000, 200
+"""Of one message: controls, of which the largest page has 68; bytes of its link, in which five texts of 4,000 Chinese
+characters are 180,000, and of all states of components, in which a file of 64 kB that is no text is 384,000. And
+parameters of any link, of which a page has fewer than 40."""
 
 MESSAGE_SECONDS = 30
 """From the first byte of a message to its last."""

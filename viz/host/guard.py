@@ -97,6 +97,7 @@ class Guard:
         headers = Headers(scope=scope)
         rules = {
             "ambiguous": lambda: ambiguous(headers),
+            "parameters": lambda: too_many_parameters(scope),
             "host": lambda: self._other_name(scope, headers),
             "hidden": lambda: not_there(scope, headers),
             "unknown": lambda: self._unknown(scope),
@@ -186,6 +187,12 @@ def ambiguous(headers: Headers) -> Response | None:
     if "content-length" in headers and "transfer-encoding" in headers:
         return PlainTextResponse("Content-Length or Transfer-Encoding, not both.", 400, {"connection": "close"})
     return None
+
+
+def too_many_parameters(scope: Scope) -> Response | None:
+    """A link with more parameters than any page has is taken apart several times on its way."""
+    many = scope.get("query_string", b"").count(b"&") > limits.LINK_PARAMETERS
+    return PlainTextResponse("Too many parameters.", 400) if many else None
 
 
 def foreign(scope: Scope, headers: Headers) -> bool:

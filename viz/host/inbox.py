@@ -11,6 +11,14 @@ from viz.streamlit_internals import message_type
 
 PAGES_SEND = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "deferred_file", "dataframe_chunk")
 """What a page sends; of the rest, clear_cache would empty everybody's caches, install_skills write files."""
+MOST = {
+    "controls": limits.MESSAGE_CONTROLS,
+    "link": limits.MESSAGE_LINK,
+    "parameters": limits.LINK_PARAMETERS,
+    "states": limits.MESSAGE_STATES,
+    "files": limits.UPLOADS_EACH,
+}
+"""Of one message."""
 MALFORMED, NO_TEXT, NOT_ALLOWED, TOO_BIG, LATER = 1002, 1003, 1008, 1009, 1013
 """Why a socket is closed, as RFC 6455 and its registry number it."""
 
@@ -33,7 +41,7 @@ class Inbox:
             if len(message["bytes"]) > limits.MESSAGE_BYTES:
                 return self._hang_up(TOO_BIG)
             try:
-                kind = message_type(message["bytes"], limits.UPLOADS_EACH)
+                kind = message_type(message["bytes"], MOST)
             except Exception:  # protobuf's own, or ours: this is no message of a page
                 return self._hang_up(MALFORMED)
             if kind in PAGES_SEND:

@@ -13,6 +13,8 @@ from viz.streamlit_internals import files_shown, forget_file, uploaded_files
 PATH = "/_stcore/upload_file/"
 AROUND = 10_000
 """Bytes around a file, for its name and kind."""
+LONGEST_LENGTH = 20
+"""Digits of a Content-Length."""
 
 
 def session_of(path: str) -> str:
@@ -36,7 +38,7 @@ class Uploads:
     def refusal(self, session: str, headers: Headers) -> Response | None:
         """Why this file is not taken, if it is not."""
         length = headers.get("content-length", "")
-        if not length.isdecimal():
+        if not length.isdecimal() or len(length) > LONGEST_LENGTH:  # Python reads no number of thousands of digits
             return PlainTextResponse("How long is it?", 411)
         if int(length) > limits.PICTURE_BYTES + AROUND:
             return PlainTextResponse("Too large.", 413)

@@ -25,6 +25,8 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yiel
 from streamlit.runtime.stats import CounterStat, GaugeStat
 from streamlit.web.server.server_util import get_url
 
+from viz.streamlit_internals.message_size import check_size
+
 
 def takes_pages_for_scripts() -> bool:
     """Whether Streamlit still believes that the folder called pages holds the pages of its old kind of app."""
@@ -101,23 +103,22 @@ _NAME = re.compile(r"[\w:.-]{0,64}", re.ASCII)
 _WIDGET = re.compile(r"\$\$ID-[0-9a-f]+-[ -~]{1,200}")
 
 
-def message_type(sent: bytes, most_files: int = 4) -> str | None:
+def message_type(sent: bytes, most: Mapping[str, int]) -> str | None:
     """What kind of message a browser sent; of what it asks Streamlit itself to do, what that is.
 
     Raises:
         google.protobuf.message.DecodeError: if it is none.
         ValueError: if what it calls pages, fragments, requests and controls are no names (Streamlit logs some), or if
-            it asks for places for more files than that.
+            it holds too much (:func:`check_size`).
     """
     message = BackMsg.FromString(sent)
     kind: str | None = message.WhichOneof("type")
     rerun, files, operation = message.rerun_script, message.file_urls_request, message.backend_operation_request
+    check_size(message, most)
     names = rerun.fragment_id, rerun.page_script_hash, files.request_id, operation.request_id, operation.session_id
     controls = (control.id for control in rerun.widget_states.widgets)
     if not (all(map(_NAME.fullmatch, names)) and all(map(_WIDGET.fullmatch, controls))):
         raise ValueError("what it names has no such name")
-    if len(files.file_names) > most_files:
-        raise ValueError("too many files")
     return operation.WhichOneof("payload") if kind == "backend_operation_request" else kind
 
 

@@ -4,6 +4,7 @@ import struct
 import zlib
 from functools import partial
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,7 +111,7 @@ def test_decode_largest_picture_takes_few_copies(mode: str, monkeypatch: pytest.
     made: list[int] = []
     make = Image.Image._new
 
-    def note(image: Image.Image, core: object) -> Image.Image:
+    def note(image: Image.Image, core: Any) -> Image.Image:
         found = make(image, core)
         made.append(found.width * found.height)
         return found
