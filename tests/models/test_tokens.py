@@ -2,11 +2,12 @@
 
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 from threading import Barrier
 
 import pytest
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Regex, Tokenizer, pre_tokenizers
 from tokenizers.models import WordLevel
 from torch.testing import assert_close
 from transformers import BatchEncoding, PreTrainedTokenizerFast
@@ -167,6 +168,17 @@ def test_ten_thousand_characters(loaded):
         tokens = read_text(loaded(name).tokenizer, "the cat " * 1_250, 61)
         whole = loaded(name).tokenizer("the cat " * 1_250, verbose=False).input_ids
         assert (len(tokens.ids), tokens.dropped) == (61, len(whole) - 61)
+
+
+def test_split_words_flags_cut_as_characters():
+    """Flags are cut by a rule of their own, which takes linear time: the same characters as Unicode's rule finds."""
+    character = pre_tokenizers.Split(Regex(r"(?!\s)\X"), behavior="removed", invert=True)
+    parts = ("🇩", "🇪", "🇩🇪", "\u200d", "\ufe0f", "\u0301", "\u20e3", "\u200c", "🏽", "👩", "❤")
+    chance = Random(0)
+    for _ in range(2_000):
+        text = "🇩" + "".join(chance.choices(parts, k=chance.randint(1, 9)))
+        assert split_words(text, 61).labels == tuple(visible(part) for part, _ in character.pre_tokenize_str(text))
+    assert len(split_words("🇩🇪" * 25_000, 32_768).ids) == 25_000, "it took 26 s"
 
 
 def test_read_text_words_asked_for_once(loaded, monkeypatch):

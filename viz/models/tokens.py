@@ -88,7 +88,10 @@ def _word_splitter() -> Any:
 
     single = r"\p{Han}\p{Hiragana}\p{Katakana}"  # scripts without spaces: one character a token
     word = rf"(?:(?![{single}])[\p{{L}}\p{{M}}\p{{N}}_])+"
-    return pre_tokenizers.Split(Regex(rf"[{single}]|{word}(?:['’]{word})*|(?!\s)\X"), behavior="removed", invert=True)
+    # At each flag \X counts all flags before it, which is quadratic: they are cut two letters at a time.
+    flag = r"[\x{1F1E6}-\x{1F1FF}]{2}[\p{M}\x{200C}\x{200D}\x{1F3FB}-\x{1F3FF}]*"
+    pattern = Regex(rf"[{single}]|{word}(?:['’]{word})*|{flag}|(?!\s)\X")
+    return pre_tokenizers.Split(pattern, behavior="removed", invert=True)
 
 
 def split_words(text: str, max_tokens: int) -> Tokens:
