@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 from tests.links.record import LINKS, name_of, open_link, recorded
-from tests.links.shown import RELATIVE, VISION, checks, digest, missing, shown
+from tests.links.shown import FITTED, RELATIVE, VISION, checks, digest, missing, shown
 
 RECORDED = recorded()
+TIED = [name_of(link) for link in LINKS if link["page"] == "convolution" and link["parameters"].get("mask") == "window"]
+"""Links whose mask leaves five cells to a fitted window: several windows explain the same share of a head there, and
+which of them is found differs by processor. The share is compared, the centre is not."""
+TIED_RELATIVE = 1e-2
 PLACES = [f"{link['page']}-{i % 12}" for i, link in enumerate(LINKS)]
 
 
@@ -16,6 +20,8 @@ def test_a_link_shows_what_it_showed(open_app, link):
     (held, failed), digests = RECORDED[name_of(link)]
     assert not app.exception
     relative = VISION if "patch" in link["parameters"] else RELATIVE
+    if name_of(link) in TIED:
+        digests, relative = [each for each in digests if each.unit != FITTED["offset"]], TIED_RELATIVE
     assert missing(digests, shown(app), relative) == []
     assert checks(app)[0] >= held, "a check has been lost"
     assert checks(app)[1] == failed
