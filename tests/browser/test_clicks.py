@@ -94,8 +94,10 @@ def test_share_opens_by_mouse(visit, name):
         frame(page)
         click_middle(page, ".st-key-share_view button")
         expect(panel).to_be_visible()
+        wait_run(page)
         page.keyboard.press("Escape")
         expect(panel).to_be_hidden()
+        wait_run(page)
 
 
 LINKS = {
