@@ -11,12 +11,13 @@ from viz.frame import lesson, present, sidebar, state, view, waiting
 from viz.frame.connection import arrival, loading, old_links
 from viz.frame.connection.reconnect import come_back
 from viz.frame.connection.runs import begin_run
-from viz.frame.share import panel
+from viz.frame.fragments import fragment
+from viz.frame.share import figure_menu, panel
 from viz.frame.terms import links, marks
 from viz.frame.view import paper
 from viz.frame.view.assets import picture, style
 from viz.host.desk import Desk
-from viz.text import Translate
+from viz.text import Translate, translator
 
 
 def page_of(name: str) -> Any:
@@ -26,6 +27,7 @@ def page_of(name: str) -> Any:
 
 def draw(t: Translate, name: str) -> None:
     """A page, and what a lesson has to say of it; the first page has no lesson."""
+    state.keep()
     if name != FIRST:
         lesson.begin(name)
     if lesson.print_whole(t):
@@ -38,6 +40,29 @@ def draw(t: Translate, name: str) -> None:
 def sections_of(name: str) -> list[str]:
     """The names of a page's sections; some have none."""
     return [section.name for section in getattr(page_of(name), "sections", ())]
+
+
+def page(name: str) -> None:
+    """Draw a page, and all that depends on what is chosen in it."""
+    looked_at, t = view.current(), translator(st.session_state["lang"])
+    figure_menu.begin()
+    with st.container(key="page"):
+        if looked_at.notes:
+            present.notes(t)
+        else:
+            draw(t, name)
+            present.end(t, name, PAGES, sections_of, partial(draw, t))
+    if looked_at.embed:
+        sidebar.way_out(t)
+        panel.tell_height()
+    elif name not in PAGES:
+        arrival.stay_untouched(*links.SHARED)
+    sidebar.describe_page()
+
+
+def say_error(error: ModelError) -> None:
+    """Say what went wrong with a page, such as that the server is too busy; what was typed is still there."""
+    loading.module("viz.frame.scene").say_error(translator(st.session_state["lang"]), error)
 
 
 def frame() -> None:
@@ -58,16 +83,11 @@ def frame() -> None:
     try:
         with waiting.writing():
             name = opened_page(t, looked_at)
-            if looked_at.notes:
-                present.notes(t)
-            else:
-                draw(t, name)
-                present.end(t, name, PAGES, sections_of, partial(draw, t))
+            fragment("page", partial(page, name), say_error)
             what_is_around(t, name, looked_at)
-    except ModelError as error:  # too busy: what the visitor typed is still there
-        loading.module("viz.frame.scene").say_error(t, error)
+    except ModelError as error:
+        say_error(error)
     come_back()
-    sidebar.describe_page()
     state.end()
 
 
@@ -91,16 +111,11 @@ def opened_page(t: Translate, looked_at: view.View) -> str:
 
 
 def what_is_around(t: Translate, name: str, looked_at: view.View) -> None:
-    """What stands below and beside a page: ways on, and to share it."""
-    if looked_at.embed:
-        sidebar.way_out(t)
-        panel.tell_height()
-    elif not looked_at.is_bare:
+    """Draw what stands around a page: a way to share it, and ways on."""
+    if not looked_at.is_bare:
         panel.offer(t, name)
         if name in PAGES:
             sidebar.neighbours(t, PAGES, name)
-    if name not in PAGES and not looked_at.embed:
-        arrival.stay_untouched(*links.SHARED)
     links.open_links()
 
 

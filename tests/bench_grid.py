@@ -47,7 +47,7 @@ n = state.whole('tokens', 64, 3, 512)
 shown = source(n, {SLIDER} % 2)
 chosen = choice.Choice(lang='en', source=shown, layer=3, mask=specs.Mask(), dropped_characters=0)
 capture, trace = compute.read(shown), compute.trace(shown, 3, specs.Mask())
-scene = Scene(t=translator('en'), choice=chosen, chips=choice.Chips(), capture=capture, trace=trace)
+scene = Scene(t=translator('en'), choice=chosen, chips=choice.Chips())
 grid(scene, specs.View())
 state.end()
 """

@@ -19,6 +19,7 @@ from viz.frame.checks import Check
 from viz.frame.choice import Asked
 from viz.frame.compute import model
 from viz.frame.compute.long_texts import most_tokens, told
+from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
 from viz.frame.share.figure_menu import note_source
@@ -41,8 +42,12 @@ class LongTextContext:
 
     scene: Scene
     text: LongText
-    seen: LongCapture
     head: int
+
+    @lazy
+    def seen(self) -> LongCapture:
+        """The text as the model saw it."""
+        return compute.read(self.text)
 
     @property
     def t(self) -> Translate:
@@ -97,9 +102,9 @@ def open_long_text(scene: Scene) -> LongTextContext | None:
     with _watched(scene.t, text) as is_stopped:
         if is_stopped:
             return None
-        seen = compute.read(text)
+        context = LongTextContext(scene=scene, text=text, head=head)
+        context.seen  # noqa: B018 -- here it is said how far the pass is
     note_source(scene.t, text.source)  # the page's own is the beginning of the box's text
-    context = LongTextContext(scene=scene, text=text, seen=seen, head=head)
     _say_what_is_read(context, most=most, is_file=chosen.is_file)
     return context
 

@@ -29,7 +29,7 @@ HUES = {"positive": BLUE, "negative": ORANGE}
 class MasksContext:
     """What the page stands on: the first tokens of a text, a layer's q, k and v on them, one head, one query, a mask.
 
-    What the model adds to its scores is in ``options``; the mask it has anyway is ``own``, (n, n), for this head.
+    The numbers come from the cache when they are first asked for.
     """
 
     scene: Scene
@@ -37,11 +37,36 @@ class MasksContext:
     head: int
     query: int
     mask: specs.Mask
-    q: Tensor
-    k: Tensor
-    v: Tensor
-    model_allowed: Tensor
-    options: Mapping[str, Any]
+
+    @lazy
+    def _first(self) -> dict[str, Any]:
+        """The layer's q, k, v on the first n tokens, with its options and, for the chosen head, its own mask."""
+        return _first(self.scene.capture.calls[self.scene.choice.layer], self.n, self.head)
+
+    @property
+    def q(self) -> Tensor:
+        """Queries of every head, (H, n, d_k)."""
+        return self._first["q"]
+
+    @property
+    def k(self) -> Tensor:
+        """Keys of every key/value head, (G, n, d_k)."""
+        return self._first["k"]
+
+    @property
+    def v(self) -> Tensor:
+        """Values of every key/value head, (G, n, d_v)."""
+        return self._first["v"]
+
+    @property
+    def model_allowed(self) -> Tensor:
+        """The mask that the model has anyway, (n, n)."""
+        return self._first["model_allowed"]
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What the model adds to its scores, and their scale."""
+        return self._first["options"]
 
     @property
     def t(self) -> Translate:
@@ -133,12 +158,9 @@ def open_masks(scene: Scene) -> MasksContext:
         mask_details(t, mask.kind)
     if n < len(scene.labels):
         st.caption(t("masks.first", n=n))
-    numbers = _first(scene.capture.calls[scene.choice.layer], n, head)
     usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
     locks.follow("query", scene.labels)
-    context = MasksContext(
-        scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask, **numbers
-    )
+    context = MasksContext(scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask)
     st.session_state["_laid"] = to_code(context.laid)
     return context
 

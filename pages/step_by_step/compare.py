@@ -14,7 +14,6 @@ from torch import Tensor
 from pages.step_by_step import reference
 from pages.step_by_step.context import StepByStepContext
 from viz.components.bars import BarChart
-from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.compare.checks import apart
 from viz.frame.compare.next_word import HUES
@@ -91,8 +90,7 @@ def _second_head(context: StepByStepContext, second: Second, compared: Compared)
 
 def _at(scene: Scene, layer: int) -> Scene:
     """The scene at another layer."""
-    choice = replace(scene.choice, layer=layer)
-    return replace(scene, choice=choice, trace=compute.trace(choice.source, layer, choice.mask))
+    return replace(scene, choice=replace(scene.choice, layer=layer))
 
 
 def _by_words(context: StepByStepContext, second: Second, compared: Compared, head: Head) -> list[Check]:

@@ -36,7 +36,7 @@ class HandFirst(Page):
             self._draw_without_text(opened)
         else:
             super().draw()
-        self._say_what_is_usual()
+        self.finish()
 
     def _opened(self) -> tuple[Section, ...]:
         """The section of the link; of one that names none, the steps on the text if it carries what they need."""
@@ -54,6 +54,6 @@ class HandFirst(Page):
         state.keep(*OF_THE_TEXT)
         say_refused(t, note)
 
-    def _say_what_is_usual(self) -> None:
-        """The section a link opens without naming it is the usual one, and is left out of it."""
+    def finish(self) -> None:
+        """Leave the section that a link opens without naming it out of the link."""
         state.leave_out("section", ON_THE_TEXT if set(OF_THE_TEXT) & set(state.link()) else THREE_WORDS)

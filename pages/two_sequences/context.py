@@ -56,7 +56,7 @@ def see(scene: Scene, source: specs.Source, mask: specs.Mask) -> Scene:
     capture = compute.read(source)
     layer = min(scene.choice.layer, capture.n_layers - 1)  # a decoder may have fewer layers than its encoder
     choice = replace(scene.choice, source=source, layer=layer, mask=mask)
-    return replace(scene, choice=choice, capture=capture, trace=compute.trace(source, layer, mask))
+    return replace(scene, choice=choice)
 
 
 def open_two_sequences(scene: Scene) -> TwoSequencesContext:

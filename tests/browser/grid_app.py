@@ -25,7 +25,6 @@ st.selectbox("mask", specs.MASKS, key="mask", format_func=lambda code: translato
 st.toggle("merge", key="merge")
 st.toggle("hide", key="hide")
 choice = Choice(lang=lang, source=source, layer=layer, mask=mask, dropped_characters=0)
-capture, trace = compute.read(source), compute.trace(source, layer, mask)
-scene = Scene(t=translator(lang), choice=choice, capture=capture, trace=trace, chips=Chips())
+scene = Scene(t=translator(lang), choice=choice, chips=Chips())
 grid(scene, specs.View(what=what, merge=merge, hide=hide))
 state.end()

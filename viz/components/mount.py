@@ -5,8 +5,10 @@ hands Streamlit the manifest itself. By URL, and not as text, because then the c
 and a content policy that allows scripts from the server itself alone is met.
 """
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,24 @@ def address(view: str) -> str:
     return f"_stcore/bidi-components/{PACKAGE}.{name}/{file}"
 
 
+_after_callback: ContextVar[Callable[[], None]] = ContextVar("after_callback", default=lambda: None)
+
+
+@contextmanager
+def after_callbacks(call: Callable[[], None]) -> Iterator[None]:
+    """Have this called after each callback of the views that are mounted inside the ``with``."""
+    token = _after_callback.set(call)
+    try:
+        yield
+    finally:
+        _after_callback.reset(token)
+
+
+def _both(callback: Callable[[], None], after: Callable[[], None]) -> None:
+    callback()
+    after()
+
+
 def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
     """Show the view ``client/<view>.js`` (with ``<view>.css``), or give it new data.
 
@@ -41,8 +61,9 @@ def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) ->
     """
     name, file = Path(view).name, bundle.served(view)
     serve_component(PACKAGE, name, bundle.folder())
+    called = {name: partial(_both, each, _after_callback.get()) for name, each in callbacks.items()}
     # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
-    return _component(name, file)(key=key, data=data if isinstance(data, bytes) else [data], **callbacks)
+    return _component(name, file)(key=key, data=data if isinstance(data, bytes) else [data], **called)
 
 
 def count_choices(key: str, counter: str = "sent") -> int:

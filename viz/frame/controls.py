@@ -40,12 +40,21 @@ def _say_anew(name: str, span: tuple[float, ...]) -> None:
         state.put(name, held[name])
 
 
+def _redrawing(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Have a control of a section whose parameter belongs to the page draw the page again at once."""
+    return {"on_change": _redraw_page, **options} if state.belongs_to_page(name) else options
+
+
+def _redraw_page() -> None:
+    st.rerun("page")
+
+
 def slider(label: str, name: str, default: int, low: int, high: int, **options: Any) -> int:
     """A whole number from ``low`` to ``high``."""
     value = state.whole(name, default, low, high)
     if low < high:
         _say_anew(name, (low, high))
-        st.slider(label, low, high, key=name, persist_state=KEEP, **options)
+        st.slider(label, low, high, key=name, persist_state=KEEP, **_redrawing(name, options))
     return value
 
 
@@ -55,14 +64,14 @@ def real_slider(
     """A number from ``low`` to ``high``."""
     value = state.real(name, default, low, high)
     _say_anew(name, (low, high, step))
-    st.slider(label, low, high, step=step, key=name, persist_state=KEEP, **options)
+    st.slider(label, low, high, step=step, key=name, persist_state=KEEP, **_redrawing(name, options))
     return value
 
 
 def number_input(label: str, name: str, default: int, low: int, high: int, **options: Any) -> int:
     """A whole number from ``low`` to ``high``, typed."""
     value = state.whole(name, default, low, high)
-    st.number_input(label, low, high, key=name, persist_state=KEEP, **options)
+    st.number_input(label, low, high, key=name, persist_state=KEEP, **_redrawing(name, options))
     return value
 
 
@@ -70,7 +79,7 @@ def select_slider(label: str, name: str, default: int, values: Sequence[int], **
     """One of a few whole numbers."""
     value = state.pick(name, default, values)
     if len(values) > 1:
-        st.select_slider(label, values, key=name, persist_state=KEEP, **options)
+        st.select_slider(label, values, key=name, persist_state=KEEP, **_redrawing(name, options))
     return value
 
 
@@ -89,7 +98,7 @@ def choice(
     ``look``: a row of joined buttons, a row of pills, a list that opens, or a column with a button each.
     """
     value = state.choice(name, codes[0] if default is None else default, codes)
-    common = {"key": name, "persist_state": KEEP, "format_func": says, **options}
+    common = {"key": name, "persist_state": KEEP, "format_func": says, **_redrawing(name, options)}
     if look == "segments":
         st.segmented_control(label, codes, required=True, **common)
     elif look == "pills":
@@ -104,12 +113,20 @@ def choice(
 def toggle(label: str, name: str, default: bool = False, **options: Any) -> bool:
     """On or off."""
     value = state.flag(name, default)
-    st.toggle(label, key=name, persist_state=KEEP, **options)
+    st.toggle(label, key=name, persist_state=KEEP, **_redrawing(name, options))
     return value
 
 
 def several(label: str, name: str, last: int, says: Callable[[int], str], **options: Any) -> list[int]:
     """Some of the whole numbers from 0 to ``last``, none at first."""
     value = state.numbers(name, 0, last)
-    st.pills(label, range(last + 1), selection_mode="multi", key=name, persist_state=KEEP, format_func=says, **options)
+    st.pills(
+        label,
+        range(last + 1),
+        selection_mode="multi",
+        key=name,
+        persist_state=KEEP,
+        format_func=says,
+        **_redrawing(name, options),
+    )
     return value

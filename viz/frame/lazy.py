@@ -1,8 +1,9 @@
 """A property that is computed when it is first asked for."""
 
 from collections.abc import Callable
-from functools import update_wrapper
-from typing import Any, Generic, TypeVar, overload
+from dataclasses import fields, is_dataclass, replace
+from functools import cache, update_wrapper
+from typing import Any, Generic, TypeVar, cast, overload
 
 T = TypeVar("T")
 
@@ -41,3 +42,34 @@ class Lazy(Generic[T]):
 
 
 lazy = Lazy  # written like property
+
+
+def without_results(value: T) -> T:
+    """Return a copy of what a page stands on without what its lazy properties have computed, small enough to be held.
+
+    Sets are copied too: a section notes in them what it has drawn.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Text:
+        ...     name: str
+        ...     words = lazy(lambda text: ["computed", "once"])
+        >>> text = Text("a")
+        >>> "words" in vars(text) or text.words, "words" in vars(without_results(text))
+        (['computed', 'once'], False)
+    """
+    if isinstance(value, set):
+        return cast(T, set(value))
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    inner = {part.name: getattr(value, part.name) for part in fields(value) if part.init}
+    copies = {name: without_results(each) for name, each in inner.items()}
+    if any(copies[name] is not each for name, each in inner.items()) or _is_lazy(type(value)):
+        return cast(T, replace(value, **copies))
+    return value
+
+
+@cache
+def _is_lazy(kind: type) -> bool:
+    return any(isinstance(each, Lazy) for each in vars(kind).values())

@@ -21,6 +21,8 @@ from viz.frame import lesson, state, view
 from viz.frame.checks import Check
 from viz.frame.choice import Asked, Controls, choose
 from viz.frame.format import number
+from viz.frame.fragments import fragment
+from viz.frame.lazy import without_results
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.share import figure_menu
 from viz.frame.terms.letters import translate_letters
@@ -62,6 +64,7 @@ class Section:
         reads_layer: the same of the layer.
         reads_head: the same of the head.
         subject: of a section with numbers of its own, what a lesson may ask of them; else it is the page's text.
+        is_fragment: False for a section that draws a chip, above itself: a control of it has the whole page drawn.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Section:
     reads_layer: Reads = True
     reads_head: Reads = True
     subject: Callable[[Any], "Subject"] | None = None
+    is_fragment: bool = True
 
 
 standalone = partial(Section, reads_mask=False, reads_layer=False, reads_head=False)
@@ -188,9 +192,28 @@ class Page:
                     continue
                 if not lesson.is_asking():
                     say(view.lead_of(scene.t, self.name, section.name))
-                with room_to_write(scene.t, section.name):
-                    checks = list(section.draw(context) or ())
-                footer(scene.t, self.name, section, context, checks)
+                if section.is_fragment and not (len(opened) > 1 or lesson.current() or looked_at.is_bare):
+                    self._draw_fragment(scene.t, section, without_results(context))
+                else:  # what stands around it says something of what is chosen in it
+                    self._draw_section(scene.t, section, context)
+
+    def _draw_section(self, t: Translate, section: Section, context: Any) -> None:
+        """The picture of a section and what it shows, and the footer."""
+        with room_to_write(t, section.name):
+            checks = list(section.draw(context) or ())
+        footer(t, self.name, section, context, checks)
+        self.finish()
+
+    def _draw_fragment(self, t: Translate, section: Section, context: Any) -> None:
+        """The same, to be drawn again by itself; what the page stands on is held without what it has computed."""
+        fragment(
+            section.name,
+            lambda: self._draw_section(t, section, without_results(context)),
+            partial(say_error, t),
+        )
+
+    def finish(self) -> None:
+        """What is to be done after all parameters were declared, in every run: nothing on most pages."""
 
     def _note_figures(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         """What stands below a picture that is taken away: the model and the text, if it has to do with them."""

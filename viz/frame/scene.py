@@ -10,6 +10,7 @@ from viz.core.spec import OddWidthError
 from viz.errors import ModelError
 from viz.frame import compute, controls, specs, state
 from viz.frame.choice import Asked, Chips, Choice
+from viz.frame.lazy import lazy
 from viz.models.capture import Capture
 from viz.models.tokens import Tokens, spells_bytes
 from viz.text import Translate, paragraph
@@ -23,17 +24,25 @@ class Scene:
     """What a page shows: a text as seen by one layer of heads, wherever they come from.
 
     ``chips`` is the row above the picture, for a page that adds its own; ``reads_head`` says whether the open section
-    reads the chosen head.
+    reads the chosen head. The numbers come from the cache when they are first asked for.
 
-    No callback, label or download may hold on to a scene: Streamlit keeps those as long as the visitor stays.
+    No callback, label or download may hold on to a scene: Streamlit keeps those as long as the user stays.
     """
 
     t: Translate
     choice: Choice
-    capture: Capture
-    trace: MultiHeadTrace
     chips: Chips
     reads_head: bool = True
+
+    @lazy
+    def capture(self) -> Capture:
+        """The text as the source sees it."""
+        return compute.read(self.choice.source)
+
+    @lazy
+    def trace(self) -> MultiHeadTrace:
+        """Every step of the chosen layer, under the chosen mask."""
+        return compute.trace(self.choice.source, self.choice.layer, self.choice.mask)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -47,10 +56,9 @@ def open_scene(t: Translate, asked: Asked) -> Scene:
     Raises:
         ValueError: if that is not possible; the sentence says why.
     """
-    choice = asked.choice
-    capture = compute.read(choice.source)
-    trace = compute.trace(choice.source, choice.layer, choice.mask)
-    return Scene(t=t, choice=choice, capture=capture, trace=trace, chips=asked.chips, reads_head=asked.reads_head)
+    scene = Scene(t=t, choice=asked.choice, chips=asked.chips, reads_head=asked.reads_head)
+    scene.capture, scene.trace  # noqa: B018 -- here an error has its sentence
+    return scene
 
 
 def chosen_head(scene: Scene, label: str, n_heads: int) -> int:

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 import streamlit as st
@@ -32,20 +32,26 @@ _held: ContextVar[Ticket | None] = ContextVar("held", default=None)
 
 
 @contextmanager
-def writing() -> Iterator[None]:
-    """Write a page, in turn: first come, first served, whatever it asks for.
+def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
+    """Write a page in turn: first come, first served, whatever it asks for.
+
+    Args:
+        part: of the page, if it is one.
+        is_alone: False if the page around it is being written, and has its turn.
 
     Raises:
         ModelError: "busy", if the turn does not come.
     """
-    with memory.visit(come()):
-        with st.container(key="waiting"):  # what comes and goes there moves nothing
+    with memory.visit(come()) if is_alone else nullcontext():
+        with st.container(key=f"waiting{part and '_'}{part}"):  # what comes and goes there moves nothing
             st.session_state[_PLACE] = st.empty()
-        _take()
+        if is_alone:
+            _take()
         try:
             yield
         finally:
-            _give()
+            if is_alone:
+                _give()
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def _open(scene: Scene, source: specs.Source, dropped: int) -> Scene:
     capture = compute.read(source)
     layer = min(scene.choice.layer, capture.n_layers - 1)
     choice = replace(scene.choice, source=source, layer=layer, dropped_characters=dropped)
-    return replace(scene, choice=choice, capture=capture, trace=compute.trace(source, layer, choice.mask))
+    return replace(scene, choice=choice)
 
 
 def _same_tokens(a: specs.Source, b: specs.Source) -> bool:

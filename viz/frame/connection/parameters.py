@@ -25,6 +25,12 @@ class Parameters:
     """How many characters of a text the link carries at most."""
     declared: dict[str, Any] = field(default_factory=dict)
     """Defaults of what this run has declared, by name."""
+    part: tuple[str, ...] = ()
+    """The fragment that is being drawn, by its name behind those of the fragments around it."""
+    owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The fragment that declared a parameter first, by the parameter's name."""
+    drawn_with: dict[str, Any] = field(default_factory=dict)
+    """The values that the screen was drawn with, by the parameter's name."""
     kept: Sequence[str] = ()
     """What this run has no control of, and its link holds."""
     preset: Mapping[str, str] = field(default_factory=dict)
@@ -33,6 +39,15 @@ class Parameters:
     """The page whose run came to its end last."""
     written: dict[str, str] | None = None
     """The link that was last written into the address bar."""
+
+    def declare(self, name: str, default: Any) -> None:
+        """Note a parameter's default, and the fragment that it belongs to."""
+        self.declared[name] = default
+        self.owners.setdefault(name, self.part)
+
+    def own(self, part: tuple[str, ...]) -> list[str]:
+        """The parameters of a fragment and of those in it."""
+        return [name for name, owner in self.owners.items() if owner[: len(part)] == part]
 
     def is_of_before(self, name: str) -> bool:
         """Whether a value is of before Back or Forward, which led to a link that has not been asked for it."""

@@ -15,6 +15,7 @@ import streamlit as st
 
 from viz.frame import compute, sidebar, state, view, waiting
 from viz.frame.lesson.running import mark_done
+from viz.frame.share import figure_menu
 from viz.frame.terms import marks
 from viz.scheduler.fair_queue import come_last
 from viz.scheduler.job import where
@@ -104,6 +105,7 @@ def _draw(step: Step, draw: Draw) -> None:
     state.begin()
     view.read_view()
     marks.begin()
+    figure_menu.begin()
     sidebar.language()
     if step.done:
         mark_done(*step.done)

@@ -19,7 +19,12 @@ if TYPE_CHECKING:  # the first page needs no torch
 MENU = "figure/menu"
 LONGEST = 300
 """Characters of a text that stand below a picture."""
-_FACTS = "_figure_facts"
+_FACTS, _TOLD = "_figure_facts", "_figure_facts_told"
+
+
+def begin() -> None:
+    """Start a run: nothing is known of its pictures."""
+    st.session_state[_FACTS] = [], []
 
 
 def note(facts: Sequence[str], apart: Iterable[str] = ()) -> None:
@@ -44,6 +49,11 @@ def stand_apart(section: str) -> None:
     st.session_state[_FACTS] = facts, sorted({*apart, section})
 
 
+def is_out_of_date() -> bool:
+    """Return whether the browser was told something else of the pictures than holds now."""
+    return bool(st.session_state[_FACTS] != st.session_state.get(_TOLD))
+
+
 def _short(fact: str) -> str:
     line = " ".join(fact.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
@@ -51,7 +61,7 @@ def _short(fact: str) -> str:
 
 def tell(lang: str) -> dict[str, Any] | None:
     """What the browser is told of all pictures of this run; None where there is no menu: before a class, on paper."""
-    facts, apart = st.session_state.pop(_FACTS, ([], []))
+    facts, apart = st.session_state[_TOLD] = st.session_state[_FACTS]
     looked_at = view.current()
     if looked_at.present or looked_at.notes or looked_at.print != "none":
         return None

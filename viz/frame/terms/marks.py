@@ -5,6 +5,7 @@ So nothing is computed, asked for or drawn before somebody wants to know. No tex
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
 
@@ -21,9 +22,14 @@ _BEYOND = re.compile(r"[$|<\n\\]|\]\(|:\w+[\[:]|^[#>-] ")
 """What only Markdown can show: formulas, tables, lists. A sentence with any of it stays as it is."""
 
 
-def begin() -> None:
-    """Start a run: no term is marked on the screen yet."""
-    st.session_state[_MARKED] = set()
+def begin(marked: Iterable[str] = ()) -> None:
+    """Start a run: no terms are marked on the screen yet, but for these."""
+    st.session_state[_MARKED] = set(marked)
+
+
+def marked_terms() -> frozenset[str]:
+    """The terms that are marked on the screen, by their codes."""
+    return frozenset(st.session_state.get(_MARKED, ()))
 
 
 def say(sentence: str) -> None:
