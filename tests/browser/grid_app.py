@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from viz.frame import compute, specs, state
+from viz.frame import specs, state
 from viz.frame.choice import SOURCES, Chips, Choice
 from viz.frame.examples import examples
 from viz.frame.head_grid.grid import grid

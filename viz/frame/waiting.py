@@ -22,7 +22,7 @@ from viz.streamlit_internals import yield_check
 from viz.text import translator
 
 _PLACE = "_waiting"
-LOOK, PATIENCE = 0.2, 0.7
+LOOK, PATIENCE = 0.05, 0.7
 """Seconds between two looks, and before anything is said: most waits are over by then."""
 
 pages = Turns(limits.PAGES, sys.maxsize)

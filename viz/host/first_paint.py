@@ -9,7 +9,6 @@ from pathlib import Path
 
 from viz import ASSETS
 from viz.streamlit_internals.static import SENDS
-from viz.streamlit_internals.together import RUN_ENDS
 
 FRAME = """
 @media (min-width: 768px) { :where(.stApp:not(:has(.stSidebar))) .stAppViewContainer { padding-left: 300px; } }
@@ -20,13 +19,7 @@ none gives the place back (present.css, notes.css, paper.css). It is in an eleme
 the sidebar is there (frame/document.js): with a rule of this kind, whatever has a test id is styled anew at each click.
 """
 
-GAP, LONGEST = 8, 30
-"""Milliseconds for which a message waits for the next one, and for which the first waits for the last: a picture that
-a run has ready is shown before the run is over."""
-
 _HERE = Path(__file__).parent
-TOGETHER = f"({(_HERE / 'together.js').read_text('utf8')})({[[*end] for end in RUN_ENDS]}, {GAP}, {LONGEST});"
-"""Has the browser take what comes together in one go."""
 AT_ONCE = f"({(_HERE / 'at_once.js').read_text('utf8')})({json.dumps(SENDS)});"
 """Has the browser send what a visitor changes before it draws."""
 COME = f"({(_HERE / 'come.js').read_text('utf8')})();"
@@ -36,7 +29,6 @@ CONNECT = f"""window.__streamlit = {{
   BACKEND_BASE_URL: new URL(".", location.href).href,
   HOST_CONFIG: {{ allowedOrigins: [location.origin], useExternalAuthToken: false }},
 }};
-{TOGETHER}
 {AT_ONCE}
 {COME}"""
 """Told where the server is, and that no other site's page may direct it, Streamlit's page connects at once. Left to

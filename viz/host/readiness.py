@@ -36,13 +36,11 @@ from viz.streamlit_internals import (
     say_little,
     seek_no_components,
 )
-from viz.streamlit_internals.containment import FAULTS
 from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
 
 PATHS = ("/healthz", "/readyz")
 REFUSALS = "Requests, connections and messages refused, by rule."
-FAULTS_ABOUT = "Patches of Streamlit that failed, each in one session, which goes on without any, by patch."
 ENDED = "Streamlit no longer sends messages to browsers."
 MEMORY = {
     "headlight_memory_bytes": "Of this process, resident.",
@@ -144,7 +142,6 @@ class Readiness:
         forget_what_cannot_be_read()
         say_little()
         add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
-        add_metrics(Counts("headlight_faults", "patch", FAULTS_ABOUT, FAULTS))
         add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling, kept), strict=True))))
         keep_visitors_out_of_the_log()
         self._watch_for_the_end()

@@ -1,0 +1,26 @@
+"""A page that is chosen in the navigation is the page that a link opens."""
+
+from tests.browser.drive import wait_run
+from viz.text import translator
+
+READ = """() => {
+    const main = document.querySelector(".stMain"), chosen = document.querySelector(".stSidebar [aria-current]");
+    return [document.title, chosen.innerText, main.scrollHeight, main.innerText];
+}"""
+PAGES = ("atlas", "masks", "long_text", "cost", "next_word", "share_kv", "heads")
+
+
+def test_page_chosen_equals_page_opened(visit):
+    """The same title, text and height: what the page before had leaves no trace and no gap."""
+    page, t = visit("masks"), translator("en")
+    shown = {}
+    for name in PAGES * 2:  # the second time all is computed
+        page.get_by_test_id("stSidebarNav").get_by_text(t(f"{name}.title"), exact=True).click()
+        wait_run(page)
+        page.wait_for_timeout(300)
+        shown[page.url] = page.evaluate(READ)
+    for link, chosen in shown.items():
+        page.goto(link)
+        wait_run(page)
+        page.wait_for_timeout(300)
+        assert page.evaluate(READ) == chosen

@@ -1,0 +1,131 @@
+"""A control has only the fragment around it drawn again, and no fragment holds a tensor."""
+
+import gc
+from types import FunctionType
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from torch import Tensor
+
+from tests.browser.drive import listen, wait_run
+from tests.sections import SECTIONS
+from viz.frame.lazy import without_results
+
+
+def tensors_of(value, seen):
+    """The tensors that a value holds on to."""
+    if id(value) in seen or isinstance(value, type) or type(value).__module__.startswith(("streamlit", "torch.nn")):
+        return []
+    seen.add(id(value))
+    if isinstance(value, Tensor):
+        return [value]
+    inner = [cell.cell_contents for cell in value.__closure__ or ()] if isinstance(value, FunctionType) else []
+    if hasattr(value, "__dict__") and not isinstance(value, FunctionType):
+        inner += list(vars(value).values())
+    if isinstance(value, dict | list | tuple | set | frozenset):
+        inner += list(value.values() if isinstance(value, dict) else value)
+    if hasattr(value, "func"):
+        inner += [value.func, *value.args, *value.keywords.values()]
+    return [found for each in inner for found in tensors_of(each, seen)]
+
+
+@pytest.mark.parametrize(("page", "section"), SECTIONS)
+def test_fragments_of_section_hold_no_tensor(open_app, page, section):
+    """What a session holds until its next run is small: the numbers come from the cache again."""
+    app = open_app(page, section=section, text="An okapi counts.")
+    fragments = app._fragment_storage._fragments
+    assert fragments
+    gc.collect()
+    assert [tuple(one.shape) for one in tensors_of(fragments, set())] == []
+
+
+def test_tensor_held_is_found():
+    """The search above can fail."""
+    import torch
+
+    numbers = torch.zeros(3)
+    assert len(tensors_of([lambda: numbers], set())) == 1
+
+
+def test_context_without_results_computes_again():
+    """A copy of what a page stands on begins without what was computed."""
+    from dataclasses import dataclass
+
+    from viz.frame.lazy import lazy
+
+    @dataclass(frozen=True)
+    class Inner:
+        words: str
+        length = lazy(lambda inner: len(inner.words))
+
+    @dataclass(frozen=True)
+    class Outer:
+        inner: Inner
+        drawn: set[str]
+
+    outer = Outer(Inner("abc"), {"a"})
+    assert outer.inner.length == 3
+    copy = without_results(outer)
+    assert copy == outer and "length" not in vars(copy.inner) and copy.drawn is not outer.drawn
+
+
+def sent_by(page):
+    """The messages of each run from now on, by which fragments it draws."""
+    runs = []
+
+    def take(data):
+        message = ForwardMsg.FromString(data)
+        if message.WhichOneof("type") == "new_session":
+            runs.append((len(message.metadata.run.fragment_ids), []))
+        if runs and message.WhichOneof("type") == "delta":
+            runs[-1][1].append(message.delta.new_element.WhichOneof("type"))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", take))
+    return runs
+
+
+@pytest.fixture
+def cost(new_page, app_url):
+    page = listen(new_page())
+    runs = sent_by(page)
+    page.goto(f"{app_url}/cost?section=heads")
+    wait_run(page)
+    runs.clear()
+    return page, runs
+
+
+def test_control_of_section_draws_section_alone(cost):
+    """No title, no text box, no navigation is sent again; the link follows."""
+    page, runs = cost
+    page.locator(".st-key-cost_fixed label").first.click()
+    wait_run(page)
+    assert [n_fragments for n_fragments, _ in runs] == [1]
+    assert {"heading", "text_area", "number_input"}.isdisjoint(runs[0][1])
+    assert "cost_fixed=1" in page.url
+
+
+def test_control_of_page_draws_page_alone(cost):
+    """What stands in the page's own row is drawn again, and so is the section, but no navigation."""
+    page, runs = cost
+    box = page.locator(".st-key-cost_n input")
+    box.fill("700")
+    box.press("Enter")
+    wait_run(page)
+    assert [n_fragments for n_fragments, _ in runs] == [1]
+    assert "number_input" in runs[0][1] and "page_link" not in runs[0][1]
+    assert "cost_n=700" in page.url
+
+
+def test_view_changing_page_draws_page(new_page, app_url):
+    """A head that is clicked in the grid is named by the chip above it."""
+    page = listen(new_page())
+    runs = sent_by(page)
+    page.goto(f"{app_url}/heads")
+    wait_run(page)
+    runs.clear()
+    page.locator(".head-grid .thumb").nth(20).click()
+    wait_run(page)
+    drawn = [(n_fragments, kinds) for n_fragments, kinds in runs if kinds]  # the callback ends a run before it draws
+    assert [n_fragments for n_fragments, _ in drawn] == [1] and "heading" in drawn[0][1]
+    assert page.locator(".st-key-chip_head").inner_text().startswith("head 8")
+    assert "layer=1" in page.url
