@@ -51,7 +51,7 @@ def page(name: str) -> None:
             present.notes(t)
         else:
             draw(t, name)
-            present.end(t, name, PAGES, sections_of, partial(draw, t))
+            present.end(t, name, PAGES, sections_of)
     if looked_at.embed:
         sidebar.way_out(t)
         panel.tell_height()

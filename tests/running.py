@@ -59,7 +59,7 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     models_here._on_this_machine.cache_clear()
     monkeypatch.setattr("viz.figures.unchecked.unchecked", Figure)  # here every property of every figure is checked
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
-    monkeypatch.setattr("viz.frame.present.ahead.Thread", Mock)
+    monkeypatch.setattr("viz.frame.present.prefetch.Thread", Mock)
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)

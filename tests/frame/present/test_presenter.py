@@ -122,7 +122,7 @@ def test_pages_are_presented_one_section_after_the_other(visit):
 @pytest.mark.parametrize("section", ["three_words", "steps"])
 def test_a_presented_section_names_no_key_that_goes_elsewhere(open_app, monkeypatch, section, lang):
     """There → opens the next section, whatever it does on a desk."""
-    monkeypatch.setattr("viz.frame.present.presenter.prepare", lambda *_: None)
+    monkeypatch.setattr("viz.frame.present.presenter.prefetch", lambda _: None)
     app = open_app("step_by_step", section=section, source="words", lang=lang, present=1)
     told = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.id.endswith("presenter")]
     lead = translator(lang)(f"step_by_step.{section}.lead_present")

@@ -77,7 +77,7 @@ def test_fifty_states_reopen_as_they_were(open_app):
     ],
 )
 def test_a_page_reopens_to_the_same_numbers(open_app, monkeypatch, page, link):
-    monkeypatch.setattr("viz.frame.present.presenter.prepare", lambda *_: None)
+    monkeypatch.setattr("viz.frame.present.presenter.prefetch", lambda _: None)
     found = []
     monkeypatch.setattr("viz.frame.share.panel.offer", lambda *_: found.append(address(lang="en")))
     monkeypatch.setattr("viz.frame.present.end", lambda *_: found.append(address(lang="en")))

@@ -18,26 +18,19 @@ def begin() -> None:
         st.html(style("present.css"))
 
 
-def end(
-    t: Translate,
-    page: str,
-    pages: Sequence[str],
-    sections_of: Callable[[str], Sequence[str]],
-    draw: Callable[[str], None],
-) -> None:
-    """The keys and the buttons; below what is shown, because they need its link.
+def end(t: Translate, page: str, pages: Sequence[str], sections_of: Callable[[str], Sequence[str]]) -> None:
+    """Draw the keys and the buttons; below what is shown, because they need its link.
 
     Args:
         t: the texts.
         page: the page that is open.
         pages: all of them, in their order.
-        sections_of: the names of a page's sections.
-        draw: draws a page; called for the next step, where nobody sees it.
+        sections_of: gives the names of a page's sections.
     """
     if view.current().present:
         from viz.frame.present.presenter import draw as draw_keys
 
-        draw_keys(t, page, pages, sections_of, draw)
+        draw_keys(t, page, pages, sections_of)
 
 
 def notes(t: Translate) -> None:

@@ -1,19 +1,19 @@
 """What the browser is told of a presentation: the step, those beside it, the notes, and a code if it is asked for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, partial
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl
 
 import streamlit as st
 
 from viz.components.bundle import views
 from viz.components.mount import address, mount
-from viz.frame import lesson, state
+from viz.frame import lesson
 from viz.frame.format import number
 from viz.frame.lesson.bar import do
-from viz.frame.present.ahead import Draw, Step, prepare
+from viz.frame.present.prefetch import prefetch
 from viz.frame.present.ways import Place, Sections, leave, place
 from viz.frame.share.address import address as link_of_view
 from viz.frame.share.address import code_rows, is_local
@@ -29,8 +29,8 @@ APART = ("compare", "figure", "frame", "lesson", "lib", "present", "share", "sta
 """Views that no section shows, or that are there."""
 
 
-def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections, draw_page: Draw) -> None:
-    """The keys and the buttons of a presentation; what may come next is computed meanwhile."""
+def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -> None:
+    """The keys and the buttons of a presentation; the next step is computed meanwhile."""
     found, lang = place(t, page, pages, sections_of), st.session_state["lang"]
     step = f"{page}/{found.at}/{found.title}"
     shown = asdict(found) | {
@@ -43,7 +43,8 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections, d
         "modules": modules(),
     }
     mount("present/presenter", key=KEY, data=shown, on_did_change=partial(_take, step))
-    prepare(list(_coming(page, found)), draw_page)
+    if found.next:
+        prefetch(_shown_next(found))
 
 
 @cache
@@ -54,14 +55,10 @@ def modules() -> list[str]:
     return [*(f"static/js/{file}" for file in files), *map(address, shown)]
 
 
-def _coming(page: str, found: Place) -> Iterator[Step]:
-    """What the next two keys may show: the answer, and the step after."""
-    running = lesson.current()
-    if found.asks and running is not None:
-        query = urlencode(state.link() | {"lang": st.session_state["lang"]})
-        yield Step(page=page, query=query, done=(running.lesson.name, running.number))
-    if found.next:
-        yield Step(page=found.next_page, query=found.next.partition("?")[2])
+def _shown_next(found: Place) -> dict[str, str]:
+    """The parameters of the next step: of a lesson's, also those that its link leaves to the lesson."""
+    running, link = lesson.current(), dict(parse_qsl(found.next.partition("?")[2]))
+    return link if running is None else {**running.lesson.steps[running.number].shows[running.read], **link}
 
 
 def draw_notes(t: Translate) -> None:
