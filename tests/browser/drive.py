@@ -69,8 +69,8 @@ class Server:
 
 
 @contextmanager
-def serve(script: Path, log: Path, **settings: str) -> Iterator[Server]:
-    """Run a Streamlit script on a free port of this machine, until the block ends; settings go into its environment."""
+def serve(script: Path, log: Path, folder: Path = ROOT, **settings: str) -> Iterator[Server]:
+    """Run a Streamlit script in a folder on a free port, until the block ends; settings go into its environment."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -81,7 +81,7 @@ def serve(script: Path, log: Path, **settings: str) -> Iterator[Server]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")} | settings
     with (
         log.open("w") as out,
-        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT) as process,
+        subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT) as process,
     ):
         server = Server(f"http://127.0.0.1:{port}", log, process.pid)
         try:
