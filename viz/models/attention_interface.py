@@ -15,6 +15,7 @@ from viz.cancellation import check
 from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.errors import ModelError
+from viz.imports import importing
 from viz.models.layout import Layer
 
 INTERFACE = "headlight"
@@ -146,8 +147,9 @@ def _attention(
 @cache
 def install() -> None:
     """Register our attention with transformers, with masks that say True for "may look"."""
-    from transformers import AttentionInterface
-    from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+    with importing():
+        from transformers import AttentionInterface
+        from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
     def mask(*args: Any, **kwargs: Any) -> Tensor | None:
         if (recorder := _current.get()) is not None and recorder.streamed is not None:

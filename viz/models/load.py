@@ -14,8 +14,6 @@ from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.checks import not_numbers, refused, unusable
 from viz.models.layout import LoadedModel, check_family, find_layers, own_layers
-from viz.models.lean import lean_transformers
-from viz.models.lean.building import Building
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -148,16 +146,15 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any) -> Any:
         ModelError: "corrupt", if weights are missing, of another size, or no numbers.
     """
     try:
-        with Building():
-            model, report = model_class.from_pretrained(
-                folder,
-                use_safetensors=True,
-                attn_implementation=INTERFACE,
-                dtype=torch.float32,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,  # told below, in a sentence of our own
-                **OPTIONS,
-            )
+        model, report = model_class.from_pretrained(
+            folder,
+            use_safetensors=True,
+            attn_implementation=INTERFACE,
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # told below, in a sentence of our own
+            **OPTIONS,
+        )
     except Exception as error:
         raise corrupt(entry, error) from error
     # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.
@@ -210,9 +207,10 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
         ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "missing", "pickle",
             "sha", "family" (alone, or with what is different), "pictures" or "corrupt".
     """
-    transformers = lean_transformers()
-    transformers.utils.logging.disable_progress_bar()
     install()
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
     entry = find(model_id, extra=extra)
     if (file := entry.packaged_file()) is not None:
         model, tokenizer = _from_package(entry, file)

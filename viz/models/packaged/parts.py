@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from viz.models.lean.building import Building
 from viz.models.packaged.quantised import q4_0
 
 
@@ -43,16 +42,15 @@ class Parts:
             f"{name}.weight": torch.zeros(1, 1).expand(module.num_embeddings, module.embedding_dim)
             for name, module in self.modules.items()
         }
-        with Building():
-            model, report = getattr(transformers, self.architecture).from_pretrained(
-                None,
-                config=self.config,
-                state_dict=stand_ins | dict(self.weights),
-                dtype=torch.float32,
-                output_loading_info=True,
-                **self.options,
-                **options,
-            )
+        model, report = getattr(transformers, self.architecture).from_pretrained(
+            None,
+            config=self.config,
+            state_dict=stand_ins | dict(self.weights),
+            dtype=torch.float32,
+            output_loading_info=True,
+            **self.options,
+            **options,
+        )
         if odd := sorted({*report["missing_keys"], *report["unexpected_keys"]}):
             raise ValueError(f"the file and the model disagree about {odd[0]}")
         for name, module in self.modules.items():

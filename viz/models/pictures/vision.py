@@ -19,7 +19,6 @@ from viz.models.attention_interface import INTERFACE, install, recording, watch
 from viz.models.capture import Call, calls_of
 from viz.models.checks import refused
 from viz.models.layout import Layer, find_layers
-from viz.models.lean import lean_transformers
 from viz.models.load import check_weights, corrupt, read_checkpoint, read_json
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.models.tokens import visible
@@ -110,9 +109,10 @@ def load_vision(entry: Entry) -> VisionModel:
     Raises:
         ModelError: a sentence on what is wrong: "missing", "pickle", "sha", "family", "patches" or "corrupt".
     """
-    transformers = lean_transformers()
-    transformers.utils.logging.disable_progress_bar()
     install()
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
     assert entry.path is not None
     config = read_json(entry, entry.path / "config.json")
     if config.get("model_type") not in PICTURE_FAMILIES:
