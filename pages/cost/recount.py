@@ -16,7 +16,7 @@ from torch.nn.functional import max_pool1d, pad
 
 from viz import limits
 from viz.core.analysis.checks import worst
-from viz.core.cost.counting import FlopCounterMode, compiler_aside
+from viz.core.cost.counting import FlopCounterMode
 from viz.core.cost.model import ModelSpec
 from viz.core.cost.timed_layers import CANDIDATES, Plan, naive_attention, sdpa_attention
 
@@ -24,14 +24,13 @@ ATEN = torch.ops.aten
 counted_once = lru_cache(limits.COUNTS_KEPT)
 
 
-@compiler_aside()
 def candidate_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
     """What torch's counter counts in each of the layers that are timed."""
     plan = Plan(d=d, h=h, k=k, lengths=(n,), seconds=0, device="meta")
     counted = {}
     for name, candidate in CANDIDATES.items():
         run = candidate.make(plan, n)
-        with FlopCounterMode() as counter:
+        with FlopCounterMode(display=False) as counter:
             run()
         counted[name] = counter.get_total_flops()
     return counted
@@ -62,7 +61,7 @@ def attention_layer(d: int, h: int, d_k: int, n: int) -> LayerCount:
         softmaxes.append(out_shape)
         return torch.Size(shape).numel()
 
-    with FlopCounterMode(custom_mapping={ATEN._softmax: one_for_each}) as counter:
+    with FlopCounterMode(display=False, custom_mapping={ATEN._softmax: one_for_each}) as counter:
         naive_attention(x, w, h)
     found = counter.get_flop_counts()["Global"]
     return LayerCount(
@@ -156,7 +155,6 @@ def model_layers(m: ModelSpec) -> dict[str, list[nn.Module]]:
 
 
 @counted_once
-@compiler_aside()
 def model_parameters(m: ModelSpec) -> int:
     """The numbers in all of its modules."""
     with torch.device("meta"):
@@ -169,20 +167,19 @@ def model_parameters(m: ModelSpec) -> int:
 def model_flops(m: ModelSpec, n: int) -> int:
     """What torch counts in one pass over n tokens; shorter than any window."""
     a = m.attention
-    with torch.device("meta"), FlopCounterMode() as counter:
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
         for linear in model_layers(m)["every"]:
             assert isinstance(linear, nn.Linear)
             linear(torch.empty(n, linear.in_features))
         scores = torch.empty(a.H, n, a.d_k) @ torch.empty(a.H, a.d_k, n)
         scores @ torch.empty(a.H, n, a.d_v)
     layers = m.n_layers * counter.get_total_flops()
-    with torch.device("meta"), FlopCounterMode() as counter:
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
         if m.decoder:
             nn.Linear(a.d_model, m.vocabulary, bias=False)(torch.empty(n, a.d_model))
     return layers + counter.get_total_flops()
 
 
-@compiler_aside()
 def attention_error(d: int, h: int, n: int) -> float:
     """How far the two attentions that are timed are from torch's layer, as a share of its largest number."""
     with torch.device("meta"):

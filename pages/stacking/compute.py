@@ -237,7 +237,7 @@ def sharing(source: Source, plan: BlockPlan, mask: Mask, n_sets: int) -> Sharing
     """The same stack with so many sets of weights."""
     independent = first_stack(source, plan)
     n, shared = len(independent.x), independent.choose(layers_used(len(plan.layers), n_sets))
-    with FlopCounterMode() as counter:
+    with FlopCounterMode(display=False) as counter:
         similar = _similarity(shared, mask.allowed(n, n), plan)
     parameters, flops = stack_parameters(shared.weights), counter.get_total_flops()
     return Sharing(n_sets=n_sets, parameters=parameters, flops=flops, similarity=similar)

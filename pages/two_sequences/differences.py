@@ -56,7 +56,7 @@ def flops_error(scene: Scene) -> int:
         (trace.weights, trace.v.repeat_interleave(H // len(trace.v), 0)),
         (trace.concat, weights.w_o),
     )
-    with FlopCounterMode() as counter:
+    with FlopCounterMode(display=False) as counter:
         for left, right in products:
             left.to("meta") @ right.to("meta")  # shapes alone: nothing is multiplied
     n_queries, n_keys = trace.weights.shape[-2:]

@@ -13,7 +13,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from viz.core.cost.architectures import Sizes, convolution, gru, lstm, self_attention
 from viz.core.cost.attention import FLOPS_PER_MULTIPLY_ADD
-from viz.core.cost.counting import compiler_aside
 from viz.core.heads import concat_heads, split_heads
 
 Run = Callable[[], Tensor]
@@ -88,14 +87,12 @@ def _attention(layer: Callable[[Tensor, Sequence[Tensor], int], Tensor], plan: P
     return lambda: layer(x, w, plan.h)
 
 
-@compiler_aside()
 def _convolution(plan: Plan, n: int) -> Run:
     layer = _filled(nn.Conv1d(plan.d, plan.d, plan.k, padding=plan.k // 2, device="meta"), plan.device)
     x = _input(plan, n).mT.contiguous()[None]
     return lambda: layer(x)
 
 
-@compiler_aside()
 def _recurrence(kind: type[nn.GRU] | type[nn.LSTM], plan: Plan, n: int) -> Run:
     layer = _filled(kind(plan.d, plan.d, batch_first=True, device="meta"), plan.device)
     layer.flatten_parameters()
