@@ -24,7 +24,6 @@ MAY_IMPORT = {
         "scheduler",
         "text",
         "limits",
-        "imports",
         "streamlit_internals",
     },  # no page knows whether it is hosted
     "app": {"pages", "host", "frame", "text", "errors"},

@@ -12,7 +12,6 @@ from viz.frame.connection import loading
 from viz.host.files import Files
 from viz.host.first.picture import FirstPictures
 from viz.host.page_head import PREVIEW, preview
-from viz.imports import load_libraries
 from viz.streamlit_internals import open_browser, pages_are_no_scripts, seek_no_components
 
 LISTENS = 0.2
@@ -30,7 +29,6 @@ class Desk:
 
     def __init__(self, pages: tuple[str, ...], pictures: Mapping[str, tuple[str, ...]], before: str) -> None:
         seek_no_components()
-        load_libraries()
         self.first = pages[0]
         files = Middleware(Files, pages=pages, before=before, pictures=FirstPictures(pictures), on_page=self.expect)
         self.middleware, self.routes = [files], [Route(f"/{PREVIEW}", preview)]

@@ -25,7 +25,6 @@ from viz.host.owner import HEADER
 from viz.host.sockets import Sockets
 from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
-from viz.imports import load_libraries
 from viz.scheduler.job import where
 from viz.streamlit_internals import (
     Counts,
@@ -106,7 +105,6 @@ class Readiness:
         self, sockets: Sockets, then: Callable[[], object] = lambda: None, at_once: Callable[[], object] = lambda: None
     ) -> None:
         seek_no_components()
-        load_libraries()
         self.sockets, self.uploads, self.then, self.at_once = sockets, Uploads(), then, at_once
         self.refusals: Counter[str] = Counter()
         self.settled = asyncio.Event()
