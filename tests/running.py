@@ -12,7 +12,6 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
-from plotly.graph_objects import Figure
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -57,7 +56,6 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _scanned)
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
     models_here._on_this_machine.cache_clear()
-    monkeypatch.setattr("viz.figures.unchecked.unchecked", Figure)  # here every property of every figure is checked
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
     monkeypatch.setattr("viz.frame.present.prefetch.Thread", Mock)
 

@@ -51,7 +51,7 @@ MAY_IMPORT = {
 LIBRARIES = {
     "streamlit": {"serve", "host", "app", "pages", "frame", "components", "streamlit_internals"},
     "starlette": {"serve", "host"},
-    "plotly": {"figures"},
+    "plotly": set(),  # figures are dicts, which Streamlit hands to plotly
     "transformers": {"models"},
     "huggingface_hub": {"models"},
     "tokenizers": {"models"},

@@ -9,8 +9,6 @@ from typing import Any
 from weakref import ref
 
 import pytest
-from plotly.graph_objects import Figure
-from plotly.io import to_json
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
@@ -20,7 +18,6 @@ from tests.running import checked, everything, line_charts, matrices, sentences_
 from tests.sections import SECTIONS, page_named
 from viz import limits
 from viz.errors import ModelError
-from viz.figures.unchecked import unchecked
 from viz.frame import choice, compute
 from viz.frame.examples import examples
 from viz.frame.scene import Scene, open_scene
@@ -53,15 +50,6 @@ def link(app: AppTest) -> dict[str, str]:
     return {name: app.query_params[name] for name in app.query_params}
 
 
-def as_if_checked(fig: dict[str, Any]) -> Figure:
-    """The figure, with every property checked; what visitors are sent says the same."""
-    checked = Figure(fig)
-    sent, expected = (json.loads(to_json(one.to_dict(), validate=False)) for one in (unchecked(fig), checked))
-    no_shapes: dict[str, Any] = {"shapes": []}  # Figure leaves an empty list out
-    assert sent | {"layout": no_shapes | sent["layout"]} == expected | {"layout": no_shapes | expected["layout"]}
-    return checked
-
-
 def noted(scenes: list[ref[Scene]], scene: Scene) -> Scene:
     scenes.append(ref(scene))
     return scene
@@ -91,7 +79,6 @@ VIEWS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
 def test_every_section_from_every_source_in_every_language(open_app, monkeypatch, page, section, view):
     """It draws, its checks hold, and nothing of it outlives the run; alone in a link, it stays there unless first."""
-    monkeypatch.setattr("viz.figures.unchecked.unchecked", as_if_checked)
     scenes: list[ref[Scene]] = []
     monkeypatch.setattr("viz.frame.page.open_scene", lambda *asked: noted(scenes, open_scene(*asked)))
     app, names = open_app(page, section=section, **view), [one.name for one in page_named(page).sections]

@@ -15,6 +15,7 @@ from viz.figures.layout import ROOM, SMALL, TALLER, larger
 from viz.figures.line_chart import LineChart
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import state, view
+from viz.frame.connection import loading
 from viz.text import Translate
 
 Chart = TypeVar("Chart", BarChart, LineChart)
@@ -25,13 +26,14 @@ IMAGES = ("png", "svg")
 
 def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
     """Show a figure; its camera button saves it as the page's image format."""
-    from viz.figures.unchecked import unchecked  # plotly, which a page of matrices does without
-
     kind = _image()
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     config = {"displaylogo": False, "toImageButtonOptions": save}
     sized = larger(fig) if view.current().present else fig
-    st.plotly_chart(unchecked(sized), key=key, alt=alt, config=config)
+    # Plotly compares every array with pandas' types as soon as pandas is in sys.modules, and fails while another user's
+    # first table is still importing it. This waits until it is complete.
+    loading.module("pandas")
+    st.plotly_chart(sized, key=key, alt=alt, config=config)
 
 
 def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:
