@@ -17,7 +17,7 @@ types-js:
 
 # The mathematics, the figures, what views are sent, the scheduler: no Streamlit, no model.
 unit:
-    pytest -m unit -n 2 --dist loadfile viz/core tests/core tests/figures tests/components tests/scheduler
+    pytest -m unit -n 2 --dist loadfile viz/core tests/core tests/figures tests/components tests/scheduler tests/test_conftest.py
 
 # Everything, four at a time: two cores are idle while browsers wait. In tests/conftest.py's order, long files first.
 test:

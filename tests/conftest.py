@@ -4,6 +4,9 @@ import os
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
+# Before anything imports torch: OpenMP reads it once. The tests' tensors are small, and the threads of several workers
+# would wait for each other on the same cores. torch.set_num_threads speaks for its own thread alone.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ |= {
     "HEADLIGHT_SECONDS": "600",
     "HEADLIGHT_WAIT": "600",
@@ -44,6 +47,7 @@ UNIT = (
     "tests/figures",
     "tests/components",
     "tests/scheduler",
+    "tests/test_conftest.py",
 )
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import torch
 
 from tests import checkpoints
 from tests.packaged import load_packaged
@@ -27,15 +26,6 @@ def no_network() -> Iterator[None]:
         patch.setattr(socket, "getaddrinfo", refuse)
         patch.setattr(socket.socket, "connect", refuse)
         yield
-
-
-@pytest.fixture(autouse=True, scope="package")
-def one_core_each() -> Iterator[None]:
-    """Models this small gain nothing from a second core, and threads that share two cores lose much by it."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -16,13 +16,10 @@ GOOD = 1e-4
 
 @pytest.fixture
 def quick() -> Iterator[None]:
-    """Thousands of small steps: shapes are checked in the shorter tests, and threads would wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    """Thousands of small steps: shapes are checked in the shorter tests."""
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
-    torch.set_num_threads(threads)
 
 
 @pytest.mark.usefixtures("quick")
