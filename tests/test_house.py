@@ -137,6 +137,40 @@ def test_streamlits_private_names_are_in_one_file():
     assert [(name(path), module) for path in others for module in imports(path) if PRIVATE.match(module)] == []
 
 
+def private_names(path: Path) -> Iterator[str]:
+    """The names with an underscore that a file takes from others: modules, and attributes of what is not ``self``."""
+    for node in nodes(path):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                continue
+            case (
+                ast.Attribute(attr=attribute)
+                | ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(attribute)), *_])
+            ):
+                if re.match(r"_(?!_)", attribute):
+                    yield attribute
+    yield from (part for module in imports(path) for part in module.split(".") if re.match(r"_(?!_)", part))
+
+
+PRIVATE_OF_LIBRARIES = {
+    "viz/notebook/run.py": ["_attn_implementation"],  # transformers can set it in public, and not say what it was
+}
+
+
+def test_private_library_names_are_listed():
+    """torch, transformers and plotly may rename them in any version."""
+    paths = houses("core", "models", "figures", "notebook", "lessons")
+    found = {name(path): list(private_names(path)) for path in paths}
+    assert {path: names for path, names in found.items() if names} == PRIVATE_OF_LIBRARIES
+
+
+def test_private_names_are_found(tmp_path):
+    ways = "import torch._dynamo", "from _plotly_utils import utils", "torch._C", "getattr(config, '_attention')"
+    for number, way in enumerate(ways):
+        (file := tmp_path / f"{number}.py").write_text(way)
+        assert list(private_names(file)), way
+
+
 def wrong_ways(path: Path) -> Iterator[str]:
     """What a file imports though its part of the house may not."""
     house = house_of(path)

@@ -149,9 +149,9 @@ class Reachability:
         self._thread.start()
 
     def _look_up(self) -> None:
-        from huggingface_hub.constants import HF_HUB_OFFLINE
+        from huggingface_hub import is_offline_mode
 
-        if HF_HUB_OFFLINE:  # whoever runs the server said so
+        if is_offline_mode():  # whoever runs the server said so
             return
         try:
             socket.getaddrinfo(self.host, 443)

@@ -235,7 +235,8 @@ def _judge(model: Any) -> Any:
     """The same tensors under transformers' own attention; nothing is copied."""
     config = type(model.config).from_dict(model.config.to_dict())
     with torch.device("meta"):
-        judge = type(model)._from_config(config, attn_implementation="eager")
+        judge = type(model)(config)
+    judge.set_attn_implementation("eager")
     judge.load_state_dict(model.state_dict(), assign=True)
     return judge.eval().requires_grad_(False)
 

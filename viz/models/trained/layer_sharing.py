@@ -8,6 +8,7 @@
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
@@ -69,11 +70,10 @@ def count(model: Any) -> int:
 def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
     """Measure what the heads of every pass do, on fresh sequences."""
     ids, _ = twins.repeated(8, recipe, torch.Generator().manual_seed(seed))
-    before = model.config._attn_implementation
-    model.set_attn_implementation("eager")
+    eager = deepcopy(model)  # the model itself keeps its attention
+    eager.set_attn_implementation("eager")
     with torch.inference_mode():
-        maps = model(input_ids=ids, output_attentions=True, use_cache=False).attentions
-    model.set_attn_implementation(before)
+        maps = eager(input_ids=ids, output_attentions=True, use_cache=False).attentions
 
     def mean(rows: list[torch.Tensor]) -> tuple[float, ...]:
         return tuple(torch.stack(rows).mean(0).tolist())
