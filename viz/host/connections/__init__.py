@@ -14,7 +14,7 @@ from uvicorn.server import Server
 
 from viz import limits
 from viz.host.address import address_of
-from viz.host.unfinished import Unfinished
+from viz.host.connections.unfinished import Unfinished
 
 LATER, TOO_BIG = 1013, 1009
 TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
