@@ -297,4 +297,4 @@ if SOURCE and not SOURCE.startswith("https://"):
     raise ValueError(f"HEADLIGHT_SOURCE={SOURCE!r} does not begin with https://")
 
 METRICS_TOKEN = os.environ.get("HEADLIGHT_METRICS_TOKEN", "")
-"""Who sends this as a bearer token may read /_stcore/metrics; nobody if nothing is set."""
+"""Who sends this as a bearer token may read /metrics; nobody if nothing is set."""

@@ -24,7 +24,9 @@ from tests.deploy.files import (
 )
 from tests.load.capacity import REPLICA_GB
 from viz import ROOT, limits
+from viz.host.metrics import METRICS, Metrics
 from viz.host.readiness import PATHS
+from viz.host.sockets import Sockets
 
 README = (DEPLOY / "README.md").read_text("utf8")
 SETTINGS = set(re.findall(r'(?:whole\("|names\("|"HEADLIGHT_)(\w+)"', (ROOT / "viz" / "limits.py").read_text("utf8")))
@@ -74,6 +76,24 @@ def test_the_paths_of_health_are_the_programs():
         "startup": alive, "liveness": alive, "readiness": ready,
     }  # fmt: skip
     assert {probe["port"] for probe in asked.values()} == {container()["ports"][0]["name"]}
+
+
+def test_metrics_path_and_token_agree():
+    """Prometheus finds each replica's metrics, and nobody finds them through nginx."""
+    annotations = kinds()["Deployment"]["spec"]["template"]["metadata"]["annotations"]
+    assert annotations == {
+        "prometheus.io/scrape": "true", "prometheus.io/path": METRICS, "prometheus.io/port": PORT,
+    }  # fmt: skip
+    (token,) = [entry["valueFrom"] for entry in container()["env"] if entry["name"] == "HEADLIGHT_METRICS_TOKEN"]
+    secret = token["secretKeyRef"]
+    assert secret["optional"] and f"create secret generic {secret['name']} --from-file {secret['key']}" in README
+    assert re.search(rf"location = {METRICS} {{\s+return 404;", NGINX)
+    admitted = [
+        one["namespaceSelector"]["matchLabels"] for one in kinds()["NetworkPolicy"]["spec"]["ingress"][0]["from"]
+    ]
+    assert {"kubernetes.io/metadata.name": "monitoring"} in admitted and "(namespace `monitoring`)" in README
+    families = set(re.findall(r"^# TYPE (\S+)", Metrics(Sockets(), {}).text(), re.MULTILINE))
+    assert families == set(re.findall(r"`(headlight_\w+?)(?:_total)?(?:\{\w+\})?`", README))
 
 
 def test_nobody_is_root_and_nothing_can_be_written():

@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from tests.coroutines import finish
-from viz import limits, streamlit_internals
+from viz import limits
 from viz.frame import compute
 from viz.frame.connection import loading
 from viz.host import guard, inbox, owner, uploads
@@ -22,6 +22,7 @@ from viz.host.address import address_of
 from viz.host.first.markup import THEME
 from viz.host.first_paint import CONNECT
 from viz.host.guard import Guard
+from viz.host.metrics import Metrics
 from viz.host.policy import headers
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
@@ -129,7 +130,7 @@ def test_what_is_no_page_is_not_there():
         assert door.ask(path)["status"] == 404, path
     for path in ("/", "/masks", "/masks/", "/step-by-step", "/static/js/a.js", "/media/x.png", "/favicon.png"):
         assert door.ask(path)["status"] == 200, path
-    for path in ("/manifest.json", "/index.html", "/healthz", "/_stcore/health", "/masks/_stcore/health"):
+    for path in ("/manifest.json", "/index.html", "/healthz", "/metrics", "/_stcore/health", "/masks/_stcore/health"):
         assert door.ask(path)["status"] == 200, path
 
 
@@ -139,7 +140,8 @@ def test_a_server_with_a_name_answers_to_no_other():
     other = {"host": "127.0.0.1:8501"}
     assert door.ask("/", headers=other)["status"] == 421
     assert door.open(other | {"origin": "http://127.0.0.1:8501"}, ({"type": "websocket.connect"},))[0]["code"] == 1008
-    assert door.ask("/healthz", headers=other)["status"] == 200, "whoever checks its health asks by number"
+    for path in ("/healthz", "/metrics"):
+        assert door.ask(path, headers=other)["status"] == 200, "who watches the server asks by number"
 
 
 @pytest.mark.parametrize("before", ["", "/some/path"])
@@ -150,11 +152,9 @@ def test_what_no_browser_needs_is_not_there(door, monkeypatch, before):
         assert door.ask(path)["status"] == 404, path
     for path in ("/_stcore/health", "/_stcore/host-config", "/_stcore/bidi-components/headlight.maps/maps.js"):
         assert door.ask(before + path)["status"] == 200, path
-    bearer = HOST | {"authorization": "Bearer open sesame"}
-    assert door.ask("/_stcore/metrics", headers=bearer)["status"] == 404, "an empty token lets nobody in"
     monkeypatch.setattr(limits, "METRICS_TOKEN", "open sesame")
-    assert door.ask("/_stcore/metrics", headers=bearer)["status"] == 200
-    assert door.ask("/_stcore/metrics", headers=HOST | {"authorization": "Bearer öffne"})["status"] == 404
+    bearer = HOST | {"authorization": "Bearer open sesame"}
+    assert door.ask(before + "/_stcore/metrics", headers=bearer)["status"] == 404, "the metrics are at /metrics"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
@@ -503,9 +503,8 @@ def test_whoever_runs_the_server_reads_how_often_each_rule_refused():
         door.ask(path, method)
     door.open(HOST | {"origin": "https://elsewhere.example"}, ({"type": "websocket.connect"},))
     assert door.readiness.refusals == {"unknown": 2, "writing": 1, "foreign socket": 1}
-    counts = streamlit_internals.Counts("headlight_refusals", "rule", "Refused.", door.readiness.refusals)
-    lines = [stat.to_metric_str() for stat in counts.get_stats()["headlight_refusals"]]
-    assert 'headlight_refusals_total{rule="unknown"} 2' in lines, "and nothing of what was asked"
+    written = Metrics(door.sockets, door.readiness.refusals).text().splitlines()
+    assert 'headlight_refusals_total{rule="unknown"} 2' in written, "and nothing of what was asked"
 
 
 def test_browsers_are_told_to_come_by_tls_where_everybody_does():

@@ -107,7 +107,7 @@ def test_before_it_is_warm_a_server_shows_the_first_page_and_says_that_others_co
 def test_alive_and_ready_and_nothing_for_strangers(server):
     assert get(server, "/healthz") == (200, "ok")
     assert get(server, "/readyz") == (200, '{"ready":true,"waiting_for":[]}')
-    assert get(server, "/_stcore/metrics")[0] == 404
+    assert get(server, "/metrics") == get(server, "/_stcore/metrics") == (404, "Not found.")
     assert json.loads(get(server, "/_stcore/host-config")[1])["allowedOrigins"] == [], "no page around drives the app"
 
 

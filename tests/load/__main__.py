@@ -138,7 +138,7 @@ TOKEN = secrets.token_urlsafe()
 
 def told_by(url: str, gauge: str) -> float:
     """MB that a server of our own tells by one of its metrics, e.g. "memory_ceiling": what it may take now."""
-    asked = urllib.request.Request(f"{url}/_stcore/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    asked = urllib.request.Request(f"{url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
     with urllib.request.urlopen(asked, timeout=60) as answer:
         told = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#"))
     return float(told[f"headlight_{gauge}_bytes"]) / 1e6

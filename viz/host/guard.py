@@ -15,6 +15,7 @@ from viz.frame.sidebar import path_of
 from viz.host import owner, policy
 from viz.host.address import address_of
 from viz.host.inbox import LATER, NOT_ALLOWED, Inbox
+from viz.host.metrics import METRICS
 from viz.host.page_head import PREVIEW
 from viz.host.readiness import ENDED, PATHS, Readiness
 from viz.host.sockets import Sockets
@@ -24,7 +25,7 @@ from viz.streamlit_internals import mark_of_session
 from viz.streamlit_internals.probe import loop_has_ended
 from viz.text import LANGUAGES, translator
 
-CORE, METRICS = "/_stcore/", "/_stcore/metrics"
+CORE = "/_stcore/"
 OPEN = tuple(CORE + name for name in ("health", "host-config", "stream", "bidi-components/", "upload_file/"))
 """What a browser needs of Streamlit's own addresses; metrics, agents, log-in and old components are not there."""
 CLOSED = (CORE, "/auth/", "/oauth2callback", "/component/")
@@ -62,7 +63,7 @@ class Guard:
         base = "/".join(["", *filter(None, str(st.get_option("server.baseUrlPath")).split("/"))])
         self.files = tuple(base + name for name in FILES)
         self.known = (
-            {f"{base}/{name}" for name in (*map(path_of, pages), "", PREVIEW, *AT_ROOT)} | {base, *PATHS}
+            {f"{base}/{name}" for name in (*map(path_of, pages), "", PREVIEW, *AT_ROOT)} | {base, *PATHS, METRICS}
             if pages
             else None
         )
@@ -99,7 +100,7 @@ class Guard:
             "ambiguous": lambda: ambiguous(headers),
             "parameters": lambda: too_many_parameters(scope),
             "host": lambda: self._other_name(scope, headers),
-            "hidden": lambda: not_there(scope, headers),
+            "hidden": lambda: not_there(scope),
             "unknown": lambda: self._unknown(scope),
             "writing": lambda: writing(scope, headers),
             "another's session": lambda: anothers(scope, headers),
@@ -138,7 +139,7 @@ class Guard:
         return None if known or path == "/" else PlainTextResponse("Not found.", 404)
 
     def _other_name(self, scope: Scope, headers: Headers) -> Response | None:
-        known = not self.hosts or headers.get("host", "") in self.hosts or scope["path"] in PATHS
+        known = not self.hosts or headers.get("host", "") in self.hosts or scope["path"] in (*PATHS, METRICS)
         return None if known else PlainTextResponse("This server has another name.", 421)
 
     def _full(self, scope: Scope, headers: Headers) -> Response | None:
@@ -210,12 +211,10 @@ def foreign(scope: Scope, headers: Headers) -> bool:
     return host != headers.get("host") or scheme not in ("https", "http")[: 1 if secure else 2]
 
 
-def not_there(scope: Scope, headers: Headers) -> Response | None:
+def not_there(scope: Scope) -> Response | None:
     """What of Streamlit's own addresses is nobody's business."""
     path = scope["path"]
     inner = path[path.find(CORE) :] if CORE in path else path  # a server may have a path of its own before it
-    if inner == METRICS and allowed(headers):
-        return None
     return PlainTextResponse("Not found.", 404) if inner.startswith(CLOSED) and not inner.startswith(OPEN) else None
 
 
@@ -237,9 +236,3 @@ def anothers(scope: Scope, headers: Headers) -> Response | None:
     if mark is None or hmac.compare_digest(mark, owner.mark_of(headers)):
         return None
     return PlainTextResponse("That is not your session.", 403)
-
-
-def allowed(headers: Headers) -> bool:
-    """Whether this is whoever runs the server, asking for its metrics."""
-    given = headers.get("authorization", "").encode()
-    return bool(limits.METRICS_TOKEN) and hmac.compare_digest(given, f"Bearer {limits.METRICS_TOKEN}".encode())

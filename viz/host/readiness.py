@@ -21,15 +21,13 @@ from viz.frame import waiting
 from viz.frame.connection import loading
 from viz.frame.waiting import memory, pages
 from viz.host.errors import keep_visitors_out_of_the_log
+from viz.host.metrics import Metrics
 from viz.host.owner import HEADER
 from viz.host.sockets import Sockets
 from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.scheduler.job import where
 from viz.streamlit_internals import (
-    Counts,
-    Gauges,
-    add_metrics,
     own_sessions,
     pages_are_no_scripts,
     say_little,
@@ -39,13 +37,7 @@ from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
 
 PATHS = ("/healthz", "/readyz")
-REFUSALS = "Requests, connections and messages refused, by rule."
 ENDED = "Streamlit no longer sends messages to browsers."
-MEMORY = {
-    "headlight_memory_bytes": "Of this process, resident.",
-    "headlight_memory_ceiling_bytes": "What it may take, with the models that are in memory now; 0 before it is warm.",
-    "headlight_kept_bytes": "Of it, results that are kept to be shown again; they have a bound of their own.",
-}
 PAGE_AGAIN = 5.0
 """Seconds after which a page that was not drawn is tried again."""
 FIRST_VISITOR, FIRST_PICTURE = 1.0, 2.0
@@ -69,16 +61,6 @@ def set_ceiling() -> None:
     loaded_at_first = waiting.models.bytes
     memory.most = lambda: limits.MEMORY_BYTES + waiting.models.bytes - loaded_at_first
     loading.module("viz.frame.compute.long_texts").keep_less()
-
-
-def ceiling() -> float:
-    """How many bytes there may be; 0 while nobody has said so."""
-    return most if (most := memory.most()) < float("inf") else 0
-
-
-def kept() -> float:
-    """How many bytes are kept of results."""
-    return waiting.results.bytes
 
 
 async def page_problem() -> str:
@@ -111,7 +93,8 @@ class Readiness:
         self.pulse = Pulse()
         self.missing = ["warm"]
         self.stopping = False
-        self.routes = [Route("/healthz", self._alive), Route("/readyz", self._ready)]
+        metrics = Metrics(sockets, self.refusals)
+        self.routes = [Route("/healthz", self._alive), Route("/readyz", self._ready), metrics.route]
 
     def reasons(self) -> list[str]:
         """Why no visitor should be sent here now; none if all is well."""
@@ -139,8 +122,6 @@ class Readiness:
         own_sessions(HEADER)
         forget_what_cannot_be_read()
         say_little()
-        add_metrics(Counts("headlight_refusals", "rule", REFUSALS, self.refusals))
-        add_metrics(Gauges(MEMORY, dict(zip(MEMORY, (memory.in_use, ceiling, kept), strict=True))))
         keep_visitors_out_of_the_log()
         self._watch_for_the_end()
         beside = [

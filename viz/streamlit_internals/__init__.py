@@ -5,7 +5,7 @@ import viz.streamlit_internals.version  # noqa: F401 - before any private name i
 # isort: split
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -22,7 +22,6 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
-from streamlit.runtime.stats import CounterStat, GaugeStat
 from streamlit.web.server.server_util import get_url
 
 from viz.streamlit_internals.message_size import check_size
@@ -207,55 +206,3 @@ def end_lost_sessions() -> None:
         lost: Any = getattr(Runtime.instance()._session_mgr, "_session_storage", None)
         for _, info in lost._cache.expire():
             info.session.shutdown()
-
-
-class Counts:
-    """Counts by label, as Streamlit's metrics route asks for them.
-
-    Args:
-        family: what the metric is called.
-        label: what is counted separately.
-        about: what the numbers are, for whoever reads them.
-        counts: the numbers, which go on being counted.
-    """
-
-    def __init__(self, family: str, label: str, about: str, counts: Mapping[str, int]) -> None:
-        self.stats_families = (family,)
-        self.label, self.about, self.counts = label, about, counts
-
-    def get_stats(self, family_names: Sequence[str] | None = None) -> Mapping[str, Sequence[CounterStat]]:
-        """All of them: there is no other family to ask for."""
-        (family,) = self.stats_families
-        return {
-            family: [
-                CounterStat(family, number, {self.label: name}, help=self.about)
-                for name, number in sorted(self.counts.items())
-            ]
-        }
-
-
-class Gauges:
-    """Bytes as they are when somebody asks, for Streamlit's metrics route.
-
-    Args:
-        about: what each number is, for whoever reads it, by what the metric is called.
-        read: how to read it.
-    """
-
-    def __init__(self, about: Mapping[str, str], read: Mapping[str, Callable[[], float]]) -> None:
-        self.stats_families = tuple(read)
-        self.about, self.read = about, read
-
-    def get_stats(self, family_names: Sequence[str] | None = None) -> Mapping[str, Sequence[GaugeStat]]:
-        """Those that are asked for."""
-        return {
-            family: [GaugeStat(family, int(read()), unit="bytes", help=self.about[family])]
-            for family, read in self.read.items()
-            if family_names is None or family in family_names
-        }
-
-
-def add_metrics(counts: Counts | Gauges) -> None:
-    """Have Streamlit's metrics route tell these too."""
-    if Runtime.exists():
-        Runtime.instance().stats_mgr.register_provider(counts)

@@ -1,0 +1,90 @@
+"""The metrics, read by Prometheus' own parser, and closed to all who send no token."""
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from starlette.requests import Request
+from streamlit.runtime.stats import CounterStat
+
+from tests.coroutines import finish
+from viz import limits
+from viz.frame.waiting import memory
+from viz.host.metrics import METRICS, Metrics, counter
+from viz.host.sockets import Sockets
+from viz.streamlit_internals.containment import FAULTS
+
+
+@pytest.fixture
+def metrics(monkeypatch: pytest.MonkeyPatch) -> Metrics:
+    monkeypatch.setattr(limits, "METRICS_TOKEN", "open sesame")
+    return Metrics(Sockets(), {"hidden": 0})
+
+
+def ask(metrics: Metrics, authorization: str | None):
+    headers = [] if authorization is None else [(b"authorization", authorization.encode())]
+    return finish(metrics.route.endpoint(Request({"type": "http", "path": METRICS, "headers": headers})))
+
+
+def samples(text: str) -> dict[tuple[str, str], float]:
+    """The values, by name and by the value of the label."""
+    return {
+        (sample.name, "".join(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_metrics_read_by_prometheus(metrics, monkeypatch):
+    """Every number arrives under its name, its type, its unit and its label."""
+    monkeypatch.setitem(FAULTS, "changes", 7)
+    monkeypatch.setattr(memory, "most", lambda: 13e9)
+    metrics.refusals.update({"another's session": 3, "message 1009": 5})
+    for port in (1, 2):
+        assert metrics.sockets.admit(f"203.0.113.{port}")
+    answer = ask(metrics, "Bearer open sesame")
+    assert answer.headers["content-type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    families = {family.name: family for family in text_string_to_metric_families(answer.body.decode())}
+    assert {name: (family.type, family.unit) for name, family in families.items()} == {
+        "headlight_refusals": ("counter", ""),
+        "headlight_faults": ("counter", ""),
+        "headlight_tabs": ("gauge", ""),
+        "headlight_memory_bytes": ("gauge", "bytes"),
+        "headlight_memory_ceiling_bytes": ("gauge", "bytes"),
+        "headlight_kept_bytes": ("gauge", "bytes"),
+    }
+    assert all(family.documentation for family in families.values())
+    found = samples(answer.body.decode())
+    assert found["headlight_refusals_total", "another's session"] == 3
+    assert found["headlight_refusals_total", "message 1009"] == 5
+    assert found["headlight_faults_total", "changes"] == 7
+    assert found["headlight_tabs", ""] == 2
+    assert found["headlight_memory_ceiling_bytes", ""] == 13e9
+    assert found["headlight_memory_bytes", ""] >= 50e6
+
+
+def test_metrics_without_ceiling_are_readable(metrics, monkeypatch):
+    """Before the server is warm the ceiling is infinite, and reported as 0."""
+    monkeypatch.setattr(memory, "most", lambda: float("inf"))
+    assert samples(metrics.text())["headlight_memory_ceiling_bytes", ""] == 0
+
+
+def test_counter_labels_are_escaped():
+    """A label may hold each character that ends one; Prometheus' parser and Streamlit's writer agree."""
+    value = 'a "quoted" \\n back\\slash\nand a line'
+    text = counter("x", "About.", "rule", {value: 2})
+    assert samples(f"{text}# EOF\n") == {("x_total", value): 2}
+    assert CounterStat("x", 2, {"rule": value}).to_metric_str() in text
+
+
+@pytest.mark.parametrize("sent", [None, "", "Bearer ", "Bearer", "Bearer öffne", "open sesame", "bearer open sesame"])
+def test_metrics_without_token_are_404(metrics, sent):
+    """Nobody learns that there is such an address, and each attempt is counted."""
+    answer = ask(metrics, sent)
+    assert (answer.status_code, answer.body) == (404, b"Not found.")
+    assert metrics.refusals["hidden"] == 1
+
+
+@pytest.mark.parametrize("sent", [None, "Bearer ", "Bearer open sesame"])
+def test_metrics_with_no_token_set_are_404(metrics, monkeypatch, sent):
+    """A server without a token has no metrics; an empty token lets nobody in."""
+    monkeypatch.setattr(limits, "METRICS_TOKEN", "")
+    assert ask(metrics, sent).status_code == 404

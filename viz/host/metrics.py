@@ -1,0 +1,85 @@
+"""The ``/metrics`` route: counts and sizes of this process, as OpenMetrics 1.0 text for Prometheus."""
+
+import hmac
+from collections.abc import Callable, Mapping
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from viz import limits
+from viz.frame import waiting
+from viz.frame.waiting import memory
+from viz.host.sockets import Sockets
+from viz.streamlit_internals.containment import FAULTS
+
+METRICS = "/metrics"
+MEDIA_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+REFUSALS = "Requests, connections and messages refused, by rule."
+FAULTS_ABOUT = "Patches of Streamlit that failed, each in one session, which goes on without any, by patch."
+TABS = "Browser tabs connected."
+BYTES: dict[str, tuple[str, Callable[[], float]]] = {
+    "headlight_memory": ("Of this process, resident.", memory.in_use),
+    "headlight_memory_ceiling": (
+        "What it may take, with the models that are in memory now; 0 before it is warm.",
+        lambda: most if (most := memory.most()) < float("inf") else 0,
+    ),
+    "headlight_kept": (
+        "Of it, results that are kept to be shown again; they have a bound of their own.",
+        lambda: waiting.results.bytes,
+    ),
+}
+"""Sizes, by metric without its unit: the help, and how to read it."""
+
+
+def counter(name: str, about: str, label: str, counts: Mapping[str, int]) -> str:
+    """Return the lines of a counter with one label."""
+    samples = (f'{name}_total{{{label}="{_escape(value)}"}} {n}\n' for value, n in sorted(dict(counts).items()))
+    return f"# TYPE {name} counter\n# HELP {name} {about}\n{''.join(samples)}"
+
+
+def gauge(name: str, about: str, value: float, unit: str = "") -> str:
+    """Return the lines of a gauge; a unit is also the end of its name."""
+    name = f"{name}_{unit}" if unit else name
+    of_unit = f"# UNIT {name} {unit}\n" if unit else ""
+    return f"# TYPE {name} gauge\n{of_unit}# HELP {name} {about}\n{name} {value:.0f}\n"
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+class Metrics:
+    """The metrics of a server.
+
+    Args:
+        sockets: the connected tabs.
+        refusals: how often each rule has refused; it goes on being counted.
+    """
+
+    def __init__(self, sockets: Sockets, refusals: dict[str, int]) -> None:
+        self.sockets, self.refusals = sockets, refusals
+        self.route = Route(METRICS, self._answer)
+
+    def text(self) -> str:
+        """Return all metrics as they are now."""
+        families = [
+            counter("headlight_refusals", REFUSALS, "rule", self.refusals),
+            counter("headlight_faults", FAULTS_ABOUT, "patch", FAULTS),
+            gauge("headlight_tabs", TABS, len(self.sockets)),
+            *(gauge(name, about, read(), "bytes") for name, (about, read) in BYTES.items()),
+        ]
+        return "".join([*families, "# EOF\n"])
+
+    async def _answer(self, request: Request) -> Response:
+        """Answer who sends the token; for all others there is no such address."""
+        if not is_operator(request.headers.get("authorization", "")):
+            self.refusals["hidden"] += 1
+            return PlainTextResponse("Not found.", 404)
+        return Response(self.text(), media_type=MEDIA_TYPE, headers={"cache-control": "no-store"})
+
+
+def is_operator(authorization: str) -> bool:
+    """Return whether this header holds the token for metrics; without a token there is no operator."""
+    expected = f"Bearer {limits.METRICS_TOKEN}".encode()
+    return bool(limits.METRICS_TOKEN) and hmac.compare_digest(authorization.encode(), expected)
