@@ -124,22 +124,6 @@ def test_the_name_says_what_is_in_it(client):
     assert bundle.bundle("toy/toy") == (name, content)
 
 
-def test_a_file_that_was_tidied_away_comes_back_and_is_not_looked_for_at_every_mount(client, monkeypatch, tmp_path):
-    now, own = [1.0], tmp_path / "served"  # the views of other tests lie elsewhere
-    own.mkdir()
-    monkeypatch.setattr(bundle, "folder", lambda: own)
-    monkeypatch.setattr(bundle, "_SEEN", {})
-    monkeypatch.setattr(bundle.time, "monotonic", lambda: now[0])
-    name = bundle.served("toy/toy")
-    shutil.rmtree(bundle.folder())
-    now[0] += bundle.LOOK / 2
-    assert bundle.served("toy/toy") == name
-    assert not bundle.folder().exists()
-    now[0] += bundle.LOOK
-    assert bundle.served("toy/toy") == name
-    assert (bundle.folder() / name).read_bytes() == bundle.bundle("toy/toy")[1]
-
-
 @pytest.mark.parametrize("view", bundle.views())
 def test_every_view_is_one_file(view):
     name, content = bundle.bundle(view)

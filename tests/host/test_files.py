@@ -8,7 +8,8 @@ import pytest
 
 from tests.coroutines import finish
 from viz.components import bundle
-from viz.host.files import Files, address_of_view
+from viz.components.mount import LOADER
+from viz.host.files import Files, addresses_of_view
 from viz.host.first.picture import FirstPictures
 from viz.host.first_paint import CONNECT, FRAME, style
 from viz.host.page_head import with_head
@@ -18,7 +19,7 @@ from viz.text import translator
 GRID = "head_grid/head_grid"
 SCRIPT = "/" + next(path.relative_to(STATIC).as_posix() for path in STATIC.glob("static/js/protobuf.*.js"))
 FONT = "/" + next(path.relative_to(STATIC).as_posix() for path in STATIC.glob("static/media/SourceSansVF-Up*.woff2"))
-VIEW = f"/_stcore/bidi-components/{address_of_view(GRID)}"
+LOADER_OF_VIEW, VIEW = (f"/_stcore/bidi-components/{address}" for address in addresses_of_view(GRID))
 GZIP = {"accept-encoding": "gzip, deflate, br"}
 LINK = r' *<link rel="modulepreload" [^>]*>\n'
 FOREVER = "public, max-age=31536000, immutable"
@@ -70,14 +71,15 @@ def ask(files, path, method="GET", query=b"", **headers):
     return sent[0]["status"], said, b"".join(message["body"] for message in sent[1:])
 
 
-@pytest.mark.parametrize("path", [SCRIPT, VIEW])
-def test_what_has_its_hash_in_its_name_is_compressed_once_and_kept_for_a_year(files, path):
-    plain = bundle.bundle(GRID)[1] if path == VIEW else (STATIC / path[1:]).read_bytes()
+@pytest.mark.parametrize(("path", "times"), [(SCRIPT, 3), (VIEW, 3), (LOADER_OF_VIEW, 1.5)])
+def test_what_has_its_hash_in_its_name_is_compressed_once_and_kept_for_a_year(files, path, times):
+    views = {VIEW: bundle.bundle(GRID)[1], LOADER_OF_VIEW: LOADER.read_bytes()}
+    plain = views.get(path) or (STATIC / path[1:]).read_bytes()
     for _ in range(2):
         status, said, body = ask(files, path, **GZIP)
         assert (status, said["content-encoding"], said["vary"]) == (200, "gzip", "accept-encoding")
         assert said["cache-control"] == FOREVER
-        assert int(said["content-length"]) == len(body) < len(plain) / 3
+        assert int(said["content-length"]) == len(body) < len(plain) / times
         assert gzip.decompress(body) == plain
     status, said, body = ask(files, path)
     assert status == 200 and "content-encoding" not in said and body == plain
@@ -126,7 +128,7 @@ def test_the_page_names_all_it_will_need_and_is_sent_again_only_if_it_changed(fi
     assert (status, said["cache-control"], said["content-encoding"]) == (200, "no-cache", "gzip")
     named = set(re.findall(r'<link rel="modulepreload" crossorigin href="\.(/[^"]+)">', page))
     assert {module.removeprefix(".") for module in element_modules()} < named
-    assert (VIEW in named) == grid
+    assert (VIEW in named) == (LOADER_OF_VIEW in named) == grid
     added = f"<script>{CONNECT}</script>", style(embedded=False)
     assert [page.count(part) for part in added] == [1, 1]
     own = index_page()

@@ -1,22 +1,16 @@
-"""A view's modules and its style as one file, made from the sources under ``client/`` when it is first needed.
+"""A view's modules and its style as one file, made in memory from the sources under ``client/`` when first needed.
 
 A browser would ask for the fourteen modules of the head grid in two rounds, the second only when it has read the
 first. The file's name holds a hash of its content: whoever has a file by that name has the right one, for good.
 """
 
-import atexit
 import hashlib
 import json
 import re
-import shutil
-import time
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 
 CLIENT = Path(__file__).with_name("client")
-LOOK = 10.0
-"""Seconds for which a file that lay in the folder is believed to lie there."""
 _IMPORT = re.compile(r'^import \{([^{}]+)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 _OTHER_IMPORT = re.compile(r"^import\b.*|^[^/*\n]*\bimport(?:\(\s*[\"'`]|\.meta).*", re.MULTILINE)
@@ -148,34 +142,6 @@ def dressed(view: str) -> str:
 
 @cache
 def bundle(view: str) -> tuple[str, bytes]:
-    """A view's file, as Streamlit is handed it: its name, and what is in it."""
+    """A view's file: its name, and what is in it."""
     content = (dressed(view) + _IN_ITS_OWN).encode()
     return f"{Path(view).name}-{hashlib.blake2b(content, digest_size=8).hexdigest()}.js", content
-
-
-@cache
-def folder() -> Path:
-    """Where Streamlit finds the files: a folder that goes when the program ends."""
-    made = Path(mkdtemp(prefix="headlight-"))
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made
-
-
-_SEEN: dict[str, float] = {}
-"""When a view's file was last looked at: with some twelve views on a page, a run would ask the system as often."""
-
-
-def served(view: str) -> str:
-    """The name of a view's file, which lies in the folder; also if a system that tidies up has taken it away."""
-    name, content = bundle(view)
-    now = time.monotonic()
-    if now < _SEEN.get(name, -LOOK) + LOOK:
-        return name
-    _SEEN[name] = now
-    file = folder() / name
-    if not file.is_file():
-        file.parent.mkdir(exist_ok=True)
-        unfinished = file.with_name(f"{name}.part")
-        unfinished.write_bytes(content)
-        unfinished.replace(file)
-    return name

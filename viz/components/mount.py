@@ -1,8 +1,11 @@
 """Views that run in the browser: Streamlit components (v2), each served by URL as one file (see ``bundle.py``).
 
-Streamlit serves a component's files for installed packages only; this project also runs from a plain checkout, so it
-hands Streamlit the manifest itself. By URL, and not as text, because then the code is not sent again with each change,
-and a content policy that allows scripts from the server itself alone is met.
+Streamlit serves a component's files for installed packages. A checkout is one: ``headlight-1.dist-info`` lies in the
+folder from which the app is run, and names the manifest in ``package/``. By URL, and not as text, because text is sent
+again with each change, and needs a content policy that allows scripts from elsewhere than the server (``blob:``).
+
+The files that Streamlit knows have to lie on disk. Only a loader does: it imports the view's own file, which
+``viz/host/files.py`` sends from memory, by the name in the component's HTML.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,21 +18,26 @@ from typing import Any
 import streamlit as st
 
 from viz.components import bundle
-from viz.streamlit_internals import serve_component
 
 PACKAGE = "headlight"
+LOADER = next(Path(__file__).parent.glob("package/loader/load-*.js"))
+"""The file that loads a view's code; its name holds a hash of its content, as all that a browser may keep for good."""
 
 
 @cache
-def _component(name: str, file: str) -> Callable[..., Any]:
-    return st.components.v2.component(f"{PACKAGE}.{name}", js=file, isolate_styles=False)
+def _component(view: str) -> Callable[..., Any]:
+    html = f'<data value="{bundle.bundle(view)[0]}"></data>'
+    return st.components.v2.component(component_name(view), html=html, js=LOADER.name, isolate_styles=False)
+
+
+def component_name(view: str) -> str:
+    """Return the name under which Streamlit knows a view."""
+    return f"{PACKAGE}.{Path(view).name}"
 
 
 def address(view: str) -> str:
     """Where a browser finds the code of a view that is not mounted yet, seen from any page of the app."""
-    name, file = Path(view).name, bundle.served(view)
-    serve_component(PACKAGE, name, bundle.folder())
-    return f"_stcore/bidi-components/{PACKAGE}.{name}/{file}"
+    return f"_stcore/bidi-components/{component_name(view)}/{bundle.bundle(view)[0]}"
 
 
 _after_callback: ContextVar[Callable[[], None]] = ContextVar("after_callback", default=lambda: None)
@@ -59,11 +67,9 @@ def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) ->
         data: bytes, or what JSON can hold.
         callbacks: ``on_<name>_change``, called when the view reports that.
     """
-    name, file = Path(view).name, bundle.served(view)
-    serve_component(PACKAGE, name, bundle.folder())
     called = {name: partial(_both, each, _after_callback.get()) for name, each in callbacks.items()}
     # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
-    return _component(name, file)(key=key, data=data if isinstance(data, bytes) else [data], **called)
+    return _component(view)(key=key, data=data if isinstance(data, bytes) else [data], **called)
 
 
 def count_choices(key: str, counter: str = "sent") -> int:

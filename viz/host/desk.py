@@ -12,7 +12,7 @@ from viz.frame.connection import loading
 from viz.host.files import Files
 from viz.host.first.picture import FirstPictures
 from viz.host.page_head import PREVIEW, preview
-from viz.streamlit_internals import open_browser, pages_are_no_scripts, seek_no_components
+from viz.streamlit_internals import open_browser, pages_are_no_scripts
 
 LISTENS = 0.2
 """Seconds after which a server that has begun can be asked."""
@@ -28,7 +28,6 @@ class Desk:
     """
 
     def __init__(self, pages: tuple[str, ...], pictures: Mapping[str, tuple[str, ...]], before: str) -> None:
-        seek_no_components()
         self.first = pages[0]
         files = Middleware(Files, pages=pages, before=before, pictures=FirstPictures(pictures), on_page=self.expect)
         self.middleware, self.routes = [files], [Route(f"/{PREVIEW}", preview)]

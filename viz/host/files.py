@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.components import bundle
-from viz.components.mount import PACKAGE
+from viz.components.mount import LOADER, component_name
 from viz.frame.connection.old_links import is_old
 from viz.frame.sidebar import path_of
 from viz.host.first.markup import THEME
@@ -56,21 +56,17 @@ def page_with_modules(views: Iterable[str] = (), *, embedded: bool = False) -> b
         views: those that this page opens with, as in "masks/growing"; those of every page need not be named.
         embedded: whether it stands in somebody else's page, and has no sidebar.
     """
-    paths = [*element_modules(), *(f".{VIEWS}{address_of_view(view)}" for view in (*EVERY_PAGE, *views))]
+    of_views = (address for view in (*EVERY_PAGE, *views) for address in addresses_of_view(view))
+    paths = [*element_modules(), *(f".{VIEWS}{address}" for address in of_views)]
     links = "".join(f'    <link rel="modulepreload" crossorigin href="{path}">\n' for path in paths)
     before, end, after = index_page().partition("  </head>")
     after = after.replace("<body>", f"<body>{style(embedded=embedded)}", 1)
     return f"{before}{links}<script>{CONNECT}</script>{end}{after}".encode()
 
 
-def address_of_view(view: str) -> str:
-    """Where Streamlit has the file of a view, below its place for components."""
-    return f"{_component(view)}/{bundle.bundle(view)[0]}"
-
-
-def _component(view: str) -> str:
-    """What Streamlit calls a view."""
-    return f"{PACKAGE}.{view.rpartition('/')[2]}"
+def addresses_of_view(view: str) -> tuple[str, str]:
+    """Return where the loader of a view and its code are, below Streamlit's place for components."""
+    return f"{component_name(view)}/{LOADER.name}", f"{component_name(view)}/{bundle.bundle(view)[0]}"
 
 
 class Files:
@@ -102,7 +98,7 @@ class Files:
             if name in self.pictures.views
             for embedded in both
         }
-        self.views = {_component(view): view for view in bundle.views()}
+        self.views = {component_name(view): view for view in bundle.views()}
         self.drawing: dict[str, bytes] = {}
         self.static = static_files()
         self.answers: dict[tuple[str, bool], Answer] = {}
@@ -137,10 +133,10 @@ class Files:
         return made(headers, self.script(name) or (STATIC / name).read_bytes(), gzipped, f"public, {YEAR}")
 
     def script(self, address: str) -> bytes:
-        """The file of a view or of a first picture, by its address below that of all views; empty if it is none."""
+        """The code or the loader of a view, or a first picture, by its address below all views; empty if it is none."""
         view = self.views.get(address.partition("/")[0])
-        if view and address == address_of_view(view):
-            return bundle.bundle(view)[1]
+        if view and address in (addresses := addresses_of_view(view)):
+            return LOADER.read_bytes() if address == addresses[0] else bundle.bundle(view)[1]
         return self.drawing.get(address, b"")
 
     def with_picture(self, page: str, picture: FirstPicture) -> str:

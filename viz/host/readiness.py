@@ -31,7 +31,6 @@ from viz.streamlit_internals import (
     own_sessions,
     pages_are_no_scripts,
     say_little,
-    seek_no_components,
 )
 from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
@@ -86,7 +85,6 @@ class Readiness:
     def __init__(
         self, sockets: Sockets, then: Callable[[], object] = lambda: None, at_once: Callable[[], object] = lambda: None
     ) -> None:
-        seek_no_components()
         self.sockets, self.uploads, self.then, self.at_once = sockets, Uploads(), then, at_once
         self.refusals: Counter[str] = Counter()
         self.settled = asyncio.Event()

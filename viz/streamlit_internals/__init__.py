@@ -11,9 +11,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from streamlit import cli_util, config
-from streamlit.components.v2 import manifest_scanner
-from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
-from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
@@ -35,11 +32,6 @@ def takes_pages_for_scripts() -> bool:
 def pages_are_no_scripts() -> None:
     """Tell Streamlit, for the whole process, that the folder called pages is not of its old kind of app."""
     PagesManager.uses_pages_directory = False
-
-
-def seek_no_components() -> None:
-    """Have a server that begins read nothing of every installed package, 0.16 s: its components are all its own."""
-    manifest_scanner.scan_component_manifests = lambda max_workers=None: []
 
 
 def open_browser() -> None:
@@ -88,14 +80,6 @@ def yield_check() -> Callable[[], None] | None:
     """A function that ends this run if its visitor has left or clicked elsewhere; None outside a run."""
     check: Callable[[], None] | None = get_run_yield_check()
     return check
-
-
-def serve_component(package: str, name: str, folder: Path) -> None:
-    """Let Streamlit serve a component's files from a folder of a plain checkout; it knows installed packages only."""
-    manager = get_bidi_component_manager()  # each AppTest has its own, and so has a server that starts again
-    if manager.get_component_asset_root(f"{package}.{name}") is None:
-        manifest = ComponentManifest(package, "1", [ComponentConfig(name, folder.name)])
-        manager.register_from_manifest(manifest, folder.parent)
 
 
 _NAME = re.compile(r"[\w:.-]{0,64}", re.ASCII)

@@ -47,7 +47,8 @@ def key_of(name: str) -> str:
 def _view(view: BidiComponent) -> dict[str, Any]:
     """The view's name, its file, and its data: as JSON holds it, or bytes."""
     data = view.bytes if view.WhichOneof("data") == "bytes" else json.loads(view.json)
-    return {"name": view.component_name, "file": view.js_source_path, "data": data}
+    file = view.html_content.partition('value="')[2].partition('"')[0]  # viz/components/mount.py
+    return {"name": view.component_name, "file": file, "data": data}
 
 
 def _options(group: ButtonGroup) -> dict[str, Any]:

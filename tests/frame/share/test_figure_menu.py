@@ -29,7 +29,7 @@ def test_the_model_and_the_text_stand_below_a_picture(open_app, lang):
     whose, text = figures["facts"]
     assert whose == sentences(lang)["source.words"] and text.startswith("“a cat x") and len(text) == LONGEST
     assert figures["apart"] == []
-    assert figures["menu"] == f"_stcore/bidi-components/headlight.menu/{bundle.served('figure/menu')}"
+    assert figures["menu"] == f"_stcore/bidi-components/headlight.menu/{bundle.bundle('figure/menu')[0]}"
     assert figures["words"] == {name: sentences(lang)[f"figure_menu.{name}"] for name in WORDS}
 
 

@@ -44,7 +44,8 @@ def container(path, key):
 
 
 def view(path, key, name="grid", **data):
-    fields = {"id": f"$$ID-0a-{key}", "component_name": f"headlight.{name}", "js_source_path": f"{name}-1.js"}
+    html = f'<data value="{name}-1.js"></data>'
+    fields = {"id": f"$$ID-0a-{key}", "component_name": f"headlight.{name}", "html_content": html}
     return element(path, "bidi_component", **fields, **data)
 
 
