@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from streamlit import config
 from streamlit.web.server.app_discovery import discover_asgi_app
+from streamlit.web.server.server_util import get_url
 
 from pages import EVERY, FIRST, FIRST_PICTURES, HEADS
 from tests.coroutines import finish
 from tests.host.test_files import Streamlit, ask
-from viz import ROOT, streamlit_internals
+from viz import ROOT
 from viz.host import desk as the_desk
 from viz.host.desk import Desk
 
@@ -52,18 +53,18 @@ def test_it_opens_the_browser_of_who_wants_one_when_it_can_be_asked(desk, monkey
     shown, told = [], []
     monkeypatch.setattr(the_desk, "LISTENS", 0)
     monkeypatch.setattr(the_desk, "pages_are_no_scripts", lambda: told.append("own pages"))
-    monkeypatch.setattr(streamlit_internals.cli_util, "open_browser", shown.append)
+    monkeypatch.setattr(the_desk.webbrowser, "open", shown.append)
     option = config.get_option
-    monkeypatch.setattr(config, "get_option", lambda key: headless if key == "server.headless" else option(key))
+    monkeypatch.setattr(the_desk.st, "get_option", lambda key: headless if key == "server.headless" else option(key))
 
     async def serve():
         async with desk.lifespan(None):
             assert not shown, "nobody could be answered"
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
 
     finish(serve())
     assert told == ["own pages"]
-    assert len(shown) == opened and all(url.startswith("http://") for url in shown)
+    assert shown == [f"{get_url(config.get_option('browser.serverAddress'))}/"] * opened
 
 
 def test_the_first_page_is_the_one_without_computation():

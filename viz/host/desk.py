@@ -1,10 +1,12 @@
 """A server at a desk: whoever runs it is its visitor, and it is not told who may do what."""
 
 import asyncio
+import webbrowser
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
@@ -12,10 +14,17 @@ from viz.frame.connection import loading
 from viz.host.files import Files
 from viz.host.first.picture import FirstPictures
 from viz.host.page_head import PREVIEW, preview
-from viz.streamlit_internals import open_browser, pages_are_no_scripts
+from viz.streamlit_internals import pages_are_no_scripts
 
 LISTENS = 0.2
 """Seconds after which a server that has begun can be asked."""
+
+
+def first_url() -> str:
+    """Return the address of the first page, as Streamlit prints it."""
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    return f"{scheme}://{st.get_option('browser.serverAddress')}:{st.get_option('browser.serverPort')}/{base}"
 
 
 class Desk:
@@ -36,7 +45,9 @@ class Desk:
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Open the browser beside the server."""
         pages_are_no_scripts()
-        asyncio.get_running_loop().call_later(LISTENS, open_browser)
+        if not st.get_option("server.headless"):  # Streamlit opens none for an ASGI app
+            loop = asyncio.get_running_loop()
+            loop.call_later(LISTENS, lambda: loop.run_in_executor(None, webbrowser.open, first_url()))
         yield
 
     def expect(self, page: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from streamlit import cli_util, config
+from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
@@ -19,7 +19,6 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
-from streamlit.web.server.server_util import get_url
 
 from viz.streamlit_internals.message_size import check_size
 
@@ -32,12 +31,6 @@ def takes_pages_for_scripts() -> bool:
 def pages_are_no_scripts() -> None:
     """Tell Streamlit, for the whole process, that the folder called pages is not of its old kind of app."""
     PagesManager.uses_pages_directory = False
-
-
-def open_browser() -> None:
-    """Show whoever started this server its first page, unless they asked for none."""
-    if not config.get_option("server.headless"):
-        cli_util.open_browser(get_url(config.get_option("browser.serverAddress")))
 
 
 def page_hash() -> str:
