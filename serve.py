@@ -1,5 +1,9 @@
 """Headlight for many visitors, ``streamlit run serve.py``: the pages of ``app.py``, warm and guarded."""
 
+import viz.streamlit_internals.required  # noqa: F401 - before any private name that safety depends on is imported
+
+# isort: split
+
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route

@@ -27,8 +27,7 @@ from viz.lessons import own
 from viz.lessons.judge import LONGEST, read_number
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.own import own_lesson, packed, read_toml, unpacked
-from viz.streamlit_internals import message_type
-from viz.streamlit_internals.message_size import check_size
+from viz.streamlit_internals.hosted import check_size, message_type
 
 STEP = {"page": "heads", "section": "row"}
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "__init__": {"notebook"},  # viz.show, when it is first asked for
     "notebook": {"notebook", "components", "models", "text", "core"},
-    "serve": {"pages", "host"},  # the hosted entry: puts the room of what stands before the pages together
+    "serve": {"pages", "host", "streamlit_internals"},  # the hosted entry: what stands before the pages, and its probe
     "host": {
         "host",
         "frame",
@@ -35,7 +35,7 @@ MAY_IMPORT = {
         *("frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors", "imports", "streamlit_internals"),
     },
-    "components": {"components", "figures", "core", "text", "streamlit_internals"},
+    "components": {"components", "figures", "core", "text"},
     "lessons": {"lessons", "core", "limits"},
     "figures": {"figures", "core"},
     "scheduler": {"scheduler", "limits", "errors", "cancellation"},

@@ -21,7 +21,7 @@ from viz.host.readiness import ENDED, PATHS, Readiness
 from viz.host.sockets import Sockets
 from viz.host.uploads import PATH as UPLOAD
 from viz.host.uploads import session_of
-from viz.streamlit_internals import mark_of_session
+from viz.streamlit_internals.hosted import mark_of_session
 from viz.streamlit_internals.probe import loop_has_ended
 from viz.text import LANGUAGES, translator
 

@@ -7,7 +7,7 @@ from starlette.types import Message, Receive
 
 from viz import limits
 from viz.host.sockets import Socket
-from viz.streamlit_internals import message_type
+from viz.streamlit_internals.hosted import message_type
 
 PAGES_SEND = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "deferred_file", "dataframe_chunk")
 """What a page sends; of the rest, clear_cache would empty everybody's caches, install_skills write files."""

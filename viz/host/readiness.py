@@ -27,11 +27,8 @@ from viz.host.sockets import Sockets
 from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.scheduler.job import where
-from viz.streamlit_internals import (
-    own_sessions,
-    pages_are_no_scripts,
-    say_little,
-)
+from viz.streamlit_internals import pages_are_no_scripts
+from viz.streamlit_internals.hosted import own_sessions, say_little
 from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
 

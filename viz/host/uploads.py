@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 
 from viz import limits
-from viz.streamlit_internals import files_shown, forget_file, uploaded_files
+from viz.streamlit_internals.hosted import files_shown, forget_file, uploaded_files
 
 PATH = "/_stcore/upload_file/"
 AROUND = 10_000

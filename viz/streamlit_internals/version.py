@@ -21,9 +21,14 @@ def version_problem(installed: str) -> str:
     )
 
 
-if problem := version_problem(version("streamlit")):
+def end_start(problem: str) -> None:
+    """End the program with a sentence."""
     if current_thread() is not main_thread():  # older ones begin in a user's thread, which is all that SystemExit ends
         sys.stderr.write(f"{problem}\n")
         sys.stderr.flush()
         os._exit(1)
     raise SystemExit(problem)
+
+
+if problem := version_problem(version("streamlit")):
+    end_start(problem)

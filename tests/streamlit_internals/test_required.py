@@ -1,0 +1,104 @@
+"""A public server does not start without a private name on which its safety depends."""
+
+import ast
+import os
+import subprocess
+import sys
+from importlib import import_module
+from inspect import getmembers
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import streamlit as st
+
+from tests.browser.drive import serve
+from tests.host.test_server import get
+from viz import ROOT
+from viz.streamlit_internals import hosted, required
+from viz.streamlit_internals.required import NAMES, OPTIONS, missing_names, required_problem, sets
+
+ATTRIBUTES = [(place, name) for place, names in NAMES.items() for name in names]
+
+
+def without(owner: Any, name: str) -> Any:
+    """Return a stand-in for a class that neither has this attribute nor sets it."""
+    members = {known: member for known, member in getmembers(owner) if known != name and not sets(member, name)}
+    if "DESCRIPTOR" in members:
+        fields = dict(owner.DESCRIPTOR.fields_by_name)
+        fields.pop(name, None)
+        members["DESCRIPTOR"] = SimpleNamespace(fields_by_name=fields)
+    return SimpleNamespace(**members)
+
+
+def test_installed_names_are_complete():
+    """With the required versions nothing is missing."""
+    assert missing_names() == [] and required_problem() == ""
+
+
+@pytest.mark.parametrize(("place", "name"), ATTRIBUTES)
+def test_attribute_taken_away_is_named(monkeypatch, place, name):
+    """The sentence names what is missing, where it was sought, and what to do."""
+    module, owner = place.split(":")
+    found = import_module(module)
+    monkeypatch.setattr(found, owner, without(getattr(found, owner), name))
+    assert f"{owner}.{name}" in missing_names(), "with what is set beside it"
+    problem = required_problem()
+    assert f"{owner}.{name}" in problem and f" not found in streamlit {st.__version__}, uvicorn " in problem
+    assert "pip install -r requirements.txt" in problem and "\n" not in problem
+
+
+@pytest.mark.parametrize("place", NAMES)
+def test_class_taken_away_is_named(monkeypatch, place):
+    """So is a class with all that it has."""
+    module, owner = place.split(":")
+    monkeypatch.delattr(import_module(module), owner)
+    assert missing_names() == [owner]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_option_taken_away_is_named(monkeypatch, option):
+    """Streamlit raises where somebody asks for a setting that it does not have."""
+    monkeypatch.setattr(required, "OPTIONS", (f"{option}Gone",))
+    assert missing_names() == [f"{option}Gone"]
+
+
+def test_every_private_attribute_is_required():
+    """Where safety reads one that begins with an underscore, the start looks for it."""
+    tree = ast.parse(Path(hosted.__file__).read_text("utf8"))
+    private = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_")}
+    known = {name for _, name in ATTRIBUTES}
+    assert private - known == {"_cache"}, "that only lets memory go earlier"
+
+
+TAKEN_AWAY = """
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol as protocol
+protocol.read_whole = protocol.send_receive_event_to_app
+del protocol.send_receive_event_to_app
+"""
+
+
+@pytest.fixture
+def without_hook(tmp_path: Path) -> str:
+    """A folder before all modules: a hook of the connections has another name then."""
+    (tmp_path / "sitecustomize.py").write_text(TAKEN_AWAY, "utf8")
+    return str(tmp_path)
+
+
+def test_public_server_without_hook_refuses(without_hook):
+    """It ends with the sentence, and no traceback."""
+    command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.headless=true", "--server.port=0"]
+    environment = os.environ | {"PYTHONPATH": without_hook}
+    ended = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert "cannot protect its users without WebSocketsSansIOProtocol.send_receive_event_to_app" in ended.stderr
+    assert "Traceback" not in ended.stdout + ended.stderr
+
+
+def test_desk_without_hook_starts(without_hook, tmp_path):
+    """There is one user, who needs no protection."""
+    with serve(ROOT / "app.py", tmp_path / "log.txt", PYTHONPATH=without_hook) as server:
+        assert get(server, "/_stcore/health")[0] == get(server, "/")[0] == 200
