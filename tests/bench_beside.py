@@ -111,7 +111,7 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         scripts = [before / "app.py", ROOT / "app.py"]
         servers = [
-            stack.enter_context(serve(script, folder / f"{n}.txt", script.parent, PYTHONPATH=str(script.parent)))
+            stack.enter_context(serve(script, folder / f"{n}.txt", PYTHONPATH=str(script.parent)))
             for n, script in enumerate(scripts)
         ]
         playwright = stack.enter_context(sync_playwright())

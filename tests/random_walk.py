@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, ViewportSize, sync_playwright
 
 from pages import PAGES
 from tests.browser.drive import FLAGS, PATIENCE, ROOT, address, find_browser, listen, serve, wait_run
 from viz.frame.sidebar import path_of
 
-SCREEN = {"width": 1280, "height": 900}
+SCREEN: ViewportSize = {"width": 1280, "height": 900}
 TEXTS = (
     "The cat sat on the mat because it was warm.",
     "sun moon",

@@ -68,9 +68,14 @@ class Server:
         return self.log.read_text("utf8", "replace")[since:]
 
 
+def folder_of(script: Path) -> Path:
+    """Return the checkout from which a script is run: this one, or another beside which it is measured."""
+    return ROOT if script.is_relative_to(ROOT) or not (script.parent / ".streamlit").exists() else script.parent
+
+
 @contextmanager
-def serve(script: Path, log: Path, folder: Path = ROOT, **settings: str) -> Iterator[Server]:
-    """Run a Streamlit script in a folder on a free port, until the block ends; settings go into its environment."""
+def serve(script: Path, log: Path, **settings: str) -> Iterator[Server]:
+    """Run a Streamlit script on a free port of this machine, until the block ends; settings go into its environment."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -81,7 +86,9 @@ def serve(script: Path, log: Path, folder: Path = ROOT, **settings: str) -> Iter
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")} | settings
     with (
         log.open("w") as out,
-        subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT) as process,
+        subprocess.Popen(
+            command, cwd=folder_of(script), env=environment, stdout=out, stderr=subprocess.STDOUT
+        ) as process,
     ):
         server = Server(f"http://127.0.0.1:{port}", log, process.pid)
         try:

@@ -36,7 +36,7 @@ def shown(language: str) -> str:
 
 @pytest.fixture
 def copy(tmp_path):
-    for name in ("app.py", ".streamlit", "pages", "viz", "assets", "tests"):
+    for name in ("app.py", ".streamlit", "pages", "viz", "headlight-1.dist-info", "assets", "tests"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -10,7 +10,6 @@ from viz import limits
 from viz.frame.waiting import memory
 from viz.host.metrics import METRICS, Metrics, counter
 from viz.host.sockets import Sockets
-from viz.streamlit_internals.containment import FAULTS
 
 
 @pytest.fixture
@@ -35,7 +34,6 @@ def samples(text: str) -> dict[tuple[str, str], float]:
 
 def test_metrics_read_by_prometheus(metrics, monkeypatch):
     """Every number arrives under its name, its type, its unit and its label."""
-    monkeypatch.setitem(FAULTS, "changes", 7)
     monkeypatch.setattr(memory, "most", lambda: 13e9)
     metrics.refusals.update({"another's session": 3, "message 1009": 5})
     for port in (1, 2):
@@ -45,7 +43,6 @@ def test_metrics_read_by_prometheus(metrics, monkeypatch):
     families = {family.name: family for family in text_string_to_metric_families(answer.body.decode())}
     assert {name: (family.type, family.unit) for name, family in families.items()} == {
         "headlight_refusals": ("counter", ""),
-        "headlight_faults": ("counter", ""),
         "headlight_tabs": ("gauge", ""),
         "headlight_memory_bytes": ("gauge", "bytes"),
         "headlight_memory_ceiling_bytes": ("gauge", "bytes"),
@@ -55,7 +52,6 @@ def test_metrics_read_by_prometheus(metrics, monkeypatch):
     found = samples(answer.body.decode())
     assert found["headlight_refusals_total", "another's session"] == 3
     assert found["headlight_refusals_total", "message 1009"] == 5
-    assert found["headlight_faults_total", "changes"] == 7
     assert found["headlight_tabs", ""] == 2
     assert found["headlight_memory_ceiling_bytes", ""] == 13e9
     assert found["headlight_memory_bytes", ""] >= 50e6

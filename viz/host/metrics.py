@@ -11,12 +11,10 @@ from viz import limits
 from viz.frame import waiting
 from viz.frame.waiting import memory
 from viz.host.sockets import Sockets
-from viz.streamlit_internals.containment import FAULTS
 
 METRICS = "/metrics"
 MEDIA_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 REFUSALS = "Requests, connections and messages refused, by rule."
-FAULTS_ABOUT = "Patches of Streamlit that failed, each in one session, which goes on without any, by patch."
 TABS = "Browser tabs connected."
 BYTES: dict[str, tuple[str, Callable[[], float]]] = {
     "headlight_memory": ("Of this process, resident.", memory.in_use),
@@ -65,7 +63,6 @@ class Metrics:
         """Return all metrics as they are now."""
         families = [
             counter("headlight_refusals", REFUSALS, "rule", self.refusals),
-            counter("headlight_faults", FAULTS_ABOUT, "patch", FAULTS),
             gauge("headlight_tabs", TABS, len(self.sockets)),
             *(gauge(name, about, read(), "bytes") for name, (about, read) in BYTES.items()),
         ]
