@@ -5,7 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages import EVERY, FIRST, FIRST_PICTURES, HEADS, NAVIGATION, PAGES
+from pages import EVERY, FIRST, HEADS, NAVIGATION, PAGES
+from pages.start.static_picture import PICTURES
 from viz.errors import ModelError
 from viz.frame import lesson, present, sidebar, state, view, waiting
 from viz.frame.connection import arrival, loading, old_links
@@ -17,6 +18,7 @@ from viz.frame.terms import links, marks
 from viz.frame.view import paper
 from viz.frame.view.assets import picture, style
 from viz.host.desk import Desk
+from viz.host.first_paint import StaticPaint
 from viz.text import Translate, translator
 
 
@@ -122,5 +124,6 @@ def what_is_around(t: Translate, name: str, looked_at: view.View) -> None:
 if __name__ == "__main__":  # a visitor's run
     frame()
 else:  # Streamlit has read this file, and serves with what it finds in it
-    desk = Desk(EVERY, FIRST_PICTURES, before=HEADS)
+    paint = StaticPaint(navigation=NAVIGATION, pictures=PICTURES)
+    desk = Desk(EVERY, paint, before=HEADS)
     app = st.App("app.py", lifespan=desk.lifespan, routes=desk.routes, middleware=desk.middleware)

@@ -8,11 +8,12 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from pages import EVERY, FIRST, FIRST_PICTURES, HEADS
+from pages import EVERY, FIRST, HEADS, NAVIGATION
+from pages.start.static_picture import PICTURES
 from viz.host import errors
 from viz.host.connections import limit_connections
 from viz.host.files import Files
-from viz.host.first.picture import FirstPictures
+from viz.host.first_paint import StaticPaint
 from viz.host.guard import Guard
 from viz.host.page_head import PREVIEW, preview
 from viz.host.readiness import Readiness, import_ahead
@@ -25,17 +26,6 @@ def import_pages() -> None:
         import_ahead(f"pages.{name}.page")
 
 
-def draw_first_page() -> None:
-    """Make the first picture of the page that needs no model, in every language."""
-    pictures.make_all(FIRST)
-
-
-def be_ready() -> None:
-    """Import the pages, and make the first picture of the one that needs the default model."""
-    import_pages()
-    pictures.make(HEADS, "en")
-
-
 def expect(page: str) -> None:
     """Somebody opens a page: what it computes with is imported while its code comes to the browser."""
     if page != FIRST:
@@ -44,8 +34,9 @@ def expect(page: str) -> None:
 
 import_ahead(f"pages.{FIRST}.page")  # it is there before anything that other pages need is imported
 limit_connections()
-sockets, pictures = Sockets(), FirstPictures(FIRST_PICTURES)
-readiness = Readiness(sockets, then=be_ready, at_once=draw_first_page)
+sockets = Sockets()
+readiness = Readiness(sockets, then=import_pages)
+paint = StaticPaint(navigation=NAVIGATION, pictures=PICTURES)
 app = st.App(
     "app.py",
     lifespan=readiness.lifespan,
@@ -53,6 +44,6 @@ app = st.App(
     on_script_error=errors.say,
     middleware=[
         Middleware(Guard, sockets=sockets, readiness=readiness, pages=EVERY),
-        Middleware(Files, pages=EVERY, before=HEADS, pictures=pictures, on_page=expect),
+        Middleware(Files, pages=EVERY, before=HEADS, paint=paint, on_page=expect),
     ],
 )

@@ -8,9 +8,6 @@ FIRST = "start"
 HEADS = "heads"
 """The page that opened at ``/`` once: old links to there that ask for something open it."""
 
-FIRST_PICTURES = {FIRST: ("start/arcs", "start/diagram"), HEADS: ("head_grid/head_grid",)}
-"""What the first picture of a page is made of."""
-
 _PLACED = {
     "basics": ("step_by_step", "heads", "many_heads", "masks", "positions"),
     "whole": ("block", "stacking", "two_sequences", "next_word", "long_text"),

@@ -174,7 +174,6 @@ def wait_run(page: Page) -> None:
         "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
     ).wait_for(state="attached", timeout=PATIENCE)
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=PATIENCE)
-    expect(page.locator("#first")).to_have_count(0, timeout=PATIENCE)  # what a hosted page shows before it comes
     frame(page)
     again = page.locator(".st-key-reopen")  # an old link: the page is about to be another one
     if again.count():

@@ -12,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from pages import EVERY, FIRST_PICTURES
+from pages import EVERY, NAVIGATION
+from pages.start.static_picture import PICTURES
 from viz.cancellation import check
 from viz.frame import compute, page, scene
 from viz.host import errors
 from viz.host import readiness as told
 from viz.host.files import Files
-from viz.host.first.picture import FirstPictures
+from viz.host.first_paint import StaticPaint
 from viz.host.guard import Guard
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
@@ -65,6 +66,7 @@ page.cuts = _cuts  # type: ignore[assignment,attr-defined]
 compute.turns.places, compute.turns.quick = 1, 0  # so that the second who comes waits
 told.warm = _load_only
 sockets = Sockets()
+paint = StaticPaint(navigation=NAVIGATION, pictures=PICTURES)
 readiness = Readiness(sockets)
 app = st.App(
     f"{ROOT}app.py",
@@ -73,6 +75,6 @@ app = st.App(
     on_script_error=errors.say,
     middleware=[
         Middleware(Guard, sockets=sockets, readiness=readiness),
-        Middleware(Files, pages=EVERY, pictures=FirstPictures(FIRST_PICTURES)),
+        Middleware(Files, pages=EVERY, paint=paint),
     ],
 )

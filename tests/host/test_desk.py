@@ -8,17 +8,18 @@ from streamlit import config
 from streamlit.web.server.app_discovery import discover_asgi_app
 from streamlit.web.server.server_util import get_url
 
-from pages import EVERY, FIRST, FIRST_PICTURES, HEADS
+from pages import EVERY, FIRST, HEADS, NAVIGATION
 from tests.coroutines import finish
 from tests.host.test_files import Streamlit, ask
 from viz import ROOT
 from viz.host import desk as the_desk
 from viz.host.desk import Desk
+from viz.host.first_paint import StaticPaint
 
 
 @pytest.fixture
 def desk():
-    return Desk(EVERY, FIRST_PICTURES, before=HEADS)
+    return Desk(EVERY, StaticPaint(navigation=NAVIGATION, pictures={}), before=HEADS)
 
 
 def test_app_py_is_served_by_it():

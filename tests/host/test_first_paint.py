@@ -1,6 +1,24 @@
-"""The style that a page has before anything comes."""
+"""What Streamlit's page holds before Streamlit draws: the app's style, and the static first paint."""
 
-from viz.host.first_paint import FRAME, style
+import re
+
+import pytest
+
+from pages import EVERY, NAVIGATION
+from viz.frame.sidebar import path_of
+from viz.host import first_paint
+from viz.host.first_paint import FRAME, ROOT_ELEMENT, StaticPaint, paint_style, style
+from viz.streamlit_internals.static import index_page
+from viz.text import LANGUAGES, translator
+
+PAINT = StaticPaint(navigation=NAVIGATION, pictures={"heads": lambda lang: f"<i>{lang}</i>"})
+HOSTILE = "<img src=x onerror=alert(1)>&\"'"
+ESCAPED = "&lt;img src=x onerror=alert(1)&gt;&amp;&quot;&#x27;"
+
+
+def paint(name="heads", lang="en", is_default=True):
+    """The page with its first paint."""
+    return PAINT.add_to(index_page(), name=name, lang=lang, is_default=is_default)
 
 
 def test_the_style_is_the_apps_and_what_keeps_the_sidebars_place_is_in_an_element_that_can_go():
@@ -15,3 +33,52 @@ def test_the_style_is_the_apps_and_what_keeps_the_sidebars_place_is_in_an_elemen
 def test_an_embedded_page_keeps_no_place_for_a_sidebar():
     assert FRAME in style(embedded=False)
     assert FRAME not in style(embedded=True)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", EVERY)
+def test_paint_of_every_page_has_title_and_lead(name, lang):
+    """The title is the page's own; the navigation marks the page that is open."""
+    page, t = paint(name, lang), translator(lang)
+    title = t("start.headline") if name == "start" else t(f"{name}.title")
+    assert f"<h1>{title}</h1>" in page
+    lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
+    assert re.sub(r"</?em>", "*", lead).replace("&#x27;", "'") == t(f"{name}.lead")
+    assert re.findall(r'aria-current="page">([^<]*)<', page) == [t(f"{name}.title")]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_paint_links_all_pages_and_languages(lang):
+    """A link keeps the language, and the first page has its short address."""
+    links = re.findall(r'<a href="\./([^?"]*)\?lang=(\w+)"', paint("masks", lang))
+    paths = ["" if name == "start" else path_of(name) for names in NAVIGATION.values() for name in names]
+    assert links == [*((path, lang) for path in paths), *(("masks", code) for code in LANGUAGES)]
+    assert sorted(paths) == sorted({"" if name == "start" else path_of(name) for name in EVERY})
+
+
+def test_paint_stands_whole_in_streamlits_element():
+    """React clears this element before it draws: nothing is left, and no script is added."""
+    page = paint()
+    before, after = index_page().split(ROOT_ELEMENT)
+    assert page.startswith(f'{before}<div id="root"><style>') and page.endswith(f"</nav></div></div>{after}")
+    assert page.count("<script") == index_page().count("<script")
+    assert "<i>en</i>" in page and "<i>" not in paint(is_default=False)
+
+
+def test_paint_without_the_element_leaves_the_page():
+    """Another version of Streamlit may write it otherwise."""
+    assert PAINT.add_to("<body></body>", name="heads", lang="en", is_default=True) == "<body></body>"
+
+
+def test_paint_escapes_texts(monkeypatch):
+    monkeypatch.setattr(first_paint, "translator", lambda lang: lambda key, **values: HOSTILE)
+    page = paint()
+    assert HOSTILE not in page
+    assert f"<h1>{ESCAPED}</h1>" in page and f'<p class="lead">{ESCAPED}</p>' in page
+    assert page.count(f">{ESCAPED}</a>") == len(EVERY)
+
+
+def test_paint_style_without_the_font_file_names_an_installed_font(monkeypatch):
+    assert "src: url(./static/media/SourceSansVF-Upright" in paint_style()
+    monkeypatch.setattr(first_paint, "index_page", lambda: "<html></html>")
+    assert "src: local('Source Sans');" in paint_style.__wrapped__()

@@ -2,7 +2,7 @@
 
 import asyncio
 import webbrowser
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from viz.frame.connection import loading
 from viz.host.files import Files
-from viz.host.first.picture import FirstPictures
+from viz.host.first_paint import StaticPaint
 from viz.host.page_head import PREVIEW, preview
 from viz.streamlit_internals import pages_are_no_scripts
 
@@ -32,13 +32,13 @@ class Desk:
 
     Args:
         pages: the names of the pages, the one that opens at "/" first.
-        pictures: what the first picture of a page is made of, by its name.
+        paint: the static first paint of every page.
         before: the page that old links to "/" mean.
     """
 
-    def __init__(self, pages: tuple[str, ...], pictures: Mapping[str, tuple[str, ...]], before: str) -> None:
+    def __init__(self, pages: tuple[str, ...], paint: StaticPaint, before: str) -> None:
         self.first = pages[0]
-        files = Middleware(Files, pages=pages, before=before, pictures=FirstPictures(pictures), on_page=self.expect)
+        files = Middleware(Files, pages=pages, before=before, paint=paint, on_page=self.expect)
         self.middleware, self.routes = [files], [Route(f"/{PREVIEW}", preview)]
 
     @asynccontextmanager

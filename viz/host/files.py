@@ -1,11 +1,11 @@
-"""Files as a browser should get them: compressed once, asked for early, and kept for as long as they cannot change."""
+"""Files as a browser should get them: compressed once, and kept for as long as they cannot change."""
 
 import asyncio
 import gzip
 import hashlib
 import mimetypes
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,13 +15,10 @@ from viz.components import bundle
 from viz.components.mount import LOADER, component_name
 from viz.frame.connection.old_links import is_old
 from viz.frame.sidebar import path_of
-from viz.host.first.markup import THEME
-from viz.host.first.markup import style as style_of_first
-from viz.host.first.picture import FirstPicture, FirstPictures
-from viz.host.first_paint import CONNECT, style
+from viz.host.first_paint import StaticPaint, style
 from viz.host.page_head import language_of, site_of, with_head
 from viz.host.policy import is_embedded
-from viz.streamlit_internals.static import STATIC, element_modules, index_page, static_files
+from viz.streamlit_internals.static import STATIC, index_page, static_files
 from viz.text import LANGUAGES
 
 YEAR = "max-age=31536000, immutable"
@@ -33,35 +30,21 @@ ASK_AGAIN = "no-cache"
 LONGEST_SENT_ON = 2_000
 """Bytes of a link in a header of an answer: proxies refuse one with 4 KB of them."""
 
-EVERY_PAGE = ("frame/document",)
-"""The views that every page opens with."""
-
-ROOT_ELEMENT = '<div id="root"></div>'
-"""What Streamlit draws in."""
+OWN_LAYOUT = frozenset(("embed", "present", "notes", "print"))
+"""Parameters of views that stand without the title and the navigation."""
 
 COMPRESSES = re.compile(r"text/|application/(?:javascript|json|wasm)|image/svg")
 FILES, VIEWS, MEDIA = "/static/", "/_stcore/bidi-components/", "/media/"
 Answer = tuple[list[tuple[bytes, bytes]], bytes]
 
 
-def page_with_modules(views: Iterable[str] = (), *, embedded: bool = False) -> bytes:
-    """Streamlit's page, naming what it will need: a browser asks for all of it at once, not for one after the other.
-
-    The app's style is in it too, so that nothing moves when the app comes, and where to connect to.
-
-    Left to itself it asks for the code of text boxes when the first text box has arrived, and for that of a view when
-    the code of views has.
+def styled_page(*, embedded: bool = False) -> str:
+    """Return Streamlit's page with the app's style in it, so that nothing moves when the app comes.
 
     Args:
-        views: those that this page opens with, as in "masks/growing"; those of every page need not be named.
         embedded: whether it stands in somebody else's page, and has no sidebar.
     """
-    of_views = (address for view in (*EVERY_PAGE, *views) for address in addresses_of_view(view))
-    paths = [*element_modules(), *(f".{VIEWS}{address}" for address in of_views)]
-    links = "".join(f'    <link rel="modulepreload" crossorigin href="{path}">\n' for path in paths)
-    before, end, after = index_page().partition("  </head>")
-    after = after.replace("<body>", f"<body>{style(embedded=embedded)}", 1)
-    return f"{before}{links}<script>{CONNECT}</script>{end}{after}".encode()
+    return index_page().replace("<body>", f"<body>{style(embedded=embedded)}", 1)
 
 
 def addresses_of_view(view: str) -> tuple[str, str]:
@@ -76,7 +59,7 @@ class Files:
         app: what is asked for the rest.
         pages: the names of the pages, the one that opens at "/" first; without them a page says nothing of itself.
         before: the page that old links to "/" mean.
-        pictures: the first pictures of pages, for whoever asks for nothing but a page.
+        paint: the static first paint of every page.
         on_page: told the name of a page when somebody opens it.
     """
 
@@ -85,21 +68,13 @@ class Files:
         app: ASGIApp,
         pages: tuple[str, ...] = (),
         before: str = "",
-        pictures: FirstPictures | None = None,
+        paint: StaticPaint | None = None,
         on_page: Callable[[str], object] = lambda name: None,
     ) -> None:
-        self.app, self.before, self.pictures, self.on_page = app, before, pictures or FirstPictures({}), on_page
+        self.app, self.before, self.paint, self.on_page = app, before, paint, on_page
         self.names = {path_of(name): name for name in pages} | ({"": pages[0]} if pages else {})
-        both = (False, True)
-        self.usual_pages = {embedded: page_with_modules(embedded=embedded) for embedded in both}
-        self.pages = {
-            (path, embedded): page_with_modules(self.pictures.views[name], embedded=embedded)
-            for path, name in self.names.items()
-            if name in self.pictures.views
-            for embedded in both
-        }
+        self.pages = {embedded: styled_page(embedded=embedded) for embedded in (False, True)}
         self.views = {component_name(view): view for view in bundle.views()}
-        self.drawing: dict[str, bytes] = {}
         self.static = static_files()
         self.answers: dict[tuple[str, bool], Answer] = {}
 
@@ -133,21 +108,12 @@ class Files:
         return made(headers, self.script(name) or (STATIC / name).read_bytes(), gzipped, f"public, {YEAR}")
 
     def script(self, address: str) -> bytes:
-        """The code or the loader of a view, or a first picture, by its address below all views; empty if it is none."""
+        """Return the code or the loader of a view, by its address below that of all views; b"" if it is none."""
         view = self.views.get(address.partition("/")[0])
-        if view and address in (addresses := addresses_of_view(view)):
-            return LOADER.read_bytes() if address == addresses[0] else bundle.bundle(view)[1]
-        return self.drawing.get(address, b"")
-
-    def with_picture(self, page: str, picture: FirstPicture) -> str:
-        """A page with its first picture; the browser asks for that before all else."""
-        self.drawing.setdefault(picture.address, picture.script)
-        script = f".{VIEWS}{picture.address}"
-        links = [f'<link rel="modulepreload" crossorigin href="{path}">' for path in (script, *picture.needs)]
-        page = page.replace("<head>", f"<head>{''.join(links)}", 1)
-        page = page.replace("  </head>", f"{style_of_first()}<script>{THEME}</script>  </head>", 1)
-        drawn = f'{picture.markup}<script type="module" async crossorigin src="{script}"></script>'
-        return page.replace(ROOT_ELEMENT, ROOT_ELEMENT + drawn, 1)
+        loader, code = addresses_of_view(view) if view else ("", "")
+        if not view or address not in (loader, code):
+            return b""
+        return LOADER.read_bytes() if address == loader else bundle.bundle(view)[1]
 
 
 def made(headers: list[tuple[bytes, bytes]], body: bytes, gzipped: bool, kept: str) -> Answer:
@@ -207,23 +173,22 @@ class Outbox:
 
     def _page(self) -> bytes:
         base, _, path = self.scope["path"].rstrip("/").rpartition("/") if self.path != "/" else ("", "", "")
-        page = self.files.pages.get((path, self.embedded), self.files.usual_pages[self.embedded])
-        name = self.files.names.get(path)
+        page, name = self.files.pages[self.embedded], self.files.names.get(path)
         if name is None:
-            return page
+            return page.encode()
         self.files.on_page(name)
         lang = language_of(self.scope, self.asked)
         whole = with_head(
-            page.decode(),
+            page,
             name=name,
             path="" if name == self.files.names[""] else path,
             lang=lang,
             site=site_of(self.scope, self.asked) + base,
         )
-        if self.embedded or not _asks_for_nothing(self.scope):
-            return whole.encode()
-        picture = self.files.pictures.of(name, lang)
-        return (self.files.with_picture(whole, picture) if picture else whole).encode()
+        asked = _parameters(self.scope)
+        if self.files.paint and not OWN_LAYOUT & set(asked):
+            whole = self.files.paint.add_to(whole, name=name, lang=lang, is_default=_is_default(asked))
+        return whole.encode()
 
 
 def _is_old(scope: Scope) -> bool:
@@ -233,9 +198,12 @@ def _is_old(scope: Scope) -> bool:
     return len(query) <= LONGEST_SENT_ON and is_old(asked, embedded=asked.get("embed", [""])[-1] == "true")
 
 
-def _asks_for_nothing(scope: Scope) -> bool:
-    """Whether a link names a page, and at most one of the app's languages: then everybody is shown the same."""
-    asked = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+def _parameters(scope: Scope) -> dict[str, list[str]]:
+    return parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+
+
+def _is_default(asked: Mapping[str, list[str]]) -> bool:
+    """Return whether a link asks for nothing but one of the app's languages: then all users see the same page."""
     return set(asked) <= {"lang"} and asked.get("lang", [""])[-1] in ("", *LANGUAGES)
 
 

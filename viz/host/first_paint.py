@@ -1,14 +1,20 @@
-"""What the page that a browser is sent first has beside Streamlit's own: the app's style, and where the server is.
+"""What Streamlit's page holds before Streamlit draws: the app's style, and a static first paint without a script.
 
 Streamlit brings the style with the first run, and its sidebar after an empty page: both would push what is there aside.
+The first paint is a page's title, lead, links to all pages and default picture as plain HTML. It stands in the element
+that Streamlit draws in, its own style included: the first thing that Streamlit draws replaces all of it.
 """
 
-import json
 import re
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
 
 from viz import ASSETS
-from viz.streamlit_internals.static import SENDS
+from viz.frame.sidebar import path_of
+from viz.streamlit_internals.static import index_page
+from viz.text import LANGUAGES, Translate, has_text, translator
 
 FRAME = """
 @media (min-width: 768px) { :where(.stApp:not(:has(.stSidebar))) .stAppViewContainer { padding-left: 300px; } }
@@ -19,23 +25,73 @@ none gives the place back (present.css, notes.css, paper.css). It is in an eleme
 the sidebar is there (frame/document.js): with a rule of this kind, whatever has a test id is styled anew at each click.
 """
 
-_HERE = Path(__file__).parent
-AT_ONCE = f"({(_HERE / 'at_once.js').read_text('utf8')})({json.dumps(SENDS)});"
-"""Has the browser send what a visitor changes before it draws."""
-COME = f"({(_HERE / 'come.js').read_text('utf8')})();"
-"""Has a view whose code is there drawn as soon as its place is."""
-
-CONNECT = f"""window.__streamlit = {{
-  BACKEND_BASE_URL: new URL(".", location.href).href,
-  HOST_CONFIG: {{ allowedOrigins: [location.origin], useExternalAuthToken: false }},
-}};
-{AT_ONCE}
-{COME}"""
-"""Told where the server is, and that no other site's page may direct it, Streamlit's page connects at once. Left to
-itself it asks for both before, and on every page but the first it asks in a wrong place before that."""
+ROOT_ELEMENT = '<div id="root"></div>'
+"""The element of Streamlit's page that its code draws in."""
+_FONT = re.compile(r'href="(\./static/media/SourceSansVF-Upright[^"]*)"')
+_EMPHASIS = re.compile(r"\*([^*]+)\*")
 
 
 def style(*, embedded: bool) -> str:
     """The elements. They stand in the body: behind Streamlit's rules, which are in the head, before those of a page."""
     rules = re.sub(r"/\*.*?\*/", "", (ASSETS / "style.css").read_text("utf8"), flags=re.DOTALL)
     return f"<style>{rules}</style>" + ("" if embedded else f'<style id="frame">{FRAME}</style>')
+
+
+@cache
+def paint_style() -> str:
+    """The style of the first paint, with the font that Streamlit's page loads ahead, if it names one."""
+    font = _FONT.search(index_page())
+    source = f"url({font[1]}) format('woff2')" if font else "local('Source Sans')"
+    face = f"@font-face {{ font-family: 'Paint Sans'; font-weight: 200 900; src: {source}; }}\n"
+    return f"<style>{face}{(ASSETS / 'first_paint.css').read_text('utf8')}</style>"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticPaint:
+    """The first paint of every page.
+
+    Args:
+        navigation: the names of the pages by their group; the first of all opens at ``/``.
+        pictures: functions from a language to the HTML of a page's default picture, by the page's name.
+    """
+
+    navigation: Mapping[str, Sequence[str]]
+    pictures: Mapping[str, Callable[[str], str]]
+
+    def add_to(self, page: str, *, name: str, lang: str, is_default: bool) -> str:
+        """Return Streamlit's page with the first paint in it.
+
+        Args:
+            page: Streamlit's HTML.
+            name: of the page that opens.
+            lang: of its words.
+            is_default: the link asks for nothing else, so that the default picture is the one the page will show.
+        """
+        t = translator(lang)
+        title = t(f"{name}.headline") if has_text(f"{name}.headline") else t(f"{name}.title")
+        lead = _EMPHASIS.sub(r"<em>\1</em>", escape(t(f"{name}.lead")))
+        picture = self.pictures[name](lang) if is_default and name in self.pictures else ""
+        main = f'<main class="{name}"><h1>{escape(title)}</h1><p class="lead">{lead}</p>{picture}</main>'
+        paint = f'{paint_style()}<div id="first-paint">{main}{self._links(t, name, lang)}</div>'
+        return page.replace(ROOT_ELEMENT, ROOT_ELEMENT.replace("></", f">{paint}</"), 1)
+
+    def _links(self, t: Translate, current: str, lang: str) -> str:
+        """The navigation: links to all pages in their groups, and to this page in each language."""
+        first = next(iter(self.navigation.values()))[0]
+
+        def link(name: str, label: str, code: str, attributes: str) -> str:
+            path = "" if name == first else path_of(name)
+            return f'<a href="./{path}?lang={code}"{attributes}>{escape(label)}</a>'
+
+        groups = "".join(
+            f"<h2>{escape(t(f'page.group_{group}'))}</h2>"
+            + "".join(
+                link(name, t(f"{name}.title"), lang, ' aria-current="page"' * (name == current)) for name in names
+            )
+            for group, names in self.navigation.items()
+        )
+        languages = "".join(
+            link(current, label, code, f' lang="{code}"' + ' aria-current="true"' * (code == lang))
+            for code, label in LANGUAGES.items()
+        )
+        return f'<nav class="pages">{groups}<p>{languages}</p></nav>'

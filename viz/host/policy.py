@@ -10,15 +10,13 @@ import streamlit as st
 from starlette.types import Scope
 
 from viz import limits
-from viz.host.first.markup import THEME
-from viz.host.first_paint import CONNECT
 
 
 def inline_scripts() -> list[str]:
-    """The scripts written into the page, allowed by their content: ours, and Streamlit's own of this version."""
+    """The scripts in Streamlit's page, allowed by their content; none is added to them."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
     found = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
-    digests = [hashlib.sha256(script.encode()).digest() for script in (CONNECT, THEME, *found)]
+    digests = [hashlib.sha256(script.encode()).digest() for script in found]
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 

@@ -76,13 +76,10 @@ class Readiness:
     Args:
         sockets: who is connected.
         then: what else is done before others are sent here.
-        at_once: what is done before anything is imported that computes.
     """
 
-    def __init__(
-        self, sockets: Sockets, then: Callable[[], object] = lambda: None, at_once: Callable[[], object] = lambda: None
-    ) -> None:
-        self.sockets, self.uploads, self.then, self.at_once = sockets, Uploads(), then, at_once
+    def __init__(self, sockets: Sockets, then: Callable[[], object] = lambda: None) -> None:
+        self.sockets, self.uploads, self.then = sockets, Uploads(), then
         self.refusals: Counter[str] = Counter()
         self.settled = asyncio.Event()
         self.pulse = Pulse()
@@ -154,7 +151,6 @@ class Readiness:
             await asyncio.sleep(PAGE_AGAIN)
 
     def _warm_in_time(self, admit: Callable[[], object]) -> int:
-        self.at_once()
         if not loading.is_asked(FIRST_VISITOR) and len(self.sockets):
             loading.is_asked(FIRST_PICTURE)
         return warm(admit)

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable
 from contextvars import copy_context
-from functools import partial
 from uuid import uuid4
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -15,7 +14,6 @@ from streamlit.runtime.scriptrunner import ScriptRunContext, add_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.exceptions import ScriptControlException
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from streamlit.runtime.state import SafeSessionState, SessionState
-from streamlit.util import calc_hash
 
 from viz import ROOT
 
@@ -69,12 +67,3 @@ def unseen_run(
         if Runtime.exists():  # downloads and pictures are kept for a session until it lets go of them
             Runtime.instance().media_file_mgr.clear_session_refs(name)
             Runtime.instance().media_file_mgr.remove_orphaned_files()
-
-
-def unseen_script(path: str, query: str) -> list[ForwardMsg]:
-    """What a browser would be sent by the app's whole script, if it came to this page by this link."""
-    script, told = ROOT / "app.py", list[ForwardMsg]()
-    code = compile(script.read_text("utf8"), str(script), "exec")
-    draw = partial(exec, code, {"__name__": "__main__"})
-    unseen_run(query, lambda: None, draw, calc_hash(path), told.append)
-    return told

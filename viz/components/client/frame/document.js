@@ -35,7 +35,6 @@ class PageItself {
 
   receive({ lang, theme, figures, sidebar }) {
     this.figures.said = figures;
-    document.querySelector("#first:not([data-on])")?.remove(); // what stood here before: its own code has not come
     say(document.documentElement, "lang", lang);
     if (theme) begin(theme);
     this.hasSidebar = sidebar;

@@ -102,11 +102,6 @@ class Grid {
     this.refresh();
   }
 
-  /** Go on with what was chosen in this picture before the page was there (frame/first.js). */
-  goOn(before) {
-    if (before.sent) this.change(before.choice);
-  }
-
   tell(delay = 0) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.setStateValue("choice", { ...this.choice, n: this.sent }), delay);

@@ -40,21 +40,6 @@ class Arcs {
     }
   }
 
-  /** Go on where this picture was left before the page was there (frame/first.js): with what was typed, and sent. */
-  goOn(before) {
-    const { input } = before, typed = [input.selectionStart, input.selectionEnd];
-    const isTyping = input.getRootNode().activeElement === input;
-    this.#open(before.at);
-    this.#choose(before.chosen);
-    this.#show(before.query);
-    this.input.value = input.value;
-    if (isTyping) {
-      this.input.focus();
-      this.input.setSelectionRange(...typed);
-    }
-    if (before.told.typed) this.setStateValue("typed", before.told.typed);
-  }
-
   #begin(data) {
     this.data = data;
     this.shown = JSON.stringify(data.sentences) + data.lang;

@@ -1,0 +1,46 @@
+"""A click restyles little of the page, and the page does not repeat the language that it states already."""
+
+import json
+
+import pytest
+
+from tests.browser.drive import wait_run
+from viz.text import translator
+
+
+@pytest.mark.parametrize("link", [{}, {"present": 1}])
+def test_the_sidebars_place_is_kept_until_it_is_there_and_no_longer(visit, link):
+    page = visit("masks", **link)
+    assert page.locator("#frame").count() == 0
+
+
+def test_a_click_has_little_styled_anew(visit):
+    """Counted by the browser itself: a rule that speaks of the whole page had 200 parts of it styled at each click."""
+    page = visit("stacking", section="gradient")
+    footer, browser = page.locator('[class*="st-key-_footer_"] [role=radio]').first, page.context.browser
+    page.wait_for_timeout(500)  # nothing of the visit is left to be done
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    footer.click()
+    page.wait_for_timeout(300)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    wait_run(page)
+    began = next(event["ts"] for event in events if event.get("args", {}).get("data", {}).get("type") == "pointerdown")
+    styled = sorted(
+        (event["ts"], event["args"]["elementCount"]) for event in events if event["name"] == "UpdateLayoutTree"
+    )
+    after = [count for ts, count in styled if ts > began]
+    assert after, "the test sees what is styled"
+    assert max(after[:3]) < 60, after
+
+
+def test_a_page_that_is_chosen_says_its_language_only_if_it_is_another(visit):
+    """What depends on a language is all of a page: it is styled anew when that is said, in the same words too."""
+    page, t = visit("masks"), translator("en")
+    page.evaluate("""() => { window.said = 0; new MutationObserver((changes) => { said += changes.length; })
+        .observe(document.documentElement, { attributes: true, attributeFilter: ["lang"] }); }""")
+    page.get_by_test_id("stSidebarNav").get_by_text(t("cost.title"), exact=True).click()
+    wait_run(page)
+    assert page.evaluate("said") == 0
+    page.locator(".st-key-lang").get_by_text("中文").click()
+    page.wait_for_function("document.documentElement.lang === 'zh'")
+    assert page.evaluate("said") == 1
