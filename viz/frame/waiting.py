@@ -55,14 +55,6 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def beside() -> Iterator[None]:
-    """Draw a page that nobody sees: it stands in no line of pages, and what waits for memory lets it wait."""
-    with memory.visit(math.inf):
-        st.session_state[_PLACE] = st.empty()
-        yield
-
-
-@contextmanager
 def aside() -> Iterator[None]:
     """Let other pages be written meanwhile: this one waits, or is computed.
 
