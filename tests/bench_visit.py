@@ -80,8 +80,9 @@ def _wait_until_drawn(page: Page, script: str) -> None:
 
 
 def _first_paint(page: Page) -> float:
-    """Seconds from the answer's request to the first text or picture on the screen."""
-    return page.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000
+    """Seconds from the request to the first text or picture on the screen."""
+    entry = "() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime"  # comes after the frame
+    return page.wait_for_function(entry, polling="raf", timeout=PATIENCE).json_value() / 1000
 
 
 def _wait_until_ready(url: str) -> None:
