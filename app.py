@@ -10,9 +10,10 @@ from pages.start.static_picture import PICTURES
 from viz.errors import ModelError
 from viz.frame import lesson, present, sidebar, state, view, waiting
 from viz.frame.connection import arrival, loading, old_links
+from viz.frame.connection.fragments import fragment
+from viz.frame.connection.parameters import PAGE
 from viz.frame.connection.reconnect import come_back
 from viz.frame.connection.runs import begin_run
-from viz.frame.fragments import fragment
 from viz.frame.share import figure_menu, panel
 from viz.frame.terms import links, marks
 from viz.frame.view import paper
@@ -85,7 +86,7 @@ def frame() -> None:
     try:
         with waiting.writing():
             name = opened_page(t, looked_at)
-            fragment("page", partial(page, name), say_error)
+            fragment(PAGE, partial(page, name), say_error)
             what_is_around(t, name, looked_at)
     except ModelError as error:
         say_error(error)

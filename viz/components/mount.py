@@ -67,7 +67,7 @@ def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) ->
         data: bytes, or what JSON can hold.
         callbacks: ``on_<name>_change``, called when the view reports that.
     """
-    called = {name: partial(_both, each, _after_callback.get()) for name, each in callbacks.items()}
+    called = {name: partial(_both, callback, _after_callback.get()) for name, callback in callbacks.items()}
     # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
     return _component(view)(key=key, data=data if isinstance(data, bytes) else [data], **called)
 

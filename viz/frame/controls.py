@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import streamlit as st
 
 from viz.frame import state
+from viz.frame.connection.parameters import of_session, redraw_page
 
 KEEP: Final = "session"  # persist_state: a control keeps its value when the visitor changes pages
 
@@ -42,11 +43,9 @@ def _say_anew(name: str, span: tuple[float, ...]) -> None:
 
 def _redrawing(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Have a control of a section whose parameter belongs to the page draw the page again at once."""
-    return {"on_change": _redraw_page, **options} if state.belongs_to_page(name) else options
-
-
-def _redraw_page() -> None:
-    st.rerun("page")
+    known = of_session()
+    belongs_to_page = known.owners[name] == known.part[:1] != known.part
+    return {"on_change": redraw_page, **options} if belongs_to_page else options
 
 
 def slider(label: str, name: str, default: int, low: int, high: int, **options: Any) -> int:

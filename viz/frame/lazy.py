@@ -63,13 +63,13 @@ def without_results(value: T) -> T:
         return cast(T, set(value))
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    inner = {part.name: getattr(value, part.name) for part in fields(value) if part.init}
-    copies = {name: without_results(each) for name, each in inner.items()}
-    if any(copies[name] is not each for name, each in inner.items()) or _is_lazy(type(value)):
+    parts = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    copies = {name: without_results(part) for name, part in parts.items()}
+    if any(copies[name] is not part for name, part in parts.items()) or _is_lazy(type(value)):
         return cast(T, replace(value, **copies))
     return value
 
 
 @cache
 def _is_lazy(kind: type) -> bool:
-    return any(isinstance(each, Lazy) for each in vars(kind).values())
+    return any(isinstance(attribute, Lazy) for attribute in vars(kind).values())

@@ -20,8 +20,8 @@ from viz.errors import ModelError
 from viz.frame import lesson, state, view
 from viz.frame.checks import Check
 from viz.frame.choice import Asked, Controls, choose
+from viz.frame.connection.fragments import fragment
 from viz.frame.format import number
-from viz.frame.fragments import fragment
 from viz.frame.lazy import without_results
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.share import figure_menu
@@ -192,10 +192,12 @@ class Page:
                     continue
                 if not lesson.is_asking():
                     say(view.lead_of(scene.t, self.name, section.name))
+                draw = partial(self._draw_section, scene.t, section)
                 if section.is_fragment and not (len(opened) > 1 or lesson.current() or looked_at.is_bare):
-                    self._draw_fragment(scene.t, section, without_results(context))
+                    held = without_results(context)
+                    fragment(section.name, lambda: draw(without_results(held)), partial(say_error, scene.t))  # noqa: B023
                 else:  # what stands around it says something of what is chosen in it
-                    self._draw_section(scene.t, section, context)
+                    draw(context)
 
     def _draw_section(self, t: Translate, section: Section, context: Any) -> None:
         """The picture of a section and what it shows, and the footer."""
@@ -203,14 +205,6 @@ class Page:
             checks = list(section.draw(context) or ())
         footer(t, self.name, section, context, checks)
         self.finish()
-
-    def _draw_fragment(self, t: Translate, section: Section, context: Any) -> None:
-        """The same, to be drawn again by itself; what the page stands on is held without what it has computed."""
-        fragment(
-            section.name,
-            lambda: self._draw_section(t, section, without_results(context)),
-            partial(say_error, t),
-        )
 
     def finish(self) -> None:
         """What is to be done after all parameters were declared, in every run: nothing on most pages."""
@@ -248,7 +242,7 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
         "why": partial(_why, t, page, section, context),
         "checks": partial(truth, t, checks),
         "code": partial(source_code, t, *section.code),
-        "downloads": partial(section.downloads or _nothing, context),
+        "downloads": partial(section.downloads or str, context),
     }
     present = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
     offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
@@ -273,9 +267,6 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
         opened = "checks"
     if opened:
         parts[opened]()
-
-
-def _nothing(_: Any) -> None: ...
 
 
 def _why(t: Translate, page: str, section: Section, context: Any) -> None:

@@ -11,8 +11,8 @@ One choice is one entry of the browser's history. Back and Forward have the link
 it does not name goes back to its default.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -34,60 +34,6 @@ def begin() -> None:
         known.refused = []
         known.believed = None if first else set()
     known.declared, known.owners, known.part, known.kept, known.preset = {}, {}, (), (), {}
-
-
-def current_part() -> tuple[str, ...]:
-    """Return the fragment that is being drawn, by its name behind those of the fragments around it."""
-    return of_session().part
-
-
-@contextmanager
-def part(path: tuple[str, ...]) -> Iterator[None]:
-    """Have what is declared inside the ``with`` belong to a fragment."""
-    known = of_session()
-    known.part = path
-    try:
-        yield
-    finally:
-        known.part = path[:-1]
-
-
-def begin_part(path: tuple[str, ...]) -> bool:
-    """Start a run of one fragment; False if what stands around it was drawn with other values than there are now."""
-    known = of_session()
-    if is_out_of_date(path):
-        return False
-    for name in known.own(path):
-        del known.declared[name], known.owners[name]
-    return True
-
-
-def is_out_of_date(path: tuple[str, ...]) -> bool:
-    """Return whether what stands around a fragment was drawn with other values than there are now."""
-    state, known = st.session_state, of_session()
-    around = known.drawn_with.keys() - known.own(path)
-    return any(name not in state or state[name] != known.drawn_with[name] for name in around)
-
-
-def belongs_to_page(name: str) -> bool:
-    """Return whether a parameter is declared around the fragment that is being drawn, but inside the page's."""
-    known = of_session()
-    return known.owners.get(name) == known.part[:1] != known.part
-
-
-def end_part(path: tuple[str, ...]) -> None:
-    """Finish a run of one fragment: write the state into the address bar."""
-    known, wanted = of_session(), link()
-    if known.written != wanted or st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
-    known.written = wanted
-    _note_values(known, known.own(path))
-
-
-def _note_values(known: Parameters, names: Iterable[str]) -> None:
-    """Note what these parameters were drawn with."""
-    state = st.session_state
-    known.drawn_with |= {name: state[name] for name in names if name in state}
 
 
 def preset(link: Mapping[str, str]) -> None:
@@ -348,4 +294,4 @@ def end() -> None:
     # A page not opened yet may still want its part of the link the session came with.
     known.written, known.page, known.believed = wanted, page_hash(), None
     known.drawn_with = {}
-    _note_values(known, known.owners)
+    known.note_drawn(known.owners)

@@ -1,12 +1,15 @@
 """What a session knows of its parameters beside their values: what the link asked for, and what a run declares."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
 _NAME = "_parameters"
+
+PAGE = "page"
+"""The fragment that holds all others."""
 
 
 @dataclass(slots=True)
@@ -45,9 +48,18 @@ class Parameters:
         self.declared[name] = default
         self.owners.setdefault(name, self.part)
 
-    def own(self, part: tuple[str, ...]) -> list[str]:
-        """The parameters of a fragment and of those in it."""
+    def declared_in(self, part: tuple[str, ...]) -> list[str]:
+        """Return the parameters of a fragment and of those in it."""
         return [name for name, owner in self.owners.items() if owner[: len(part)] == part]
+
+    def note_drawn(self, names: Iterable[str]) -> None:
+        """Note the values that the screen was drawn with."""
+        self.drawn_with |= {name: st.session_state[name] for name in names if name in st.session_state}
+
+    def is_out_of_date(self, part: tuple[str, ...]) -> bool:
+        """Return whether what stands around a fragment was drawn with other values than there are now."""
+        state, around = st.session_state, self.drawn_with.keys() - self.declared_in(part)
+        return any(name not in state or state[name] != self.drawn_with[name] for name in around)
 
     def is_of_before(self, name: str) -> bool:
         """Whether a value is of before Back or Forward, which led to a link that has not been asked for it."""
@@ -68,3 +80,8 @@ def of_session() -> Parameters:
     """The session's own."""
     found: Parameters = st.session_state[_NAME]
     return found
+
+
+def redraw_page() -> None:
+    """In a callback: have the page drawn again, and not a section alone."""
+    st.rerun(PAGE)

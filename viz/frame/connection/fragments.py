@@ -1,0 +1,83 @@
+"""The page, and in it each section, as Streamlit fragments: a control has only the fragment around it drawn again.
+
+A fragment holds small values, never tensors or traces: those come from the cache again in each of its runs. The values
+that everything else on the screen was drawn with are noted; if a control changes one of these, all is drawn again.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import streamlit as st
+
+from viz.components.mount import after_callbacks
+from viz.errors import ModelError
+from viz.frame import state, waiting
+from viz.frame.connection.parameters import PAGE, of_session, redraw_page
+from viz.frame.share import figure_menu
+from viz.frame.terms import marks
+
+
+def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError], None]) -> None:
+    """Draw a part of the screen as a fragment.
+
+    Args:
+        name: of the part, to which the parameters belong that it declares.
+        draw: draws it. Streamlit holds it until what is around it is drawn again, so it may hold small values only.
+        on_error: says what went wrong with a computation.
+    """
+    path, terms, is_first = (*of_session().part, name), marks.marked_terms(), True
+
+    def run() -> None:
+        nonlocal is_first
+        is_alone, is_first = not is_first, False
+        if is_alone and not _begin(path):
+            st.rerun()
+        marks.begin(terms)
+        try:
+            with waiting.writing(name, is_alone=is_alone), _declaring(path), after_callbacks(partial(_redraw, path)):
+                draw()
+        except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
+            on_error(error)
+        if is_alone:
+            if figure_menu.is_out_of_date():
+                st.rerun()
+            _end(path)
+
+    st.fragment(run, key=name if name == PAGE else None)()
+
+
+def _redraw(path: tuple[str, ...]) -> None:
+    """In a callback: have the page drawn again if it depends on what was changed."""
+    if path != (PAGE,) and of_session().is_out_of_date(path):
+        redraw_page()
+
+
+@contextmanager
+def _declaring(path: tuple[str, ...]) -> Iterator[None]:
+    """Have what is declared inside the ``with`` belong to a fragment."""
+    known = of_session()
+    known.part = path
+    try:
+        yield
+    finally:
+        known.part = path[:-1]
+
+
+def _begin(path: tuple[str, ...]) -> bool:
+    """Start a run of one fragment; False if what stands around it was drawn with other values than there are now."""
+    known = of_session()
+    if known.is_out_of_date(path):
+        return False
+    for name in known.declared_in(path):
+        del known.declared[name], known.owners[name]
+    return True
+
+
+def _end(path: tuple[str, ...]) -> None:
+    """Finish a run of one fragment: write the state into the address bar."""
+    known, wanted = of_session(), state.link()
+    if known.written != wanted or st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+    known.written = wanted
+    known.note_drawn(known.declared_in(path))
