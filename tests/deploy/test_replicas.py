@@ -23,6 +23,7 @@ from tests.coroutines import finish
 from tests.deploy.fleet import COOKIE, NAMES
 from tests.load.tab import Tab
 from viz import limits
+from viz.host.files import addresses_of_view
 from viz.text import translator
 
 pytestmark = pytest.mark.browser
@@ -117,8 +118,9 @@ def test_files_come_compressed_and_are_kept_by_browsers(fleet):
     status, said, page = ask(f"{fleet.url}/")
     assert (status, said["content-encoding"], said["cache-control"]) == (200, "gzip", "private, no-cache")
     assert ask(f"{fleet.url}/", if_none_match=said["etag"])[0] == 304
-    names = re.findall(r'href="\./((?:static|_stcore)/[^"]+\.js)"', gzip.decompress(page).decode())
-    for part in ("protobuf", "BidiComponent", "arcs"):
+    names = re.findall(r'(?:href|src)="\./(static/[^"]+\.js)"', gzip.decompress(page).decode())
+    names += ["_stcore/bidi-components/" + address for address in addresses_of_view("start/arcs")]
+    for part in ("index", "protobuf", "arcs/arcs"):
         status, said, body = ask(f"{fleet.url}/{next(name for name in names if part in name)}")
         assert (status, said["content-encoding"]) == (200, "gzip")
         assert said["cache-control"] == "public, max-age=31536000, immutable"
