@@ -106,6 +106,7 @@ class Tab:
         self._opened: set[Place] = set()
         """Of the popovers; a page does not draw what is in the others, and reports none of it."""
         self._is_part = False
+        self._root: Place = ()
         self._kept: dict[str, tuple[int, Shown]] = {}
         self._run = 0
 
@@ -209,6 +210,7 @@ class Tab:
         """Take in a message; True if it ends the run."""
         kind = message.WhichOneof("type")
         if kind == "delta":
+            self._root = self._root or tuple(message.metadata.delta_path)
             self._draw(message.delta, message)
         elif kind == "ref_hash":
             shown = self._kept[message.ref_hash][1]
@@ -229,6 +231,7 @@ class Tab:
     def _begin(self, message: ForwardMsg) -> None:
         self.session = message.new_session.initialize.session_id or self.session
         self._is_part = bool(message.metadata.run.fragment_ids)
+        self._root = ()
         self._drawn.clear()
 
     def _end(self, message: ForwardMsg, answer: Answer) -> bool:
@@ -236,8 +239,13 @@ class Tab:
             return False
         if message.script_finished == message.FINISHED_WITH_COMPILE_ERROR:
             answer.exceptions.append("compile error")
-        if not self._is_part:  # of a part of the page the rest stays
-            self._shown = {place: shown for place, shown in self._shown.items() if place in self._drawn}
+        root = self._root if self._is_part else ()  # a fragment draws its own place first; what is around it stays
+        if self._drawn or not self._is_part:
+            self._shown = {
+                place: shown
+                for place, shown in self._shown.items()
+                if place in self._drawn or place[: len(root)] != root
+            }
         for shown in self._shown.values():
             answer.titles += [shown.title] * bool(shown.title)
             answer.exceptions += [shown.exception] * bool(shown.exception)
