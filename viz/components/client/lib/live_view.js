@@ -11,6 +11,7 @@ export class LiveView {
     this.root[handle] = this;
     parent.append(this.root);
     this.sent = 0;
+    this.isUntold = false; // something was changed here and is not told yet: what comes meanwhile is older
     this.size = new Size(this.root, () => this.measure(), of);
   }
 
@@ -23,16 +24,18 @@ export class LiveView {
   /** Take what Python sends; an answer to an older choice than the last one made here is out of date. */
   take(data, setStateValue) {
     [this.data, this.setStateValue] = [data, setStateValue];
-    if (data.sent >= this.sent) [this.choice, this.sent] = [structuredClone(data.choice), data.sent];
+    if (data.sent >= this.sent && !this.isUntold) [this.choice, this.sent] = [structuredClone(data.choice), data.sent];
   }
 
   change(how) {
     how(this.choice);
+    this.isUntold = true;
     this.later();
   }
 
   tell(choice = this.choice) {
     this.sent++;
+    this.isUntold = false;
     this.setStateValue("choice", { ...choice, sent: this.sent });
   }
 
