@@ -144,8 +144,10 @@ class Finger:
         self.page.locator(".painter [data-tool=close]").tap()
         canvas = self.page.locator(".painter canvas.mask")
         canvas.scroll_into_view_if_needed()
-        for row, column in cells:
+        for row, column in cells * 2:  # where an answer has moved the picture under the finger, it taps once more
             frame(self.page)  # what is said above the picture follows each tap
+            if self._is_open(row, column):
+                continue
             x, y = self.page.locator(".painter").evaluate(
                 """(root, [row, column]) => {
                     const { room, cell } = root.painter.square, box = root.painter.maskCanvas.getBoundingClientRect();
@@ -154,6 +156,11 @@ class Finger:
                 [row, column],
             )
             self.page.touchscreen.tap(x, y)
+
+    def _is_open(self, row: int, column: int) -> bool:
+        """Return whether a cell of the painted mask is open on the screen."""
+        cells = "(root, [row, column]) => root.painter.cells[row * Math.sqrt(root.painter.cells.length) + column]"
+        return bool(self.page.locator(".painter").evaluate(cells, [row, column]))
 
     def write(self, sentence: str) -> None:
         box = self.page.locator(".st-key-text textarea")
