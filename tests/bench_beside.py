@@ -79,9 +79,6 @@ def moves() -> list[Move]:
             "cost: a switch", "cost", {"section": "heads"}, lambda page, _: click(".st-key-cost_fixed label", page, 0)
         ),
         Move("share kv: G", "share-kv", {}, partial(press, slider.format("n_kv_heads"))),
-        Move(
-            "convolution: a slider", "convolution", {"section": "sharp"}, partial(press, ".stSlider input[type=range]")
-        ),
         Move("footer opened", "cost", {"section": "heads"}, partial(click, '[class*="st-key-_footer_"] button')),
     ]
 
