@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.browser.drive import frame
+from tests.browser.drive import frame, wait_run
 from tests.browser.test_head_grid import place
 
 FOCUSED = """() => {
@@ -142,12 +142,11 @@ class Finger:
 
     def paint(self, cells: list[tuple[int, int]]) -> None:
         self.page.locator(".painter [data-tool=close]").tap()
+        wait_run(self.page)  # the bar says what is painted: its answer may move the picture
         canvas = self.page.locator(".painter canvas.mask")
         canvas.scroll_into_view_if_needed()
-        for row, column in cells * 2:  # where an answer has moved the picture under the finger, it taps once more
+        for row, column in cells:
             frame(self.page)  # what is said above the picture follows each tap
-            if self._is_open(row, column):
-                continue
             x, y = self.page.locator(".painter").evaluate(
                 """(root, [row, column]) => {
                     const { room, cell } = root.painter.square, box = root.painter.maskCanvas.getBoundingClientRect();
@@ -156,11 +155,6 @@ class Finger:
                 [row, column],
             )
             self.page.touchscreen.tap(x, y)
-
-    def _is_open(self, row: int, column: int) -> bool:
-        """Return whether a cell of the painted mask is open on the screen."""
-        cells = "(root, [row, column]) => root.painter.cells[row * Math.sqrt(root.painter.cells.length) + column]"
-        return bool(self.page.locator(".painter").evaluate(cells, [row, column]))
 
     def write(self, sentence: str) -> None:
         box = self.page.locator(".st-key-text textarea")
