@@ -65,7 +65,7 @@ class MasksContext:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What the model adds to its scores, and their scale."""
+        """Options of the layer's attention: the bias added to its scores, and their scale."""
         return self._first["options"]
 
     @property

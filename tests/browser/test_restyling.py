@@ -9,7 +9,7 @@ from viz.text import translator
 
 
 @pytest.mark.parametrize("link", [{}, {"present": 1}])
-def test_the_sidebars_place_is_kept_until_it_is_there_and_no_longer(visit, link):
+def test_sidebar_place_is_kept_until_sidebar(visit, link):
     page = visit("masks", **link)
     assert page.locator("#frame").count() == 0
 
@@ -33,8 +33,8 @@ def test_a_click_has_little_styled_anew(visit):
     assert max(after[:3]) < 60, after
 
 
-def test_a_page_that_is_chosen_says_its_language_only_if_it_is_another(visit):
-    """What depends on a language is all of a page: it is styled anew when that is said, in the same words too."""
+def test_page_in_same_language_sets_none(visit):
+    """The whole page is styled anew when its language is set, also to the one it has."""
     page, t = visit("masks"), translator("en")
     page.evaluate("""() => { window.said = 0; new MutationObserver((changes) => { said += changes.length; })
         .observe(document.documentElement, { attributes: true, attributeFilter: ["lang"] }); }""")

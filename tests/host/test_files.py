@@ -69,7 +69,7 @@ def ask(files, path, method="GET", query=b"", **headers):
 
 
 @pytest.mark.parametrize(("path", "times"), [(SCRIPT, 3), (VIEW, 3), (LOADER_OF_VIEW, 1.5)])
-def test_what_has_its_hash_in_its_name_is_compressed_once_and_kept_for_a_year(files, path, times):
+def test_hashed_file_is_compressed_once_and_kept(files, path, times):
     views = {VIEW: bundle.bundle(GRID)[1], LOADER_OF_VIEW: LOADER.read_bytes()}
     plain = views.get(path) or (STATIC / path[1:]).read_bytes()
     for _ in range(2):
@@ -119,7 +119,7 @@ def test_what_has_no_hash_in_its_name_is_asked_for_again(files):
 
 
 @pytest.mark.parametrize("path", ["/", "/heads", "/masks", "/no/page"])
-def test_the_page_is_streamlits_with_the_style_and_is_sent_again_only_if_it_changed(files, path):
+def test_page_unchanged_is_not_sent_again(files, path):
     status, said, body = ask(files, path, **GZIP)
     page = gzip.decompress(body).decode()
     assert (status, said["cache-control"], said["content-encoding"]) == (200, "no-cache", "gzip")
@@ -164,7 +164,7 @@ PICTURE = "<i>picture</i>"
         ("/nothing", b"", "en", set()),
     ],
 )  # fmt: skip
-def test_static_paint_shows_what_the_link_asks_for(path, query, language, parts):
+def test_static_paint_follows_the_link(path, query, language, parts):
     """The default picture is for a link that asks for nothing else; views with a layout of their own have no paint."""
     paint = StaticPaint(navigation={"basics": ("start", "heads", "masks")}, pictures={"heads": lambda lang: PICTURE})
     files = Files(Streamlit(), pages=("start", "heads", "masks"), paint=paint)

@@ -1,4 +1,4 @@
-"""What Streamlit's page holds before Streamlit draws: the app's style, and the static first paint."""
+"""The app's style and the static first paint in Streamlit's page, before Streamlit draws."""
 
 import re
 
@@ -37,7 +37,7 @@ def test_an_embedded_page_keeps_no_place_for_a_sidebar():
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", EVERY)
-def test_paint_of_every_page_has_title_and_lead(name, lang):
+def test_paint_of_page_has_title_lead(name, lang):
     """The title is the page's own; the navigation marks the page that is open."""
     page, t = paint(name, lang), translator(lang)
     title = t("start.headline") if name == "start" else t(f"{name}.title")
@@ -78,7 +78,7 @@ def test_paint_escapes_texts(monkeypatch):
     assert page.count(f">{ESCAPED}</a>") == len(EVERY)
 
 
-def test_paint_style_without_the_font_file_names_an_installed_font(monkeypatch):
+def test_paint_without_font_file_names_another(monkeypatch):
     assert "src: url(./static/media/SourceSansVF-Upright" in paint_style()
     monkeypatch.setattr(first_paint, "index_page", lambda: "<html></html>")
     assert "src: local('Source Sans');" in paint_style.__wrapped__()

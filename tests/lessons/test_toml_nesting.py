@@ -97,7 +97,7 @@ def test_check_nesting_at_limit_accepted(before, unit, middle, close):
 
 @pytest.mark.parametrize("written", ["a = 'x\n'", 'a = "x', 'a = """x', "a = '''x''", 'a = "\\"', "a = ]", "a = 1 }"])
 def test_check_nesting_unclear_quotes_refused(written):
-    """Where a quote or a bracket has no partner, the parser is not asked what the rest might be."""
+    """A quote or a bracket without a partner is refused before the parser reads it."""
     with pytest.raises(OwnLessonError) as error:
         check_nesting("\n" + written)
     assert error.value.code == "toml"
@@ -162,7 +162,7 @@ def random_lesson(chance: Random) -> dict[str, Any]:
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; test_editor.py saves and reads a file in a browser")
 def test_read_toml_exported_lessons_come_back(tmp_path):
-    """What the editor itself writes is let through and read as it was."""
+    """A lesson that the editor wrote is let through and read as it was."""
     chance = Random(2)
     lessons = [random_lesson(chance) for _ in range(200)]
     (tmp_path / "written.mjs").write_bytes(WRITTEN.read_bytes())

@@ -1,4 +1,4 @@
-"""What Streamlit's page holds before Streamlit draws: the app's style, and a static first paint without a script.
+"""The app's style and a static first paint, without a script, in Streamlit's page before Streamlit draws.
 
 Streamlit brings the style with the first run, and its sidebar after an empty page: both would push what is there aside.
 The first paint is a page's title, lead, links to all pages and default picture as plain HTML. It stands in the element

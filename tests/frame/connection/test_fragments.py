@@ -31,7 +31,7 @@ def tensors_of(value, seen):
 
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
 def test_fragments_of_section_hold_no_tensor(open_app, page, section):
-    """What a session holds until its next run is small: the numbers come from the cache again."""
+    """A session holds small values until its next run: the numbers come from the cache again."""
     app = open_app(page, section=section, text="An okapi counts.")
     fragments = app._fragment_storage._fragments
     assert fragments
@@ -105,7 +105,7 @@ def test_control_of_section_draws_section_alone(cost):
 
 
 def test_control_of_page_draws_page_alone(cost):
-    """What stands in the page's own row is drawn again, and so is the section, but no navigation."""
+    """The page's own row and the section are drawn again, and no navigation."""
     page, runs = cost
     box = page.locator(".st-key-cost_n input")
     box.fill("700")

@@ -110,7 +110,7 @@ def test_answer_file_read_in_turn(monkeypatch):
 
 
 def test_answer_full_queue_says_so(monkeypatch):
-    """Where no more may wait, the editor is told in a sentence, and the file is not read."""
+    """A full queue is told to the editor in a sentence, and the file is not read."""
     session = {"my_lesson": {"did": {"action": "read", "n": 3, "text": TOML}}}
     full = Turns(0, 0)
     monkeypatch.setattr(editor_module, "st", SimpleNamespace(session_state=session))

@@ -32,7 +32,7 @@ def test_image_of_user_unpacked_in_turn(upload, monkeypatch):
 
 
 def test_image_of_user_full_queue_refused(upload, monkeypatch):
-    """Where no more may wait the page says so, and nothing is unpacked."""
+    """A full queue is told on the page, and nothing is unpacked."""
     monkeypatch.setattr(picture_choice, "decode", lambda raw, **options: pytest.fail("it was unpacked"))
     monkeypatch.setattr(picture_choice, "turns", Turns(0, 0))
     with pytest.raises(ModelError, match="waiting"):
