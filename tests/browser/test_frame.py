@@ -67,7 +67,7 @@ def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_
     assert views == {"head_grid", "document", "see"}, "the grid is one file; so are the page's language and the terms"
 
 
-SECTION, PAGE = 24, 64
+SECTION, PAGE = 20, 56
 """Messages of a section, and of a page without the navigation and what else is around it."""
 
 
