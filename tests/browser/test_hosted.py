@@ -59,13 +59,13 @@ def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_ha
     of_views = [file for file in traffic.asked("/bidi-components/") if "/load-" not in file]
     brought = [file.rpartition("/")[2].partition("-")[0] for file in of_views]
     assert sorted(brought) == sorted({"document", "see", *views}), "the views of the page, each once"
-    assert traffic.received < 1_410_000
+    assert traffic.received < 1_400_000
     second = listen(first.context.new_page())
     again = count(second)
     second.goto(address(hosted.url, path))
     wait_run(second)
     expect(second.locator(shown[0])).to_have_count(shown[1])
-    assert again.received < 105_000
+    assert again.received < 100_000
 
 
 SHIFTS = """window.moved = 0; new PerformanceObserver((list) => {

@@ -13,6 +13,7 @@ from html import escape
 
 from viz import ASSETS
 from viz.frame.sidebar import path_of
+from viz.frame.view import assets
 from viz.streamlit_internals.static import index_page
 from viz.text import LANGUAGES, Translate, has_text, translator
 
@@ -33,8 +34,7 @@ _EMPHASIS = re.compile(r"\*([^*]+)\*")
 
 def style(*, embedded: bool) -> str:
     """The elements. They stand in the body: behind Streamlit's rules, which are in the head, before those of a page."""
-    rules = re.sub(r"/\*.*?\*/", "", (ASSETS / "style.css").read_text("utf8"), flags=re.DOTALL)
-    return f"<style>{rules}</style>" + ("" if embedded else f'<style id="frame">{FRAME}</style>')
+    return assets.style("style.css") + ("" if embedded else f'<style id="frame">{FRAME}</style>')
 
 
 @cache

@@ -1,5 +1,6 @@
 """Files of ``assets/`` that stand on every page, read once: a run that opens files waits for each of them."""
 
+import re
 from base64 import b64encode
 from functools import cache
 
@@ -14,6 +15,6 @@ def picture(name: str) -> str:
 
 @cache
 def style(name: str) -> str:
-    """A style sheet as what ``st.html`` takes: in one line, since Streamlit looks at every line in every run."""
-    lines = (ASSETS / name).read_text("utf8").splitlines()
-    return f"<style>{' '.join(line.strip() for line in lines)}</style>"
+    """A style sheet as an element: in one line, since Streamlit looks at every line in every run, without comments."""
+    rules = re.sub(r"/\*.*?\*/", "", (ASSETS / name).read_text("utf8"), flags=re.DOTALL)
+    return f"<style>{' '.join(rules.split())}</style>"
