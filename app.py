@@ -30,7 +30,6 @@ def page_of(name: str) -> Any:
 
 def draw(t: Translate, name: str) -> None:
     """A page, and what a lesson has to say of it; the first page has no lesson."""
-    state.keep()
     if name != FIRST:
         lesson.begin(name)
     if lesson.print_whole(t):
@@ -48,6 +47,7 @@ def sections_of(name: str) -> list[str]:
 def page(name: str) -> None:
     """Draw a page, and all that depends on what is chosen in it."""
     looked_at, t = view.current(), translator(st.session_state["lang"])
+    state.begin_page()
     figure_menu.begin()
     with st.container(key="page"):
         if looked_at.notes:

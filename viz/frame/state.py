@@ -33,7 +33,13 @@ def begin() -> None:
         known.link = {name: st.query_params[name] for name in st.query_params}
         known.refused = []
         known.believed = None if first else set()
-    known.declared, known.owners, known.part, known.kept, known.preset = {}, {}, (), (), {}
+    known.declared, known.owners, known.part = {}, {}, ()
+
+
+def begin_page() -> None:
+    """Start to draw the page: nothing is preset or kept until the page says so."""
+    known = of_session()
+    known.preset, known.kept = {}, ()
 
 
 def preset(link: Mapping[str, str]) -> None:

@@ -60,7 +60,16 @@ def test_prefetch_that_fails_is_logged_without_text(monkeypatch, caplog):
         raise ValueError(source.text)
 
     monkeypatch.setattr(module, "Thread", Inline)
-    monkeypatch.setattr(module, "_read", fail)
+    monkeypatch.setattr(compute, "read", fail)
     with caplog.at_level("INFO", logger=module.__name__):
         module.prefetch({"text": TEXT, "model": compute.DEFAULT_MODEL})
     assert "not prefetched" in caplog.text and TEXT not in caplog.text
+    assert not module._one.locked(), "the next one may begin"
+
+
+def test_second_prefetch_meanwhile_is_left_out(monkeypatch, passes):
+    """A presenter who goes on quickly fills no queue."""
+    monkeypatch.setattr(module, "Thread", Inline)
+    with module._one:
+        module.prefetch({"text": TEXT + " again", "model": compute.DEFAULT_MODEL})
+    assert passes == []

@@ -23,7 +23,6 @@ _OF_THE_LINK = ("lesson", "own_lesson", "lesson_step")
 def begin(page: str) -> None:
     """Open the lesson of the link, if there is one: before anything of the page declares a parameter."""
     st.session_state[_ON] = None
-    state.preset({})
     known = [name for name in _OF_THE_LINK if state.is_known(name)]
     for name in set(_OF_THE_LINK) - {*known}:  # a link without it, after Back or Forward, ends the lesson
         state.forget(name)

@@ -1,9 +1,9 @@
 """The next step's pass through its model, computed while this step is shown; its page finds it in the cache."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+import math
+from collections.abc import Mapping
 from logging import INFO, getLogger
-from threading import Thread
+from threading import Lock, Thread
 
 from viz import limits
 from viz.frame import compute
@@ -12,14 +12,19 @@ from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.models_here import models_here
 from viz.frame.specs import Mask, Source, View
+from viz.frame.waiting import memory
 from viz.scheduler.fair_queue import come_last
 from viz.scheduler.job import where
 
 _log = getLogger(__name__)
+_one = Lock()
+"""At most one step is prefetched at a time, in the whole program."""
 
 
 def prefetch(link: Mapping[str, str]) -> None:
     """Compute what a link shows of a model's own heads in a thread, behind everything that users wait for.
+
+    While another step is being prefetched, this one is not.
 
     Args:
         link: the parameters of the next step. One that is not there is at its default.
@@ -30,19 +35,18 @@ def prefetch(link: Mapping[str, str]) -> None:
     if model not in models_here():
         return
     text = link.get("text", examples()[0].text)[: limits.CHARACTERS]
-    read = partial(_read, Source(kind="model", text=text, model=model))
-    Thread(target=_log_errors, args=(read,), name="prefetch", daemon=True).start()
+    if _one.acquire(blocking=False):
+        Thread(target=_read, args=(Source(kind="model", text=text, model=model),), name="prefetch", daemon=True).start()
 
 
 def _read(source: Source) -> None:
-    compute.read(source)
-    head_grid.wall(source, Mask(), View())
-
-
-def _log_errors(read: Callable[[], None]) -> None:
     """Read for nobody who waits; whoever opens the step is told what goes wrong."""
     come_last()
     try:
-        read()
+        with memory.visit(math.inf):
+            compute.read(source)
+            head_grid.wall(source, Mask(), View())
     except Exception as error:
         _log.log(INFO, "a step was not prefetched: %s", where(error))
+    finally:
+        _one.release()
