@@ -11,7 +11,7 @@ from viz.errors import ModelError
 from viz.frame import lesson, present, sidebar, state, view, waiting
 from viz.frame.connection import arrival, loading, old_links
 from viz.frame.connection.fragments import fragment
-from viz.frame.connection.parameters import PAGE
+from viz.frame.connection.parameters import PAGE, begin_page
 from viz.frame.connection.reconnect import come_back
 from viz.frame.connection.runs import begin_run
 from viz.frame.share import figure_menu, panel
@@ -47,7 +47,7 @@ def sections_of(name: str) -> list[str]:
 def page(name: str) -> None:
     """Draw a page, and all that depends on what is chosen in it."""
     looked_at, t = view.current(), translator(st.session_state["lang"])
-    state.begin_page()
+    begin_page()
     figure_menu.begin()
     with st.container(key="page"):
         if looked_at.notes:

@@ -36,12 +36,6 @@ def begin() -> None:
     known.declared, known.owners, known.part = {}, {}, ()
 
 
-def begin_page() -> None:
-    """Start to draw the page: nothing is preset or kept until the page says so."""
-    known = of_session()
-    known.preset, known.kept = {}, ()
-
-
 def preset(link: Mapping[str, str]) -> None:
     """Have the parameters of a link be the defaults of this run: to be called before they are declared.
 

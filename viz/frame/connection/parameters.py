@@ -82,6 +82,12 @@ def of_session() -> Parameters:
     return found
 
 
+def begin_page() -> None:
+    """Start to draw the page: nothing is preset or kept until the page says so."""
+    known = of_session()
+    known.preset, known.kept = {}, ()
+
+
 def redraw_page() -> None:
     """In a callback: have the page drawn again, and not a section alone."""
     st.rerun(PAGE)
