@@ -141,8 +141,7 @@ def listen(page: Page) -> Page:
             return
         said = ForwardMsg.FromString(message)
         kind = said.WhichOneof("type")
-        # A run that tells changes begins as viz/streamlit_internals/changes.py has it.
-        if kind in ("new_session", "stop_auto_rerun") and _UNANSWERED[page]:
+        if kind == "new_session" and _UNANSWERED[page]:
             _UNANSWERED[page] = "begun"
         # An end that comes before a beginning is that of the run before.
         ended = kind == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN

@@ -15,7 +15,6 @@ from viz.lessons.lesson import IN_THE_PAGE
 from viz.text import Translate, sentences
 
 BAR = "lesson_bar"
-ACTIONS = ("check", "hint", "reveal", "again")
 HERE = "here"
 """The answer, where what is checked is what stands in the page by then."""
 MOST = 64

@@ -98,11 +98,6 @@ def progress(lesson: str, number: int) -> Progress:
     return kept.setdefault((lesson, number), Progress())
 
 
-def mark_done(lesson: str, number: int) -> None:
-    """Count a step as over."""
-    progress(lesson, number).done = "revealed"
-
-
 def n_done(lesson: Lesson) -> int:
     """How many steps of a lesson are over."""
     kept: dict[tuple[str, int], Progress] = st.session_state.get(_PROGRESS, {})
