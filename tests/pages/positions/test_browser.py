@@ -110,6 +110,19 @@ def test_clocks_choose_the_waves_and_the_map_moves_the_position(visit):
     expect(page.locator(".sinusoids .says")).to_contain_text(f"p({chosen + 2}")
 
 
+def test_key_held_during_answer_counts(visit):
+    """The answer to the key before says nothing new: what is being changed stays."""
+    page = visit("positions", section="sinusoids", source="words", pe_at=20)
+    page.locator(".sinusoids .map").focus()
+    page.keyboard.press("ArrowDown")
+    wait_run(page)
+    page.keyboard.down("ArrowDown")
+    page.locator(".sinusoids").evaluate("({ sinusoids: view }) => view.take(view.data, view.setStateValue)")
+    page.keyboard.up("ArrowDown")
+    wait_run(page)
+    expect(page).to_have_url(re.compile(r"pe_at=22\b"))
+
+
 def test_pointing_at_a_map_or_walking_it_reads_all_and_a_click_opens_one(visit):
     page = visit("positions", section="encodings", source="words", text="dog bites man")
     strip = page.locator(".maps").filter(has=page.locator("button.picture"))

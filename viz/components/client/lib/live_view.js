@@ -11,7 +11,7 @@ export class LiveView {
     this.root[handle] = this;
     parent.append(this.root);
     this.sent = 0;
-    this.isUntold = false; // something was changed here and is not told yet: what comes meanwhile is older
+    this.said = ""; // the choice that Python and this view agreed on last
     this.size = new Size(this.root, () => this.measure(), of);
   }
 
@@ -21,21 +21,24 @@ export class LiveView {
     this.root.remove();
   }
 
-  /** Take what Python sends; an answer to an older choice than the last one made here is out of date. */
+  /** Take what Python sends. An answer to an older choice than the last one made here is out of date; one that says what was
+   * told last is no news, and what has been changed here meanwhile stays. */
   take(data, setStateValue) {
     [this.data, this.setStateValue] = [data, setStateValue];
-    if (data.sent >= this.sent && !this.isUntold) [this.choice, this.sent] = [structuredClone(data.choice), data.sent];
+    const said = JSON.stringify(data.choice);
+    if (data.sent < this.sent) return;
+    if (said !== this.said) this.choice = structuredClone(data.choice);
+    [this.sent, this.said] = [data.sent, said];
   }
 
   change(how) {
     how(this.choice);
-    this.isUntold = true;
     this.later();
   }
 
   tell(choice = this.choice) {
     this.sent++;
-    this.isUntold = false;
+    this.said = JSON.stringify(choice);
     this.setStateValue("choice", { ...choice, sent: this.sent });
   }
 
