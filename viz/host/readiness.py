@@ -27,7 +27,6 @@ from viz.host.sockets import Sockets
 from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.scheduler.job import where
-from viz.streamlit_internals import pages_are_no_scripts
 from viz.streamlit_internals.hosted import own_sessions, say_little
 from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
@@ -94,10 +93,6 @@ class Readiness:
         crowded = waiting.turns.waiting + pages.waiting >= waiting.turns.line // 2
         return self.missing + ["stopping"] * self.stopping + ["sockets"] * full + ["queue"] * crowded
 
-    def expect(self) -> None:
-        """Somebody opens a page that computes: what it needs is imported at once."""
-        loading.ask()
-
     async def _alive(self, _: Request) -> PlainTextResponse:
         return PlainTextResponse("ok") if await self.pulse.answers() else PlainTextResponse(ENDED, 503)
 
@@ -109,8 +104,6 @@ class Readiness:
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         loading.hold()
-        # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/runs.py).
-        pages_are_no_scripts()
         own_sessions(HEADER)
         forget_what_cannot_be_read()
         say_little()

@@ -62,6 +62,14 @@ def test_a_cold_server_is_told_that_the_first_page_was_seen_and_loads_by_itself(
     assert not begun
 
 
+def test_cold_server_imports_wanted_page_itself(cold, monkeypatch):
+    """It is asked to, and no thread of the page's begins beside it."""
+    monkeypatch.setattr(loading, "_begun", begun := [])
+    monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
+    loading.begin_to_import("pages.masks.page")
+    assert loading.is_asked(0) and not begun
+
+
 def test_what_a_page_needs_is_imported_once_and_no_model_loaded(monkeypatch):
     imported, begun = [], []
     warmed = threading.Event()
