@@ -26,7 +26,16 @@ MAY_IMPORT = {
         "limits",
         "streamlit_internals",
     },  # no page knows whether it is hosted
-    "app": {"app", "pages", "host", "frame", "text", "errors", "streamlit_internals"},  # app.py and viz/app
+    "app": {
+        "app",
+        "pages",
+        "host",
+        "frame",
+        "scheduler",
+        "text",
+        "errors",
+        "streamlit_internals",
+    },  # app.py and viz/app
     "pages": {
         *("pages", "frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors"),
@@ -495,7 +504,17 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
 
 
 MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host", "app", "notebook")
-NO_MODULE = {"minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults"}
+NO_MODULE = {
+    "minilm",
+    "every_page",
+    "every_lesson",
+    "client",
+    "figure_menu",
+    "toy_page",
+    "server",
+    "faults",
+    "two_apps",
+}
 """What is tested as a whole: a model, the app, the menu of pictures, a new page, a running server."""
 
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from viz.app import public
 from viz.app.make import make_app
 from viz.host import readiness as told
 
@@ -29,4 +30,5 @@ async def inside(_: Request) -> JSONResponse:
 
 
 told.warm = _warm_when_told
+public.import_pages = lambda: None  # the tests wait for no page that they do not open
 app = st.App(**make_app(hosted=True, routes=[Route("/inside", inside)]).options)

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from viz.app import public
 from viz.app.make import make_app
-from viz.app.public import PublicServer
 from viz.cancellation import check
 from viz.frame import compute, page, scene
 from viz.host import readiness as told
@@ -47,7 +47,7 @@ async def inside(_: Request) -> JSONResponse:
     files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0  # noqa: PTH112, PTH208
     return JSONResponse(
         {
-            "working": compute.turns.working, "waiting": compute.turns.waiting, "files": files,
+            "working": made.stores.turns.working, "waiting": made.stores.turns.waiting, "files": files,
             "sockets": len(sockets),
         }
     )  # fmt: skip
@@ -55,9 +55,10 @@ async def inside(_: Request) -> JSONResponse:
 
 compute.capture = _capture  # type: ignore[attr-defined]
 page.cuts = _cuts  # type: ignore[assignment,attr-defined]
-compute.turns.places, compute.turns.quick = 1, 0  # so that the second who comes waits
 told.warm = _load_only
+public.import_pages = lambda: None  # the tests wait for no page that they do not open
 made = make_app(hosted=True, routes=[Route("/inside", inside)])
-assert isinstance(made.server, PublicServer)
+made.stores.turns.places, made.stores.turns.quick = 1, 0  # so that the second who comes waits
+assert isinstance(made.server, public.PublicServer)
 sockets = made.server.readiness.sockets
 app = st.App(**made.options)

@@ -15,19 +15,21 @@ from viz.host.connections import limit_connections
 from viz.host.guard import Guard
 from viz.host.readiness import Readiness, import_ahead
 from viz.host.sockets import Sockets
+from viz.scheduler.stores import Stores
 
 
 class PublicServer:
     """A server for many users, who are guarded from each other; it is warm before they are sent to it.
 
     Args:
+        stores: what the app computes in turn, and keeps.
         routes: more of them, which the guard lets pass.
     """
 
-    def __init__(self, routes: Sequence[Route] = ()) -> None:
+    def __init__(self, stores: Stores, routes: Sequence[Route] = ()) -> None:
         import_ahead(f"pages.{FIRST}.page")  # it is there before anything that other pages need is imported
         limit_connections()
-        self.readiness = Readiness(Sockets(), then=import_pages)
+        self.readiness = Readiness(Sockets(), import_pages, stores)
         known = *EVERY, *(route.path.strip("/") for route in routes)
         self.middleware = [Middleware(Guard, sockets=self.readiness.sockets, readiness=self.readiness, pages=known)]
         self.routes, self.lifespan, self.on_script_error = self.readiness.routes, self.readiness.lifespan, errors.say

@@ -99,9 +99,15 @@ def begin_to_import(*modules: str) -> None:
 
 
 def _begin(load: Callable[..., object], modules: tuple[str, ...]) -> None:
+    chosen = waiting.stores()
+
+    def run() -> None:
+        with waiting.use(chosen):
+            load(*modules)
+
     with _one:
         if is_wanted():
-            _begun.append(Thread(target=load, args=modules, name="loading", daemon=True))
+            _begun.append(Thread(target=run, name="loading", daemon=True))
             _begun[-1].start()
 
 
