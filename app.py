@@ -1,130 +1,14 @@
-"""Headlight: the frame around the pages, and its server at a desk, ``streamlit run app.py``."""
+"""Headlight at a desk, ``streamlit run app.py``; and the script that is run for every user, whatever server it has.
 
-from functools import partial
-from typing import Any
+Streamlit reads a file before it runs it, and takes it for a server where it finds ``st.App(`` in it.
+"""
 
 import streamlit as st
 
-from pages import EVERY, FIRST, HEADS, NAVIGATION, PAGES
-from pages.start.static_picture import PICTURES
-from viz.errors import ModelError
-from viz.frame import lesson, present, sidebar, state, view, waiting
-from viz.frame.connection import arrival, loading, old_links
-from viz.frame.connection.fragments import fragment
-from viz.frame.connection.parameters import PAGE, begin_page
-from viz.frame.connection.reconnect import come_back
-from viz.frame.connection.runs import begin_run
-from viz.frame.share import figure_menu, panel
-from viz.frame.terms import links, marks
-from viz.frame.view import paper
-from viz.frame.view.assets import picture, style
-from viz.host.desk import Desk
-from viz.host.first_paint import StaticPaint
-from viz.text import Translate, translator
+from viz.app.make import make_app
+from viz.app.run import draw_frame
 
-
-def page_of(name: str) -> Any:
-    """A page; it is imported when it is first opened, and not before."""
-    return loading.module(f"pages.{name}.page").PAGE
-
-
-def draw(t: Translate, name: str) -> None:
-    """A page, and what a lesson has to say of it; the first page has no lesson."""
-    if name != FIRST:
-        lesson.begin(name)
-    if lesson.print_whole(t):
-        return
-    page_of(name).draw()
-    if name != FIRST:
-        lesson.end()
-
-
-def sections_of(name: str) -> list[str]:
-    """The names of a page's sections; some have none."""
-    return [section.name for section in getattr(page_of(name), "sections", ())]
-
-
-def page(name: str) -> None:
-    """Draw a page, and all that depends on what is chosen in it."""
-    looked_at, t = view.current(), translator(st.session_state["lang"])
-    begin_page()
-    figure_menu.begin()
-    with st.container(key="page"):
-        if looked_at.notes:
-            present.notes(t)
-        else:
-            draw(t, name)
-            present.end(t, name, PAGES, sections_of)
-    if looked_at.embed:
-        sidebar.way_out(t)
-        panel.tell_height()
-    elif name not in PAGES:
-        arrival.stay_untouched(*links.SHARED)
-    sidebar.describe_page()
-
-
-def say_error(error: ModelError) -> None:
-    """Say what went wrong with a page, such as that the server is too busy; what was typed is still there."""
-    loading.module("viz.frame.scene").say_error(translator(st.session_state["lang"]), error)
-
-
-def frame() -> None:
-    """What a visitor's run of this script draws."""
-    begin_run()
-    st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
-    st.html(style("style.css"))
-    arrival.begin()
-    state.begin()
-    looked_at = view.read_view()
-    if looked_at.embed:
-        st.html(style("embedded.css"))
-    present.begin()
-    paper.begin()
-    panel.hide(looked_at.hide)
-    marks.begin()
-    t = sidebar.language()
-    try:
-        with waiting.writing():
-            name = opened_page(t, looked_at)
-            fragment(PAGE, partial(page, name), say_error)
-            what_is_around(t, name, looked_at)
-    except ModelError as error:
-        say_error(error)
-    come_back()
-    state.end()
-
-
-def opened_page(t: Translate, looked_at: view.View) -> str:
-    """The sidebar, and which page is opened; what it computes with is there from now on."""
-    name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=looked_at.is_bare)
-    if not looked_at.is_bare:
-        panel.keep_place()
-    if name == FIRST and old_links.is_old(arrival.link(), embedded=looked_at.embed):
-        old_links.go_on(sidebar.path_of(HEADS))
-    if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them
-        st.logo(picture("logo.png"), size="large")
-        sidebar.language_control(t)
-    if name != FIRST or looked_at.present or looked_at.notes:
-        loading.come_in()
-    if name != FIRST:  # that one computes nothing, and is there before what computes is imported
-        loading.module("viz.frame.compute").warm()
-        if name in PAGES and (arrival.is_untouched() or (arrival.is_bare() and name == HEADS)):
-            loading.module("viz.frame.examples").open_on_what_is_read(st.session_state["lang"])
-    return name
-
-
-def what_is_around(t: Translate, name: str, looked_at: view.View) -> None:
-    """Draw what stands around a page: a way to share it, and ways on."""
-    if not looked_at.is_bare:
-        panel.offer(t, name)
-        if name in PAGES:
-            sidebar.neighbours(t, PAGES, name)
-    links.open_links()
-
-
-if __name__ == "__main__":  # a visitor's run
-    frame()
-else:  # Streamlit has read this file, and serves with what it finds in it
-    paint = StaticPaint(navigation=NAVIGATION, pictures=PICTURES)
-    desk = Desk(EVERY, paint, before=HEADS)
-    app = st.App("app.py", lifespan=desk.lifespan, routes=desk.routes, middleware=desk.middleware)
+if __name__ == "__main__":  # a user's run
+    draw_frame()
+else:
+    app = st.App(**make_app(hosted=False).options)

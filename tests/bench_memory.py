@@ -18,6 +18,7 @@ from tests.load.visitor import WORDS
 from tests.running import opener
 from tests.sections import SECTIONS
 from viz.frame import compute
+from viz.frame.waiting import stores
 from viz.scheduler.ceiling import resident
 
 TOKENS = 600
@@ -37,7 +38,7 @@ class Peak:
 
     def _watch(self) -> None:
         while not self.is_over.wait(0.01):
-            if compute.turns.working:
+            if stores().turns.working:
                 self.in_turn = max(self.in_turn, resident())
             else:
                 self.beside = max(self.beside, resident())
@@ -48,7 +49,7 @@ def main() -> None:
     rng, rows, patched = random.Random(0), list[tuple[float, float, str, float, str]](), MonkeyPatch()
     open_app = opener(patched)
     for page, section in SECTIONS:
-        compute.results.shrink(float("inf"))
+        compute.results().shrink(float("inf"))
         peak, began = Peak(), time.monotonic()
         app = open_app(page, section=section, text=" ".join(rng.choice(WORDS) for _ in range(TOKENS)))
         peak.is_over.set()

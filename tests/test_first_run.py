@@ -30,8 +30,8 @@ app.switch_page(file_of("heads")).run()
 assert not app.exception
 assert [view for view in app.get("bidi_component") if view.proto.component_name == "headlight.head_grid"]
 first = sorted(sys.modules)
-import serve
-serve.import_pages()
+from viz.app.public import import_pages
+import_pages()
 print(json.dumps([bare, start, first, sorted(sys.modules)]))
 """
 HOSTED = """

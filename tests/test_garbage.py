@@ -42,7 +42,7 @@ def test_a_ring_is_found():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_that_was_left_leaves_no_tensor_to_the_collector(open_app, monkeypatch, page):
-    monkeypatch.setattr(compute.results, "most_bytes", 0)
+    monkeypatch.setattr(compute.results(), "most_bytes", 0)
     with collected_by_nobody() as found:
         app = open_app(page, section="all", text=MINE)
         assert not app.error and not app.exception

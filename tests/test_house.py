@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "__init__": {"notebook"},  # viz.show, when it is first asked for
     "notebook": {"notebook", "components", "models", "text", "core"},
-    "serve": {"pages", "host", "streamlit_internals"},  # the hosted entry: what stands before the pages, and its probe
+    "serve": {"app", "streamlit_internals"},  # the hosted entry: an app, and the probe of what its safety needs
     "host": {
         "host",
         "frame",
@@ -26,7 +26,16 @@ MAY_IMPORT = {
         "limits",
         "streamlit_internals",
     },  # no page knows whether it is hosted
-    "app": {"pages", "host", "frame", "text", "errors"},
+    "app": {
+        "app",
+        "pages",
+        "host",
+        "frame",
+        "scheduler",
+        "text",
+        "errors",
+        "streamlit_internals",
+    },  # app.py and viz/app
     "pages": {
         *("pages", "frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors"),
@@ -50,7 +59,7 @@ MAY_IMPORT = {
 }
 LIBRARIES = {
     "streamlit": {"serve", "host", "app", "pages", "frame", "components", "streamlit_internals"},
-    "starlette": {"serve", "host"},
+    "starlette": {"app", "host"},
     "plotly": set(),  # figures are dicts, which Streamlit hands to plotly
     "transformers": {"models"},
     "huggingface_hub": {"models"},
@@ -494,8 +503,18 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     assert set(develop) - tools <= outside(tests) | notebook
 
 
-MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host", "notebook")
-NO_MODULE = {"minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults"}
+MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host", "app", "notebook")
+NO_MODULE = {
+    "minilm",
+    "every_page",
+    "every_lesson",
+    "client",
+    "figure_menu",
+    "toy_page",
+    "server",
+    "faults",
+    "two_apps",
+}
 """What is tested as a whole: a model, the app, the menu of pictures, a new page, a running server."""
 
 

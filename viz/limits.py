@@ -140,9 +140,6 @@ OWN_LESSON_TITLE, OWN_LESSON_QUESTION = 120, 600
 FORWARD_PASSES = whole("PASSES", 2, 1, 64)
 """Computations under way at once that take long: one for each core. Others wait their turn, and see their place."""
 
-TEXT_PASSES = max(1, FORWARD_PASSES - 1)
-"""Of these, of texts of up to 512 tokens, 1 to 4 s each, while others look at sentences: of two cores one is theirs."""
-
 QUICK = 1
 """Beside them, of a sentence: 10 to 50 ms each. Behind two texts of 512 tokens 40 visitors had to wait."""
 

@@ -12,7 +12,7 @@ from pages.convolution.images import PICTURES, ImageError, decode, for_channels,
 from viz import limits
 from viz.frame import controls, state
 from viz.frame.controls import KEEP
-from viz.frame.waiting import aside, turns, until
+from viz.frame.waiting import aside, stores, until
 from viz.text import Translate
 
 SOURCES = (*PICTURES, "upload")
@@ -152,7 +152,7 @@ def _image(t: Translate, *, says_why: bool) -> Tensor:
         return picture(source)
     if (given := st.session_state.get("_upload")) is not None:
         try:
-            with aside(), turns.turn("text", until):  # it takes as much memory as a computation on a text
+            with aside(), stores().turns.turn("text", until):  # it takes as much memory as a computation on a text
                 return decode(
                     given.getvalue(),
                     side=limits.PICTURE_SIDE,

@@ -19,12 +19,12 @@ from viz.core.variants.learn_convolution import STARTS, Lesson, Snapshot, effect
 from viz.figures.curves import curves
 from viz.figures.lesson import centres
 from viz.figures.line_chart import Axis
-from viz.frame import compute, controls, state
+from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
 from viz.frame.show import show, show_lines
 from viz.frame.terms.marks import say
-from viz.frame.waiting import aside, until
+from viz.frame.waiting import aside, stores, until
 from viz.text import Translate
 
 STEPS, EVERY, DRAWN = 600, 20, 100
@@ -104,7 +104,7 @@ def _train(t: Translate, run: Run) -> None:
         return
     bar, live = st.empty(), st.empty()
     while run.shots[-1].step < st.session_state["learned"]:
-        with aside(), compute.turns.turn("lesson", until):
+        with aside(), stores().turns.turn("lesson", until):
             shot = next(run.steps)
         run.shots.append(shot)
         text = t("convolution.learning", step=shot.step, steps=STEPS, loss=number(shot.loss))

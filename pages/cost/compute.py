@@ -9,8 +9,8 @@ from pages.cost import recount
 from pages.cost.measurement import Measurement
 from viz import limits
 from viz.core.cost.timed_layers import Plan
-from viz.frame.compute import turns
-from viz.scheduler.fair_queue import quietly
+from viz.frame.waiting import stores
+from viz.scheduler.fair_queue import Turns, quietly
 
 
 @st.cache_resource(max_entries=limits.COUNTS_KEPT, show_spinner=False)
@@ -28,7 +28,12 @@ def attention_error(d: int, h: int) -> float:
 _measuring = threading.BoundedSemaphore(1), threading.BoundedSemaphore(limits.MEASUREMENTS_WAITING)
 
 
-@st.cache_resource(max_entries=limits.MEASUREMENTS_KEPT, show_spinner=False)
 def measurement(plan: Plan) -> Measurement:
     """The measurement of a plan: not begun, under way, or done; visitors with the same plan share it."""
+    return shared_measurement(plan, stores().turns)
+
+
+@st.cache_resource(max_entries=limits.MEASUREMENTS_KEPT, show_spinner=False, hash_funcs={Turns: id})
+def shared_measurement(plan: Plan, turns: Turns) -> Measurement:
+    """The measurement of a plan in an app's queue."""
     return Measurement(plan, *_measuring, partial(turns.turn, "measure", quietly))

@@ -15,7 +15,7 @@ CARRIED = ("SmolLM2-135M-Instruct", "multilingual-e5-small")
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_how_to_add_the_packaged_models_is_said_where_models_are_chosen(open_app, monkeypatch, lang):
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
-    monkeypatch.setattr(compute.models, "holds", lambda _: False)  # another test may have loaded them
+    monkeypatch.setattr(compute.models(), "holds", lambda _: False)  # another test may have loaded them
     app = open_app(lang=lang, section="row")
     said = translator(lang)("choice.packaged", models=", ".join(CARRIED))
     assert [caption.value for caption in app.caption].count(said) == 1

@@ -36,7 +36,7 @@ class Page(threading.Thread):
 def said(monkeypatch):
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     yield []
-    assert (waiting.pages.working, waiting.pages.waiting) == (0, 0)
+    assert (waiting.stores().pages.working, waiting.stores().pages.waiting) == (0, 0)
 
 
 def until(said, text):
@@ -56,7 +56,7 @@ def test_one_page_is_written_at_a_time_and_who_came_first_goes_on_first(said):
     with waiting.writing():
         second.go.set()
         first.go.set()
-        while waiting.pages.waiting < 2:
+        while waiting.stores().pages.waiting < 2:
             threading.Event().wait(0.01)
         assert said == ["first writes", "first aside", "second writes", "second aside"]
     first.join()
@@ -76,4 +76,4 @@ def test_a_page_that_fails_lets_the_next_one_write(said):
 
 def test_who_writes_no_page_need_not_step_aside(said):
     with waiting.aside():
-        assert waiting.pages.working == 0
+        assert waiting.stores().pages.working == 0

@@ -5,17 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from streamlit.runtime import Runtime
 
 from pages.start import page
-from tests.host.slow_app import ROOT, readiness, sockets
-from viz.host import errors
-from viz.host import readiness as readiness_module
-from viz.host.guard import Guard
+from tests.host import slow_app  # noqa: F401 - its model
+from viz.app.make import make_app
+from viz.host import readiness
 
 
 def fail(*_: Any, **__: Any) -> Any:
@@ -24,7 +22,7 @@ def fail(*_: Any, **__: Any) -> Any:
 
 async def broken(request: Request) -> PlainTextResponse:
     """Have what a session's browser is sent fail from now on."""
-    session = Runtime.instance().get_app_session(request.path_params["session"])
+    session = Runtime.instance().get_app_session(request.query_params["session"])
     assert session is not None
     session.flush_browser_queue = fail  # type: ignore[method-assign]
     return PlainTextResponse("broken")
@@ -39,11 +37,5 @@ def draw() -> None:
 
 draw_first = page.PAGE.draw
 page.PAGE.draw = draw  # type: ignore[method-assign]
-readiness_module.PAGE_AGAIN = 0.2
-app = st.App(
-    f"{ROOT}app.py",
-    lifespan=readiness.lifespan,
-    routes=[*readiness.routes, Route("/break/{session}", broken)],
-    on_script_error=errors.say,
-    middleware=[Middleware(Guard, sockets=sockets, readiness=readiness)],
-)
+readiness.PAGE_AGAIN = 0.2
+app = st.App(**make_app(hosted=True, routes=[Route("/break", broken)]).options)

@@ -7,25 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from pages import EVERY, NAVIGATION
-from pages.start.static_picture import PICTURES
+from viz.app import public
+from viz.app.make import make_app
 from viz.cancellation import check
 from viz.frame import compute, page, scene
-from viz.host import errors
 from viz.host import readiness as told
-from viz.host.files import Files
-from viz.host.first_paint import StaticPaint
-from viz.host.guard import Guard
-from viz.host.readiness import Readiness
-from viz.host.sockets import Sockets
 from viz.models.capture import capture
 
-ROOT = told.__file__.rpartition("viz")[0]
 cuts = scene.cuts
 
 
@@ -55,7 +47,7 @@ async def inside(_: Request) -> JSONResponse:
     files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0  # noqa: PTH112, PTH208
     return JSONResponse(
         {
-            "working": compute.turns.working, "waiting": compute.turns.waiting, "files": files,
+            "working": made.stores.turns.working, "waiting": made.stores.turns.waiting, "files": files,
             "sockets": len(sockets),
         }
     )  # fmt: skip
@@ -63,18 +55,10 @@ async def inside(_: Request) -> JSONResponse:
 
 compute.capture = _capture  # type: ignore[attr-defined]
 page.cuts = _cuts  # type: ignore[assignment,attr-defined]
-compute.turns.places, compute.turns.quick = 1, 0  # so that the second who comes waits
 told.warm = _load_only
-sockets = Sockets()
-paint = StaticPaint(navigation=NAVIGATION, pictures=PICTURES)
-readiness = Readiness(sockets)
-app = st.App(
-    f"{ROOT}app.py",
-    lifespan=readiness.lifespan,
-    routes=[*readiness.routes, Route("/inside", inside)],
-    on_script_error=errors.say,
-    middleware=[
-        Middleware(Guard, sockets=sockets, readiness=readiness),
-        Middleware(Files, pages=EVERY, paint=paint),
-    ],
-)
+public.import_pages = lambda: None  # the tests wait for no page that they do not open
+made = make_app(hosted=True, routes=[Route("/inside", inside)])
+made.stores.turns.places, made.stores.turns.quick = 1, 0  # so that the second who comes waits
+assert isinstance(made.server, public.PublicServer)
+sockets = made.server.readiness.sockets
+app = st.App(**made.options)

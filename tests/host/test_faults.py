@@ -8,9 +8,11 @@ from tests.running import everything
 from viz import limits
 from viz.frame import compute
 from viz.frame.examples import examples
+from viz.frame.waiting import stores
 from viz.host.warmup import warm
 from viz.models import registry
 from viz.models.registry import Entry
+from viz.scheduler.stores import Bounds
 from viz.text import translator
 
 T = translator("en")
@@ -35,8 +37,8 @@ def passes(monkeypatch):
 
 def test_examples_are_warm_before_the_first_visitor(open_app, passes, monkeypatch):
     """Each of them, in every layer and head; they take little of the memory and stay there."""
-    for key in [*compute.results._kept, *compute.results._staying]:  # what other tests left
-        compute.results.forget(key[0])
+    for key in [*compute.results()._kept, *compute.results()._staying]:  # what other tests left
+        compute.results().forget(key[0])
     few = examples()[:4]
     monkeypatch.setattr("viz.host.warmup.examples", lambda: few)
     texts = [example.text for example in few]
@@ -44,9 +46,9 @@ def test_examples_are_warm_before_the_first_visitor(open_app, passes, monkeypatc
     assert warm(lambda: admitted.append(dict(passes))) == len(texts)
     assert admitted == [{texts[0]: 1}], "nobody waits for more than the page that everybody begins with"
     assert passes == dict.fromkeys(texts, 1)
-    assert compute.results.bytes < limits.CACHE_BYTES / 3
-    computed, join = [], compute.results._join
-    monkeypatch.setattr(compute.results, "_join", lambda key, *rest: computed.append(key) or join(key, *rest))
+    assert compute.results().bytes < limits.CACHE_BYTES / 3
+    computed, join = [], compute.results()._join
+    monkeypatch.setattr(compute.results(), "_join", lambda key, *rest: computed.append(key) or join(key, *rest))
     app = open_app(text=texts[3], layer=5, head=7)
     assert not app.exception
     assert computed == [], "the page of an example computes nothing"
@@ -62,13 +64,13 @@ def test_a_model_whose_files_are_gone_goes_on_if_it_was_loaded(open_app, monkeyp
     app = open_app(text="The files are gone.")
     assert boxes(app) == []
     offered = app.selectbox(key="model").options
-    assert compute.DEFAULT_MODEL in offered and all(compute.models.holds(one) for one in offered)
+    assert compute.DEFAULT_MODEL in offered and all(compute.models().holds(one) for one in offered)
 
 
 def test_a_model_whose_files_are_gone_is_a_sentence_if_it_was_not(open_app, monkeypatch, tmp_path):
     monkeypatch.setattr(Entry, "local_folder", lambda _: tmp_path)
     for name in ("_kept", "_staying"):  # nothing is loaded yet
-        monkeypatch.setattr(compute.models, name, OrderedDict())
+        monkeypatch.setattr(compute.models(), name, OrderedDict())
     app = open_app(model="twin-g8", text="the cat saw")
     assert boxes(app) == [T("error.missing", model=r"twin\-g8", file=r"config\.json")]
     assert app.text_area(key="text").value == "the cat saw"
@@ -76,8 +78,8 @@ def test_a_model_whose_files_are_gone_is_a_sentence_if_it_was_not(open_app, monk
 
 def test_a_full_line_is_told_and_what_was_typed_is_kept(open_app):
     with pytest.MonkeyPatch.context() as crowded:
-        crowded.setattr(compute.turns, "places", 0)
-        crowded.setattr(compute.turns, "line", 0)
+        crowded.setattr(stores().turns, "places", 0)
+        crowded.setattr(stores().turns, "line", 0)
         app = open_app(text="There is no room for this.")
     assert boxes(app) == [T("error.crowded", n=0)]
     assert app.text_area(key="text").value == "There is no room for this."
@@ -88,11 +90,11 @@ def test_a_full_line_is_told_and_what_was_typed_is_kept(open_app):
 
 
 def test_who_waits_too_long_is_told(open_app, monkeypatch):
-    monkeypatch.setattr(compute.turns, "places", 0)
+    monkeypatch.setattr(stores().turns, "places", 0)
     monkeypatch.setattr(limits, "WAIT_SECONDS", 0)
     app = open_app(text="Nobody ever comes to this.")
     assert boxes(app) == [T("error.busy", seconds=0)]
-    assert compute.turns.waiting == 0, "the place is given up"
+    assert stores().turns.waiting == 0, "the place is given up"
 
 
 def test_only_the_models_that_are_offered_can_be_had(open_app, monkeypatch):
@@ -103,6 +105,6 @@ def test_only_the_models_that_are_offered_can_be_had(open_app, monkeypatch):
     assert app.selectbox(key="model").options == names[:2]
     assert app.selectbox(key="model").value == names[0]
     assert any("model" in note.value for note in app.info)
-    monkeypatch.setattr(limits, "MODELS_BYTES", 10**7)
+    monkeypatch.setattr(stores(), "bounds", Bounds(models_bytes=10**7))
     points = [point.id for point in registry.checkpoints() if point.of == names[1]]
     assert open_app(source="embeddings").selectbox(key="model").options == [names[1], *points]

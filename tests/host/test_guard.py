@@ -14,7 +14,6 @@ from streamlit.proto.ClientState_pb2 import ClientState
 
 from tests.coroutines import finish
 from viz import limits
-from viz.frame import compute
 from viz.frame.connection import loading
 from viz.host import guard, inbox, owner, uploads
 from viz.host import readiness as told
@@ -416,7 +415,7 @@ def test_ready_means_warm_with_room_and_not_about_to_end(monkeypatch):
     readiness.missing = []
     assert readiness.reasons() == []
     readiness.sockets.admit("a")
-    monkeypatch.setattr(type(compute.turns), "waiting", property(lambda turns: turns.line))
+    monkeypatch.setattr(type(readiness.stores.turns), "waiting", property(lambda turns: turns.line))
     readiness.stopping = True
     assert readiness.reasons() == ["stopping", "sockets", "queue"]
 
@@ -434,7 +433,7 @@ def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_i
         return 7
 
     monkeypatch.setattr(told, "warm", warm)
-    monkeypatch.setattr(told, "set_ceiling", lambda: None)
+    monkeypatch.setattr(told, "set_ceiling", lambda stores: None)
     monkeypatch.setattr(told, "FIRST_VISITOR", 0)
     monkeypatch.setattr(told, "page_problem", page_problem)
     monkeypatch.setattr(told, "PAGE_AGAIN", 0)

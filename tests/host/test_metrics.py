@@ -7,7 +7,7 @@ from streamlit.runtime.stats import CounterStat
 
 from tests.coroutines import finish
 from viz import limits
-from viz.frame.waiting import memory
+from viz.frame.waiting import make_stores
 from viz.host.metrics import METRICS, Metrics, counter
 from viz.host.sockets import Sockets
 
@@ -15,7 +15,7 @@ from viz.host.sockets import Sockets
 @pytest.fixture
 def metrics(monkeypatch: pytest.MonkeyPatch) -> Metrics:
     monkeypatch.setattr(limits, "METRICS_TOKEN", "open sesame")
-    return Metrics(Sockets(), {"hidden": 0})
+    return Metrics(Sockets(), {"hidden": 0}, make_stores())
 
 
 def ask(metrics: Metrics, authorization: str | None):
@@ -34,7 +34,7 @@ def samples(text: str) -> dict[tuple[str, str], float]:
 
 def test_metrics_read_by_prometheus(metrics, monkeypatch):
     """Every number arrives under its name, its type, its unit and its label."""
-    monkeypatch.setattr(memory, "most", lambda: 13e9)
+    monkeypatch.setattr(metrics.stores.memory, "most", lambda: 13e9)
     metrics.refusals.update({"another's session": 3, "message 1009": 5})
     for port in (1, 2):
         assert metrics.sockets.admit(f"203.0.113.{port}")
@@ -59,7 +59,7 @@ def test_metrics_read_by_prometheus(metrics, monkeypatch):
 
 def test_metrics_without_ceiling_are_readable(metrics, monkeypatch):
     """Before the server is warm the ceiling is infinite, and reported as 0."""
-    monkeypatch.setattr(memory, "most", lambda: float("inf"))
+    monkeypatch.setattr(metrics.stores.memory, "most", lambda: float("inf"))
     assert samples(metrics.text())["headlight_memory_ceiling_bytes", ""] == 0
 
 

@@ -13,7 +13,7 @@ FAULTY = Path(__file__).with_name("faulty_app.py")
 
 
 def break_session(server: Server, tab: Tab) -> None:
-    assert get(server, f"/break/{tab.session}") == (200, "broken")
+    assert get(server, f"/break?session={tab.session}") == (200, "broken")
 
 
 def test_health_with_ended_loop_is_503(tmp_path):

@@ -12,6 +12,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from tests.coroutines import finish
 from tests.load.watch import memory_of
 from viz import limits
+from viz.frame.waiting import make_stores
 from viz.host import readiness, upkeep
 from viz.host.sockets import Sockets
 from viz.host.uploads import Uploads
@@ -98,14 +99,12 @@ def test_long_texts_give_way_before_all_else_and_no_more_than_is_missing():
 
 def test_a_model_adds_what_it_holds_to_the_ceiling_and_nothing_more(monkeypatch):
     """Its weights, and its tokenizer where that is large; a model that has given way takes them along again."""
-    held = SimpleNamespace(bytes=91_000_000)
-    monkeypatch.setattr(readiness.waiting, "models", held)
-    monkeypatch.setattr(readiness.memory, "most", None)
-    monkeypatch.setattr(readiness.waiting.long_texts, "most_bytes", limits.LONG_KEPT_BYTES)
-    readiness.set_ceiling()
-    assert readiness.memory.most() == limits.MEMORY_BYTES
-    assert readiness.waiting.long_texts.most_bytes == 2 * limits.TOKENS * limits.LONG_TOKEN_BYTES
+    held, stores = SimpleNamespace(bytes=91_000_000), make_stores()
+    monkeypatch.setattr(stores, "models", held)
+    readiness.set_ceiling(stores)
+    assert stores.memory.most() == limits.MEMORY_BYTES
+    assert stores.long_texts.most_bytes == 2 * limits.TOKENS * limits.LONG_TOKEN_BYTES
     held.bytes += 402_000_000
-    assert readiness.memory.most() == limits.MEMORY_BYTES + 402_000_000
+    assert stores.memory.most() == limits.MEMORY_BYTES + 402_000_000
     held.bytes -= 402_000_000
-    assert readiness.memory.most() == limits.MEMORY_BYTES
+    assert stores.memory.most() == limits.MEMORY_BYTES

@@ -15,7 +15,7 @@ def _served_after(monkeypatch, lines):
         waited.append(seconds)
         pages.working, pages.waiting = next(seen, (0, 0))
 
-    monkeypatch.setattr(warmup, "pages", pages)
+    monkeypatch.setattr(warmup, "stores", lambda: SimpleNamespace(pages=pages))
     monkeypatch.setattr(warmup.time, "sleep", sleep)
     warmup._give_way()
     return len(waited)

@@ -214,7 +214,7 @@ def _model_control(t: Translate, lang: str) -> None:
 def _loaded(t: Translate, model: str) -> LoadedModel:
     """The model; while it is being loaded, the page says so."""
     # The spinner starts a thread: not in every run.
-    with nullcontext() if compute.models.holds(model) else st.spinner(t("choice.loading")):
+    with nullcontext() if compute.models().holds(model) else st.spinner(t("choice.loading")):
         return compute.model(model)
 
 

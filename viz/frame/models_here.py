@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from viz import limits
-from viz.frame import compute, specs
+from viz.frame import specs
+from viz.frame.waiting import stores
 from viz.models import registry
+from viz.scheduler.stores import Stores
 
 MOMENT = 10
 """Seconds after which the disk is asked again which models there are."""
@@ -14,13 +16,14 @@ MOMENT = 10
 
 def offered() -> tuple[registry.Entry, ...]:
     """The list of models, as far as whoever runs the server wants it and has the memory; points of training last."""
+    most = stores().bounds.models_bytes
     known = *registry.entries(), *registry.checkpoints()
     wanted = [entry for entry in known if not limits.MODELS or entry.trained_as in limits.MODELS]
-    return *specs.local_entries(), *(entry for entry in wanted if 4 * entry.parameters <= limits.MODELS_BYTES)
+    return *specs.local_entries(), *(entry for entry in wanted if 4 * entry.parameters <= most)
 
 
 @lru_cache(maxsize=1)
-def _on_this_machine(_moment: int) -> Mapping[str, bool]:
+def _on_this_machine(_moment: int, of: Stores) -> Mapping[str, bool]:
     """The models that can be had, by name, and whether their files are here; one moment, one look, which takes 3 ms.
 
     Others are in memory already (their files may be gone since) or to be had from the hub.
@@ -29,12 +32,12 @@ def _on_this_machine(_moment: int) -> Mapping[str, bool]:
     return {
         name: has
         for name, has in has_files.items()
-        if has or compute.models.holds(name) or registry.hub().reachable  # looked up where a model is missing
+        if has or of.models.holds(name) or registry.hub().reachable  # looked up where a model is missing
     }
 
 
 def _now() -> Mapping[str, bool]:
-    return _on_this_machine(int(time.monotonic() / MOMENT))
+    return _on_this_machine(int(time.monotonic() / MOMENT), stores())
 
 
 def files_here(name: str) -> bool:

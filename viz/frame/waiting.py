@@ -1,23 +1,21 @@
 """One page is written at a time; while a visitor waits, which place in the line is theirs is said below the page.
 
-The lines, and what is kept of what was computed, are there before anything that computes is imported.
+Each app has queues and caches of its own (:func:`stores`), which are there before anything that computes is imported.
 """
 
-import math
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import cache
 
 import streamlit as st
 
 from viz import limits
 from viz.errors import ModelError
-from viz.scheduler.cache import Store
-from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import Kind, Ticket, Turns, come
+from viz.scheduler.fair_queue import Ticket, Turns, come
+from viz.scheduler.stores import Bounds, Stores
 from viz.streamlit_internals import yield_check
 from viz.text import translator
 
@@ -25,10 +23,54 @@ _PLACE = "_waiting"
 LOOK, PATIENCE = 0.05, 0.7
 """Seconds between two looks, and before anything is said: most waits are over by then."""
 
-pages = Turns(limits.PAGES, sys.maxsize)
-memory = Ceiling(spare=limits.PASS_BYTES)
-"""A public server says what the most is (viz/host/readiness.py)."""
 _held: ContextVar[Ticket | None] = ContextVar("held", default=None)
+_of_thread: ContextVar[Stores | None] = ContextVar("of_thread", default=None)
+_served: list[Stores] = []
+
+
+def make_stores(bounds: Bounds | None = None) -> Stores:
+    """Return new stores, for an app."""
+    return Stores(bounds, called_away, aside, _of_thread.set)
+
+
+@cache
+def default_stores() -> Stores:
+    """Return the stores of what runs without a server, such as a test of a page; made when they are first needed."""
+    return make_stores()
+
+
+def stores() -> Stores:
+    """Return the stores of the app that this thread runs for: its own, else those of the app that is served."""
+    return _of_thread.get() or (_served[-1] if _served else default_stores())
+
+
+@contextmanager
+def use(chosen: Stores) -> Iterator[None]:
+    """Have this thread run for the app with these stores inside the ``with``."""
+    token = _of_thread.set(chosen)
+    try:
+        yield
+    finally:
+        _of_thread.reset(token)
+
+
+@contextmanager
+def serve(chosen: Stores) -> Iterator[None]:
+    """Have all users' runs that begin inside the ``with`` be of the app with these stores.
+
+    Streamlit starts a thread for each run, and says nothing of the app in it. It need not: a process has one Runtime,
+    and with it one app that is served.
+
+    Raises:
+        RuntimeError: if another app is served already.
+    """
+    if _served:
+        raise RuntimeError("another app is served in this process")
+    _served.append(chosen)
+    try:
+        yield
+    finally:
+        _served.remove(chosen)
 
 
 @contextmanager
@@ -42,7 +84,7 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
     Raises:
         ModelError: "busy", if the turn does not come.
     """
-    with memory.visit(come()) if is_alone else nullcontext():
+    with _visit() if is_alone else nullcontext():
         with st.container(key=f"waiting{part and '_'}{part}"):  # what comes and goes there moves nothing
             st.session_state[_PLACE] = st.empty()
         if is_alone:
@@ -52,6 +94,14 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
         finally:
             if is_alone:
                 _give()
+
+
+@contextmanager
+def _visit() -> Iterator[None]:
+    """Count a user as being under way. Their run stays with its app, even where the server ends before it."""
+    chosen = stores()
+    with use(chosen), chosen.memory.visit(come()):
+        yield
 
 
 @contextmanager
@@ -71,7 +121,7 @@ def aside() -> Iterator[None]:
 
 
 def _take() -> None:
-    turn = threading.Event()
+    turn, pages = threading.Event(), stores().pages
     ticket = pages.enter("page", turn.set)
     try:
         until(turn, ticket, pages)
@@ -85,7 +135,7 @@ def _take() -> None:
 def _give() -> None:
     if ticket := _held.get():
         _held.set(None)
-        pages.leave(ticket)
+        stores().pages.leave(ticket)
 
 
 def called_away() -> None:
@@ -133,47 +183,3 @@ def for_the_server(is_warm: threading.Event) -> None:
 def _say(place: int) -> None:
     t = translator(st.session_state["lang"])
     st.session_state[_PLACE].info(t("waiting.place", n=place) if place else t("waiting.working"))
-
-
-turns = Turns(
-    limits.FORWARD_PASSES + limits.QUICK,
-    limits.QUEUE,
-    {
-        "sentence": Kind(as_large=limits.SENTENCE_PASS_BYTES / limits.PASS_BYTES),
-        "text": Kind(at_once=limits.FORWARD_PASSES, beside_quick=limits.TEXT_PASSES),
-        "lesson": Kind(at_once=limits.LESSONS),
-        "measure": Kind(at_once=limits.MEASUREMENTS),
-        "long": Kind(
-            at_once=limits.LONG_PASSES,
-            as_large=max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
-        ),
-        "atlas": Kind(at_once=limits.ATLAS_PASSES, anew=True),
-        "atlas_by_chance": Kind(
-            at_once=limits.ATLAS_PASSES, anew=True, as_large=math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES)
-        ),
-    },
-    memory,
-    limits.QUICK,
-)
-models = Store(limits.MODELS_BYTES, Turns(1, limits.QUEUE), limits.COMPUTATION_SECONDS, aside=aside)
-results = Store(
-    limits.CACHE_BYTES,
-    turns,
-    limits.COMPUTATION_SECONDS,
-    called_away,
-    aside,
-    limits.SHORT_SECONDS,
-    models.storages,
-    limits.SMALL_BYTES,
-    limits.DEAR_SECONDS,
-)
-long_texts = Store(
-    limits.LONG_KEPT_BYTES,
-    turns,
-    limits.LONG_SECONDS,
-    called_away,
-    aside,
-    limits.SHORT_SECONDS,
-    models.storages,
-    dear=limits.DEAR_SECONDS,
-)

@@ -1,7 +1,7 @@
 """The ``/metrics`` route: counts and sizes of this process, as OpenMetrics 1.0 text for Prometheus."""
 
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -9,25 +9,29 @@ from starlette.routing import Route
 
 from viz import limits
 from viz.frame import waiting
-from viz.frame.waiting import memory
 from viz.host.sockets import Sockets
+from viz.scheduler.stores import Stores
 
 METRICS = "/metrics"
 MEDIA_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 REFUSALS = "Requests, connections and messages refused, by rule."
 TABS = "Browser tabs connected."
-BYTES: dict[str, tuple[str, Callable[[], float]]] = {
-    "headlight_memory": ("Of this process, resident.", memory.in_use),
-    "headlight_memory_ceiling": (
-        "What it may take, with the models that are in memory now; 0 before it is warm.",
-        lambda: most if (most := memory.most()) < float("inf") else 0,
-    ),
-    "headlight_kept": (
-        "Of it, results that are kept to be shown again; they have a bound of their own.",
-        lambda: waiting.results.bytes,
-    ),
-}
-"""Sizes, by metric without its unit: the help, and how to read it."""
+
+
+def sizes(stores: Stores) -> dict[str, tuple[str, float]]:
+    """Return the sizes of an app in bytes: the help and the value, by metric without its unit."""
+    most = stores.memory.most()
+    return {
+        "headlight_memory": ("Of this process, resident.", stores.memory.in_use()),
+        "headlight_memory_ceiling": (
+            "What it may take, with the models that are in memory now; 0 before it is warm.",
+            most if most < float("inf") else 0,
+        ),
+        "headlight_kept": (
+            "Of it, results that are kept to be shown again; they have a bound of their own.",
+            stores.results.bytes,
+        ),
+    }
 
 
 def counter(name: str, about: str, label: str, counts: Mapping[str, int]) -> str:
@@ -53,10 +57,11 @@ class Metrics:
     Args:
         sockets: the connected tabs.
         refusals: how often each rule has refused; it goes on being counted.
+        stores: of the app; without them those that are in use where the server is made.
     """
 
-    def __init__(self, sockets: Sockets, refusals: dict[str, int]) -> None:
-        self.sockets, self.refusals = sockets, refusals
+    def __init__(self, sockets: Sockets, refusals: dict[str, int], stores: Stores | None = None) -> None:
+        self.sockets, self.refusals, self.stores = sockets, refusals, stores or waiting.stores()
         self.route = Route(METRICS, self._answer)
 
     def text(self) -> str:
@@ -64,7 +69,7 @@ class Metrics:
         families = [
             counter("headlight_refusals", REFUSALS, "rule", self.refusals),
             gauge("headlight_tabs", TABS, len(self.sockets)),
-            *(gauge(name, about, read(), "bytes") for name, (about, read) in BYTES.items()),
+            *(gauge(name, about, size, "bytes") for name, (about, size) in sizes(self.stores).items()),
         ]
         return "".join([*families, "# EOF\n"])
 

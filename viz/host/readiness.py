@@ -19,7 +19,6 @@ from streamlit.logger import get_logger
 from viz import limits
 from viz.frame import waiting
 from viz.frame.connection import loading
-from viz.frame.waiting import memory, pages
 from viz.host.errors import keep_visitors_out_of_the_log
 from viz.host.metrics import Metrics
 from viz.host.owner import HEADER
@@ -27,7 +26,7 @@ from viz.host.sockets import Sockets
 from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.scheduler.job import where
-from viz.streamlit_internals import pages_are_no_scripts
+from viz.scheduler.stores import Stores
 from viz.streamlit_internals.hosted import own_sessions, say_little
 from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
@@ -52,11 +51,11 @@ def warm(admit: Callable[[], object]) -> int:
     return int(loading.module("viz.host.warmup").warm(admit))
 
 
-def set_ceiling() -> None:
+def set_ceiling(stores: Stores) -> None:
     """From now on what would take too much memory waits; models loaded beside those now here may add theirs."""
-    loaded_at_first = waiting.models.bytes
-    memory.most = lambda: limits.MEMORY_BYTES + waiting.models.bytes - loaded_at_first
-    loading.module("viz.frame.compute.long_texts").keep_less()
+    loaded_at_first = stores.models.bytes
+    stores.memory.most = lambda: stores.bounds.memory_bytes + stores.models.bytes - loaded_at_first
+    loading.module("viz.frame.compute.long_texts").keep_less(stores)
 
 
 async def page_problem() -> str:
@@ -76,27 +75,28 @@ class Readiness:
     Args:
         sockets: who is connected.
         then: what else is done before others are sent here.
+        stores: of the app; without them those that are in use where the server is made.
     """
 
-    def __init__(self, sockets: Sockets, then: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self, sockets: Sockets, then: Callable[[], object] = lambda: None, stores: Stores | None = None
+    ) -> None:
         self.sockets, self.uploads, self.then = sockets, Uploads(), then
+        self.stores = stores or waiting.stores()
         self.refusals: Counter[str] = Counter()
         self.settled = asyncio.Event()
         self.pulse = Pulse()
         self.missing = ["warm"]
         self.stopping = False
-        metrics = Metrics(sockets, self.refusals)
+        metrics = Metrics(sockets, self.refusals, self.stores)
         self.routes = [Route("/healthz", self._alive), Route("/readyz", self._ready), metrics.route]
 
     def reasons(self) -> list[str]:
         """Why no visitor should be sent here now; none if all is well."""
         full = len(self.sockets) >= self.sockets.most
-        crowded = waiting.turns.waiting + pages.waiting >= waiting.turns.line // 2
+        turns, pages = self.stores.turns, self.stores.pages
+        crowded = turns.waiting + pages.waiting >= turns.line // 2
         return self.missing + ["stopping"] * self.stopping + ["sockets"] * full + ["queue"] * crowded
-
-    def expect(self) -> None:
-        """Somebody opens a page that computes: what it needs is imported at once."""
-        loading.ask()
 
     async def _alive(self, _: Request) -> PlainTextResponse:
         return PlainTextResponse("ok") if await self.pulse.answers() else PlainTextResponse(ENDED, 503)
@@ -109,17 +109,14 @@ class Readiness:
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         loading.hold()
-        # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/runs.py).
-        pages_are_no_scripts()
         own_sessions(HEADER)
         forget_what_cannot_be_read()
         say_little()
         keep_visitors_out_of_the_log()
         self._watch_for_the_end()
-        beside = [
-            asyncio.create_task(self._warm()),
-            asyncio.create_task(Upkeep(waiting.results, memory, self.uploads, (waiting.long_texts,)).go_on()),
-        ]
+        kept = self.stores
+        upkeep = Upkeep(kept.results, kept.memory, self.uploads, (kept.long_texts,))
+        beside = [asyncio.create_task(self._warm()), asyncio.create_task(upkeep.go_on())]
         yield
         for task in beside:
             task.cancel()
@@ -153,10 +150,11 @@ class Readiness:
     def _warm_in_time(self, admit: Callable[[], object]) -> int:
         if not loading.is_asked(FIRST_VISITOR) and len(self.sockets):
             loading.is_asked(FIRST_PICTURE)
-        return warm(admit)
+        with waiting.use(self.stores):
+            return warm(admit)
 
     def _admit(self) -> None:
-        set_ceiling()
+        set_ceiling(self.stores)
         self._let_in()
 
     def _let_in(self) -> None:
@@ -170,7 +168,7 @@ class Readiness:
         server = signal.getsignal(signal.SIGTERM)
 
         def stop(number: int, frame: FrameType | None) -> None:
-            self.stopping = waiting.turns.closed = True
+            self.stopping = self.stores.turns.closed = True
             last = threading.Timer(limits.STOPPING_SECONDS, os._exit, (0,))
             last.daemon = True
             last.start()

@@ -8,7 +8,7 @@ from viz.frame import compute
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.specs import Mask, Source, View
-from viz.frame.waiting import pages
+from viz.frame.waiting import stores
 
 MOMENT, PATIENCE = 0.1, 3.0
 """Seconds between two looks whether pages are written, and after which the rest is computed beside them."""
@@ -34,14 +34,14 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
             gc.freeze()  # before anybody comes: what visitors leave in circles must not be frozen with the rest
             admit()
             _give_way()
-    compute.models.pin()
-    compute.results.pin()
+    compute.models().pin()
+    compute.results().pin()
     return len(read_by_it)
 
 
 def _give_way() -> None:
     """Whoever waited for the first example is served before the next is computed."""
-    until = time.monotonic() + PATIENCE
+    until, pages = time.monotonic() + PATIENCE, stores().pages
     time.sleep(MOMENT)
     while (pages.working or pages.waiting) and time.monotonic() < until:
         time.sleep(MOMENT)

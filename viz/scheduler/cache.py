@@ -39,6 +39,7 @@ class Store:
         apart: storages that results share with what lives longer than they do (a model's weights), counted elsewhere.
         small: bytes of a result that is not forgotten where memory is short, but only where all are too many.
         dear: seconds that a result took which goes neither for its visitor's next nor, of who came first, there.
+        begin_thread: called by each thread of the store when it starts.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Store:
         apart: Container[int] = (),
         small: int = 0,
         dear: float = math.inf,
+        begin_thread: Callable[[], object] | None = None,
     ) -> None:
         self.most_bytes, self.turns, self.seconds, self.apart = most_bytes, turns, seconds, apart
         self.called_away, self.aside, self.short, self.small, self.dear = called_away, aside, short, small, dear
@@ -64,7 +66,7 @@ class Store:
         self._jobs = dict[Key, Job]()
         self._making = dict[Key, threading.Event]()
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(turns.places, "computing")
+        self._threads = ThreadPoolExecutor(turns.places, "computing", begin_thread)
 
     def __contains__(self, key: Key) -> bool:
         return key in self._kept or key in self._staying
@@ -258,21 +260,28 @@ class Kept(Generic[P, R]):
 
     Args:
         function: what computes them.
-        store: where they are kept.
+        store: where they are kept; or a function that finds it whenever a result is asked for.
         kind: of work, or what tells it from a key.
         wait: how a caller waits for a result that is not there yet.
     """
 
-    def __init__(self, function: Callable[P, R], store: Store, kind: str | Callable[[Key], str], wait: Wait) -> None:
+    def __init__(
+        self,
+        function: Callable[P, R],
+        store: Store | Callable[[], Store],
+        kind: str | Callable[[Key], str],
+        wait: Wait,
+    ) -> None:
         update_wrapper(self, function)
-        self._function, self._store, self._kind, self._wait = function, store, kind, wait
+        self._function, self._kind, self._wait = function, kind, wait
+        self._store: Callable[[], Store] = (lambda: store) if isinstance(store, Store) else store
         self._name, self._signature = (function.__module__, function.__qualname__), inspect.signature(function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result, shared by all who ask and not to be changed."""
         compute = partial(self._function, *args, **kwargs)
         key = self.key(*args, **kwargs)
-        result: R = self._store.get(key, self._kind, compute, self._wait)
+        result: R = self._store().get(key, self._kind, compute, self._wait)
         return result
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
@@ -283,4 +292,4 @@ class Kept(Generic[P, R]):
 
     def clear(self) -> None:
         """Forget the results of this function."""
-        self._store.forget(self._name)
+        self._store().forget(self._name)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from viz.frame import waiting
 from viz.frame.connection import loading
 from viz.imports import importing
 
@@ -62,6 +63,14 @@ def test_a_cold_server_is_told_that_the_first_page_was_seen_and_loads_by_itself(
     assert not begun
 
 
+def test_cold_server_imports_wanted_page_itself(cold, monkeypatch):
+    """It is asked to, and no thread of the page's begins beside it."""
+    monkeypatch.setattr(loading, "_begun", begun := [])
+    monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
+    loading.begin_to_import("pages.masks.page")
+    assert loading.is_asked(0) and not begun
+
+
 def test_what_a_page_needs_is_imported_once_and_no_model_loaded(monkeypatch):
     imported, begun = [], []
     warmed = threading.Event()
@@ -74,6 +83,18 @@ def test_what_a_page_needs_is_imported_once_and_no_model_loaded(monkeypatch):
     begun[0].join(60)
     assert imported == ["viz.frame.not_imported_yet", "pages.masks.page"]
     assert warmed.is_set() and len(begun) == 1
+
+
+def test_thread_loads_into_its_app(monkeypatch):
+    """The app of whoever asked for the page, though another is served."""
+    found, begun, chosen = [], [], waiting.make_stores()
+    monkeypatch.setattr(loading, "_begun", begun)
+    monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
+    monkeypatch.setattr(loading, "_import", lambda *modules: found.append(waiting.stores()))
+    with waiting.serve(waiting.make_stores()), waiting.use(chosen):
+        loading.begin_to_import("pages.masks.page")
+        begun[0].join(60)
+    assert found == [chosen]
 
 
 def test_who_needs_what_a_cold_server_has_not_asks_for_it_and_waits(cold):

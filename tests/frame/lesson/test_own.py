@@ -11,7 +11,7 @@ from tests.lessons.test_own import QUESTION, TABLE, TOML
 from viz.frame.lesson import editor as editor_module
 from viz.frame.lesson.bar import do
 from viz.frame.lesson.own import step_of_view
-from viz.frame.waiting import turns
+from viz.frame.waiting import stores
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.own import packed, read_toml
 from viz.lessons.read import lesson_named
@@ -95,7 +95,7 @@ def test_answer_file_read_in_turn(monkeypatch):
     working = []
 
     def read(text: str) -> dict[str, Any]:
-        working.append(turns.working)
+        working.append(stores().turns.working)
         return read_toml(text)
 
     monkeypatch.setattr(editor_module, "st", SimpleNamespace(session_state=session))
@@ -115,7 +115,7 @@ def test_answer_full_queue_says_so(monkeypatch):
     full = Turns(0, 0)
     monkeypatch.setattr(editor_module, "st", SimpleNamespace(session_state=session))
     monkeypatch.setattr(editor_module, "read_toml", lambda text: pytest.fail("it was read"))
-    monkeypatch.setattr(editor_module, "turns", full)
+    monkeypatch.setattr(stores(), "turns", full)
     editor_module._note()
     assert editor_module._answer(T, "en") == {"n": 3, "lesson": None, "problem": T("error.crowded", n=0)}
 

@@ -259,13 +259,13 @@ def test_a_running_measurement_can_be_stopped(open_app, monkeypatch):
     states = {"state": "running", "stopped": False}
     monkeypatch.setattr(Measurement, "active", property(lambda self: not states["stopped"]))
     monkeypatch.setattr(Measurement, "stop", lambda self: states.update(stopped=True))
-    compute.measurement.clear()
+    compute.shared_measurement.clear()
     app = open_app("cost", section="measured", cost_d=16, cost_h=2)
     assert [one.key for one in app.button if one.key in ("stop", "measure")] == ["stop"]
     app.button(key="stop").click().run()
     assert states["stopped"]
     assert [one.key for one in app.button if one.key in ("stop", "measure")] == ["measure"]
-    compute.measurement.clear()
+    compute.shared_measurement.clear()
 
 
 @pytest.mark.parametrize("sizes", [{"cost_d": 2048}, {"cost_k": 31}])

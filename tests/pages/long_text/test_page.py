@@ -16,6 +16,7 @@ from viz.core.long.shapes import SHORTEST
 from viz.frame import compute
 from viz.frame.compute import long_texts
 from viz.frame.specs import Source
+from viz.frame.waiting import stores
 from viz.models.registry import SMALL_DECODER
 from viz.models.tokens import split_words
 from viz.text import LANGUAGES, sentences, translator
@@ -90,7 +91,7 @@ def test_a_text_is_repeated_and_cut_and_both_stand_in_the_link(open_app):
 
 def test_a_public_server_reads_as_much_as_everywhere_else_unless_it_is_set(monkeypatch):
     assert long_texts.most_tokens() == 32_768
-    monkeypatch.setattr(long_texts.memory, "most", lambda: 1e9)
+    monkeypatch.setattr(stores().memory, "most", lambda: 1e9)
     assert long_texts.most_tokens() == limits.TOKENS
     monkeypatch.setattr(limits, "LONG_TOKENS", 4096)
     assert long_texts.most_tokens() == 4096

@@ -22,16 +22,14 @@ from viz import limits
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.frame.specs import Mask, Source, local_entries
-from viz.frame.waiting import models, results, turns, until
+from viz.frame.waiting import stores, until
 from viz.models import registry
 from viz.models.capture import Capture, Head, capture, seeded
 from viz.models.cross import has_cross, pair, trained_cross
 from viz.models.layout import LoadedModel
 from viz.models.load import load
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
-from viz.scheduler.cache import Kept, Key
-
-__all__ = ["models", "results", "turns"]  # who computes when, and what is kept
+from viz.scheduler.cache import Kept, Key, Store
 
 GARBAGE = 7_000
 P = ParamSpec("P")
@@ -55,6 +53,16 @@ def warm() -> bool:
 def kept(function: Callable[P, R]) -> Kept[P, R]:
     """Compute in turn, once for all who ask, and keep."""
     return Kept(function, results, kind_of, until)
+
+
+def results() -> Store:
+    """Return where the app keeps what it has computed."""
+    return stores().results
+
+
+def models() -> Store:
+    """Return where the app keeps its models."""
+    return stores().models
 
 
 def kind_of(key: Key) -> str:

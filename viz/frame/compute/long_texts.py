@@ -6,16 +6,20 @@ from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
 from viz import limits
-from viz.frame import waiting
 from viz.frame.compute import kind_of
-from viz.frame.waiting import memory, until
-from viz.scheduler.cache import Kept
+from viz.frame.waiting import stores, until
+from viz.scheduler.cache import Kept, Store
+from viz.scheduler.stores import Stores
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-store = waiting.long_texts
 _told: ContextVar[Callable[[float], None] | None] = ContextVar("told", default=None)
+
+
+def store() -> Store:
+    """Return where the app keeps them."""
+    return stores().long_texts
 
 
 def kept_pass(function: Callable[P, R]) -> Kept[P, R]:
@@ -30,12 +34,16 @@ def kept_long(function: Callable[P, R]) -> Kept[P, R]:
 
 def most_tokens() -> int:
     """The longest text that this server reads: a public one, which has a ceiling for its memory, reads less."""
-    return limits.LONG_TOKENS or (limits.TOKENS if memory.most() < float("inf") else limits.LONGEST)
+    return _most_tokens(stores())
 
 
-def keep_less() -> None:
+def _most_tokens(of: Stores) -> int:
+    return limits.LONG_TOKENS or (limits.TOKENS if of.memory.most() < float("inf") else limits.LONGEST)
+
+
+def keep_less(of: Stores) -> None:
     """A server that reads shorter texts keeps no more of them than of two of its longest."""
-    store.most_bytes = min(limits.LONG_KEPT_BYTES, 2 * most_tokens() * limits.LONG_TOKEN_BYTES)
+    of.long_texts.most_bytes = min(of.bounds.long_bytes, 2 * _most_tokens(of) * limits.LONG_TOKEN_BYTES)
 
 
 @contextmanager

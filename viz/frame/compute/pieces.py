@@ -36,7 +36,7 @@ def in_pieces(name: str, asked: Any, steps: Sequence[Step], words: Words) -> lis
     bar, button = st.empty(), st.empty()
     is_offered = False
     for done, (function, arguments) in enumerate(steps):
-        if function.key(*arguments) not in results:
+        if function.key(*arguments) not in results():
             if stopped is not None and done >= stopped:
                 st.caption(words.stopped(done))
                 st.button(words.go_on, key=f"{name}_go_on", on_click=_go_on, args=(name,))

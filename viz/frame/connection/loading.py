@@ -88,14 +88,26 @@ def begin(*modules: str) -> None:
 
 
 def begin_to_import(*modules: str) -> None:
-    """Import them at once: nobody sees a page before they are there. It says itself which model it needs."""
-    _begin(_import, modules)
+    """Import them at once: nobody sees a page before they are there. It says itself which model it needs.
+
+    A public server that is not warm does so by itself: it is told that a page is wanted.
+    """
+    if _is_warm.is_set():
+        _begin(_import, modules)
+    else:
+        ask()
 
 
 def _begin(load: Callable[..., object], modules: tuple[str, ...]) -> None:
+    chosen = waiting.stores()
+
+    def run() -> None:
+        with waiting.use(chosen):
+            load(*modules)
+
     with _one:
         if is_wanted():
-            _begun.append(Thread(target=load, args=modules, name="loading", daemon=True))
+            _begun.append(Thread(target=run, name="loading", daemon=True))
             _begun[-1].start()
 
 

@@ -15,7 +15,7 @@ from viz.errors import ModelError
 from viz.frame import state
 from viz.frame.lesson.own import OWN, of_link, said_of, with_places
 from viz.frame.sidebar import path_of
-from viz.frame.waiting import aside, turns, until
+from viz.frame.waiting import aside, stores, until
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.own import checked, lesson_of, read_toml, unpacked
 from viz.text import Translate, words_of
@@ -68,7 +68,7 @@ def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
         return None
     answer: dict[str, Any] = {"n": sent.get("n"), "lesson": None, "problem": ""}
     try:
-        with aside(), turns.turn("sentence", until):
+        with aside(), stores().turns.turn("sentence", until):
             answer["lesson"] = _read(sent["text"], lang)
     except OwnLessonError as error:
         answer["problem"] = said_of(t, error)

@@ -12,9 +12,10 @@ from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.models_here import models_here
 from viz.frame.specs import Mask, Source, View
-from viz.frame.waiting import memory
+from viz.frame.waiting import stores, use
 from viz.scheduler.fair_queue import come_last
 from viz.scheduler.job import where
+from viz.scheduler.stores import Stores
 
 _log = getLogger(__name__)
 _one = Lock()
@@ -36,14 +37,15 @@ def prefetch(link: Mapping[str, str]) -> None:
         return
     text = link.get("text", examples()[0].text)[: limits.CHARACTERS]
     if _one.acquire(blocking=False):
-        Thread(target=_read, args=(Source(kind="model", text=text, model=model),), name="prefetch", daemon=True).start()
+        source = Source(kind="model", text=text, model=model)
+        Thread(target=_read, args=(source, stores()), name="prefetch", daemon=True).start()
 
 
-def _read(source: Source) -> None:
+def _read(source: Source, app: Stores) -> None:
     """Read for nobody who waits; whoever opens the step is told what goes wrong."""
     come_last()
     try:
-        with memory.visit(math.inf):
+        with use(app), app.memory.visit(math.inf):
             compute.read(source)
             head_grid.wall(source, Mask(), View())
     except Exception as error:

@@ -1,0 +1,112 @@
+"""An app put together for a desk and for many users: what is the same, and what is not."""
+
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from streamlit.web.server.app_discovery import discover_asgi_app
+
+from pages import EVERY, FIRST
+from tests.coroutines import finish
+from tests.host.test_files import Streamlit, ask
+from viz import ROOT
+from viz.app import make, public
+from viz.app.make import make_app
+from viz.frame.connection import loading
+from viz.host.files import Files
+from viz.host.guard import Guard
+
+BOTH = pytest.mark.parametrize("hosted", [False, True])
+
+
+@pytest.fixture(autouse=True)
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limits of connections are for all servers of the process, those of other tests included."""
+    monkeypatch.setattr(public, "limit_connections", lambda: None)
+
+
+def names(middleware):
+    return [layer.cls for layer in middleware]
+
+
+def paths(routes):
+    return [route.path for route in routes]
+
+
+@pytest.mark.parametrize("entry", ["app", "serve"])
+def test_entry_is_read_as_server(entry):
+    """Streamlit looks for ``st.App(`` in a file's text before it runs it."""
+    found = discover_asgi_app(Path(ROOT) / f"{entry}.py")
+    assert (found.is_asgi_app, found.import_string) == (True, f"{entry}:app")
+
+
+def test_public_server_adds_guard_and_probes():
+    """All else is the same at a desk, in the same order."""
+    desk, hosted = (make_app(hosted=hosted) for hosted in (False, True))
+    assert names(hosted.middleware) == [Guard, *names(desk.middleware)] == [Guard, Files]
+    assert paths(hosted.routes) == ["/healthz", "/readyz", "/metrics", *paths(desk.routes)]
+    assert hosted.middleware[-1].kwargs == desk.middleware[-1].kwargs
+    assert hosted.options["script_path"] == desk.options["script_path"] == str(Path(ROOT) / "app.py")
+    assert (desk.options["on_script_error"], hosted.options["on_script_error"]) == (None, public.errors.say)
+
+
+def test_added_route_passes_the_guard():
+    """Every other address that is no page's is unknown."""
+    made = make_app(hosted=True, routes=[Route("/inside", lambda _: PlainTextResponse("inside"))])
+    guard = made.middleware[0]
+    behind = guard.cls(Streamlit(), *guard.args, **guard.kwargs)
+    assert paths(made.routes)[-1] == "/inside"
+    assert [ask(behind, path, host="a")[0] for path in ("/inside", "/outside")] == [200, 404]
+
+
+def test_lifespan_says_pages_are_no_scripts(monkeypatch):
+    """Before the server's own part of it begins."""
+    events = []
+
+    @asynccontextmanager
+    async def lifespan(_):
+        events.append("server")
+        yield
+
+    monkeypatch.setattr(make, "pages_are_no_scripts", lambda: events.append("pages"))
+    made = replace(make_app(hosted=False), server=SimpleNamespace(lifespan=lifespan, on_script_error=None))
+
+    async def serve():
+        async with made.options["lifespan"](None):
+            assert events == ["pages", "server"]
+
+    finish(serve())
+
+
+@pytest.mark.parametrize(
+    ("path", "imported"),
+    [
+        ("/", []), ("/start", []), ("/nothing", []), ("/favicon.png", []),
+        ("/masks", [("viz.frame.page", "pages.masks.page")]),
+        ("/step-by-step", [("viz.frame.page", "pages.step_by_step.page")]),
+    ],
+)  # fmt: skip
+@BOTH
+def test_opened_page_is_imported_ahead(monkeypatch, hosted, path, imported):
+    """While its code comes to the browser."""
+    begun = []
+    monkeypatch.setattr(loading, "begin_to_import", lambda *modules: begun.append(modules))
+    files = make_app(hosted=hosted).middleware[-1]
+    assert ask(files.cls(Streamlit(), *files.args, **files.kwargs), path, host="a")[0] == 200
+    assert begun == imported
+
+
+@BOTH
+def test_old_link_opens_the_page_it_means(hosted):
+    """Another page stood at "/" once."""
+    files = make_app(hosted=hosted).middleware[-1]
+    status, said, _ = ask(files.cls(Streamlit(), *files.args, **files.kwargs), "/", query=b"layer=5", host="a")
+    assert (status, said["location"]) == (307, "./heads?layer=5")
+
+
+def test_first_page_computes_nothing():
+    assert EVERY[0] == FIRST

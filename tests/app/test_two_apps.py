@@ -1,0 +1,260 @@
+"""Two apps in one process: what one computes, keeps and counts is not the other's."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+
+import pytest
+
+from tests.host.test_files import Streamlit, ask
+from tests.host.test_server import wait
+from viz import ROOT, limits
+from viz.app import public
+from viz.app.make import App, make_app
+from viz.errors import ModelError
+from viz.frame import compute, waiting
+from viz.frame.compute import long_texts
+from viz.frame.specs import Mask, Source
+from viz.frame.waiting import default_stores, make_stores, serve, stores, use
+from viz.host.readiness import set_ceiling
+from viz.scheduler.fair_queue import quietly
+from viz.scheduler.stores import Bounds
+
+SOURCE = Source(kind="words", text="the cat saw the dog", model="", d_model=12, n_heads=3, n_kv_heads=3)
+
+
+@pytest.fixture
+def apps(monkeypatch: pytest.MonkeyPatch) -> tuple[App, App]:
+    """A small app and a large one, both for many users."""
+    monkeypatch.setattr(public, "limit_connections", lambda: None)  # those are for all servers of the process
+    small = Bounds(passes=1, queue=2, cache_bytes=60_000, memory_bytes=10**9)
+    return make_app(hosted=True, bounds=small), make_app(hosted=True, bounds=Bounds(passes=3, queue=7))
+
+
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that seeded heads have read."""
+    read, counted = compute.on_seeded_heads, []
+
+    def count(source, *rest):
+        counted.append(source.text)
+        return read(source, *rest)
+
+    monkeypatch.setattr(compute, "on_seeded_heads", count)
+    return counted
+
+
+def in_thread(work):
+    """Run in a new thread, as Streamlit runs a script, and return its result."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(work()))
+    thread.start()
+    thread.join(60)
+    return found[0]
+
+
+def fill(stack, turns, n):
+    """Take this many places until the stack is closed."""
+    for _ in range(n):
+        stack.enter_context(turns.turn("sentence", quietly))
+
+
+def test_result_of_one_app_is_computed_again_by_another(apps, passes):
+    """Each finds its own again."""
+    first, second = (app.stores for app in apps)
+    found = []
+    for chosen in (first, second, first, second):
+        with use(chosen):
+            found.append(compute.read(SOURCE))
+    assert passes == [SOURCE.text] * 2
+    assert found[0] is found[2] and found[1] is found[3] and found[0] is not found[1]
+    key = compute.read.key(SOURCE)
+    assert key in first.results and key in second.results and key not in default_stores().results
+
+
+def test_cache_of_one_app_evicts_nothing_of_another(apps):
+    """The small one holds few of the texts, the large one all."""
+    first, second = (app.stores for app in apps)
+    for number in range(30):
+        for chosen in (first, second):
+            with use(chosen):
+                compute.read(
+                    Source(kind="words", text=f"the cat saw {number} dogs", d_model=12, n_heads=3, n_kv_heads=3)
+                )
+    assert 0 < first.results.bytes <= 60_000 < second.results.bytes
+
+
+def test_full_queue_of_one_app_holds_up_no_other(apps):
+    """The first has no place left and two who wait; the second computes, and counts none of that."""
+    first, second = (app.stores for app in apps)
+    with ExitStack() as stack:
+        fill(stack, first.turns, first.turns.places)
+        waiting = [first.turns.enter("sentence", lambda: None) for _ in range(2)]
+        assert (first.turns.working, first.turns.waiting) == (first.turns.places, 2)
+        assert (second.turns.working, second.turns.waiting) == (0, 0)
+        assert [app.server.readiness.reasons() for app in apps] == [["warm", "queue"], ["warm"]]
+        with use(first), pytest.raises(ModelError, match="2 computations are waiting"):
+            compute.read(SOURCE)
+        with use(second):
+            assert compute.read(SOURCE).tokens.words
+        for ticket in waiting:
+            first.turns.drop(ticket)
+
+
+def test_closed_queue_of_one_app_closes_no_other(apps):
+    """As where a server ends."""
+    first, second = (app.stores for app in apps)
+    first.turns.closed = True
+    with use(first), pytest.raises(ModelError, match="server"):
+        compute.read(SOURCE)
+    with use(second):
+        assert compute.read(SOURCE).tokens.words
+
+
+def test_thread_of_the_pool_computes_for_its_app(apps, passes):
+    """A result that waits is computed by a thread of its store, and so is the result that it is made of."""
+    first, second = (app.stores for app in apps)
+
+    def ask_first():
+        with use(first):
+            return compute.trace(SOURCE, 0, Mask())
+
+    with serve(second):
+        with ExitStack() as stack:
+            fill(stack, first.turns, first.turns.places)
+            asks = threading.Thread(target=ask_first)
+            asks.start()
+            wait(lambda: first.turns.waiting)
+        asks.join(60)
+    assert compute.read.key(SOURCE) in first.results
+    assert second.results.bytes == 0 and passes == [SOURCE.text]
+
+
+def test_memory_ceiling_of_one_app_is_not_anothers(apps):
+    """Nor is what depends on it: the longest text, and what is kept of such."""
+    first, second = (app.stores for app in apps)
+    set_ceiling(first)
+    assert (first.memory.most(), second.memory.most()) == (10**9, float("inf"))
+    longest = []
+    for chosen in (first, second):
+        with use(chosen):
+            longest.append(long_texts.most_tokens())
+    assert longest == [limits.TOKENS, limits.LONGEST]
+    assert first.long_texts.most_bytes < second.long_texts.most_bytes == limits.LONG_KEPT_BYTES
+
+
+def test_refusals_and_tabs_are_counted_by_app(apps):
+    """The metrics of each say what it refused itself, and who is connected to it."""
+    first = apps[0]
+    guard = first.middleware[0]
+    assert ask(guard.cls(Streamlit(), *guard.args, **guard.kwargs), "/unknown", host="a")[0] == 404
+    first.server.readiness.sockets.admit("203.0.113.7")
+    with use(first.stores):
+        compute.read(SOURCE)
+    metrics = [{route.path: route for route in app.routes}["/metrics"].endpoint.__self__.text() for app in apps]
+    assert 'headlight_refusals_total{rule="unknown"} 1' in metrics[0] and "unknown" not in metrics[1]
+    assert "headlight_tabs 1" in metrics[0] and "headlight_tabs 0" in metrics[1]
+    assert "headlight_kept_bytes 0" not in metrics[0] and "headlight_kept_bytes 0" in metrics[1]
+
+
+def test_run_finds_the_stores_of_the_served_app(apps, open_app):
+    """A run has a thread of its own, and nobody tells it. Without a server it has the default stores."""
+    first, second = (app.stores for app in apps)
+    assert in_thread(stores) is default_stores()
+    before = default_stores().results.bytes
+    with serve(second):
+        assert in_thread(stores) is second
+        assert not open_app("masks", source="words", text="a text of the served app").exception
+    assert second.results.bytes > 0 and first.results.bytes == 0
+    assert default_stores().results.bytes == before
+    assert in_thread(stores) is default_stores()
+
+
+def test_run_stays_with_its_app_after_the_server():
+    """One that goes on while its server ends gives its turns back where it took them."""
+    made = make_stores()
+
+    def run():
+        with ExitStack() as stack:
+            with serve(made):
+                stack.enter_context(waiting.writing())
+            assert stores() is made and made.pages.working == 1
+        return stores()
+
+    assert in_thread(run) is default_stores()
+    assert made.pages.working == 0
+
+
+def test_second_app_cannot_be_served_beside_the_first():
+    """A run could not know its app."""
+    with serve(make_stores()), pytest.raises(RuntimeError, match="another app is served"):
+        serve(make_stores()).__enter__()
+    assert stores() is default_stores()
+
+
+SERVE_TWO = """
+import asyncio, json, threading
+import streamlit as st
+from viz.app.make import make_app
+from viz.frame.waiting import stores
+
+async def begin(app):
+    "Start an ASGI application as a server does; return how that went."
+    events, started = asyncio.Queue(), asyncio.Event()
+    events.put_nowait({"type": "lifespan.startup"})
+    sent = []
+    async def send(message):
+        sent.append(message["type"])
+        started.set()
+    running = asyncio.create_task(app({"type": "lifespan", "asgi": {"version": "3.0"}}, events.get, send))
+    ended = asyncio.create_task(started.wait())
+    await asyncio.wait([running, ended], return_when=asyncio.FIRST_COMPLETED)
+    return str(running.exception()) if running.done() else sent[0]
+
+async def main():
+    made = [make_app(hosted=False) for _ in range(2)]
+    told = [await begin(st.App(**app.options)) for app in made]
+    found = await asyncio.get_running_loop().run_in_executor(None, stores)
+    print(json.dumps([told, [app.stores for app in made].index(found)]))
+
+asyncio.run(main())
+"""
+
+
+def test_streamlit_serves_one_app_in_a_process():
+    """A second one is refused by Streamlit itself, whose Runtime is one for the process; the first is served on."""
+    done = subprocess.run(
+        [sys.executable, "-c", SERVE_TWO],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"},
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told, served = json.loads(done.stdout.splitlines()[-1])
+    assert told == ["lifespan.startup.complete", "Runtime instance already exists!"]
+    assert served == 0
+
+
+IMPORT_ALL = """
+import importlib
+from pathlib import Path
+from viz.frame import waiting
+made = []
+waiting.Stores, make = (lambda *args: made.append(1) or make(*args)), waiting.Stores
+for path in sorted([*Path("viz/frame").rglob("*.py"), *Path("viz/host").rglob("*.py"), *Path("pages").rglob("*.py")]):
+    importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+assert not made, "an import made stores"
+assert waiting.stores() is waiting.stores() and len(made) == 1, "made at first use"
+"""
+
+
+def test_imports_make_no_stores():
+    """They are made by make_app, or where something without a server first asks for them."""
+    done = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
