@@ -53,7 +53,7 @@ def test_old_links_to_the_first_page_open_the_one_they_mean(desk):
 def test_it_opens_the_browser_of_who_wants_one_when_it_can_be_asked(desk, monkeypatch, headless, opened):
     shown, told = [], []
     monkeypatch.setattr(the_desk, "LISTENS", 0)
-    monkeypatch.setattr(the_desk, "pages_are_no_scripts", lambda: told.append("own pages"))
+    monkeypatch.setattr(the_desk, "ignore_pages_folder", lambda: told.append("own pages"))
     monkeypatch.setattr(the_desk.webbrowser, "open", shown.append)
     option = config.get_option
     monkeypatch.setattr(the_desk.st, "get_option", lambda key: headless if key == "server.headless" else option(key))

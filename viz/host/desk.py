@@ -14,7 +14,7 @@ from viz.frame.connection import loading
 from viz.host.files import Files
 from viz.host.first_paint import StaticPaint
 from viz.host.page_head import PREVIEW, preview
-from viz.streamlit_internals import pages_are_no_scripts
+from viz.streamlit_internals.pages_folder import ignore_pages_folder
 
 LISTENS = 0.2
 """Seconds after which a server that has begun can be asked."""
@@ -44,7 +44,7 @@ class Desk:
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Open the browser beside the server."""
-        pages_are_no_scripts()
+        ignore_pages_folder()
         if not st.get_option("server.headless"):  # Streamlit opens none for an ASGI app
             loop = asyncio.get_running_loop()
             loop.call_later(LISTENS, lambda: loop.run_in_executor(None, webbrowser.open, first_url()))

@@ -27,8 +27,8 @@ from viz.host.sockets import Sockets
 from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.scheduler.job import where
-from viz.streamlit_internals import pages_are_no_scripts
 from viz.streamlit_internals.hosted import own_sessions, say_little
+from viz.streamlit_internals.pages_folder import ignore_pages_folder
 from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
 
@@ -110,7 +110,7 @@ class Readiness:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         loading.hold()
         # The app has its own navigation: no first visitor need tell Streamlit (viz/frame/connection/runs.py).
-        pages_are_no_scripts()
+        ignore_pages_folder()
         own_sessions(HEADER)
         forget_what_cannot_be_read()
         say_little()

@@ -9,6 +9,7 @@ from viz import limits
 from viz.frame import compute
 from viz.frame.choice import own_model
 from viz.frame.compute import head_grid
+from viz.frame.connection.runs import mark_background
 from viz.frame.examples import examples
 from viz.frame.models_here import models_here
 from viz.frame.specs import Mask, Source, View
@@ -42,6 +43,7 @@ def prefetch(link: Mapping[str, str]) -> None:
 def _read(source: Source) -> None:
     """Read for nobody who waits; whoever opens the step is told what goes wrong."""
     come_last()
+    mark_background()
     try:
         with memory.visit(math.inf):
             compute.read(source)
