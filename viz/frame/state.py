@@ -280,18 +280,17 @@ def link() -> dict[str, str]:
 def end() -> None:
     """Finish a run: write the state into the address bar."""
     known, wanted = of_session(), link()
-    in_address = st.query_params.to_dict()
+    in_address = address.asked_link()
     before = wanted if known.written is None else known.written
     place = st.empty()  # there in every run, so that a run without a word to the browser takes nothing from the page
-    # Of a page that was opened Streamlit made an entry of its address alone: the link belongs to that one.
-    if is_moved() and not known.is_back:
-        if in_address != wanted:
-            with place:
-                address.replace(wanted, known.path)
-    # After Back the page replaces what it is told, and the note with it. Of two quick changes that undo each other the
-    # second is sent with the address from before the first: what the browser says is where it was, what was last
-    # written is where it will be.
-    elif in_address != wanted or before != wanted:
+    # The answer to a click of just before "back" may have come after it, and have put its link into this entry; of a
+    # page that was opened Streamlit made an entry of its address alone: the link belongs to that one.
+    if known.is_back or (is_moved() and st.query_params.to_dict() != wanted):
+        with place:
+            address.replace(wanted, known.path)
+    # Of two quick changes that undo each other the second is sent with the address from before the first: what the
+    # browser says is where it was, what was last written is where it will be.
+    elif not is_moved() and (in_address != wanted or before != wanted):
         st.query_params.from_dict(wanted)
     # A page not opened yet may still want its part of the link the session came with.
     known.written, known.page, known.believed = wanted, known.path, None

@@ -23,7 +23,7 @@ def history_note() -> str:
 
 
 def replace(link: Mapping[str, str], path: str) -> None:
-    """Put a link into the address bar in place of the one that is there, for a run that opened a page.
+    """Put a link into the address bar in place of the one that is there, for a run that opened a page or came back.
 
     Streamlit has made an entry of an opened page without its link, and would make another one of it with the link;
     between the two Back would lead to a page at its defaults that nobody saw.
