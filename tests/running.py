@@ -22,6 +22,7 @@ from pages import FIRST
 from viz import ROOT
 from viz.frame import models_here, sidebar
 from viz.frame.connection import address
+from viz.streamlit_internals.optional import SWITCH
 
 OpenApp = Callable[..., AppTest]
 
@@ -63,6 +64,7 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _scanned)
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
     write_links(monkeypatch)
+    monkeypatch.setenv(SWITCH, "0")  # every page does without private names
     models_here._on_this_machine.cache_clear()
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
     monkeypatch.setattr("viz.frame.present.prefetch.Thread", Mock)

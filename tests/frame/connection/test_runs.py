@@ -19,7 +19,7 @@ def test_begin_run_with_old_pages_reruns(monkeypatch, taken, calls):
     assert made == calls
 
 
-class Left(Exception):
+class LeftError(Exception):
     """What Streamlit raises in a run whose user has left."""
 
 
@@ -48,10 +48,10 @@ def test_raise_if_left_reads_state(monkeypatch):
         runs.raise_if_left()
 
     def leave():
-        raise Left
+        raise LeftError
 
     monkeypatch.setattr(parameters, "exist", lambda: True)
-    assert isinstance(result_in_thread(read_twice), Left)
+    assert isinstance(result_in_thread(read_twice), LeftError)
 
 
 def test_background_thread_is_no_run(monkeypatch):
