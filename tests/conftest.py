@@ -71,6 +71,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
+def links_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script run without a browser has its link in ``query_params``."""
+    from tests.running import write_links  # Streamlit is not for the tests that do without it
+
+    write_links(monkeypatch)
+
+
+@pytest.fixture
 def open_app(monkeypatch: pytest.MonkeyPatch):
     """Run the app: ``open_app("step_by_step", source="words", lang="zh")``; ``locale`` is the browser's language.
 

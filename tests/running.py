@@ -11,6 +11,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+import streamlit as st
 import torch
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
@@ -20,6 +21,8 @@ from streamlit.util import calc_hash
 from pages import FIRST
 from viz import ROOT
 from viz.frame import models_here, sidebar
+from viz.frame.connection import address
+from viz.streamlit_internals.optional import SWITCH
 
 OpenApp = Callable[..., AppTest]
 
@@ -42,6 +45,11 @@ def _hash_of(page: str) -> str:
     return calc_hash("" if page == FIRST else sidebar.path_of(page))
 
 
+def write_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a link put in place of another by Streamlit: without a browser no view can write it into the address bar."""
+    monkeypatch.setattr(address, "replace", lambda link, _: st.query_params.from_dict(link))
+
+
 def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     """The function behind the fixture ``open_app``."""
     # Next to a folder called "pages" Streamlit runs the files in it without app.py, until app.py has run once. The test
@@ -55,13 +63,16 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     monkeypatch.setattr(PagesManager, "__init__", remember)
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _scanned)
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
+    write_links(monkeypatch)
+    monkeypatch.setenv(SWITCH, "0")  # every page does without private names
     models_here._on_this_machine.cache_clear()
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
     monkeypatch.setattr("viz.frame.present.prefetch.Thread", Mock)
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
-        app.context = {"locale": locale}
+        # What a browser says of itself; a server sends embed=1 to embed=true, and Streamlit keeps that from the app.
+        app.context = {"locale": locale, "is_embedded": link.pop("embed", None) in (1, "1", "true")}
         for name, value in link.items():
             app.query_params[name] = str(value)
         app._page_hash = _hash_of(page)

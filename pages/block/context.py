@@ -179,9 +179,10 @@ def design_name(t: Translate, plan: BlockPlan, built: str) -> str:
 
 def target_control(t: Translate) -> str:
     """The text a decoder writes, shared with every page that has two texts."""
-    text = state.text("target", pairs()[0].target, limits.CHARACTERS)
-    st.text_area(
-        t("block.target"), key="target", height="content", persist_state=controls.KEEP, help=t("block.target_help")
+    text = controls.text_box(
+        *(st.text_area, t("block.target"), "target", pairs()[0].target, limits.CHARACTERS),
+        height="content",
+        help=t("block.target_help"),
     )
     return text[: limits.CHARACTERS]
 

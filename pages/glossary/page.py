@@ -51,8 +51,8 @@ def _terms(t: Translate, lang: str, wanted: str, order: str) -> None:
 
 
 def _wanted(t: Translate) -> str:
-    wanted = state.text("term", "", limits.LOOKED_UP)
-    st.text_input(t("glossary.look_up"), key="term", persist_state=controls.KEEP, placeholder=t("glossary.example"))
+    label, example = t("glossary.look_up"), t("glossary.example")
+    wanted = controls.text_box(st.text_input, label, "term", "", limits.LOOKED_UP, placeholder=example)
     return wanted[: limits.LOOKED_UP]
 
 

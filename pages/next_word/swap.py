@@ -11,10 +11,9 @@ from pages.next_word.presets import preset_of
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
-from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.compute.pieces import Words, in_pieces
-from viz.frame.controls import KEEP
+from viz.frame.controls import text_box
 from viz.frame.format import number
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
@@ -45,8 +44,8 @@ def _other(context: NextWordContext) -> Source | None:
     """The text whose heads are lent; it needs as many tokens."""
     t, source = context.t, context.source
     preset = preset_of(source.model, source.text)
-    text = state.text("swap_with", preset.swap_with if preset else source.text, limits.CHARACTERS)
-    st.text_input(t("next_word.swap_with"), key="swap_with", persist_state=KEEP, max_chars=limits.CHARACTERS)
+    usual, most = preset.swap_with if preset else source.text, limits.CHARACTERS
+    text = text_box(st.text_input, t("next_word.swap_with"), "swap_with", usual, most, max_chars=most)
     if not text.strip():
         st.info(t("next_word.swap_empty"))
         return None

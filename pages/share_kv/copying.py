@@ -11,9 +11,8 @@ from viz import limits
 from viz.core.analysis.checks import sdpa_off
 from viz.core.analysis.map_statistics import on_offset
 from viz.core.variants.kv_sharing import induction
-from viz.frame import compute, controls, specs, state
+from viz.frame import compute, controls, specs
 from viz.frame.checks import Check, check
-from viz.frame.controls import KEEP
 from viz.frame.scene import say_error
 from viz.frame.show import show_table
 from viz.models.capture import Capture, Head
@@ -50,9 +49,10 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 def _text(t: Translate) -> str:
     """The visitor's words, and those of them that the decoders do not know."""
-    text = state.text("words", REPEATING, limits.CHARACTERS)
-    st.text_input(
-        t("share_kv.words"), key="words", persist_state=KEEP, max_chars=limits.CHARACTERS, help=t("share_kv.words_help")
+    text = controls.text_box(
+        *(st.text_input, t("share_kv.words"), "words", REPEATING, limits.CHARACTERS),
+        max_chars=limits.CHARACTERS,
+        help=t("share_kv.words_help"),
     )
     if strange := unknown(text):
         more = " …" if len(strange) > NAMED else ""

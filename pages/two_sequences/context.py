@@ -7,7 +7,7 @@ import streamlit as st
 from viz import limits
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import compute, specs, state
-from viz.frame.controls import KEEP
+from viz.frame.controls import text_box
 from viz.frame.examples import pairs
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
@@ -78,9 +78,9 @@ def open_two_sequences(scene: Scene) -> TwoSequencesContext:
 def _target_text(scene: Scene) -> str:
     """The text whose words look at the other's, in a box of its own; the other is the text of every page."""
     t, lang, by_code = scene.t, scene.choice.lang, {pair.code: pair for pair in pairs()}
-    text = state.text("target", pairs()[0].target, limits.CHARACTERS)
     with st.container(key="target_row", horizontal=True, gap="small", vertical_alignment="bottom"):
-        st.text_area(t("two_sequences.target"), key="target", height="content", persist_state=KEEP)
+        label, usual = t("two_sequences.target"), pairs()[0].target
+        text = text_box(st.text_area, label, "target", usual, limits.CHARACTERS, height="content")
         with st.container(horizontal=True, gap="small", width="content", vertical_alignment="center"):
             st.selectbox(
                 t("two_sequences.pairs"),

@@ -63,7 +63,7 @@ def test_added_route_passes_the_guard():
     assert [ask(behind, path, host="a")[0] for path in ("/inside", "/outside")] == [200, 404]
 
 
-def test_lifespan_says_pages_are_no_scripts(monkeypatch):
+def test_lifespan_ignores_pages_folder(monkeypatch):
     """Before the server's own part of it begins."""
     events = []
 
@@ -72,7 +72,7 @@ def test_lifespan_says_pages_are_no_scripts(monkeypatch):
         events.append("server")
         yield
 
-    monkeypatch.setattr(make, "pages_are_no_scripts", lambda: events.append("pages"))
+    monkeypatch.setattr(make, "ignore_pages_folder", lambda: events.append("pages"))
     made = replace(make_app(hosted=False), server=SimpleNamespace(lifespan=lifespan, on_script_error=None))
 
     async def serve():

@@ -30,6 +30,8 @@ from tests.browser.drive import (
 )
 
 Visit = Callable[..., Page]
+PUBLIC = {"HEADLIGHT_PRIVATE": "0"}
+"""Leaves out every private name of Streamlit's that the app does without; those who test what it mends have it."""
 _SERVER = pytest.StashKey[Server]()
 
 
@@ -50,8 +52,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``streamlit run app.py``, on a free port of this machine, after its first visitor."""
-    with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt") as running:
+    """``streamlit run app.py`` on a free port of this machine, after its first user, on public names alone."""
+    with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt", **PUBLIC) as running:
         first = listen(browser.new_page())
         first.goto(running.url)
         wait_run(first)

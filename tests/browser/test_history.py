@@ -140,3 +140,28 @@ def test_a_back_while_a_click_is_being_answered_leads_where_it_says(new_page, ap
             T(f"heads.{section or 'all_heads'}.title")
         )
     assert entries(page) == before
+
+
+def test_back_without_navigation_api(new_page, app_url):
+    """Browsers before 2026 do not say in time that the history leads somewhere: the app is asked twice."""
+    page = new_page()
+    page.add_init_script("delete window.navigation")
+    page.goto(address(app_url, "step-by-step", text="a cat"))
+    wait_run(page)
+    assert page.evaluate("window.navigation === undefined")
+    step, before = page.locator(".st-key-section_steps h3"), entries(page)
+    page.locator(".st-key-next button").click()
+    expect(step).to_have_text(re.compile(r"^2\."))
+    assert at(page) == "/step-by-step?step=2&text=a+cat"
+    for places, n in ((-1, 1), (1, 2), (-1, 1)):
+        go(page, places)
+        expect(step).to_have_text(re.compile(rf"^{n}\."))
+        assert at(page) == "/step-by-step?" + ("step=2&" if n == 2 else "") + "text=a+cat"
+    assert entries(page) == before + 1
+
+
+def test_back_note_leaves_address(visit):
+    """The note of Back goes with the answer; a link that still holds one opens as it would without."""
+    page = visit("step-by-step", text="a cat", step=2, history="abc")
+    assert at(page) == "/step-by-step?step=2&text=a+cat"
+    expect(page.locator(".st-key-section_steps h3")).to_have_text(re.compile(r"^2\."))

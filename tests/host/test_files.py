@@ -135,6 +135,26 @@ def test_page_unchanged_is_not_sent_again(files, path):
     assert not files.answers, "a page has any number of addresses"
 
 
+@pytest.mark.parametrize(
+    ("query", "there"),
+    [
+        (b"embed=1", "?embed=true"),
+        (b"text=a+b&embed=1&theme=dark", "?text=a+b&embed=true&theme=dark"),
+        (b"embed=0&embed=1", "?embed=0&embed=true"),
+    ],
+)
+def test_page_with_embed_1_is_redirected(files, query, there):
+    """Streamlit knows one word for a page inside another, and keeps that from the app."""
+    status, said, body = ask(files, "/masks", query=query)
+    assert (status, said["location"], body) == (307, there, b"")
+
+
+@pytest.mark.parametrize("query", [b"embed=true", b"embed=1&embed=true", b"embed=yes", b"embed=11", b"notembed=1", b""])
+def test_page_embedded_otherwise_is_sent(files, query):
+    """Each word but that one means what it means to Streamlit."""
+    assert ask(files, "/masks", query=query)[0] == 200
+
+
 @pytest.mark.parametrize("path", ["/", "/masks"])
 def test_an_embedded_page_has_the_style_for_it(files, path):
     page = ask(files, path, query=b"embed=true")[2].decode()

@@ -1,6 +1,5 @@
 """A public server does not start without a private name on which its safety depends."""
 
-import ast
 import os
 import subprocess
 import sys
@@ -15,10 +14,26 @@ import streamlit as st
 
 from tests.browser.drive import serve
 from tests.host.test_server import get
+from tests.streamlit_internals.names import IMPORTED, imported, module_of, underscored
+from tests.test_house import SOURCES
 from viz import ROOT
-from viz.streamlit_internals import hosted, required
-from viz.streamlit_internals.required import NAMES, OPTIONS, missing_names, required_problem, sets
+from viz.streamlit_internals import required
+from viz.streamlit_internals.required import CALLS, NAMES, OPTIONS, missing_names, required_problem, sets
 
+MODULES = {"streamlit:config"}
+"""Modules of which ``OPTIONS`` names what is used."""
+GIVEN = {
+    "streamlit.proto.NewSession_pb2:NewSession",
+    "streamlit.proto.NewSession_pb2:Initialize",
+    "streamlit.proto.ClientState_pb2:ContextInfo",
+    "streamlit.runtime.websocket_session_manager:WebsocketSessionManager",
+    "streamlit.runtime.session_manager:SessionInfo",
+    "streamlit.runtime.state.session_state:SessionState",
+    "uvicorn.config:Config",
+    "websockets.protocol:Protocol",
+    "websockets.streams:StreamReader",
+}
+"""Classes that are not imported: other names give their objects."""
 ATTRIBUTES = [(place, name) for place, names in NAMES.items() for name in names]
 
 
@@ -57,6 +72,15 @@ def test_class_taken_away_is_named(monkeypatch, place):
     assert missing_names() == [owner]
 
 
+@pytest.mark.parametrize("place", CALLS)
+def test_changed_signature_is_named(monkeypatch, place):
+    """A call with other arguments would fail in the middle of a run."""
+    module, name = place.split(":")
+    owner, _, method = name.rpartition(".")
+    monkeypatch.setattr(getattr(import_module(module), owner), method, lambda other, /, *, needs: None)
+    assert [missing.partition("(")[0] for missing in missing_names()] == [name]
+
+
 @pytest.mark.parametrize("option", OPTIONS)
 def test_option_taken_away_is_named(monkeypatch, option):
     """Streamlit raises where somebody asks for a setting that it does not have."""
@@ -64,12 +88,22 @@ def test_option_taken_away_is_named(monkeypatch, option):
     assert missing_names() == [f"{option}Gone"]
 
 
-def test_every_private_attribute_is_required():
-    """Where safety reads one that begins with an underscore, the start looks for it."""
-    tree = ast.parse(Path(hosted.__file__).read_text("utf8"))
-    private = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_")}
-    known = {name for _, name in ATTRIBUTES}
-    assert private - known == {"_cache"}, "that only lets memory go earlier"
+USERS = [path for path in SOURCES if module_of(path) in IMPORTED]
+"""The files that import private names."""
+
+
+@pytest.mark.parametrize("path", USERS, ids=map(module_of, USERS))
+def test_imported_private_name_is_required(path):
+    """Where one is missing, the start ends with its name, and no traceback; the app's own server imports none."""
+    places = {place for place in imported(path) if place not in MODULES}
+    assert places <= NAMES.keys()
+    assert underscored(path) <= {name for _, name in ATTRIBUTES}
+
+
+def test_required_names_are_used():
+    """The list has no name that nothing imports any more, except what those give back."""
+    used = {place for path in USERS for place in imported(path)}
+    assert NAMES.keys() - used == GIVEN
 
 
 TAKEN_AWAY = """

@@ -18,7 +18,7 @@ from viz.host.files import Files
 from viz.host.first_paint import StaticPaint
 from viz.host.page_head import PREVIEW, preview
 from viz.scheduler.stores import Bounds, Stores
-from viz.streamlit_internals import pages_are_no_scripts
+from viz.streamlit_internals.pages_folder import ignore_pages_folder
 
 if TYPE_CHECKING:
     from viz.app.public import PublicServer
@@ -55,7 +55,7 @@ class App:
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
         """Do what is to be done before the first user comes, and while they are there."""
         # The app has its own navigation: no first user need tell Streamlit (viz/frame/connection/runs.py).
-        pages_are_no_scripts()
+        ignore_pages_folder()
         with serve(self.stores):
             async with self.server.lifespan(app):
                 yield

@@ -70,8 +70,8 @@ def draw_frame() -> None:
     begin_run()
     st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
     st.html(style("style.css"))
-    arrival.begin()
     state.begin()
+    arrival.begin()
     looked_at = view.read_view()
     if looked_at.embed:
         st.html(style("embedded.css"))

@@ -151,13 +151,14 @@ def _take_example() -> None:
 
 
 def _text(t: Translate, lang: str, usual: str) -> tuple[str, int]:
-    text = state.text("text", usual, limits.CHARACTERS)
     with st.container(key="text_row", horizontal=True, gap="small"):
-        st.text_area(
+        text = controls.text_box(
+            st.text_area,
             t("choice.text"),
-            key="text",
+            "text",
+            usual,
+            limits.CHARACTERS,
             height="content",
-            persist_state=KEEP,
             label_visibility="collapsed",
             placeholder=t("choice.text_help"),
         )

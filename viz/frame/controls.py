@@ -48,6 +48,30 @@ def _redrawing(name: str, options: dict[str, Any]) -> dict[str, Any]:
     return {"on_change": redraw_page, **options} if belongs_to_page else options
 
 
+def text_box(draw: Callable[..., Any], label: str, name: str, default: str, longest: int, **options: Any) -> str:
+    """A text of the user's, as typed; the link carries ``longest`` characters at most.
+
+    In a session's first run the browser may show another text than the link's: its page was open before, and what was
+    typed there since was sent with this run. So the link's text is the box's default then, and what the box returns
+    counts: to set it would write over what is being typed.
+
+    Args:
+        draw: Streamlit's function for the box.
+        label: of the box.
+        name: in the link.
+        default: what the box holds where nobody typed or asked for anything.
+        longest: of its characters.
+        options: more for ``draw``.
+    """
+    is_unseen = state.is_unseen(name)
+    text = state.text(name, default, longest)
+    if not is_unseen:
+        draw(label, key=name, persist_state=KEEP, **options)
+        return text
+    state.forget(name)
+    return str(draw(label, value=text, key=name, persist_state=KEEP, **options))
+
+
 def slider(label: str, name: str, default: int, low: int, high: int, **options: Any) -> int:
     """A whole number from ``low`` to ``high``."""
     value = state.whole(name, default, low, high)

@@ -12,6 +12,7 @@ import streamlit as st
 from viz import ROOT
 from viz.components.mount import mount
 from viz.frame import state, view
+from viz.frame.connection.parameters import of_session
 from viz.frame.controls import KEEP
 from viz.frame.share import figure_menu
 from viz.frame.share.address import address
@@ -77,6 +78,7 @@ def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *,
     # At its own path, too, the first page is found: Streamlit knows it at "/" alone.
     next(iter(named.values())).append(_page(first, t(f"{first}.title"), is_alias=True))
     chosen = st.navigation(named, position="hidden" if hidden else "sidebar", expanded=True)
+    of_session().path = chosen.url_path
     pages = [name for names in groups.values() for name in names]
     opened = next((name for name in pages if path_of(name) == chosen.url_path), first)
     st.set_page_config(page_title=tab_title(t, opened))

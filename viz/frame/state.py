@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.frame.connection import address, parameters, reconnect
+from viz.frame.connection import address, parameters
 from viz.frame.connection.parameters import Parameters, of_session
-from viz.streamlit_internals import is_back_or_forward, page_hash
 
 T = TypeVar("T")
 
@@ -29,8 +28,9 @@ def begin() -> None:
     if first := not parameters.exist():
         parameters.make()
     known = of_session()
-    if first or is_back_or_forward():
-        known.link = {name: st.query_params[name] for name in st.query_params}
+    known.note_history(address.history_note(), is_first=first)
+    if first or known.is_back:
+        known.link = address.asked_link()
         known.refused = []
         known.believed = None if first else set()
     known.declared, known.owners, known.part = {}, {}, ()
@@ -73,7 +73,8 @@ def is_chosen(name: str) -> bool:
 
 def is_moved() -> bool:
     """Whether this is the first run of a page, or none before it came to its end."""
-    return of_session().page != page_hash()
+    known = of_session()
+    return known.page != known.path
 
 
 def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bool]) -> T:
@@ -189,13 +190,13 @@ def numbers(name: str, low: int, high: int, default: Sequence[int] = ()) -> list
 
 def text(name: str, default: str, longest: int) -> str:
     """A text of the visitor's, as typed, in a box of that name; the link carries ``longest`` characters at most."""
-    known = of_session()
-    known.longest[name] = longest
-    if name not in st.session_state and (shown := reconnect.still_shown(name)) is not None:
-        known.link.pop(name, None)
-        known.declare(name, default)
-        return shown
+    of_session().longest[name] = longest
     return param(name, default, str, lambda _: True)
+
+
+def is_unseen(name: str) -> bool:
+    """Return whether this session has had no run that came to its end, nor a value of this parameter."""
+    return of_session().page is None and name not in st.session_state
 
 
 def put(name: str, value: Any) -> None:
@@ -279,19 +280,19 @@ def link() -> dict[str, str]:
 def end() -> None:
     """Finish a run: write the state into the address bar."""
     known, wanted = of_session(), link()
-    in_address = {name: st.query_params[name] for name in st.query_params}
+    in_address = address.asked_link()
     before = wanted if known.written is None else known.written
     place = st.empty()  # there in every run, so that a run without a word to the browser takes nothing from the page
     # The answer to a click of just before "back" may have come after it, and have put its link into this entry; of a
     # page that was opened Streamlit made an entry of its address alone: the link belongs to that one.
-    if is_back_or_forward() or (is_moved() and in_address != wanted):
+    if known.is_back or (is_moved() and st.query_params.to_dict() != wanted):
         with place:
-            address.replace(wanted)
+            address.replace(wanted, known.path)
     # Of two quick changes that undo each other the second is sent with the address from before the first: what the
     # browser says is where it was, what was last written is where it will be.
     elif not is_moved() and (in_address != wanted or before != wanted):
         st.query_params.from_dict(wanted)
     # A page not opened yet may still want its part of the link the session came with.
-    known.written, known.page, known.believed = wanted, page_hash(), None
+    known.written, known.page, known.believed = wanted, known.path, None
     known.drawn_with = {}
     known.note_drawn(known.owners)

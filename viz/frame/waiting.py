@@ -14,9 +14,9 @@ import streamlit as st
 
 from viz import limits
 from viz.errors import ModelError
+from viz.frame.connection.runs import is_run, raise_if_left
 from viz.scheduler.fair_queue import Ticket, Turns, come
 from viz.scheduler.stores import Bounds, Stores
-from viz.streamlit_internals import yield_check
 from viz.text import translator
 
 _PLACE = "_waiting"
@@ -30,7 +30,7 @@ _served: list[Stores] = []
 
 def make_stores(bounds: Bounds | None = None) -> Stores:
     """Return new stores, for an app."""
-    return Stores(bounds, called_away, aside, _of_thread.set)
+    return Stores(bounds, raise_if_left, aside, _of_thread.set)
 
 
 @cache
@@ -138,25 +138,18 @@ def _give() -> None:
         stores().pages.leave(ticket)
 
 
-def called_away() -> None:
-    """If the visitor whose run this is has left or clicked elsewhere, Streamlit ends the run here."""
-    if ask := yield_check():
-        ask()
-
-
 def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
     """Wait on behalf of a visitor. If they leave or click elsewhere, Streamlit ends their run here.
 
     Raises:
         ModelError: "busy", if it takes longer than anybody should wait.
     """
-    left_or_clicked = yield_check()
-    if left_or_clicked is None:  # nobody watches
+    if not is_run():  # nobody watches
         event.wait()
         return
     began, shown = time.monotonic(), -1
     while not event.wait(LOOK):
-        left_or_clicked()
+        raise_if_left()
         waited = time.monotonic() - began
         if waited > limits.WAIT_SECONDS:
             raise ModelError("busy", seconds=limits.WAIT_SECONDS)
@@ -172,7 +165,7 @@ def for_the_server(is_warm: threading.Event) -> None:
     with aside():
         began, is_said = time.monotonic(), False
         while not is_warm.wait(LOOK):
-            called_away()
+            raise_if_left()
             if not is_said and time.monotonic() - began > PATIENCE:
                 st.session_state[_PLACE].info(translator(st.session_state["lang"])("waiting.warming"))
                 is_said = True

@@ -87,6 +87,8 @@ class Files:
         if self.before and path == "/" and _is_old(scope):
             there = b"./" + path_of(self.before).encode() + b"?" + scope["query_string"]
             return await _send(send, 307, [(b"location", there), (b"content-length", b"0")], b"")
+        if there := _as_embedded(scope):
+            return await _send(send, 307, [(b"location", there), (b"content-length", b"0")], b"")
         name = self.file(path)
         if not name:
             return await self.app(scope, receive, Outbox(self, scope, gzipped, send))
@@ -196,6 +198,14 @@ def _is_old(scope: Scope) -> bool:
     query = scope.get("query_string", b"")
     asked = parse_qs(query.decode("latin-1"))
     return len(query) <= LONGEST_SENT_ON and is_old(asked, embedded=asked.get("embed", [""])[-1] == "true")
+
+
+def _as_embedded(scope: Scope) -> bytes:
+    """Return where a page with ``embed=1`` is, which Streamlit calls ``embed=true``; b"" if it is not asked for."""
+    parts: list[bytes] = scope.get("query_string", b"").split(b"&")
+    if [part for part in parts if part.startswith(b"embed=")][-1:] != [b"embed=1"]:
+        return b""
+    return b"?" + b"&".join(b"embed=true" if part == b"embed=1" else part for part in parts)
 
 
 def _parameters(scope: Scope) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from viz.frame import compute
 from viz.frame.compute import head_grid
+from viz.frame.connection.runs import mark_background
 from viz.frame.examples import examples
 from viz.frame.specs import Mask, Source, View
 from viz.frame.waiting import stores
@@ -19,6 +20,7 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
 
     ``admit`` is called when the page that everybody begins with is there: nobody need wait for the rest.
     """
+    mark_background()
     compute.warm()
     model = compute.model(compute.DEFAULT_MODEL)
     read_by_it = [example for example in examples() if not example.model]

@@ -136,14 +136,3 @@ def files_shown(session: str) -> set[str] | None:
         return None
     sent = [widget for widget in info.session._client_state.widget_states.widgets if widget.id in uploads]
     return {file.file_id for widget in sent for file in widget.file_uploader_state_value.uploaded_file_info}
-
-
-def end_lost_sessions() -> None:
-    """End the sessions whose browsers were gone for longer than they are kept; Streamlit looks when another one goes.
-
-    To be called in the thread of the server's loop, as all that concerns sessions.
-    """
-    if Runtime.exists():
-        lost: Any = getattr(Runtime.instance()._session_mgr, "_session_storage", None)
-        for _, info in lost._cache.expire():
-            info.session.shutdown()

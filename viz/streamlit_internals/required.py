@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dis import get_instructions
 from importlib import import_module
 from importlib.metadata import version
-from inspect import getmembers
+from inspect import getmembers, signature
 from operator import attrgetter
 from typing import Any
 
@@ -23,7 +23,16 @@ NAMES = {
     ),
     "streamlit.proto.NewSession_pb2:NewSession": ("main_script_path", "initialize"),
     "streamlit.proto.NewSession_pb2:Initialize": ("user_info", "environment_info"),
-    "streamlit.runtime:Runtime": ("exists", "instance", "_session_mgr", "uploaded_file_mgr"),
+    "streamlit.proto.ClientState_pb2:ContextInfo": ("locale", "timezone"),
+    "streamlit.proto.ForwardMsg_pb2:ForwardMsg": ("delta", "script_finished", "new_session", "WhichOneof"),
+    "streamlit.proto.Element_pb2:Element": ("heading", "exception", "alert"),
+    "streamlit.proto.Alert_pb2:Alert": ("format", "ERROR"),
+    "streamlit.proto.WidgetStates_pb2:WidgetState": ("id", "json_value", "json_trigger_value", "WhichOneof"),
+    "streamlit.runtime:Runtime": (
+        *("exists", "instance", "_session_mgr", "uploaded_file_mgr", "stopped"),
+        *("connect_session", "close_session", "handle_backmsg", "is_active_session"),
+    ),
+    "streamlit.runtime.session_manager:SessionClient": ("write_forward_msg",),
     "streamlit.runtime.websocket_session_manager:WebsocketSessionManager": ("get_session_info",),
     "streamlit.runtime.session_manager:SessionInfo": ("session",),
     "streamlit.runtime.app_session:AppSession": (
@@ -49,13 +58,28 @@ NAMES = {
     "websockets.streams:StreamReader": ("buffer",),
 }
 """Attributes by module and class."""
+CALLS = {
+    "streamlit.runtime:Runtime.connect_session": (("runtime", "browser"), ("user_info",)),
+    "streamlit.runtime:Runtime.close_session": (("runtime", "session"), ()),
+    "streamlit.runtime:Runtime.handle_backmsg": (("runtime", "session", "message"), ()),
+    "streamlit.runtime.websocket_session_manager:WebsocketSessionManager.get_session_info": (
+        ("manager", "session"),
+        (),
+    ),
+    "streamlit.runtime.state.session_state:WStates.__getitem__": (("states", "widget"), ()),
+    "streamlit.runtime.state.session_state:WStates.set_widget_metadata": (("states", "about"), ()),
+    "streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager.remove_file": (
+        *(("manager", "session", "file"), ()),
+    ),
+}
+"""What is called with which arguments: those by place, and those by name."""
 OPTIONS = ("server.trustedUserHeaders",)
 """Settings of Streamlit's that are not documented."""
 
 
 def missing_names() -> list[str]:
     """Return the names that are not there, as in "AppSession._user_info"."""
-    return [*_missing_attributes(), *_missing_options()]
+    return [*_missing_attributes(), *_changed_calls(), *_missing_options()]
 
 
 def _missing_attributes() -> Iterator[str]:
@@ -67,6 +91,17 @@ def _missing_attributes() -> Iterator[str]:
             yield name
         else:
             yield from (f"{name}.{attribute}" for attribute in names if not has_attribute(owner, attribute))
+
+
+def _changed_calls() -> Iterator[str]:
+    for place, (by_place, by_name) in CALLS.items():
+        module, name = place.split(":")
+        try:
+            signature(attrgetter(name)(import_module(module))).bind(*by_place, **dict.fromkeys(by_name))
+        except (ImportError, AttributeError):  # it is named already
+            continue
+        except TypeError:
+            yield f"{name}({', '.join((*by_place[1:], *by_name))})"
 
 
 def _missing_options() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Ends a start with another version of Streamlit than those whose private names are known here."""
+"""Ends a start with an older version of Streamlit than the app is written for; says so of one that was not tested."""
 
 import os
 import re
@@ -6,19 +6,32 @@ import sys
 from importlib.metadata import version
 from threading import current_thread, main_thread
 
-LOWEST, BELOW = (1, 67), (1, 68)
-"""The versions that are tested, as requirements.txt has them."""
+LOWEST, BELOW = (1, 65), (1, 68)
+"""The versions on which the smoke test passes (tests/smoke); with 1.64 Back and Forward ask for no run."""
+
+
+def numbers_of(installed: str) -> tuple[int, ...]:
+    """Return a version's first two numbers."""
+    return tuple(map(int, re.findall(r"\d+", installed)[:2]))
 
 
 def version_problem(installed: str) -> str:
-    """Say that this version of Streamlit is not supported, and which are; "" if it is."""
-    if LOWEST <= tuple(map(int, re.findall(r"\d+", installed)[:2])) < BELOW:
+    """Say that this version of Streamlit is too old, and from which on there is what the app needs; "" if it is not."""
+    if numbers_of(installed) >= LOWEST:
         return ""
-    lowest, below = (".".join(map(str, numbers)) for numbers in (LOWEST, BELOW))
+    lowest = ".".join(map(str, LOWEST))
     return (
-        f"Headlight supports Streamlit from {lowest} to below {below}, and {installed} is installed. "
+        f"Headlight needs Streamlit {lowest} or later, and {installed} is installed. "
         "To install a supported version: pip install -r requirements.txt"
     )
+
+
+def version_notice(installed: str) -> str:
+    """Say that the app was not tested with this version of Streamlit; "" if it was."""
+    if numbers_of(installed) < BELOW:
+        return ""
+    below = ".".join(map(str, BELOW))
+    return f"Headlight is tested with Streamlit below {below}, and {installed} is installed."
 
 
 def end_start(problem: str) -> None:
@@ -32,3 +45,5 @@ def end_start(problem: str) -> None:
 
 if problem := version_problem(version("streamlit")):
     end_start(problem)
+if notice := version_notice(version("streamlit")):
+    sys.stderr.write(f"{notice}\n")

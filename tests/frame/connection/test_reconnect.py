@@ -1,46 +1,63 @@
 """What is being typed survives the loss of a server: the new session leaves the box alone."""
 
-from types import SimpleNamespace
-
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
-
-from viz import streamlit_internals
-from viz.frame.connection import reconnect
-
-SENT = [
-    SimpleNamespace(id="$$ID-0123-layer", string_value="", double_value=3.0),
-    SimpleNamespace(id="$$ID-4567-text", string_value="from the box"),
-]
 
 
 def one_box() -> None:
     import streamlit as st
 
-    from viz.frame import state
+    from viz.frame import controls, state
 
     state.begin()
-    text = state.text("text", "usual", 100)
-    st.text_area("box", key="text")
+    state.of_session().path = "page"
+    match st.session_state.pop("asked", ""):
+        case "example":
+            state.put("text", "an example")
+        case "reset":
+            state.forget("text")
+    text = controls.text_box(st.text_area, "box", "text", "usual", 100)
     st.code(text)
+    st.text(" ".join(state.chosen("text").values()))
     state.end()
 
 
-def test_what_the_browser_still_shows(monkeypatch):
-    context = SimpleNamespace(session_state=SimpleNamespace(get_widget_states=lambda: SENT))
-    monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: context)
-    assert reconnect.still_shown("text") == "from the box"
-    assert reconnect.still_shown("words") is None
-    monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: None)
-    assert reconnect.still_shown("text") is None
+def sent(shown: str | None) -> WidgetStates:
+    """What a browser sends of the box with its first run; None: it has none."""
+    if shown is None:
+        return WidgetStates()
+    box = AppTest.from_function(one_box).run().text_area[0].proto.id
+    return WidgetStates(widgets=[WidgetState(id=box, string_value=shown)])
 
 
 @pytest.mark.parametrize("shown", [None, "", "from the box"])
-def test_a_box_that_is_open_already_is_read_and_not_written(monkeypatch, shown):
-    monkeypatch.setattr(reconnect, "still_shown", lambda name: shown if name == "text" else None)
+@pytest.mark.parametrize("link", [None, "from the link"])
+def test_box_that_is_open_is_read(links_written, shown, link):
+    """It is not written, even where a link asks for a text, and what is read counts from then on."""
+    app = AppTest.from_function(one_box)
+    if link is not None:
+        app.query_params["text"] = link
+    app._run(sent(shown))
+    expected = shown if shown is not None else link or "usual"
+    for _ in range(2):
+        assert not app.exception
+        assert app.code[0].value == app.text_area[0].value == expected
+        assert app.text[0].value == ("" if expected == "usual" else expected)
+        assert {**app.query_params}.get("text", "usual") in (expected, [expected])
+        assert not app.text_area[0].proto.set_value
+        app.run()
+
+
+def test_box_after_first_run_is_written():
+    """What the app sets later, or takes back, is shown."""
     app = AppTest.from_function(one_box)
     app.query_params["text"] = "from the link"
     app.run()
-    assert not app.exception
-    assert app.code[0].value == ("from the link" if shown is None else shown)
-    assert app.text_area[0].proto.set_value is (shown is None)
+    app.session_state["asked"] = "example"
+    app.run()
+    assert app.text_area[0].proto.set_value and app.code[0].value == "an example"
+    app.session_state["asked"] = "reset"
+    app.run()
+    assert app.code[0].value == app.text_area[0].value == "usual"
+    assert app.text_area[0].proto.set_value

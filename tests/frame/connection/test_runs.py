@@ -1,18 +1,71 @@
-"""A run begins where Streamlit takes the folder of pages for its old kind of app, and where it does not."""
+"""A run begins where Streamlit takes the folder of pages for its old kind of app, and ends where its user has left."""
 
+import threading
 from types import SimpleNamespace
 
 import pytest
 
-from viz.frame.connection import runs
+from viz.frame.connection import parameters, runs
 
 
-@pytest.mark.parametrize(("taken", "calls"), [(True, ["pages_are_no_scripts", "rerun"]), (False, [])])
+@pytest.mark.parametrize(("taken", "calls"), [(True, ["ignore_pages_folder", "rerun"]), (False, [])])
 def test_begin_run_with_old_pages_reruns(monkeypatch, taken, calls):
     """Once for the process: the run after it is one of the app's own."""
     made = []
-    monkeypatch.setattr(runs, "takes_pages_for_scripts", lambda: taken)
-    monkeypatch.setattr(runs, "pages_are_no_scripts", lambda: made.append("pages_are_no_scripts"))
+    monkeypatch.setattr(runs, "uses_pages_folder", lambda: taken)
+    monkeypatch.setattr(runs, "ignore_pages_folder", lambda: made.append("ignore_pages_folder"))
     monkeypatch.setattr(runs, "st", SimpleNamespace(rerun=lambda: made.append("rerun")))
     runs.begin_run()
     assert made == calls
+
+
+class LeftError(Exception):
+    """What Streamlit raises in a run whose user has left."""
+
+
+def result_in_thread(call):
+    """What a call returns or raises in a thread of its own, as every run of a script has one."""
+    found = []
+
+    def work():
+        try:
+            found.append(call())
+        except Exception as error:
+            found.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(60)
+    return found[0]
+
+
+def test_raise_if_left_reads_state(monkeypatch):
+    """Streamlit ends the run of a user who has left where its script reads the session's state."""
+
+    def read_twice():
+        assert runs.is_run()
+        monkeypatch.setattr(parameters, "exist", leave)
+        runs.raise_if_left()
+
+    def leave():
+        raise LeftError
+
+    monkeypatch.setattr(parameters, "exist", lambda: True)
+    assert isinstance(result_in_thread(read_twice), LeftError)
+
+
+def test_background_thread_is_no_run(monkeypatch):
+    """Streamlit is not asked, which would log a line in a thread without a run."""
+
+    def work():
+        runs.mark_background()
+        runs.raise_if_left()
+        return runs.is_run()
+
+    monkeypatch.setattr(parameters, "exist", lambda: pytest.fail("Streamlit was asked"))
+    assert result_in_thread(work) is False
+
+
+def test_thread_without_session_is_no_run():
+    """The state of a thread without a run is empty."""
+    assert result_in_thread(runs.is_run) is False

@@ -7,8 +7,6 @@ from viz.frame.view import MOST_HIDDEN, View
 LINKS = {
     (): View(),
     (("present", "1"),): View(present=True),
-    (("present", "1"), ("embed", "1")): View(embed=True),
-    (("embed", "yes"),): View(),
     (("print", "1"),): View(print="worksheet"),
     (("print", "answers"), ("theme", "dark")): View(print="answers", theme="dark"),
     (("without", "text-chips-n_heads-text"),): View(hide=frozenset({"text", "chips", "n_heads"})),
@@ -46,7 +44,7 @@ def test_the_view_is_what_the_link_says(looked_at, link, expected):
     assert app.run().session_state["_view"] == expected, "in the next run too"
 
 
-def test_what_a_link_cannot_mean_is_told_and_not_written_again(looked_at):
+def test_what_a_link_cannot_mean_is_told_and_not_written_again(looked_at, links_written):
     app = looked_at({"present": "yes", "print": "<b>", "theme": "dark"})
     assert sorted(app.session_state["_parameters"].refused) == ["present", "print"]
     assert {name: app.query_params[name] for name in app.query_params} == {"theme": "dark"}
@@ -59,6 +57,6 @@ def test_a_control_is_shown_unless_it_is_hidden():
 
 
 def test_streamlits_own_word_for_somebody_elses_page_counts(open_app):
-    app = open_app("masks", embed="1")
+    app = open_app("masks", embed="true")
     assert not app.title
     assert not app.sidebar.children

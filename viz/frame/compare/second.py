@@ -8,7 +8,7 @@ from viz import limits
 from viz.errors import ModelError
 from viz.frame import compute, specs, state
 from viz.frame.compute.comparison import Compared
-from viz.frame.controls import KEEP
+from viz.frame.controls import KEEP, text_box
 from viz.frame.examples import counterpart
 from viz.frame.models_here import models_here, to_choose_from
 from viz.frame.scene import Scene, cuts, say_error
@@ -39,12 +39,13 @@ def ask_second(scene: Scene) -> Second | None:
         model = _model(scene) if source.kind == "model" else SAME
     other_model = bool(model) and model != source.model
     usual = source.text if other_model else counterpart(source.text) or source.text
-    text = state.text("text_b", usual, limits.CHARACTERS)
-    place.text_area(
+    text = text_box(
+        place.text_area,
         scene.t("second.text"),
-        key="text_b",
+        "text_b",
+        usual,
+        limits.CHARACTERS,
         height="content",
-        persist_state=KEEP,
         placeholder=scene.t("choice.text_help"),
     )
     asked = replace(source, text=text[: limits.CHARACTERS], model=model or source.model)

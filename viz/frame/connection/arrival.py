@@ -5,17 +5,18 @@ from collections.abc import Collection
 import streamlit as st
 
 from viz.frame import state
-from viz.streamlit_internals import is_back_or_forward
+from viz.frame.connection.address import asked_link
+from viz.frame.connection.parameters import of_session
 
 _HERE, _LINK, _UNTOUCHED, _COMES = "_here", "_link_names", "_untouched", "_comes"
 
 
 def begin() -> None:
-    """Start a run: look at how it came about."""
-    session, names = st.session_state, list(st.query_params)
+    """Start a run, after its state: look at how it came about."""
+    session, names = st.session_state, list(asked_link())
     asks_for_nothing = set(names) <= {"lang"}
     first = session.get(_HERE) is None
-    session[_LINK] = names if first or is_back_or_forward() else []
+    session[_LINK] = names if first or of_session().is_back else []
     session[_COMES] = bool(session.pop(_UNTOUCHED, False)) and asks_for_nothing
     session[_HERE] = asks_for_nothing if first else False
 

@@ -13,6 +13,7 @@ import streamlit as st
 from viz.components.mount import after_callbacks
 from viz.errors import ModelError
 from viz.frame import state, waiting
+from viz.frame.connection.address import asked_link
 from viz.frame.connection.parameters import PAGE, of_session, redraw_page
 from viz.frame.share import figure_menu
 from viz.frame.terms import marks
@@ -77,7 +78,7 @@ def _begin(path: tuple[str, ...]) -> bool:
 def _end(path: tuple[str, ...]) -> None:
     """Finish a run of one fragment: write the state into the address bar."""
     known, wanted = of_session(), state.link()
-    if known.written != wanted or st.query_params.to_dict() != wanted:
+    if known.written != wanted or asked_link() != wanted:
         st.query_params.from_dict(wanted)
     known.written = wanted
     known.note_drawn(known.declared_in(path))

@@ -15,6 +15,7 @@ from types import ModuleType
 from viz import limits
 from viz.errors import ModelError
 from viz.frame import waiting
+from viz.frame.connection.runs import mark_background
 from viz.imports import importing
 
 os.environ.setdefault("OMP_NUM_THREADS", str(limits.TORCH_THREADS))
@@ -112,6 +113,7 @@ def _begin(load: Callable[..., object], modules: tuple[str, ...]) -> None:
 
 
 def _import(*modules: str) -> ModuleType:
+    mark_background()
     compute = module(_COMPUTE)
     compute.warm()
     for name in modules:

@@ -6,6 +6,7 @@ from urllib.parse import urlencode, urlparse
 import streamlit as st
 
 from viz.components.mount import mount
+from viz.frame.connection.address import asked_link
 from viz.frame.terms.links import SHARED
 
 _OF_THE_PAGE = "section", "lesson", "lesson_step"
@@ -23,6 +24,6 @@ def is_old(names: Iterable[str], *, embedded: bool) -> bool:
 def go_on(path: str) -> None:
     """Open another page with what this link asks for, in place of this one: Back does not lead here again."""
     base = urlparse(st.context.url or "").path.rpartition("/")[0]
-    link = urlencode(st.query_params.to_dict())
+    link = urlencode(asked_link())
     mount("frame/reopen", key="reopen", data={"address": f"{base}/{path}" + (f"?{link}" if link else "")})
     st.stop()

@@ -38,8 +38,14 @@ class Parameters:
     """What this run has no control of, and its link holds."""
     preset: Mapping[str, str] = field(default_factory=dict)
     """The defaults of this run, as a link says them."""
+    path: str = ""
+    """The address of the open page, below the app's own."""
     page: str | None = None
-    """The page whose run came to its end last."""
+    """The address of the page whose run came to its end last."""
+    history_note: str = ""
+    """The browser's note of the last Back or Forward."""
+    is_back: bool = False
+    """True in a run that Back or Forward asked for."""
     written: dict[str, str] | None = None
     """The link that was last written into the address bar."""
 
@@ -60,6 +66,11 @@ class Parameters:
         """Return whether what stands around a fragment was drawn with other values than there are now."""
         state, around = st.session_state, self.drawn_with.keys() - self.declared_in(part)
         return any(name not in state or state[name] != self.drawn_with[name] for name in around)
+
+    def note_history(self, note: str, *, is_first: bool) -> None:
+        """Note whether the browser asks for this run because of Back or Forward: each has a note of its own."""
+        self.is_back = not is_first and note not in ("", self.history_note)
+        self.history_note = note or self.history_note
 
     def is_of_before(self, name: str) -> bool:
         """Whether a value is of before Back or Forward, which led to a link that has not been asked for it."""

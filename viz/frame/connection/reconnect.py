@@ -4,8 +4,6 @@ from datetime import timedelta
 
 import streamlit as st
 
-from viz.streamlit_internals import texts_sent
-
 
 @st.fragment(run_every=timedelta(days=1))
 def come_back() -> None:
@@ -15,11 +13,3 @@ def come_back() -> None:
     new one (its server ended, or it was away for too long) that has never run: the next change would be overruled by
     the link. With this, everything has been rebuilt from the link before anybody acts.
     """
-
-
-def still_shown(name: str) -> str | None:
-    """What a page that was open already last sent of a text box, which a session's first run does not know yet.
-
-    To leave that box alone keeps what is being typed into it; to set it, even to the same text, would not.
-    """
-    return next((text for box, text in texts_sent().items() if box.endswith(f"-{name}")), None)

@@ -1,8 +1,13 @@
-"""A run of app.py begins."""
+"""The run of a script for one user: its start, and its end where the user has left or clicked elsewhere."""
+
+from contextvars import ContextVar
 
 import streamlit as st
 
-from viz.streamlit_internals import pages_are_no_scripts, takes_pages_for_scripts
+from viz.frame.connection import parameters
+from viz.streamlit_internals.pages_folder import ignore_pages_folder, uses_pages_folder
+
+_is_run: ContextVar[bool | None] = ContextVar("is_run", default=None)
 
 
 def begin_run() -> None:
@@ -10,6 +15,26 @@ def begin_run() -> None:
 
     Our servers have set that right before anybody comes; what runs the script by itself (its test harness) has not.
     """
-    if takes_pages_for_scripts():
-        pages_are_no_scripts()
+    if uses_pages_folder():
+        ignore_pages_folder()
         st.rerun()
+
+
+def mark_background() -> None:
+    """Have this thread count as nobody's run, without asking Streamlit, which logs a line in such a thread."""
+    _is_run.set(False)
+
+
+def is_run() -> bool:
+    """Return whether this thread runs the script, or one of its callbacks, for a user."""
+    known = _is_run.get()
+    if known is None:
+        known = parameters.exist()
+        _is_run.set(known)
+    return known
+
+
+def raise_if_left() -> None:
+    """End this run if its user has left or clicked elsewhere: Streamlit does so where the session's state is read."""
+    if is_run():
+        parameters.exist()

@@ -9,6 +9,7 @@ from viz import limits
 from viz.frame import compute
 from viz.frame.choice import own_model
 from viz.frame.compute import head_grid
+from viz.frame.connection.runs import mark_background
 from viz.frame.examples import examples
 from viz.frame.models_here import models_here
 from viz.frame.specs import Mask, Source, View
@@ -44,6 +45,7 @@ def prefetch(link: Mapping[str, str]) -> None:
 def _read(source: Source, app: Stores) -> None:
     """Read for nobody who waits; whoever opens the step is told what goes wrong."""
     come_last()
+    mark_background()
     try:
         with use(app), app.memory.visit(math.inf):
             compute.read(source)

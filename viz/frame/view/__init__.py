@@ -10,7 +10,6 @@ from typing import Final, Literal, cast
 import streamlit as st
 
 from viz.frame import state
-from viz.streamlit_internals.link import asked_of_streamlit
 from viz.text import Translate, has_text
 
 Print = Literal["none", "worksheet", "answers"]
@@ -34,7 +33,7 @@ class View:
     Args:
         present: in front of a class: ``present=1``.
         notes: the window with the notes of such a presentation, and nothing else: ``notes=1``.
-        embed: in somebody else's page: ``embed=1``, or Streamlit's own ``embed=true``.
+        embed: in somebody else's page: Streamlit's own ``embed=true``, or ``embed=1``, which the server sends there.
         print: on paper, with room to write (``print=worksheet``, or ``print=1``) or with answers (``print=answers``).
         hide: names of controls that are not shown; their values count: ``without=text-chips-layer``. (In a link
             ``hide`` has always been the special tokens of the head grid.)
@@ -69,7 +68,7 @@ PARAMETERS: Final = ("present", "notes", "print", "without", "theme")
 
 def read_view() -> View:
     """The view of the link, for this run; what it cannot mean is left aside."""
-    embed = bool(st.context.is_embedded) or asked_of_streamlit("embed") == "1"
+    embed = bool(st.context.is_embedded)
     view = View(
         present=state.param("present", False, _on, lambda _: True) and not embed,
         notes=state.param("notes", False, _on, lambda _: True),
@@ -95,11 +94,9 @@ def lead_of(t: Translate, page: str, section: str) -> str:
 
 
 def carried() -> dict[str, str]:
-    """What a link to another step or page says of the view, so that it stays."""
+    """What a link to another step or page says of the view, so that it stays; Streamlit's own the browser adds."""
     link = state.link()
-    found = {name: link[name] for name in PARAMETERS if name in link}
-    embed = {name: value for name in ("embed", "embed_options") if (value := asked_of_streamlit(name))}
-    return found | embed
+    return {name: link[name] for name in PARAMETERS if name in link}
 
 
 def _on(raw: str) -> bool:

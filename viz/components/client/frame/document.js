@@ -3,6 +3,7 @@
 // picture's menu.
 
 import { mount } from "../lib/mount.js";
+import { isNoted, noteHistory } from "../lib/open.js";
 import { Figures } from "./figures.js";
 
 const GROUPS = '[data-testid="stSidebarNavItems"]';
@@ -19,8 +20,16 @@ class PageItself {
     this.watch = new MutationObserver((changes) => changes.some(matters) && this.changed());
     this.watch.observe(document.body, { childList: true, subtree: true });
     this.came = () => this.changed();
+    this.moved = (event) => event.navigationType === "traverse" && this.hasMoved() && noteHistory();
+    this.late = () => {
+      if (isNoted() || !this.hasMoved()) return;
+      noteHistory(); // a browser without the navigation API: Streamlit has asked already, and asks once more
+      dispatchEvent(new PopStateEvent("popstate"));
+    };
     this.resized = () => this.later();
     window.addEventListener("resize", this.resized);
+    window.navigation?.addEventListener("currententrychange", this.moved); // before Streamlit reads the address
+    window.addEventListener("popstate", this.late);
     this.figures = new Figures();
     document.addEventListener("headlight-view", this.came); // the code of a view may come after its place
   }
@@ -30,6 +39,8 @@ class PageItself {
     this.figures.close();
     this.watch.disconnect();
     window.removeEventListener("resize", this.resized);
+    window.navigation?.removeEventListener("currententrychange", this.moved);
+    window.removeEventListener("popstate", this.late);
     cancelAnimationFrame(this.frame);
   }
 
@@ -44,11 +55,17 @@ class PageItself {
   /** What is said of what has come, and its buttons, come with it; what has to be measured waits for the next frame. */
   changed() {
     // Its place is kept for the sidebar by rules that are dear (viz/host/first_paint.py).
+    this.address = addressHere();
     if (!this.hasSidebar || document.querySelector(GROUPS)) document.querySelector("#frame")?.remove();
     groups();
     sentences();
     this.figures.place();
     this.later();
+  }
+
+  /** To another place of the same page nothing is asked for. */
+  hasMoved() {
+    return !location.hash || addressHere() !== this.address;
   }
 
   later() {
@@ -58,6 +75,8 @@ class PageItself {
     });
   }
 }
+
+const addressHere = () => location.pathname + location.search;
 
 /** Streamlit takes its theme from the address a page is opened with, under a name of its own: open it with that. */
 function begin(theme) {

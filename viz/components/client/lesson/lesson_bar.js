@@ -3,7 +3,7 @@
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
-import { follow, isTheBrowsers, wasFollowed } from "../lib/open.js";
+import { follow, isTheBrowsers, shownAsHere, wasFollowed } from "../lib/open.js";
 
 const FINGER = "(pointer: coarse)";
 const HERE = "here"; // as in viz/frame/lesson/bar.py
@@ -69,9 +69,7 @@ class LessonBar {
     const link = event.target instanceof Element && event.target.closest("a");
     if (!link || isTheBrowsers(event)) return;
     event.preventDefault();
-    const to = new URL(link.href), here = new URLSearchParams(location.search);
-    for (const name of ["embed", "embed_options"]) for (const value of here.getAll(name)) to.searchParams.append(name, value);
-    follow(to.href);
+    follow(shownAsHere(link.href));
   }
 
   #head() {

@@ -1,8 +1,33 @@
 // Opening another place of the app without a new visit.
 
+const NOTE = "history"; // viz/frame/connection/address.py
+const EMBED = ["embed", "embed_options"]; // how the page itself is shown, which Streamlit keeps to itself
+
+/** An address with a note, another one each time, by which the app knows that the history led there; its answer takes it away. @param {string} address */
+function withNote(address) {
+  const noted = new URL(address, location.href);
+  noted.searchParams.set(NOTE, Date.now().toString(36));
+  return noted;
+}
+
+/** Note in the address bar that Back or Forward led here. */
+export function noteHistory() {
+  history.replaceState(history.state, "", withNote(location.href));
+}
+
+/** Whether that is noted. */
+export const isNoted = () => new URLSearchParams(location.search).has(NOTE);
+
+/** A link with what the address bar says of how the page is shown. @param {string} link */
+export function shownAsHere(link) {
+  const to = new URL(link, location.href), here = new URLSearchParams(location.search);
+  for (const name of EMBED) for (const value of here.getAll(name)) to.searchParams.append(name, value);
+  return to.href;
+}
+
 /** Streamlit opens what the address bar says, as after Back; the page begins at its top. @param {string} link */
 export function open(link) {
-  history.pushState(null, "", link);
+  history.pushState(null, "", withNote(link));
   dispatchEvent(new PopStateEvent("popstate"));
   document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
 }

@@ -3,7 +3,7 @@
 
 import { element } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
-import { open } from "../lib/open.js";
+import { open, shownAsHere } from "../lib/open.js";
 import { drawCode } from "../lib/qr.js";
 import { belongsToPage, CHANNEL, idOf, windowOf } from "./keys.js";
 
@@ -113,7 +113,7 @@ class Presenter {
     else if (does === "next" ? next : previous) {
       this.going = Date.now();
       this.#blank(false);
-      open(does === "next" ? next : previous);
+      open(shownAsHere(does === "next" ? next : previous));
     }
   }
 

@@ -1,0 +1,64 @@
+"""The private names of Streamlit, uvicorn and websockets that the program uses, read off its source."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.test_house import ROOT, SOURCES, nodes
+
+PRIVATE = re.compile(r"streamlit\.(?!testing|delta_generator|logger|errors)|uvicorn\.|websockets\.")
+PLACE = re.compile(r"(streamlit|uvicorn|websockets)(\.\w+)+:[\w.]+")
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The names that a file imports of private modules, as in "streamlit.runtime:Runtime"."""
+    for node in nodes(path):
+        if isinstance(node, ast.ImportFrom) and PRIVATE.match(f"{node.module}."):
+            for alias in node.names:
+                if PRIVATE.match(f"{node.module}.{alias.name}") and not is_public(node.module, alias.name):
+                    yield f"{node.module}:{alias.name}"
+        elif isinstance(node, ast.Import):
+            yield from (f"{alias.name}:" for alias in node.names if PRIVATE.match(alias.name))
+
+
+def is_public(module: str | None, name: str) -> bool:
+    """Return whether a name is of a package's public API."""
+    return module == "streamlit" and name not in ("config", "runtime", "proto", "web", "elements")
+
+
+def sought(path: Path) -> Iterator[str]:
+    """The names that a file looks for and does without, where they are not there."""
+    for node in nodes(path):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and PLACE.fullmatch(node.value):
+            yield node.value
+
+
+def underscored(path: Path) -> set[str]:
+    """The attributes with an underscore that a file reads of what is not its own."""
+    found = set()
+    for node in nodes(path):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                continue
+            case (
+                ast.Attribute(attr=name)
+                | ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_])
+            ) if re.match(r"_(?!_)", name):
+                found.add(name)
+    return found
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a file's module."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+REQUIRED = "viz.streamlit_internals.required"
+IMPORTED = {module_of(path): names for path in SOURCES if (names := sorted(set(imported(path))))}
+"""By the module that imports them."""
+SOUGHT = {
+    module_of(path): names for path in SOURCES if (names := sorted(set(sought(path)))) and module_of(path) != REQUIRED
+}
+"""By the module that looks for them."""
