@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from viz.frame.connection import loading
+from viz.host import descriptors
 from viz.host.files import Files
 from viz.host.first_paint import StaticPaint
 from viz.host.page_head import PREVIEW, preview
@@ -45,6 +46,7 @@ class Desk:
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Open the browser beside the server."""
         pages_are_no_scripts()
+        descriptors.limit()
         if not st.get_option("server.headless"):  # Streamlit opens none for an ASGI app
             loop = asyncio.get_running_loop()
             loop.call_later(LISTENS, lambda: loop.run_in_executor(None, webbrowser.open, first_url()))

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz import limits
 from viz.frame.sidebar import path_of
-from viz.host import owner, policy
+from viz.host import descriptors, owner, policy
 from viz.host.address import address_of
 from viz.host.inbox import LATER, NOT_ALLOWED, Inbox
 from viz.host.metrics import METRICS
@@ -21,7 +21,7 @@ from viz.host.readiness import ENDED, PATHS, Readiness
 from viz.host.sockets import Sockets
 from viz.host.uploads import PATH as UPLOAD
 from viz.host.uploads import session_of
-from viz.streamlit_internals.hosted import mark_of_session
+from viz.streamlit_internals.hosted import end_lost_sessions, mark_of_session
 from viz.streamlit_internals.probe import loop_has_ended
 from viz.text import LANGUAGES, translator
 
@@ -166,6 +166,7 @@ class Guard:
             self.refusals["full socket"] += 1
             await _refuse(receive, send, LATER)
             return
+        end_lost_sessions(descriptors.most_lost(len(self.sockets)))
         inbox = Inbox(socket, receive)
         try:
             if len(self.sockets) > EARLY:

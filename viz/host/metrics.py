@@ -10,6 +10,7 @@ from starlette.routing import Route
 from viz import limits
 from viz.frame import waiting
 from viz.frame.waiting import memory
+from viz.host import descriptors
 from viz.host.sockets import Sockets
 
 METRICS = "/metrics"
@@ -28,6 +29,8 @@ BYTES: dict[str, tuple[str, Callable[[], float]]] = {
     ),
 }
 """Sizes, by metric without its unit: the help, and how to read it."""
+DESCRIPTORS = "File descriptors open; 0 where the system does not say."
+DESCRIPTORS_LIMIT = "File descriptors that the process may have open."
 
 
 def counter(name: str, about: str, label: str, counts: Mapping[str, int]) -> str:
@@ -64,6 +67,8 @@ class Metrics:
         families = [
             counter("headlight_refusals", REFUSALS, "rule", self.refusals),
             gauge("headlight_tabs", TABS, len(self.sockets)),
+            gauge("headlight_descriptors", DESCRIPTORS, descriptors.count_open()),
+            gauge("headlight_descriptors_limit", DESCRIPTORS_LIMIT, descriptors.limit()),
             *(gauge(name, about, read(), "bytes") for name, (about, read) in BYTES.items()),
         ]
         return "".join([*families, "# EOF\n"])

@@ -26,6 +26,7 @@ NAMES = {
     "streamlit.runtime:Runtime": ("exists", "instance", "_session_mgr", "uploaded_file_mgr"),
     "streamlit.runtime.websocket_session_manager:WebsocketSessionManager": ("get_session_info",),
     "streamlit.runtime.session_manager:SessionInfo": ("session",),
+    "streamlit.runtime.memory_session_storage:MemorySessionStorage": ("save", "_cache"),
     "streamlit.runtime.app_session:AppSession": (
         *("_create_new_session_message", "_user_info", "_client_state", "session_state"),
     ),

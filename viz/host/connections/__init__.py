@@ -13,16 +13,20 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from uvicorn.server import Server
 
 from viz import limits
+from viz.host import descriptors
 from viz.host.address import address_of
 from viz.host.connections.unfinished import Unfinished
 
 LATER, TOO_BIG = 1013, 1009
 TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+CROWDED = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 FRAGMENT = 64
 """Bytes counted for a part of a message beside what is in it: empty parts take memory too."""
 
 _unfinished = Unfinished()
 _connected = Counter[str]()
+_beside_tabs = dict["Requests", None]()
+"""Connections that are no tab's, the oldest first."""
 
 
 class Clock:
@@ -64,6 +68,9 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
             if _connected[self._peer] > limits.CONNECTIONS_EACH:
                 transport.abort()
         self._head.wind()
+        _beside_tabs[self] = None
+        if len(_beside_tabs) > descriptors.most_connections():
+            self._make_room()
 
     def data_received(self, data: bytes) -> None:
         """Some of a request."""
@@ -95,9 +102,21 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
         self._gone()
         super().connection_lost(error)
 
+    def _make_room(self) -> None:
+        """End the oldest connection that asks for nothing now; if there is none, this one."""
+        others = (other for other in _beside_tabs if other is not self)
+        idle = next((other for other in others if not other.cycle or other.cycle.response_complete), None)
+        if idle is None:
+            self.transport.write(CROWDED)
+            self.transport.close()
+        else:
+            idle.transport.abort()
+        _beside_tabs.pop(idle or self)
+
     def _gone(self) -> None:
         self._head.stop()
         self._stuck.stop()
+        _beside_tabs.pop(self, None)
         if self._peer:
             _connected[self._peer] -= 1
             if not _connected[self._peer]:
