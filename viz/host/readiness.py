@@ -28,7 +28,7 @@ from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.scheduler.job import where
 from viz.streamlit_internals import pages_are_no_scripts
-from viz.streamlit_internals.hosted import end_forgotten_sessions, own_sessions, say_little
+from viz.streamlit_internals.hosted import answer_unknown_fragments, end_forgotten_sessions, own_sessions, say_little
 from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
 
@@ -113,6 +113,7 @@ class Readiness:
         pages_are_no_scripts()
         own_sessions(HEADER)
         end_forgotten_sessions()
+        answer_unknown_fragments()
         forget_what_cannot_be_read()
         say_little()
         keep_visitors_out_of_the_log()

@@ -11,6 +11,7 @@ from typing import Any
 
 from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
@@ -83,6 +84,22 @@ def say_little() -> None:
         return message
 
     AppSession._create_new_session_message = create_less  # type: ignore[assignment, method-assign]
+
+
+def answer_unknown_fragments() -> None:
+    """Have Streamlit draw the whole page where a browser names a fragment that its session does not have.
+
+    That may have been replaced while the message was on its way. Streamlit drops the message, with all that the user
+    changed, and writes a line into the log; the browser waits for an answer.
+    """
+    request = AppSession.request_rerun
+
+    def request_known(session: AppSession, client_state: ClientState | None) -> None:
+        if client_state and client_state.fragment_id and not session.has_fragment(client_state.fragment_id):
+            client_state.fragment_id = ""
+        request(session, client_state)
+
+    AppSession.request_rerun = request_known  # type: ignore[method-assign]
 
 
 _MARK = "mark"
