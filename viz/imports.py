@@ -5,6 +5,8 @@ complete, and fail (``import torch._dynamo`` beside ``import torch._inductor``; 
 """
 
 import gc
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
@@ -12,10 +14,24 @@ from threading import RLock
 _alone = RLock()
 
 
+def name_folders() -> None:
+    """On a read-only system, name a folder for temporary files and one for torch's compiler that exist.
+
+    Its modules, which transformers imports, ask for the one and make the other. Nothing is written: the app compiles
+    nothing, and keeps uploads in memory.
+    """
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:  # no folder can be written to
+        tempfile.tempdir = os.path.dirname(__file__)  # noqa: PTH120
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.tempdir)
+
+
 @contextmanager
 def importing() -> Iterator[None]:
     """Import something large in one thread at a time, without garbage collection: what is imported stays."""
     with _alone:
+        name_folders()
         was_collecting = gc.isenabled()
         gc.disable()
         try:

@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import streamlit as st
-
-from viz.frame import state
-from viz.frame.controls import KEEP
+from viz.frame import controls, state
 
 
 def reals(name: str, usual: Sequence[float], low: float, high: float) -> list[float]:
@@ -44,5 +41,5 @@ def write_reals(values: Sequence[float]) -> str:
 def real_steps(label: str, name: str, usual: float, values: Sequence[float], **options: Any) -> float:
     """A slider over a few numbers with a point."""
     value = state.param(name, usual, float, lambda number: number in values)
-    st.select_slider(label, values, key=name, persist_state=KEEP, **options)
+    controls.stepped(label, name, values, **options)
     return value

@@ -12,6 +12,7 @@ from pages.convolution.images import PICTURES, ImageError, decode, for_channels,
 from viz import limits
 from viz.frame import controls, state
 from viz.frame.controls import KEEP
+from viz.frame.uploads import file_uploader, say_missing, uploaded_bytes
 from viz.frame.waiting import aside, stores, until
 from viz.text import Translate
 
@@ -67,14 +68,7 @@ def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first:
     names = [f"{i // channels} · {i % channels}" for i in range(len(choice.filters) * channels)]
     channel = state.whole("channel", 0, 0, len(names) - 1)
     if len(names) > 1:
-        st.selectbox(
-            context.t("convolution.channel"),
-            range(len(names)),
-            key="channel",
-            persist_state=KEEP,
-            width=320,
-            format_func=names.__getitem__,
-        )
+        controls.selectbox(context.t("convolution.channel"), "channel", range(len(names)), names.__getitem__, width=320)
     else:
         st.empty()  # keeps the place: what is below is neither moved nor sent again
     return channel
@@ -96,7 +90,7 @@ def _uploader(t: Translate, source: str) -> None:
     if source == "upload":
         kinds, most = ["png", "jpg", "jpeg"], limits.PICTURE_BYTES // 10**6
         help_text = t("convolution.upload_help")
-        st.file_uploader(t("convolution.upload"), type=kinds, key="_upload", help=help_text, max_upload_size=most)
+        file_uploader(t("convolution.upload"), "_upload", type=kinds, help=help_text, max_upload_size=most)
 
 
 def _controls(t: Translate) -> None:
@@ -150,11 +144,11 @@ def _image(t: Translate, *, says_why: bool) -> Tensor:
     source = state.choice("picture", "scene", SOURCES)
     if source != "upload":
         return picture(source)
-    if (given := st.session_state.get("_upload")) is not None:
+    if (content := uploaded_bytes("_upload")) is not None:
         try:
             with aside(), stores().turns.turn("text", until):  # it takes as much memory as a computation on a text
                 return decode(
-                    given.getvalue(),
+                    content,
                     side=limits.PICTURE_SIDE,
                     most_bytes=limits.PICTURE_BYTES,
                     most_pixels=limits.PICTURE_PIXELS,
@@ -164,7 +158,7 @@ def _image(t: Translate, *, says_why: bool) -> Tensor:
             if says_why:
                 st.error(t(f"convolution.upload_{error.code}", **error.values))
     if says_why:
-        st.caption(t("convolution.upload_none"))
+        say_missing(t, "_upload", "convolution.upload_none")
     return picture("digit")
 
 

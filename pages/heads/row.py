@@ -6,10 +6,9 @@ import torch
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, torchs_weights
-from viz.frame import locks, state
+from viz.frame import controls, locks, state
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
-from viz.frame.controls import KEEP
 from viz.frame.format import number, part
 from viz.frame.head_grid.grid import opening_query
 from viz.frame.show import show_bars
@@ -54,12 +53,6 @@ def _chosen_row(context: HeadsContext) -> int:
     locks.follow("query", labels)
     usual = max(0, opening_query(context.scene))
     state.pick("query", usual, range(len(labels)))  # -1, nothing is locked in the grid, is no row
-    st.selectbox(
-        context.t("heads.row_of"),
-        range(len(labels)),
-        key="query",
-        persist_state=KEEP,
-        width=260,
-        format_func=[f"{i} · {label}" for i, label in enumerate(labels)].__getitem__,
-    )
+    names = [f"{i} · {label}" for i, label in enumerate(labels)]
+    controls.selectbox(context.t("heads.row_of"), "query", range(len(labels)), names.__getitem__, width=260)
     return max(0, head_grid.axis(queries, context.view).of[st.session_state["query"]])

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import streamlit as st
 
@@ -11,6 +10,7 @@ from viz.frame import controls, state
 from viz.frame.compute.long_texts import most_tokens
 from viz.frame.examples import lay_aside
 from viz.frame.scene import Scene
+from viz.frame.uploads import file_uploader, say_missing, uploaded_bytes
 from viz.text import Translate
 
 BOX, FILE = "box", "file"
@@ -111,15 +111,15 @@ def _times(times: int) -> str:
 
 def _file(t: Translate) -> str | None:
     """The visitor's file, if there is one that can be read; else why not."""
-    st.file_uploader(
-        t("long_text.file"), type=["txt", "md"], key="_long_file", max_upload_size=1, help=t("long_text.file_help")
+    file_uploader(
+        t("long_text.file"), "_long_file", type=["txt", "md"], max_upload_size=1, help=t("long_text.file_help")
     )
-    given: Any = st.session_state.get("_long_file")
-    if given is None:
-        st.caption(t("long_text.file_none"))
+    content = uploaded_bytes("_long_file")
+    if content is None:
+        say_missing(t, "_long_file", "long_text.file_none")
         return None
     try:
-        return decode(given.getvalue())
+        return decode(content)
     except FileError as error:
         st.error(t(f"long_text.file_{error.code}", most=limits.LONG_BYTES // 1_000))
         return None

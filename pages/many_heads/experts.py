@@ -17,7 +17,6 @@ from viz.core.analysis.several_heads import pattern_share
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
-from viz.frame.controls import KEEP
 from viz.frame.format import part
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
@@ -62,14 +61,8 @@ def _words(context: ManyHeadsContext, expert: str) -> dict[str, tuple[int, int] 
         if name == expert:
             with st.container(horizontal=True, gap="medium"):
                 for key, side in zip(keys, ("from", "to"), strict=True):
-                    st.selectbox(
-                        context.t(f"many_heads.experts.{name}_{side}"),
-                        options,
-                        key=key,
-                        persist_state=KEEP,
-                        width=240,
-                        format_func=lambda at: "–" if at < 0 else words[at],
-                    )
+                    label = context.t(f"many_heads.experts.{name}_{side}")
+                    controls.selectbox(label, key, options, lambda at: "–" if at < 0 else words[at], width=240)
         found[name] = (pair[0], pair[1]) if min(pair) >= 0 else None
     return found
 

@@ -24,8 +24,8 @@ from viz.core.mistakes.masks import (
     through_mha,
     torchs_weights,
 )
+from viz.frame import controls
 from viz.frame.checks import Check, check
-from viz.frame.controls import KEEP
 from viz.frame.format import number, part, share, span
 from viz.frame.show import show_table
 from viz.frame.specs import Mask
@@ -56,14 +56,8 @@ WAYS: dict[str, Way] = {
 def empty_row(context: MasksContext) -> list[Check]:
     """One query that may look nowhere, in the hands of six programs."""
     t, row, labels = context.t, context.query, context.labels
-    st.selectbox(
-        t("masks.empty_query"),
-        range(context.n),
-        key="query",
-        persist_state=KEEP,
-        width=260,
-        format_func=lambda i: f"{i} · {labels[i]}",
-    )
+    names = [f"{i} · {label}" for i, label in enumerate(labels)]
+    controls.selectbox(t("masks.empty_query"), "query", range(context.n), names.__getitem__, width=260)
     emptied = context.allowed.clone()
     emptied[row] = False
     values = share_kv(context.v, len(context.q))[context.head]

@@ -9,11 +9,10 @@ import streamlit as st
 from pages.next_word import compute
 from pages.next_word.presets import TWINS, preset_of, presets_for
 from viz import limits
-from viz.frame import locks, state
+from viz.frame import controls, locks, state
 from viz.frame.checks import Check
 from viz.frame.choice import first_text, own_model
 from viz.frame.compute import model, read
-from viz.frame.controls import KEEP
 from viz.frame.examples import examples, lay_aside
 from viz.frame.format import number
 from viz.frame.models_here import files_here, models_here
@@ -206,9 +205,7 @@ def _place(scene: Scene, tokens: Tokens) -> int:
     locks.follow("next_at", tokens.labels)
     at = state.whole("next_at", n - 1, 0, n - 1)
     with scene.chips.add("next_at", t("next_word.at_chip", n=at)):
-        st.selectbox(
-            t("next_word.at"), range(n), key="next_at", persist_state=KEEP, width=WIDTH, format_func=names.__getitem__
-        )
+        controls.selectbox(t("next_word.at"), "next_at", range(n), names.__getitem__, width=WIDTH)
     return at
 
 
@@ -229,15 +226,14 @@ def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word
 
 def _word_control(t: Translate, name: str, usual: str, options: list[str]) -> str:
     value = state.param(name, usual, str, lambda word: 0 < len(word.strip()) <= limits.FOLLOWED_CHARACTERS)
-    st.selectbox(
+    controls.selectbox(
         t(f"next_word.{name}"),
+        name,
         options if value in options else [*options, value],
-        key=name,
-        persist_state=KEEP,
+        _named(t),
         accept_new_options=True,
         width=WIDTH,
         help=t("next_word.word_help"),
-        format_func=_named(t),
     )
     return value
 

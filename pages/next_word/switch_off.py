@@ -15,7 +15,6 @@ from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
-from viz.frame.controls import KEEP
 from viz.frame.format import number, part
 from viz.frame.show import show_bars, show_lines
 from viz.frame.terms.marks import say
@@ -65,12 +64,11 @@ def _chosen(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head
             label = t(f"next_word.all_{kind}", n=len(which))
             st.button(label, key=f"cut_{kind}", on_click=partial(state.choose, "cut", which), disabled=not which)
         st.button(t("next_word.cut_none"), key="cut_none", on_click=partial(state.choose, "cut", []))
-    st.multiselect(
+    controls.multiselect(
         t("next_word.cut"),
+        "cut",
         range(last + 1),
-        key="cut",
-        persist_state=KEEP,
-        format_func=lambda i: "·".join(map(str, divmod(i, shape[1]))),
+        lambda i: "·".join(map(str, divmod(i, shape[1]))),
         help=t("next_word.cut_help", least=SCORE, n=compute.REPEATED),
         placeholder=t("next_word.cut_nothing"),
     )

@@ -18,7 +18,6 @@ from viz.frame import controls, locks, state
 from viz.frame.checks import Check, check, with_mask, written_out
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
-from viz.frame.controls import KEEP
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.frame.specs import Mask, Source
@@ -81,13 +80,13 @@ class StackingContext:
             return
         self.drawn.add("from_token")
         t, labels = self.t, self.labels
-        st.selectbox(
+        names = [t("stacking.this_token", i=i, token=label) for i, label in enumerate(labels)]
+        controls.selectbox(
             t("stacking.token"),
+            "from_token",
             range(len(labels)),
-            key="from_token",
-            persist_state=KEEP,
+            names.__getitem__,
             width=WIDTH,
-            format_func=lambda i: t("stacking.this_token", i=i, token=labels[i]),
             label_visibility="collapsed",
         )
 

@@ -10,8 +10,7 @@ from torch import Tensor
 from viz.core.analysis.one_head import Cell, alone, by_hand, group_of
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
-from viz.frame import locks, state
-from viz.frame.controls import KEEP
+from viz.frame import controls, locks, state
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head
@@ -108,14 +107,13 @@ def _pair(t: Translate, labels: tuple[str, ...]) -> None:
     """Which word looks at which, read as a sentence; one line of a phone."""
     with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
         for name in ("query", "key"):
-            st.selectbox(
+            controls.selectbox(
                 t(f"step_by_step.{name}"),
+                name,
                 range(len(labels)),
-                key=name,
-                persist_state=KEEP,
+                lambda i: f"{i} · {labels[i]}",
                 width=138,
                 label_visibility="collapsed",
-                format_func=lambda i: f"{i} · {labels[i]}",
             )
             if name == "query":
                 st.markdown(t("step_by_step.looks_at"), width="content")

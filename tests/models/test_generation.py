@@ -1,8 +1,12 @@
 """An encoder-decoder writes: the same words as transformers' own eager model, and the same maps as in one pass."""
 
+from dataclasses import replace
+from inspect import signature
+
 import pytest
 import torch
 from torch.testing import assert_close
+from transformers.utils import ModelOutput
 
 from tests.checkpoints import TEXT, TWO_SEQUENCES, eager
 from viz.errors import ModelError
@@ -99,6 +103,45 @@ def test_a_decoder_writes_on_what_the_eager_model_finds_likeliest(name, loaded, 
         assert float(logits[token]) == pytest.approx(float(logits.max()), abs=1e-3)
         ids.append(token)
     assert len(ids) == 11 + STEPS
+
+
+class Old(torch.nn.Module):
+    """A decoder as transformers before 5.24 has it."""
+
+    name = "past_key_values"
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.taken = model, []
+        self.config, self.generation_config = model.config, model.generation_config
+
+    def forward(self, input_ids, past_key_values=None, **options):
+        return self.answer(input_ids, past_key_values, options)
+
+    def answer(self, ids, past, options):
+        assert not {"cache", "past_key_values"} & options.keys()
+        known = "cache" if "cache" in signature(self.model.forward).parameters else "past_key_values"
+        self.taken.append(past is not None)
+        result = self.model(input_ids=ids, **{known: past}, **options)
+        return ModelOutput(logits=result.logits, **{self.name: result[known]})
+
+
+class New(Old):
+    """A decoder as transformers from 5.40 on has it."""
+
+    name = "cache"
+
+    def forward(self, input_ids, cache=None, **options):
+        return self.answer(input_ids, cache, options)
+
+
+@pytest.mark.parametrize("kind", [Old, New])
+def test_cache_has_either_name(loaded, kind):
+    """It is given back at each step but the first, by the name that the model has for it."""
+    model = loaded("llama")
+    renamed = replace(model, model=kind(model.model))
+    assert continue_text(renamed, start(model), steps=3) == continue_text(model, start(model), steps=3)
+    assert renamed.model.taken == [False, True, True]
 
 
 def test_what_is_drawn_depends_on_the_seed_and_the_place_alone(loaded):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.streamlit_internals.names import IMPORTED, REQUIRED, SOUGHT
 from viz import ROOT
-from viz.streamlit_internals import lost_sessions, optional, pages_folder
+from viz.streamlit_internals import optional, pages_folder
 from viz.streamlit_internals.optional import SWITCH, find
 
 OPTIONAL = sorted({name for names in SOUGHT.values() for name in names})
@@ -116,7 +116,6 @@ def test_switch_leaves_optional_names_out(monkeypatch):
     assert [find(place) for place in OPTIONAL] == [None] * len(OPTIONAL)
     assert pages_folder.uses_pages_folder() is False
     pages_folder.ignore_pages_folder()
-    lost_sessions.end_lost_sessions()
 
 
 @pytest.mark.parametrize("place", OPTIONAL)
@@ -140,14 +139,10 @@ class Renamed:
         return cls
 
 
-@pytest.mark.parametrize("module", [pages_folder, lost_sessions])
-def test_attributes_renamed_change_nothing(monkeypatch, module):
+def test_attributes_renamed_change_nothing(monkeypatch):
     """The class is there, and what is read of it is not."""
-    monkeypatch.setattr(module, "find", lambda _: Renamed)
+    monkeypatch.setattr(pages_folder, "find", lambda _: Renamed)
     before = dict(vars(Renamed))
-    if module is pages_folder:
-        assert not pages_folder.uses_pages_folder()
-        pages_folder.ignore_pages_folder()
-    else:
-        lost_sessions.end_lost_sessions()
+    assert not pages_folder.uses_pages_folder()
+    pages_folder.ignore_pages_folder()
     assert dict(vars(Renamed)) == before

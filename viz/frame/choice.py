@@ -191,13 +191,8 @@ def own_model() -> str:
 def _model_control(t: Translate, lang: str) -> None:
     available = models_here()
     chosen = available.get(st.session_state["model"])
-    st.selectbox(
-        t("choice.model"),
-        to_choose_from(st.session_state["model"]),
-        key="model",
-        persist_state=KEEP,
-        help=chosen.why.get(lang) if chosen else None,
-    )
+    names, help_text = to_choose_from(st.session_state["model"]), chosen.why.get(lang) if chosen else None
+    controls.selectbox(t("choice.model"), "model", names, help=help_text)
     if readers := [entry.id for entry in specs.local_picture_entries()]:
         st.caption(t("choice.reads_pictures", models=", ".join(readers)))
     if to_add := [entry.id for entry in offered() if entry.file and entry.id not in available]:

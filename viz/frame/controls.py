@@ -4,7 +4,7 @@ A control's key is its parameter's name, so that a link, a test and the screen m
 stays when the visitor changes pages. A control with one possible value is not drawn.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final, Literal
 
 import streamlit as st
@@ -29,16 +29,22 @@ def keep_apart(of: str, name: str) -> None:
         state.choose(name, chosen)
 
 
-def _say_anew(name: str, span: tuple[float, ...]) -> None:
-    """Have a slider told its value where its range is another one than in the run before.
+def _send_again(name: str, span: Hashable) -> None:
+    """Send a control its value where its range or its labels are others than in the run before.
 
-    To Streamlit that is another slider. It shows its lowest value in that run, or one that was kept from a page before
-    and may lie above its end, though the session's own value is right.
+    To Streamlit a slider with another range is another slider. It shows its lowest value in that run, or one that was
+    kept from a page before and may lie above its end, though the session's own value is right. Of a list the browser
+    keeps the label that was chosen, and goes on showing it where the options have other labels.
     """
     held = st.session_state
     if held.setdefault(f"_{name}_span", span) != span:
         held[f"_{name}_span"] = span
         state.put(name, held[name])
+
+
+def _send_label(name: str, options: Iterable[Any], says: Callable[[Any], str]) -> None:
+    """Send a list its value where one of its labels is new."""
+    _send_again(name, hash(tuple(map(says, options))))  # of a long text the labels themselves are 20 kB
 
 
 def _redrawing(name: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +82,7 @@ def slider(label: str, name: str, default: int, low: int, high: int, **options: 
     """A whole number from ``low`` to ``high``."""
     value = state.whole(name, default, low, high)
     if low < high:
-        _say_anew(name, (low, high))
+        _send_again(name, (low, high))
         st.slider(label, low, high, key=name, persist_state=KEEP, **_redrawing(name, options))
     return value
 
@@ -86,7 +92,7 @@ def real_slider(
 ) -> float:
     """A number from ``low`` to ``high``."""
     value = state.real(name, default, low, high)
-    _say_anew(name, (low, high, step))
+    _send_again(name, (low, high, step))
     st.slider(label, low, high, step=step, key=name, persist_state=KEEP, **_redrawing(name, options))
     return value
 
@@ -102,8 +108,26 @@ def select_slider(label: str, name: str, default: int, values: Sequence[int], **
     """One of a few whole numbers."""
     value = state.pick(name, default, values)
     if len(values) > 1:
-        st.select_slider(label, values, key=name, persist_state=KEEP, **_redrawing(name, options))
+        stepped(label, name, values, **options)
     return value
+
+
+def stepped(label: str, name: str, values: Sequence[float], **options: Any) -> None:
+    """Draw a slider over a few numbers, one of which has been declared as the value of ``name``."""
+    _send_label(name, values, options.get("format_func", str))
+    st.select_slider(label, values, key=name, persist_state=KEEP, **_redrawing(name, options))
+
+
+def selectbox(label: str, name: str, codes: Sequence[Any], says: Callable[[Any], str] = str, **options: Any) -> None:
+    """Draw a list that opens, one of whose codes has been declared as the value of ``name``."""
+    _send_label(name, codes, says)
+    st.selectbox(label, codes, key=name, persist_state=KEEP, format_func=says, **_redrawing(name, options))
+
+
+def multiselect(label: str, name: str, codes: Sequence[Any], says: Callable[[Any], str] = str, **options: Any) -> None:
+    """Draw a list that opens, some of whose codes have been declared as the value of ``name``."""
+    _send_label(name, codes, says)
+    st.multiselect(label, codes, key=name, persist_state=KEEP, format_func=says, **_redrawing(name, options))
 
 
 def choice(
@@ -127,8 +151,9 @@ def choice(
     elif look == "pills":
         st.pills(label, codes, required=True, **common)
     elif look == "list":
-        st.selectbox(label, codes, **common)
+        selectbox(label, name, codes, says, **options)
     else:
+        _send_label(name, codes, says)
         st.radio(label, codes, **common)
     return value
 

@@ -10,6 +10,8 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from viz.host import descriptors
+
 LISTENS = 0.2
 """Seconds after which a server that has begun can be asked."""
 
@@ -31,6 +33,7 @@ class Desk:
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Open the browser beside the server."""
+        descriptors.limit()
         if not st.get_option("server.headless"):  # Streamlit opens none for an ASGI app
             loop = asyncio.get_running_loop()
             loop.call_later(LISTENS, lambda: loop.run_in_executor(None, webbrowser.open, first_url()))

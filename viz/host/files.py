@@ -90,6 +90,8 @@ class Files:
         if there := _as_embedded(scope):
             return await _send(send, 307, [(b"location", there), (b"content-length", b"0")], b"")
         name = self.file(path)
+        if not name and VIEWS in path:
+            return await _send(send, 404, [(b"content-length", b"0")], b"")
         if not name:
             return await self.app(scope, receive, Outbox(self, scope, gzipped, send))
         if (name, gzipped) not in self.answers:  # whether or not Streamlit knows of a view yet

@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import re
 from pathlib import Path
 
 import streamlit as st
@@ -12,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz import limits
 from viz.frame.sidebar import path_of
-from viz.host import owner, policy
+from viz.host import descriptors, owner, policy
 from viz.host.address import address_of
 from viz.host.inbox import LATER, NOT_ALLOWED, Inbox
 from viz.host.metrics import METRICS
@@ -21,7 +22,7 @@ from viz.host.readiness import ENDED, PATHS, Readiness
 from viz.host.sockets import Sockets
 from viz.host.uploads import PATH as UPLOAD
 from viz.host.uploads import session_of
-from viz.streamlit_internals.hosted import mark_of_session
+from viz.streamlit_internals.hosted import end_lost_sessions, mark_of_session
 from viz.streamlit_internals.probe import loop_has_ended
 from viz.text import LANGUAGES, translator
 
@@ -32,6 +33,7 @@ CLOSED = (CORE, "/auth/", "/oauth2callback", "/component/")
 FILES = ("/static/", "/media/", CORE)
 """Below these Streamlit itself says what is not there; everywhere else it would answer with the page."""
 AT_ROOT = {file.name for file in (Path(st.__file__).parent / "static").iterdir() if file.is_file()}
+PLAIN = re.compile(r"[\w./~-]*", re.ASCII)
 EARLY = 20
 """Tabs that connect before the server is warm: they see the first page, or that theirs comes. After a restart all that
 were open come at once; the others have what they show, and wait."""
@@ -97,6 +99,7 @@ class Guard:
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         rules = {
+            "head": lambda: too_large(scope),
             "ambiguous": lambda: ambiguous(headers),
             "parameters": lambda: too_many_parameters(scope),
             "host": lambda: self._other_name(scope, headers),
@@ -157,6 +160,10 @@ class Guard:
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
+        if too_large(scope):
+            self.refusals["head"] += 1
+            await _refuse(receive, send, NOT_ALLOWED)
+            return
         if foreign(scope, headers) or self._other_name(scope, headers):
             self.refusals["foreign socket"] += 1
             await _refuse(receive, send, NOT_ALLOWED)
@@ -166,6 +173,7 @@ class Guard:
             self.refusals["full socket"] += 1
             await _refuse(receive, send, LATER)
             return
+        end_lost_sessions(descriptors.most_lost(len(self.sockets)))
         inbox = Inbox(socket, receive)
         try:
             if len(self.sockets) > EARLY:
@@ -181,6 +189,13 @@ class Guard:
 async def _refuse(receive: Receive, send: Send, code: int) -> None:
     await receive()
     await send({"type": "websocket.close", "code": code})
+
+
+def too_large(scope: Scope) -> Response | None:
+    """Refuse a head of too many bytes that came in one piece; h11 counts only what it has to wait for the end of."""
+    fields = sum(len(name) + len(value) for name, value in scope["headers"])
+    size = len(scope.get("raw_path", b"")) + len(scope.get("query_string", b"")) + fields
+    return PlainTextResponse("Too large.", 431, {"connection": "close"}) if size > limits.HEAD_BYTES else None
 
 
 def ambiguous(headers: Headers) -> Response | None:
@@ -215,7 +230,9 @@ def not_there(scope: Scope) -> Response | None:
     """What of Streamlit's own addresses is nobody's business."""
     path = scope["path"]
     inner = path[path.find(CORE) :] if CORE in path else path  # a server may have a path of its own before it
-    return PlainTextResponse("Not found.", 404) if inner.startswith(CLOSED) and not inner.startswith(OPEN) else None
+    closed = inner.startswith(CLOSED) and not inner.startswith(OPEN)
+    strange = inner.startswith(CORE) and not PLAIN.fullmatch(inner)  # Streamlit logs names of files that are not there
+    return PlainTextResponse("Not found.", 404) if closed or strange else None
 
 
 def writing(scope: Scope, headers: Headers) -> Response | None:

@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from viz import limits
 from viz.frame import waiting
+from viz.host import descriptors
 from viz.host.sockets import Sockets
 from viz.scheduler.stores import Stores
 
@@ -16,6 +17,8 @@ METRICS = "/metrics"
 MEDIA_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 REFUSALS = "Requests, connections and messages refused, by rule."
 TABS = "Browser tabs connected."
+DESCRIPTORS = "File descriptors open; 0 where the system does not say."
+DESCRIPTORS_LIMIT = "File descriptors that the process may have open."
 
 
 def sizes(stores: Stores) -> dict[str, tuple[str, float]]:
@@ -69,6 +72,8 @@ class Metrics:
         families = [
             counter("headlight_refusals", REFUSALS, "rule", self.refusals),
             gauge("headlight_tabs", TABS, len(self.sockets)),
+            gauge("headlight_descriptors", DESCRIPTORS, descriptors.count_open()),
+            gauge("headlight_descriptors_limit", DESCRIPTORS_LIMIT, descriptors.limit()),
             *(gauge(name, about, size, "bytes") for name, (about, size) in sizes(self.stores).items()),
         ]
         return "".join([*families, "# EOF\n"])

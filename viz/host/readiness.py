@@ -27,7 +27,7 @@ from viz.host.upkeep import Upkeep
 from viz.host.uploads import Uploads
 from viz.scheduler.job import where
 from viz.scheduler.stores import Stores
-from viz.streamlit_internals.hosted import own_sessions, say_little
+from viz.streamlit_internals.hosted import answer_unknown_fragments, end_forgotten_sessions, own_sessions, say_little
 from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
 
@@ -110,6 +110,8 @@ class Readiness:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         loading.hold()
         own_sessions(HEADER)
+        end_forgotten_sessions()
+        answer_unknown_fragments()
         forget_what_cannot_be_read()
         say_little()
         keep_visitors_out_of_the_log()

@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass, field
 
 from viz import limits
+from viz.host import descriptors
 
 
 @dataclass(eq=False)
@@ -20,15 +21,16 @@ class Sockets:
     """All connected tabs, no more than the limits allow.
 
     Args:
-        most: in all.
+        most: in all; as many as are configured and as there are descriptors for, if nothing is said.
         most_each: from one address.
         idle: seconds without a message after which a tab may be asked to make room.
     """
 
     def __init__(
-        self, most: int = limits.SOCKETS, most_each: int = limits.SOCKETS_EACH, idle: float = limits.IDLE_SECONDS
+        self, most: int | None = None, most_each: int = limits.SOCKETS_EACH, idle: float = limits.IDLE_SECONDS
     ) -> None:
-        self.most, self.most_each, self.idle = most, most_each, idle
+        self.most = descriptors.most_tabs() if most is None else most
+        self.most_each, self.idle = most_each, idle
         self._open: dict[str, list[Socket]] = {}
 
     def __len__(self) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from viz.host.uploads import Uploads
 from viz.scheduler.cache import Store
 from viz.scheduler.ceiling import Ceiling
-from viz.streamlit_internals.lost_sessions import end_lost_sessions
+from viz.streamlit_internals.hosted import end_lost_sessions
 
 LOOK = 0.5
 """Seconds between two looks at how much memory there is; a look takes 20 microseconds."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartParser
 from starlette.responses import PlainTextResponse, Response
 
 from viz import limits
@@ -13,6 +14,8 @@ from viz.streamlit_internals.hosted import files_shown, forget_file, uploaded_fi
 PATH = "/_stcore/upload_file/"
 AROUND = 10_000
 """Bytes around a file, for its name and kind."""
+MultiPartParser.spool_max_size = limits.PICTURE_BYTES + AROUND
+"""A file stays in memory, as it does after that: a read-only system has no place for a larger one."""
 LONGEST_LENGTH = 20
 """Digits of a Content-Length."""
 

@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import torch
@@ -61,6 +62,16 @@ def _ends(model: LoadedModel) -> set[int]:
     return set(end) if isinstance(end, list) else {end}
 
 
+def _cache_name(model: LoadedModel) -> str:
+    """Return by which name a model takes the keys and values of earlier tokens; transformers 5.24 renames it."""
+    return "cache" if "cache" in signature(model.model.forward).parameters else "past_key_values"
+
+
+def _cache_of(result: Mapping[str, Any]) -> Any:
+    """Return the keys and values that a model has added to, by the name that it gives them."""
+    return next(result[name] for name in ("cache", "past_key_values") if name in result)
+
+
 def _cut(model: LoadedModel, ids: list[int]) -> Tokens:
     special = set(model.tokenizer.all_special_ids)
     return Tokens(
@@ -90,13 +101,14 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
     rows: list[dict[str, list[Tensor]]] = []
     steps: list[Prediction] = []
     inputs: dict[str, Any] = {"use_cache": True, "return_dict": True}
+    cache = _cache_name(model)
     with torch.inference_mode(), recording({}) as recorder:
         inputs["encoder_outputs"] = model.model.get_encoder()(torch.tensor([tokens.ids]), return_dict=True)
         while len(steps) < min(max_new, model.max_tokens):
             result = model.model(**inputs, decoder_input_ids=torch.tensor([ids[-1:]]))
             if getattr(result, "logits", None) is None:
                 raise ModelError("silent", model=model.entry.id)
-            inputs["past_key_values"] = result.past_key_values
+            inputs[cache] = _cache_of(result)
             rows.append(_asked(model, recorder))
             best = chances(result.logits[0, -1]).topk(BEST)
             ids.append(int(best.indices[0]))
@@ -137,14 +149,14 @@ def continue_text(
         temperature: 0 takes the likeliest token (greedy); else tokens are drawn, from softmax(logits / temperature).
         seed: of what is drawn; a token depends on it and on its place, not on how many are written at a time.
     """
-    written, past = list(ids), None
+    written, past, cache = list(ids), None, _cache_name(model)
     with torch.inference_mode():
         while len(written) < min(len(ids) + steps, model.max_tokens):
             check()
             fed = written if past is None else written[-1:]
-            options = {"past_key_values": past, "use_cache": True, "return_dict": True}
+            options = {cache: past, "use_cache": True, "return_dict": True}
             result = model.model(input_ids=torch.tensor([fed]), **options)
-            past = result.past_key_values
+            past = _cache_of(result)
             token = _pick(result.logits[0, -1], temperature, seed, len(written))
             if token in _ends(model):
                 break

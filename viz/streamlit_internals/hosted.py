@@ -4,16 +4,20 @@
 """
 
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.session_manager import SessionInfo
 
 _NAME = re.compile(r"[\w:.-]{0,64}", re.ASCII)
 _WIDGET = re.compile(r"\$\$ID-[0-9a-f]+-[ -~]{1,200}")
@@ -82,6 +86,22 @@ def say_little() -> None:
     AppSession._create_new_session_message = create_less  # type: ignore[assignment, method-assign]
 
 
+def answer_unknown_fragments() -> None:
+    """Have Streamlit draw the whole page where a browser names a fragment that its session does not have.
+
+    That may have been replaced while the message was on its way. Streamlit drops the message, with all that the user
+    changed, and writes a line into the log; the browser waits for an answer.
+    """
+    request = AppSession.request_rerun
+
+    def request_known(session: AppSession, client_state: ClientState | None) -> None:
+        if client_state and client_state.fragment_id and not session.has_fragment(client_state.fragment_id):
+            client_state.fragment_id = ""
+        request(session, client_state)
+
+    AppSession.request_rerun = request_known  # type: ignore[method-assign]
+
+
 _MARK = "mark"
 
 
@@ -136,3 +156,38 @@ def files_shown(session: str) -> set[str] | None:
         return None
     sent = [widget for widget in info.session._client_state.widget_states.widgets if widget.id in uploads]
     return {file.file_id for widget in sent for file in widget.file_uploader_state_value.uploaded_file_info}
+
+
+def end_lost_sessions(most: int = sys.maxsize) -> None:
+    """End the sessions whose browsers were gone for longer than they are kept; Streamlit looks when another one goes.
+
+    To be called in the thread of the server's loop, as all that concerns sessions.
+
+    Args:
+        most: sessions that may still wait for their browsers; of more, those that have waited longest end.
+    """
+    if Runtime.exists() and (lost := getattr(Runtime.instance()._session_mgr, "_session_storage", None)):
+        _let_go(lost, most)
+
+
+def end_forgotten_sessions() -> None:
+    """Have Streamlit end the sessions that its storage lets go of, before it keeps another one.
+
+    Its cache drops them without a word. They would hold their descriptors, files and messages until a collection.
+    """
+    save = MemorySessionStorage.save
+
+    def let_go_and_save(storage: MemorySessionStorage, session_info: SessionInfo) -> None:
+        _let_go(storage, storage._cache.maxsize - 1)  # type: ignore[attr-defined]
+        save(storage, session_info)
+
+    MemorySessionStorage.save = let_go_and_save  # type: ignore[method-assign]
+
+
+def _let_go(storage: MemorySessionStorage, most: int) -> None:
+    kept: Any = storage._cache
+    ended = [session for _, session in kept.expire()]
+    while len(kept) > most:
+        ended.append(kept.popitem()[1])
+    for session in ended:
+        session.session.shutdown()

@@ -35,8 +35,10 @@ NAMES = {
     "streamlit.runtime.session_manager:SessionClient": ("write_forward_msg",),
     "streamlit.runtime.websocket_session_manager:WebsocketSessionManager": ("get_session_info",),
     "streamlit.runtime.session_manager:SessionInfo": ("session",),
+    "streamlit.runtime.memory_session_storage:MemorySessionStorage": ("save", "_cache"),
     "streamlit.runtime.app_session:AppSession": (
         *("_create_new_session_message", "_user_info", "_client_state", "session_state"),
+        *("request_rerun", "has_fragment"),
     ),
     "streamlit.runtime.state.session_state:SessionState": ("_old_state", "_new_widget_state"),
     "streamlit.runtime.state.session_state:WStates": (
@@ -52,6 +54,7 @@ NAMES = {
     ),
     "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol": (
         *("handle_connect", "data_received", "send_receive_event_to_app", "receive", "connection_lost", "scope"),
+        "curr_msg_data_type",
         *("conn", "frames", "queue", "transport", "handshake_initiated", "disconnected", "close_sent", "read_paused"),
     ),
     "websockets.protocol:Protocol": ("max_message_size", "reader", "fail", "data_to_send"),

@@ -14,7 +14,6 @@ from pages.convolution.vision import compute
 from pages.convolution.vision.compute import Reader
 from pages.convolution.vision.ink import as_picture, is_ink, to_code, to_levels
 from viz.frame import controls, state
-from viz.frame.controls import KEEP
 from viz.frame.specs import picture_entries
 from viz.models import registry
 from viz.models.pictures.vision import VisionModel
@@ -57,7 +56,7 @@ def choose_vision(context: ConvolutionContext, *, first: bool = False) -> Vision
     names = list(dict.fromkeys(entry.id for entry in picture_entries()))
     name = state.choice("vision", names[0], names)
     if draws and len(names) > 1:
-        st.selectbox(context.t("convolution.vision.model"), names, key="vision", persist_state=KEEP, width=320)
+        controls.selectbox(context.t("convolution.vision.model"), "vision", names, width=320)
     reader = Reader(model=name)
     if _entry(name) not in registry.picture_entries():
         return VisionChoice(reader=reader, picture=choose_picture(context, draws=draws), ink=None)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from viz import limits
 from viz.errors import ModelError
-from viz.frame import compute, specs, state
+from viz.frame import compute, controls, specs, state
 from viz.frame.compute.comparison import Compared
 from viz.frame.controls import KEEP, text_box
 from viz.frame.examples import counterpart
@@ -70,13 +70,8 @@ def _model(scene: Scene) -> str:
     chosen = state.choice("model_b", SAME, [SAME, *others])
     if others:
         same_model = scene.t("second.same_model")
-        st.selectbox(
-            scene.t("second.model"),
-            [SAME, *others],
-            key="model_b",
-            persist_state=KEEP,
-            width=220,
-            format_func=lambda name: name or same_model,
+        controls.selectbox(
+            scene.t("second.model"), "model_b", [SAME, *others], lambda name: name or same_model, width=220
         )
     return chosen
 

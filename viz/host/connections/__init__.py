@@ -7,22 +7,28 @@ import asyncio
 from collections import Counter
 from typing import Any
 
+from h11 import LocalProtocolError
 from starlette.datastructures import Headers
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import Server
 
 from viz import limits
+from viz.host import descriptors
 from viz.host.address import address_of
 from viz.host.connections.unfinished import Unfinished
 
 LATER, TOO_BIG = 1013, 1009
 TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+MALFORMED = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+CROWDED = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 FRAGMENT = 64
 """Bytes counted for a part of a message beside what is in it: empty parts take memory too."""
 
 _unfinished = Unfinished()
 _connected = Counter[str]()
+_beside_tabs = dict["Requests", None]()
+"""Connections that are no tab's, the oldest first."""
 
 
 class Clock:
@@ -64,11 +70,17 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
             if _connected[self._peer] > limits.CONNECTIONS_EACH:
                 transport.abort()
         self._head.wind()
+        _beside_tabs[self] = None
+        if len(_beside_tabs) > descriptors.most_connections():
+            self._make_room()
 
     def data_received(self, data: bytes) -> None:
         """Some of a request."""
         before = self.cycle
-        super().data_received(data)
+        try:
+            super().data_received(data)
+        except LocalProtocolError:  # uvicorn answers a broken body with 400, also where the answer has begun already
+            self.transport.close()
         if self.cycle is not before:
             self._head.stop()
         elif not self._is_tab and (before is None or before.response_complete):
@@ -95,9 +107,21 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
         self._gone()
         super().connection_lost(error)
 
+    def _make_room(self) -> None:
+        """End the oldest connection that asks for nothing now; if there is none, this one."""
+        others = (other for other in _beside_tabs if other is not self)
+        idle = next((other for other in others if not other.cycle or other.cycle.response_complete), None)
+        if idle is None:
+            self.transport.write(CROWDED)
+            self.transport.close()
+        else:
+            idle.transport.abort()
+        _beside_tabs.pop(idle or self)
+
     def _gone(self) -> None:
         self._head.stop()
         self._stuck.stop()
+        _beside_tabs.pop(self, None)
         if self._peer:
             _connected[self._peer] -= 1
             if not _connected[self._peer]:
@@ -127,12 +151,17 @@ class Messages(WebSocketsSansIOProtocol):
             self._address = address_of(scope, Headers(scope=scope), limits.PROXIES)
 
     def data_received(self, data: bytes) -> None:
-        """Some of a message."""
+        """Some of a message; first of all the whole head of the request for the socket."""
         super().data_received(data)
+        if not self.handshake_initiated:  # it has a body or a long line, of which uvicorn would wait for the end
+            self.transport.write(MALFORMED)
+            self.transport.close()
         self._count()
 
     def send_receive_event_to_app(self) -> None:
-        """A message is whole."""
+        """A message is whole. One of text is refused (viz/host/inbox.py), and need not be decoded before."""
+        if self.curr_msg_data_type == "text":
+            self.frames = [b""]
         self._unread += sum(map(len, self.frames))
         super().send_receive_event_to_app()
 

@@ -1,0 +1,84 @@
+"""Requests that no browser sends: each is answered or ended at once, and the log has one line of it at most."""
+
+import asyncio
+
+import pytest
+
+from tests.host.connections.test_connections import HOST, Line, own, run
+from viz import limits
+from viz.host import connections, descriptors
+
+__all__ = ["own"]
+
+SOCKET = (
+    b"GET /_stcore/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+)
+BROKEN = b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def test_body_broken_after_answer_ends_connection(caplog):
+    """uvicorn would answer it a second time, which h11 refuses, and asyncio logs a traceback."""
+    errors = []
+
+    async def test(port):
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["message"]))
+        line = await Line.to(port, BROKEN)
+        await line.reader.readuntil(b"done")
+        line.writer.write(b"zz\r\nokapi")
+        assert await line.over() is not None
+
+    run(test)
+    assert errors == [] and "okapi" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b"X-Long: " + b"a" * 9_000 + b"\r\n\r\n",
+        b"Content-Length: 5\r\n\r\nokapi",
+        b"Transfer-Encoding: chunked\r\n\r\n5\r\nokapi\r\n0\r\n\r\n",
+        b"".join(b"X-%d: a\r\n" % n for n in range(300)) + b"\r\n",
+    ],
+    ids=["long line", "body", "chunks", "many lines"],
+)
+def test_malformed_socket_request_is_refused(rest):
+    """The websockets package reads no such head, and uvicorn waits for its end for good, beyond every limit."""
+
+    async def test(port):
+        assert b" 400 " in await (await Line.to(port, SOCKET + rest)).over()
+        assert not connections._connected
+
+    run(test)
+
+
+@pytest.mark.parametrize("content", [b"okapi", b"\xff\xfe"], ids=["text", "no text"])
+def test_text_message_is_not_decoded(caplog, content):
+    """The app refuses it (viz/host/inbox.py); what is no UTF-8 would be an error in the log before."""
+
+    async def test(port):
+        tab = await Line.tab(port)
+        tab.writer.write(bytes([0x81, 0x80 | len(content)]) + bytes(4) + content)
+        assert await tab.over() is not None
+        assert connections._unfinished.bytes == 0
+
+    run(test)
+    assert "UTF-8" not in caplog.text and "okapi" not in caplog.text
+
+
+def test_crowded_server_ends_idle_connections(monkeypatch):
+    """Silent connections give way to others; one that is being answered does not."""
+    monkeypatch.setattr(descriptors, "most_connections", lambda: 3)
+    monkeypatch.setattr(limits, "STUCK_SECONDS", 60)
+
+    async def test(port):
+        busy = await Line.to(port, b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        await busy.reader.readexactly(1_000)
+        silent = [await Line.to(port) for _ in range(7)]
+        last = await Line.to(port, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert b" 200 " in await last.over()
+        assert [await line.over() for line in silent[:5]] == [b""] * 5
+        assert len(await busy.over()) > 19_000_000
+        assert len(connections._beside_tabs) <= 3 and connections._connected[HOST] <= 3
+
+    run(test)
