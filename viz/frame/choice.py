@@ -13,7 +13,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.frame import compute, controls, specs, state
-from viz.frame.controls import KEEP
 from viz.frame.examples import examples, take_head, take_up
 from viz.frame.mask_code import from_code
 from viz.frame.models_here import models_here, offered, to_choose_from

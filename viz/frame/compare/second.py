@@ -8,7 +8,7 @@ from viz import limits
 from viz.errors import ModelError
 from viz.frame import compute, controls, specs, state
 from viz.frame.compute.comparison import Compared
-from viz.frame.controls import KEEP, text_box
+from viz.frame.controls import text_box
 from viz.frame.examples import counterpart
 from viz.frame.models_here import models_here, to_choose_from
 from viz.frame.scene import Scene, cuts, say_error
