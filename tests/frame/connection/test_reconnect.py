@@ -17,7 +17,7 @@ def one_box() -> None:
             state.put("text", "an example")
         case "reset":
             state.forget("text")
-    text = controls.text_box(st.text_area, "box", "text", "usual", 100)
+    text = controls.text_box("box", "text", "usual", 100, draw=st.text_area)
     st.code(text)
     st.text(" ".join(state.chosen("text").values()))
     state.end()
