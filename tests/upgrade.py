@@ -57,17 +57,17 @@ def make(folder: Path, wanted: Sequence[str]) -> tuple[Path, str]:
     changed = {re.split("[<>=]", name)[0] for name in wanted}
     (constraints := folder / "constraints.txt").write_text("\n".join(_others(changed)), "utf8")
     command = ["uv", "pip", "install", "--quiet", "--python", str(python), "--index-strategy", "unsafe-best-match"]
-    done = subprocess.run(
-        [*command, *pip_options(), "--constraint", str(constraints), *wanted],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return python, "" if done.returncode == 0 else done.stderr.strip()
+    for options in (["--constraint", str(constraints)], []):  # it may need another version of something else
+        done = subprocess.run(
+            [*command, *pip_options(), *options, *wanted], capture_output=True, text=True, check=False
+        )  # fmt: skip
+        if done.returncode == 0:
+            return python, ""
+    return python, done.stderr.strip()
 
 
 def _others(changed: set[str]) -> Iterator[str]:
-    """The versions of the lock but for these packages: a newer one brings no other in another version."""
+    """The versions of the lock but for these packages: what else is installed stays as it is, where that fits."""
     for line in (ROOT / "requirements.lock").read_text("utf8").splitlines():
         if (found := re.match(r"([\w.-]+)==[^\s;\\]+", line)) and found[1] not in changed:
             yield found[0]
