@@ -10,9 +10,10 @@ def one_number() -> None:
     import streamlit as st
 
     from viz.frame import state
+    from viz.frame.connection.parameters import of_session
 
     state.begin()
-    state.of_session().path = "page"
+    of_session().path = "page"
     st.text(state.whole("n", 1, 0, 9))
     state.end()
 

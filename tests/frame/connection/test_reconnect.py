@@ -9,9 +9,10 @@ def one_box() -> None:
     import streamlit as st
 
     from viz.frame import controls, state
+    from viz.frame.connection.parameters import of_session
 
     state.begin()
-    state.of_session().path = "page"
+    of_session().path = "page"
     match st.session_state.pop("asked", ""):
         case "example":
             state.put("text", "an example")
