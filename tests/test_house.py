@@ -414,11 +414,13 @@ def test_nothing_points_at_one_machine():
 
 
 def requirements(file: str) -> dict[str, str]:
-    """What a requirements file pins, and why."""
+    """What a requirements file pins, or of which it allows tested versions, and why."""
     pinned = {}
     for line in (ROOT / file).read_text("utf-8").splitlines():
         if line and not line.startswith("-r "):
-            match = re.fullmatch(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*)(?: ; [^#]*[^ #])? +# (.+)", line)
+            match = re.fullmatch(
+                r"([A-Za-z0-9_.-]+)(==[0-9][0-9a-z.]*|>=[0-9.]+,<[0-9.]+)(?: ; [^#]*[^ #])? +# (.+)", line
+            )
             assert match, f"{file}: {line!r} is not `name==version  # why`"
             pinned[match[1]] = match[3]
     return pinned

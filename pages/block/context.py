@@ -180,7 +180,11 @@ def design_name(t: Translate, plan: BlockPlan, built: str) -> str:
 def target_control(t: Translate) -> str:
     """The text a decoder writes, shared with every page that has two texts."""
     text = controls.text_box(
-        *(st.text_area, t("block.target"), "target", pairs()[0].target, limits.CHARACTERS),
+        t("block.target"),
+        "target",
+        pairs()[0].target,
+        limits.CHARACTERS,
+        draw=st.text_area,
         height="content",
         help=t("block.target_help"),
     )

@@ -52,7 +52,7 @@ def _terms(t: Translate, lang: str, wanted: str, order: str) -> None:
 
 def _wanted(t: Translate) -> str:
     label, example = t("glossary.look_up"), t("glossary.example")
-    wanted = controls.text_box(st.text_input, label, "term", "", limits.LOOKED_UP, placeholder=example)
+    wanted = controls.text_box(label, "term", "", limits.LOOKED_UP, draw=st.text_input, placeholder=example)
     return wanted[: limits.LOOKED_UP]
 
 

@@ -45,7 +45,7 @@ def _other(context: NextWordContext) -> Source | None:
     t, source = context.t, context.source
     preset = preset_of(source.model, source.text)
     usual, most = preset.swap_with if preset else source.text, limits.CHARACTERS
-    text = text_box(st.text_input, t("next_word.swap_with"), "swap_with", usual, most, max_chars=most)
+    text = text_box(t("next_word.swap_with"), "swap_with", usual, most, draw=st.text_input, max_chars=most)
     if not text.strip():
         st.info(t("next_word.swap_empty"))
         return None

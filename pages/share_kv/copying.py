@@ -50,7 +50,11 @@ def draw(context: ShareKvContext) -> list[Check]:
 def _text(t: Translate) -> str:
     """The visitor's words, and those of them that the decoders do not know."""
     text = controls.text_box(
-        *(st.text_input, t("share_kv.words"), "words", REPEATING, limits.CHARACTERS),
+        t("share_kv.words"),
+        "words",
+        REPEATING,
+        limits.CHARACTERS,
+        draw=st.text_input,
         max_chars=limits.CHARACTERS,
         help=t("share_kv.words_help"),
     )

@@ -80,7 +80,7 @@ def _target_text(scene: Scene) -> str:
     t, lang, by_code = scene.t, scene.choice.lang, {pair.code: pair for pair in pairs()}
     with st.container(key="target_row", horizontal=True, gap="small", vertical_alignment="bottom"):
         label, usual = t("two_sequences.target"), pairs()[0].target
-        text = text_box(st.text_area, label, "target", usual, limits.CHARACTERS, height="content")
+        text = text_box(label, "target", usual, limits.CHARACTERS, draw=st.text_area, height="content")
         with st.container(horizontal=True, gap="small", width="content", vertical_alignment="center"):
             st.selectbox(
                 t("two_sequences.pairs"),

@@ -152,11 +152,11 @@ def _take_example() -> None:
 def _text(t: Translate, lang: str, usual: str) -> tuple[str, int]:
     with st.container(key="text_row", horizontal=True, gap="small"):
         text = controls.text_box(
-            st.text_area,
             t("choice.text"),
             "text",
             usual,
             limits.CHARACTERS,
+            draw=st.text_area,
             height="content",
             label_visibility="collapsed",
             placeholder=t("choice.text_help"),

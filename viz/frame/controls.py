@@ -54,7 +54,7 @@ def _redrawing(name: str, options: dict[str, Any]) -> dict[str, Any]:
     return {"on_change": redraw_page, **options} if belongs_to_page else options
 
 
-def text_box(draw: Callable[..., Any], label: str, name: str, default: str, longest: int, **options: Any) -> str:
+def text_box(label: str, name: str, default: str, longest: int, *, draw: Callable[..., Any], **options: Any) -> str:
     """A text of the user's, as typed; the link carries ``longest`` characters at most.
 
     In a session's first run the browser may show another text than the link's: its page was open before, and what was
@@ -62,11 +62,11 @@ def text_box(draw: Callable[..., Any], label: str, name: str, default: str, long
     counts: to set it would write over what is being typed.
 
     Args:
-        draw: Streamlit's function for the box.
         label: of the box.
         name: in the link.
         default: what the box holds where nobody typed or asked for anything.
         longest: of its characters.
+        draw: Streamlit's function for the box.
         options: more for ``draw``.
     """
     is_unseen = state.is_unseen(name)

@@ -9,15 +9,16 @@ def one_box() -> None:
     import streamlit as st
 
     from viz.frame import controls, state
+    from viz.frame.connection.parameters import of_session
 
     state.begin()
-    state.of_session().path = "page"
+    of_session().path = "page"
     match st.session_state.pop("asked", ""):
         case "example":
             state.put("text", "an example")
         case "reset":
             state.forget("text")
-    text = controls.text_box(st.text_area, "box", "text", "usual", 100)
+    text = controls.text_box("box", "text", "usual", 100, draw=st.text_area)
     st.code(text)
     st.text(" ".join(state.chosen("text").values()))
     state.end()

@@ -40,11 +40,11 @@ def ask_second(scene: Scene) -> Second | None:
     other_model = bool(model) and model != source.model
     usual = source.text if other_model else counterpart(source.text) or source.text
     text = text_box(
-        place.text_area,
         scene.t("second.text"),
         "text_b",
         usual,
         limits.CHARACTERS,
+        draw=place.text_area,
         height="content",
         placeholder=scene.t("choice.text_help"),
     )
