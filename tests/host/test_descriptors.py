@@ -87,7 +87,7 @@ def test_server_with_few_descriptors_answers(tmp_path):
         address, place = server.url.replace("http", "ws", 1) + "/_stcore/stream", urlparse(server.url)
 
         async def tabs() -> list:
-            opened = []
+            opened: list = []
             with suppress(InvalidStatus):
                 while len(opened) < HARD:
                     opened.append(await connect(address, proxy=None, ping_interval=None, open_timeout=60))
