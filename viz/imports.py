@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import RLock
 
 _alone = RLock()
@@ -23,7 +24,7 @@ def name_folders() -> None:
     try:
         tempfile.gettempdir()
     except FileNotFoundError:  # no folder can be written to
-        tempfile.tempdir = os.path.dirname(__file__)  # noqa: PTH120
+        tempfile.tempdir = str(Path(__file__).parent)
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.tempdir)
 
 

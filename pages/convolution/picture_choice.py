@@ -11,8 +11,8 @@ from pages.convolution.context import ConvolutionContext
 from pages.convolution.images import PICTURES, ImageError, decode, for_channels, kernels, picture
 from viz import limits
 from viz.frame import controls, state
+from viz.frame.connection.uploads import file_uploader, say_missing, uploaded_bytes
 from viz.frame.controls import KEEP
-from viz.frame.uploads import file_uploader, say_missing, uploaded_bytes
 from viz.frame.waiting import aside, stores, until
 from viz.text import Translate
 

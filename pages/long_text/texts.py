@@ -8,9 +8,9 @@ import streamlit as st
 from viz import ASSETS, limits
 from viz.frame import controls, state
 from viz.frame.compute.long_texts import most_tokens
+from viz.frame.connection.uploads import file_uploader, say_missing, uploaded_bytes
 from viz.frame.examples import lay_aside
 from viz.frame.scene import Scene
-from viz.frame.uploads import file_uploader, say_missing, uploaded_bytes
 from viz.text import Translate
 
 BOX, FILE = "box", "file"

@@ -52,7 +52,8 @@ def test_limits_with_enough_descriptors_stay(limit):
     """Nothing is taken from what is configured."""
     limit(100_000)
     assert descriptors.most_tabs() == Sockets().most == limits.SOCKETS
-    assert descriptors.most_connections() == descriptors.most_lost(500) == descriptors.UNLIMITED
+    assert descriptors.most_lost(500) == descriptors.UNLIMITED
+    assert 10 * limits.CONNECTIONS_EACH < descriptors.most_connections() < 100_000 - descriptors.OWN
 
 
 @pytest.mark.parametrize("number", [256, 400, 1_024, 2_048, 4_096])
@@ -86,12 +87,14 @@ def test_server_with_few_descriptors_answers(tmp_path):
         address, place = server.url.replace("http", "ws", 1) + "/_stcore/stream", urlparse(server.url)
 
         async def tabs() -> list:
-            opened = []
+            opened: list = []
             with suppress(InvalidStatus):
                 while len(opened) < HARD:
-                    opened.append(await connect(address, proxy=None, ping_interval=None, open_timeout=20))
+                    opened.append(await connect(address, proxy=None, ping_interval=None, open_timeout=60))
             return opened
 
+        while (await asyncio.to_thread(get, server, "/readyz"))[0] != 200:  # until then it lets few tabs in
+            await asyncio.sleep(0.2)
         opened = await tabs()
         assert 40 < len(opened) < HARD // descriptors.TAB
         status, sentence = await asyncio.to_thread(get, server, "/_stcore/health")

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.frame.connection import address, parameters
+from viz.frame.connection import address, crossings, parameters
 from viz.frame.connection.parameters import Parameters, of_session
 
 T = TypeVar("T")
@@ -91,14 +91,16 @@ def param(name: str, default: T, parse: Callable[[str], T], ok: Callable[[T], bo
     known.declare(name, default)
     if name not in state or known.is_of_before(name):
         usual.pop(name, None)
-        value = state[name] = _believe(known, name, default, parse, ok)
+        value = crossings.set_value(name, _believe(known, name, default, parse, ok))
     else:
         value = state[name]
         if value != default and (not ok(value) or (not is_declared and not is_chosen(name))):
-            value = state[name] = default
+            value = crossings.set_value(name, default)
         elif not is_declared and is_moved():
             # Another page's widget of this name is another one to Streamlit, and begins empty unless given a value.
             state[name] = value
+        elif not is_declared and crossings.has_crossed(name):
+            crossings.set_value(name, value)
     if value == default:
         usual[name] = default
     elif is_chosen(name):
@@ -201,7 +203,7 @@ def is_unseen(name: str) -> bool:
 
 def put(name: str, value: Any) -> None:
     """Set a parameter from the page, before its widget is made in this run (or in a callback)."""
-    st.session_state[name] = value
+    crossings.set_value(name, value)
     if (believed := of_session().believed) is not None:
         believed.add(name)
 

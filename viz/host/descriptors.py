@@ -45,7 +45,7 @@ def limit() -> int:
 
 def most_connections() -> int:
     """Return how many connections there may be beside those of tabs."""
-    return max(1, limit() // IN_PASSING) if is_short() else UNLIMITED
+    return max(1, limit() // IN_PASSING, limit() - OWN - (TAB + LOST) * limits.SOCKETS)
 
 
 def most_tabs() -> int:

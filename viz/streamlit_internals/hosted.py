@@ -99,7 +99,7 @@ def answer_unknown_fragments() -> None:
             client_state.fragment_id = ""
         request(session, client_state)
 
-    AppSession.request_rerun = request_known  # type: ignore[method-assign]
+    AppSession.request_rerun = request_known  # type: ignore[assignment, method-assign]
 
 
 _MARK = "mark"
@@ -181,7 +181,7 @@ def end_forgotten_sessions() -> None:
         _let_go(storage, storage._cache.maxsize - 1)  # type: ignore[attr-defined]
         save(storage, session_info)
 
-    MemorySessionStorage.save = let_go_and_save  # type: ignore[method-assign]
+    MemorySessionStorage.save = let_go_and_save  # type: ignore[assignment, method-assign]
 
 
 def _let_go(storage: MemorySessionStorage, most: int) -> None:

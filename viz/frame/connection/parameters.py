@@ -26,6 +26,8 @@ class Parameters:
     """Defaults that nobody chose, by name."""
     longest: dict[str, int] = field(default_factory=dict)
     """How many characters of a text the link carries at most."""
+    set_values: dict[str, list[Any]] = field(default_factory=dict)
+    """Values that the browser may still hold, the one that it was sent last at the end; by the parameter's name."""
     declared: dict[str, Any] = field(default_factory=dict)
     """Defaults of what this run has declared, by name."""
     part: tuple[str, ...] = ()

@@ -7,8 +7,8 @@ import asyncio
 from collections import Counter
 from typing import Any
 
-from h11 import LocalProtocolError
 from starlette.datastructures import Headers
+from uvicorn.protocols.http import h11_impl
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import Server
@@ -79,7 +79,7 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
         before = self.cycle
         try:
             super().data_received(data)
-        except LocalProtocolError:  # uvicorn answers a broken body with 400, also where the answer has begun already
+        except h11_impl.h11.LocalProtocolError:  # type: ignore[attr-defined] # uvicorn's 400, where an answer has begun
             self.transport.close()
         if self.cycle is not before:
             self._head.stop()

@@ -1,0 +1,59 @@
+"""A value that the server sets crosses with a message of the browser that holds the value before."""
+
+from streamlit.testing.v1 import AppTest
+
+
+def page() -> None:
+    """A text box and two buttons that write into it; another control."""
+    import streamlit as st
+
+    from viz.frame import state
+
+    state.begin()
+    state.text("text", "first", 100)
+    st.text_area("Text", key="text", persist_state="session")
+    for name in ("second", "third"):
+        st.button(name, on_click=lambda name=name: state.put("text", name))
+    st.toggle("Other", key="other")
+    st.text(st.session_state["text"])
+    state.end()
+
+
+def shown(app: AppTest, typed: str) -> tuple[str, str]:
+    """What the page was drawn with, and what the box shows, which showed ``typed`` before."""
+    proto = app.text_area("text").proto
+    return app.text[0].value, proto.value if proto.set_value else typed
+
+
+def test_crossed_value_is_sent_again():
+    """The browser handles what it was sent first, and shows what it is sent last: what the page was drawn with."""
+    app = AppTest.from_function(page).run()
+    app.button[0].click().run()
+    assert shown(app, "first") == ("second", "second")
+    app.text_area("text").set_value("first")  # the message was on its way before "second" had come
+    app.toggle("other").set_value(True).run()
+    assert shown(app, "second") == ("first", "first")
+    assert app.query_params.get("text") is None
+
+
+def test_twice_crossed_value_is_sent_again():
+    """The browser may be two values behind."""
+    app = AppTest.from_function(page).run()
+    app.button[0].click().run()
+    app.button[1].click().run()
+    app.text_area("text").set_value("second")
+    app.toggle("other").set_value(True).run()
+    assert shown(app, "third") == ("second", "second")
+
+
+def test_typed_value_is_left_alone():
+    """To send it again would replace what is being typed meanwhile."""
+    app = AppTest.from_function(page).run()
+    app.text_area("text").set_value("typed").run()
+    assert not app.text_area("text").proto.set_value and app.text[0].value == "typed"
+    app.button[0].click().run()
+    app.toggle("other").set_value(True).run()
+    app.text_area("text").set_value("more").run()
+    assert not app.text_area("text").proto.set_value and app.text[0].value == "more"
+    app.text_area("text").set_value("second").run()
+    assert not app.text_area("text").proto.set_value, "once it has sent another it holds none of those"
