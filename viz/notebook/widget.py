@@ -21,7 +21,7 @@ const render = ({ model, el }) => {
   host.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys
   host.attachShadow({ mode: "open" }).append(place); // our style is ours, the notebook's is its own
   el.append(host);
-  for (const note of model.get("notes")) {
+  for (const note of model.get("notes") ?? []) {
     const line = document.createElement("p");
     [line.className, line.textContent, line.dir] = ["note", note, "auto"];
     line.style.cssText = "margin: 0.25rem 0 0; font: 0.85rem/1.4 system-ui, sans-serif";
