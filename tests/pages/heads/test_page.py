@@ -73,7 +73,7 @@ def test_what_a_model_expects_is_said_of_the_right_place(open_app, monkeypatch, 
 
 @pytest.mark.parametrize(("link", "model"), [({}, "folder"), ({"text": "The cat sat."}, "default")])
 def test_a_link_without_model_means_the_default(open_app, monkeypatch, tmp_path, link, model):
-    """With --model too; only where a link asks for nothing the folder is chosen, and stands in the link from then on."""
+    """With --model too; where a link asks for nothing the folder is chosen, and stands in the link from then on."""
     entry = checkpoints.offered("bert", tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
