@@ -15,7 +15,7 @@ from viz.text import LANGUAGES, sentences
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "__init__": {"notebook"},  # viz.show, when it is first asked for
-    "notebook": {"notebook", "components", "models", "text", "core"},
+    "notebook": {"notebook", "components", "models", "text", "core", "errors"},
     "serve": {"app", "streamlit_internals"},  # the hosted entry: an app, and the probe of what its safety needs
     "host": {
         "host",
@@ -162,7 +162,7 @@ def private_names(path: Path) -> Iterator[str]:
 
 
 PRIVATE_OF_LIBRARIES = {
-    "viz/notebook/run.py": ["_attn_implementation"],  # transformers can set it in public, and not say what it was
+    "viz/notebook/eager.py": ["_attn_implementation"],  # transformers can set it in public, and not say what it was
 }
 
 

@@ -12,12 +12,24 @@ class ModelError(ValueError):
     SENTENCES: ClassVar[dict[str, str]] = {
         "unknown": "There is no model called {model!r}; choose one of the list.",
         "offline": "{model} is not on this machine and huggingface.co cannot be reached; choose another model.",
-        "missing": "{model}: {file} is missing from its folder; install or download the model again.",
-        "pickle": "{model}: only safetensors files are read, and this folder has {file} (a pickle can run code); "
-        "convert it with transformers' save_pretrained.",
+        "missing": "{model}: {file} is missing from its folder; put it there, as it was published or as "
+        "save_pretrained writes it.",
+        "parts": "{model}: it holds several models, {parts}: name one of them, --model …/{first}.",
+        "tokenizer": "{model}: it has no tokenizer; save one there: "
+        "AutoTokenizer.from_pretrained({base!r}).save_pretrained({folder!r}).",
+        "sentencepiece": "{model}: its tokenizer is {file}, which the package sentencepiece reads, not Headlight; "
+        "save it as tokenizer.json with AutoTokenizer's save_pretrained, where its family has a fast tokenizer.",
+        "adapter": "{model}: it is an adapter ({kind}) of {base}, which is not merged here; merge it: "
+        "PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained({base!r}), {folder!r}).merge_and_unload()"
+        '.save_pretrained("merged").',
+        "pickle": "{model}: {file} is a pickle, which can run code, and is not read unless it is a pytorch_model.bin "
+        "of plain tensors in a folder of your own; convert it with transformers' save_pretrained.",
         "sha": "{model}: {file} is not the published file (SHA-256 {found}…, expected {expected}…); "
         "install the package again.",
-        "corrupt": "{model}: the files cannot be read ({reason}); install or download the model again.",
+        "corrupt": "{model}: the files cannot be read ({reason}); put whole ones in their place, as they were "
+        "published or as save_pretrained writes them.",
+        "token": "{model}: a token of this text has number {number}, the model knows {rows}: "
+        "the tokenizer has words that the model was not given, or is another model's.",
         "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "
         "it knows {known}.",
         "family_relative": "{model}: the scores of {family!r} are sums of three products, not q · k alone.",

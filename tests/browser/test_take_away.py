@@ -101,6 +101,23 @@ def test_of_many_tokens_every_head_is_whole_also_together(blank, tmp_path, monke
     assert order == given.flatten(0, 1)[:, 5, 2].argsort(descending=True).tolist()
 
 
+def test_layers_and_missing_weights_are_shown(blank, tmp_path):
+    """Layers carry their model's numbers; what a row gives to no token has a column, so that the rest stays as it is."""
+    first, second = (layer * 0.75 for layer in maps())
+    page = blank()
+    file = viz.show({2: first, 5: second}, HOSTILE, layer=5, head=1).save_html(tmp_path / "heads.html")
+    page.goto(file.as_uri())
+    page.wait_for_function(READY)
+    want = torch.cat([second[0, 1], torch.full((7, 1), 0.25)], 1)
+    assert_close(numbers(page, "map.values").view(7, 8), want, atol=7.7e-6, rtol=0)
+    assert "layer 5" in page.locator(".head-grid").evaluate("(root) => root.headGrid.panel.name.textContent")
+    assert page.locator(".heads .name").all_inner_texts() == ["0", "1", "2", "2", "5"]
+    assert "numbered as in the model" in page.locator(".facts").inner_text()
+    page.locator(".thumb").first.click()
+    page.wait_for_function("() => document.querySelector('.head-grid').headGrid.head?.layer === 0")
+    assert "layer 2" in page.locator(".head-grid").evaluate("(root) => root.headGrid.panel.name.textContent")
+
+
 def test_nothing_can_leave_a_file(blank, tmp_path):
     """Its policy stops a request even of a script that is let in by a flaw."""
     page, stopped = blank(watched=False), []

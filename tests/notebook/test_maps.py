@@ -5,7 +5,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from viz.notebook.maps import blocked, labels, layers, stack_of
+from viz.notebook.maps import blocked, labels, read_layers, stack_of
+from viz.notebook.structure import by_name
 
 WORDS = ["[CLS]", "the", "cat", "sat", "[SEP]"]
 
@@ -27,26 +28,38 @@ def test_every_way_to_have_them(kind):
         "no batch": lambda: torch.cat(given),
         "list": lambda: [layer.clone().requires_grad_() for layer in given],
     }[kind]()
-    found = layers(made, "self")
+    found = layers(made)
     assert [layer.dtype for layer in found] == [torch.float32] * 2
     near = {"float16": 5e-4, "numpy16": 5e-4, "bfloat16": 4e-3}.get(kind, 1e-7)
     assert_close(torch.stack(found), torch.cat(given), atol=near, rtol=0)
 
 
-def nothing(layer):
-    return None
+def layers(given, name="self"):
+    """What is handed over, as a list of maps."""
+    return list(read_layers(by_name(given).stacks[name], name).layers.values())
+
+
+def stack(name, given, rows, columns):
+    """A stack with nothing special about it."""
+    maps = read_layers(given, name)
+    return stack_of(name, maps, rows, columns, nobody="nobody", same=name != "cross"), list(maps.layers.values())
 
 
 WRONG = {
     "None, as a model without eager gives it": (lambda: (None, None), 'attn_implementation="eager"'),
-    "generate": (lambda: (maps(), maps()), "generate.. gives one tuple for each token"),
+    "tuples of no known structure": (
+        lambda: (maps(), maps(), maps(queries=7)),
+        "3 tuples of layers, with maps of 5 × 5",
+    ),
     "several texts": (lambda: tuple(layer.expand(7, -1, -1, -1) for layer in maps()), "holds 7 texts"),
-    "one matrix": (lambda: (torch.eye(5),), r"is 5 × 5, and not \(1, heads"),
-    "dropout": (lambda: tuple(layer * 1.25 for layer in maps()), "sums to 1.250 and not to 1. Dropout"),
-    "scores": (lambda: (torch.randn(1, 3, 5, 5),), "negative or no numbers"),
-    "not a number": (lambda: (torch.full((1, 3, 5, 5), torch.nan),), "negative or no numbers"),
+    "a vector": (lambda: (torch.ones(5) / 5,), r"is 5, and not \(1, heads"),
+    "heads or texts": (lambda: maps()[0][0], r"3 × 5 × 5 numbers may be 3 heads of one text or one map for each of 3"),
+    "heads or texts, in a list": (lambda: [maps()[0][0]], "may be 3 heads of one text or one map"),
+    "scaled": (lambda: tuple(layer * 1.25 for layer in maps()), r"sums to 1.250 and not to 1; .* from 1.250 to 1.250"),
+    "scores": (lambda: (torch.randn(1, 3, 5, 5),), "are negative, down to -"),
+    "not a number": (lambda: (torch.full((1, 3, 5, 5), torch.nan),), "are no numbers"),
     "two sizes": (lambda: (*maps(), *maps(queries=7, keys=7)), "Layer 2 .* 7 × 7 tokens, layer 0"),
-    "no layer": (tuple, "There is no layer"),
+    "no layer": (tuple, "There is no layer in the self attentions"),
     "a number": (lambda: 3, "no tuple with a tensor for each layer, but int"),
     "far too much": (lambda: (torch.ones(1, 1, 1, 1).expand(1, 3, 7_000, 7_000) / 7_000,), "at most 96 MB"),
 }
@@ -56,7 +69,7 @@ WRONG = {
 def test_what_is_wrong_is_said(what):
     make, sentence = WRONG[what]
     with pytest.raises(ValueError, match=sentence):
-        layers(make(), "self")
+        layers(make())
 
 
 @pytest.mark.parametrize(
@@ -76,7 +89,7 @@ def test_marks_for_a_space_are_spaces_and_nothing_is_invisible():
 def test_a_row_of_nothing_is_a_row():
     given = maps()[0].clone()
     given[0, 1, 3] = 0
-    assert layers((given,), "self")[0][1, 3].sum() == 0
+    assert layers((given,))[0][1, 3].sum() == 0
 
 
 def test_a_mask_is_where_no_head_of_any_layer_looks():
@@ -89,16 +102,14 @@ def test_a_mask_is_where_no_head_of_any_layer_looks():
 
 def test_a_stack_knows_special_tokens_and_repeated_ones():
     words = ["<s>", "cat", "and", "cat", "</s>"]
-    stack, found = stack_of("self", maps(), words, words)
-    heads = list(stack.layers)
+    made, found = stack("self", maps(), words, words)
+    heads = list(made.layers)
     weights = found[0].double()
     same = (weights[:, 1, 3] + weights[:, 3, 1]) / 2
     assert_close(heads[0].measures["same"].double(), same, atol=1e-6, rtol=0)
     assert_close(heads[0].measures["separators"].double(), weights[:, :4, 4].mean(-1), atol=1e-6, rtol=0)
 
 
-def test_two_texts_need_a_stack_between_them():
-    with pytest.raises(ValueError, match="5 × 7: a text that looks at itself has square ones"):
-        stack_of("self", maps(keys=7), WORDS, [*WORDS, "x", "y"])
-    stack, _ = stack_of("cross", maps(keys=7), WORDS, [*WORDS, "x", "y"])
-    assert set(next(iter(stack.layers)).measures) == {"entropy", "same", "first", "separators"}
+def test_cross_maps_have_fewer_measures():
+    made, _ = stack("cross", maps(keys=7), WORDS, [*WORDS, "x", "y"])
+    assert set(next(iter(made.layers)).measures) == {"entropy", "same", "first", "separators"}

@@ -61,7 +61,8 @@ class Stack:
     """The heads of an encoder, a decoder or what is between them, and the tokens they look from and at.
 
     ``name`` is "self", "encoder", "decoder" or "cross", ``what`` is "weights" or "scores"; where tokens are hidden
-    rows of weights sum to 1 again if ``renormalise``.
+    rows of weights sum to 1 again if ``renormalise``. ``numbers`` are those of the layers in the model; without them
+    layers count from 0.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Stack:
     same: bool = True
     what: str = "weights"
     renormalise: bool = False
+    numbers: Sequence[int] = ()
 
 
 def planes(codes: Tensor) -> bytes:
@@ -132,6 +134,7 @@ def _stack(stack: Stack, put: Any) -> dict[str, Any]:
     return {
         "name": stack.name, "n_layers": stack.n_layers, "n_heads": H, "n_queries": n_queries, "n_keys": n_keys,
         "rows": rows, "columns": columns, "pool": pool, "what": stack.what,
+        "numbers": list(stack.numbers or range(stack.n_layers)),
         "order": names, "measures": _or_none(torch.cat(measures, 1)),
         "ranges": torch.cat(ranges).flatten().tolist() if ranges else [],
         "wall": put(planes(torch.stack(walls))) if walls else None,

@@ -178,7 +178,7 @@ def _text(t: Translate, lang: str, usual: str) -> tuple[str, int]:
 
 def _model_id() -> str:
     available = models_here()
-    default = specs.local_entries()[0].id if specs.local_entries() else compute.DEFAULT_MODEL
+    default = compute.DEFAULT_MODEL
     return state.choice("model", default if default in available else next(iter(available), default), list(available))
 
 

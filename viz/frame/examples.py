@@ -109,14 +109,19 @@ def take_up() -> None:
 
 
 def open_on_what_is_read(lang: str) -> None:
-    """Where a link asks for nothing: choose a text in this language and a model for it, if the default reads another.
+    """Where a link asks for nothing: choose the folder that was named at the start, or else a text in this language and
+    a model for it, if the default reads another.
 
     A text that was typed stays. All of it counts as chosen. So it stands in the link, and a link that names no model
     means what it always has.
     """
     had = models_here()
+    if folder := next((entry.id for entry in specs.local_entries() if entry.id in had), ""):
+        if not state.is_chosen("model"):
+            state.choose("model", folder)
+        return
     example = next((example for example in examples() if example.lang == lang and example.model in had), None)
-    if example is not None and not specs.local_entries() and registry.find(example.model).is_here():
+    if example is not None and registry.find(example.model).is_here():
         if not state.is_chosen("text"):
             state.choose("text", example.text)
         take_head(example)

@@ -118,7 +118,7 @@ def _folders() -> tuple[registry.Entry, ...]:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", action="append", type=Path, default=[])
     folders: list[Path] = parser.parse_known_args(sys.argv[1:])[0].model
-    return tuple(registry.Entry(id=folder.resolve().name, path=folder.resolve()) for folder in folders)
+    return registry.entries_of(folders)
 
 
 @cache

@@ -76,16 +76,23 @@ def not_numbers(model: Any) -> str | None:
     return None
 
 
+def check_ids(name: str, ids: Sequence[int], rows: int) -> None:
+    """Refuse tokens that a model has no vector for.
+
+    Raises:
+        ModelError: "token".
+    """
+    if wrong := [i for i in ids if not 0 <= i < rows]:
+        raise ModelError("token", model=name, number=max(wrong), rows=rows)
+
+
 def check_tokens(model: LoadedModel, tokens: Tokens) -> None:
     """Refuse a text with a token that the model has no vector for.
 
     Raises:
-        ModelError: "corrupt".
+        ModelError: "token".
     """
-    rows, last = model.model.get_input_embeddings().num_embeddings, max(tokens.ids)
-    if last >= rows:
-        reason = f"tokenizer.json: a token of this text has number {last}, the model knows {rows}"
-        raise ModelError("corrupt", model=model.entry.id, reason=reason)
+    check_ids(model.entry.id, tokens.ids, model.model.get_input_embeddings().num_embeddings)
 
 
 def check_finite(model: LoadedModel, states: Mapping[str, Sequence[Tensor]]) -> None:

@@ -158,6 +158,12 @@ def check_family(entry: Entry, family: str) -> None:
         raise ModelError("family", model=entry.id, family=family, known=", ".join(families()))
 
 
+def family_without_attention(family: str) -> str:
+    """Return the kind of a family that is known to keep no whole map of weights; "" for others."""
+    kinds = ("recurrent", "pattern")
+    return next((kind for kind in kinds if family in _tables()["different"][kind]), "")
+
+
 def own_layers(model: Any) -> None:
     """Give each layer of ALBERT a module of its own, with the weights that all layers share: what a layer sees is noted
     by its module.

@@ -1,18 +1,22 @@
 """Load a model from files that are what they claim to be; nothing else is ever run or read."""
 
 import hashlib
-import json
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
-from viz.models.checks import not_numbers, refused, unusable
+from viz.models.checks import not_numbers, refused
+from viz.models.folders import adapters
+from viz.models.folders.files import corrupt, read_json
+from viz.models.folders.recognise import find_model, find_tokenizer
+from viz.models.folders.tokenizer import read_tokenizer
+from viz.models.folders.weights import has_own_names, names_in, pickled_files, read_tensors
 from viz.models.layout import LoadedModel, check_family, find_layers, own_layers
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
@@ -33,28 +37,6 @@ PATTERNS = (
 """What is fetched of a model on the hub: configuration, tokenizer, safetensors; no pickle, no code."""
 
 
-def corrupt(entry: Entry, reason: object) -> ModelError:
-    """Damaged files fail in many ways; all mean the same to a visitor. The first line of why is enough.
-
-    Where the files lie on the server is nobody's business.
-    """
-    lines = re.sub(r"(/[^/\s'\"]*)+/", "", str(reason)).splitlines()
-    return ModelError("corrupt", model=entry.id, reason=lines[0][:120] if lines else type(reason).__name__)
-
-
-def read_json(entry: Entry, file: Path) -> dict[str, Any]:
-    """An object out of a JSON file; ModelError "missing" or "corrupt" if there is none."""
-    if not file.is_file():
-        raise ModelError("missing", model=entry.id, file=file.name)
-    try:
-        content = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise corrupt(entry, f"{file.name}: {error}") from error
-    if not isinstance(content, dict):
-        raise corrupt(entry, f"{file.name}: not an object")
-    return content
-
-
 def _check_sha(entry: Entry, weights: Path) -> None:
     """Refuse a file that is not the known one.
 
@@ -69,8 +51,8 @@ def _check_sha(entry: Entry, weights: Path) -> None:
         raise ModelError("sha", model=entry.id, file=weights.name, found=found[:8], expected=entry.sha256[:8])
 
 
-def check_weights(entry: Entry, folder: Path) -> None:
-    """Refuse what is not a whole, published safetensors checkpoint, before any library opens it.
+def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> list[Path]:
+    """Refuse what is not a whole checkpoint, before any library opens it; return its files, or others ``instead``.
 
     Raises:
         ModelError: "missing", "pickle" or "sha".
@@ -84,24 +66,40 @@ def check_weights(entry: Entry, folder: Path) -> None:
         if Path(name).name != name or not name.endswith(".safetensors"):  # a path would lead out of the folder
             raise ModelError("pickle", model=entry.id, file=name)
     if gone := [name for name in names if not (folder / name).is_file()]:
+        if instead:
+            return list(instead)
         pickles = sorted(file.name for end in ("bin", "pt", "pth", "ckpt") for file in folder.glob(f"*.{end}"))
         if pickles:
             raise ModelError("pickle", model=entry.id, file=pickles[0])
         raise ModelError("missing", model=entry.id, file=gone[0])
     if not entry.file:
         _check_sha(entry, single)
+    return [folder / name for name in names]
 
 
-def _auto_class(config: dict[str, Any]) -> Any:
-    """The class that keeps the checkpoint's own head: a language model's, a masked model's, or none."""
+def _auto_class(config: dict[str, Any], names: list[str]) -> Any:
+    """The class that keeps the checkpoint's own head: a language model's, a masked model's, or none.
+
+    Args:
+        config: of the model; old ones do not say their architecture.
+        names: of its weights, if they are known.
+    """
     import transformers
 
     architecture = str(next(iter(config.get("architectures") or []), ""))
+    encoder_alone = names and not any("decoder" in name for name in names) and any("encoder.block" in n for n in names)
+    if architecture.endswith("EncoderModel") or encoder_alone:
+        return transformers.AutoModelForTextEncoding
     if architecture.endswith(("ForConditionalGeneration", "MTModel")):
         return transformers.AutoModelForSeq2SeqLM
-    if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+    if architecture.endswith(("ForCausalLM", "LMHeadModel")) or (not architecture and _has(names, "lm_head.weight")):
         return transformers.AutoModelForCausalLM
-    return transformers.AutoModelForMaskedLM if architecture.endswith("ForMaskedLM") else transformers.AutoModel
+    masked = architecture.endswith("ForMaskedLM") or (not architecture and _has(names, "cls.predictions"))
+    return transformers.AutoModelForMaskedLM if masked else transformers.AutoModel
+
+
+def _has(names: list[str], part: str) -> bool:
+    return any(part in name for name in names)
 
 
 def _download(entry: Entry) -> Path:
@@ -119,16 +117,6 @@ def _download(entry: Entry) -> Path:
         raise ModelError("offline", model=entry.id) from error
 
 
-def _tokenizer(folder: Path) -> Any:
-    """The model's tokenizer; a fast one, which says what characters each token stands for."""
-    import transformers
-
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OPTIONS)
-    if not tokenizer.is_fast:
-        raise ValueError("the tokenizer cannot say where its tokens stand in the text")
-    return tokenizer
-
-
 def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
     """The model and its tokenizer from the one file its package carries."""
     _check_sha(entry, file)
@@ -139,27 +127,36 @@ def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
         raise corrupt(entry, error) from error
 
 
-def read_checkpoint(entry: Entry, folder: Path, model_class: Any) -> Any:
+def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None) -> Any:
     """The model of a folder that was checked, with our attention.
+
+    Args:
+        entry: of the registry.
+        folder: with its configuration, and its weights unless these are given.
+        model_class: one of transformers.
+        weights: those of the model by its own names, where the files have others.
 
     Raises:
         ModelError: "corrupt", if weights are missing, of another size, or no numbers.
     """
+    options = {"use_safetensors": True} if weights is None else {"state_dict": weights}
     try:
         model, report = model_class.from_pretrained(
-            folder,
-            use_safetensors=True,
+            folder if weights is None else None,
             attn_implementation=INTERFACE,
             dtype=torch.float32,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # told below, in a sentence of our own
+            **options | ({} if weights is None else {"config": _config(folder)}),
             **OPTIONS,
         )
     except Exception as error:
         raise corrupt(entry, error) from error
     # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.
     if gaps := sorted(key for key in report["missing_keys"] if "pooler" not in key):
-        raise corrupt(entry, f"no weights for {gaps[0]}")
+        others = sorted(report["unexpected_keys"])
+        found = f"; the file has {others[0]} and {len(others) - 1} others that it does not have" if others else ""
+        raise corrupt(entry, f"no weights for {gaps[0]}{found}")
     for name, found, asked in sorted(report["mismatched_keys"]):
         raise corrupt(entry, f"{name} is {_size(found)}, config.json asks for {_size(asked)}")
     if reason := not_numbers(model):
@@ -167,24 +164,75 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any) -> Any:
     return model
 
 
-def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
-    """The model and its tokenizer from a folder as ``save_pretrained`` writes it."""
+def _config(folder: Path) -> Any:
+    import transformers
+
+    return transformers.AutoConfig.from_pretrained(folder, **OPTIONS)
+
+
+def _read_config(entry: Entry, folder: Path) -> dict[str, Any]:
+    """The configuration of a folder, if its model can be shown.
+
+    Raises:
+        ModelError: a sentence on why not.
+    """
     config = read_json(entry, folder / "config.json")
     if config.get("model_type") in PICTURE_FAMILIES:
         raise ModelError("pictures", model=entry.id)
     check_family(entry, str(config.get("model_type")))
-    check_weights(entry, folder)
-    if reason := refused(config):
-        raise corrupt(entry, reason)
-    if not (folder / "tokenizer.json").is_file():
-        raise ModelError("missing", model=entry.id, file="tokenizer.json")
+    return config
+
+
+def _shell(entry: Entry, folder: Path, auto_class: Any) -> Any:
+    """The model without numbers: its class, and the names of its weights.
+
+    Raises:
+        ModelError: "corrupt", if its configuration makes no model.
+    """
     try:
-        tokenizer = _tokenizer(folder)
+        with torch.device("meta"):
+            return auto_class.from_config(_config(folder))
     except Exception as error:
         raise corrupt(entry, error) from error
-    model = read_checkpoint(entry, folder, _auto_class(config))
-    if reason := unusable(tokenizer):
+
+
+def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
+    """The model of a folder under the names its code gives it, with an adapter merged into it if there is one."""
+    config = _read_config(entry, folder)
+    files = check_weights(entry, folder, pickled_files(entry, folder))
+    if reason := refused(config):
         raise corrupt(entry, reason)
+    names = [name for file in files if file.suffix == ".safetensors" for name in names_in(file)]
+    auto_class = _auto_class(config, names)
+    if adapter is None and files[0].suffix == ".safetensors":
+        is_named = entry.path is None or not names
+        if is_named or has_own_names(names, _shell(entry, folder, auto_class).state_dict()):
+            return read_checkpoint(entry, folder, auto_class)
+    try:
+        tensors = read_tensors(entry, files)
+    except ModelError:
+        raise
+    except Exception as error:
+        raise corrupt(entry, error) from error
+    shell = _shell(entry, folder, _auto_class(config, list(tensors)))
+    weights = adapters.split_off(tensors, shell.state_dict(), entry, folder)
+    if adapter is not None:
+        weights = adapters.merge_folder(weights, adapter, entry)
+    return read_checkpoint(entry, folder, type(shell), weights)
+
+
+def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
+    """The model and its tokenizer from a folder as ``save_pretrained`` or a training writes it."""
+    folder = find_model(entry, folder)
+    base = adapters.find_base(entry, folder) if adapters.is_adapter(folder) else folder
+    config = _read_config(entry, base)
+    check_weights(entry, base, pickled_files(entry, base))
+    if reason := refused(config):
+        raise corrupt(entry, reason)
+    tokenizer = read_tokenizer(entry, find_tokenizer(entry, folder, base))
+    model = _model_in(entry, base, folder if base != folder else None)
+    if config.get("is_encoder_decoder") is not False and type(model).__name__.endswith("EncoderModel"):
+        model.config.is_encoder_decoder = False  # its decoder was left out
     return model, tokenizer
 
 

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import socket
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -114,6 +115,24 @@ def picture_entries() -> tuple[Entry, ...]:
     """The models that read pictures: this project's own."""
     with (Path(__file__).parent / "registry.toml").open("rb") as file:
         return tuple(_entry(**model) for model in tomllib.load(file)["picture_model"])
+
+
+def entries_of(folders: Iterable[Path]) -> tuple[Entry, ...]:
+    """Return an entry for each folder, under a name of its own: as much of its path as tells it from all other models.
+
+    The names of the registry are the registry's: a link that has one means what it means elsewhere.
+    """
+    paths = list(dict.fromkeys(folder.resolve() for folder in folders))
+    known = {name for entry in (*entries(), *checkpoints()) for name in (entry.id, entry.hub)}
+    ids: dict[Path, str] = {}
+    for path in paths:
+        for n_parts in range(1, len(path.parts) + 1):
+            name = "/".join(path.parts[-n_parts:]).replace("//", "/")
+            others = {"/".join(other.parts[-n_parts:]) for other in paths if other != path}
+            if name not in known and name not in others:
+                break
+        ids[path] = name
+    return tuple(Entry(id=name, path=path) for path, name in ids.items())
 
 
 def reads_pictures(folder: Path) -> bool:

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,10 @@ from torch import Tensor
 from viz.components.take_away import Axis, Heads, Stack
 from viz.core.analysis.head_statistics import cross_portrait, portrait
 from viz.models.tokens import visible
+from viz.notebook.byte_tokens import as_bytes, spell
+from viz.notebook.precision import row_tolerance
+from viz.notebook.structure import ambiguous
 
-OFF = {torch.float16: 0.02, torch.bfloat16: 0.05}
-"""How far the sum of a row may be from 1: half a step for each of some hundred weights of 11 or 8 bits."""
-
-OFF_USUALLY = 1e-3
 MOST_BYTES = 96_000_000
 """Of all maps at 16 bits: 72 heads of 816 tokens. A browser holds them, and a notebook's file is about as large."""
 
@@ -24,30 +24,91 @@ SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z_]+>|<\|.*\|>")
 """Tokens that a tokenizer adds, as tokenizers write them: [CLS], <s>, <|endoftext|>."""
 
 
-def layers(attentions: Any, name: str) -> list[Tensor]:
-    """One tensor (H, Q, K) a layer, float32, of a tuple with (1, H, Q, K) or (H, Q, K) for each.
+@dataclass(frozen=True, kw_only=True)
+class Maps:
+    """The maps of one stack, (H, Q, K) a layer, float32, by the number of the layer; and what is to be said of them.
+
+    ``nobody`` (H, Q) a layer is what a row gives to no token that is shown, where some rows do not sum to 1.
+    """
+
+    layers: Mapping[int, Tensor]
+    nobody: Mapping[int, Tensor]
+    sums: tuple[float, float] = (1.0, 1.0)
+    heads_assumed: int = 0
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Heads, queries and keys of every layer."""
+        heads, queries, keys = next(iter(self.layers.values())).shape
+        return heads, queries, keys
+
+
+def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None) -> Maps:
+    """Read a tuple with (1, H, Q, K) or (H, Q, K) for each layer; where None stands in it, a layer has no map.
+
+    Args:
+        attentions: the layers.
+        name: of the stack, for sentences.
+        numbers: of the layers in the model; without them they are counted as they stand.
 
     Raises:
         ValueError: a sentence on what is wrong, and how to get it right.
     """
-    if not isinstance(attentions, Sequence) and not hasattr(attentions, "shape"):
+    if not isinstance(attentions, Sequence):
         raise ValueError(f"The {name} attentions are no tuple with a tensor for each layer, but {_kind(attentions)}.")
     if (size := 2 * sum(math.prod(getattr(layer, "shape", ())) for layer in attentions)) > MOST_BYTES:
         raise ValueError(
             f"These {len(attentions)} layers of the {name} attentions are {size / 1e6:.0f} MB, and at most "
             f"{MOST_BYTES / 1e6:.0f} MB can be shown at once. "
-            "Hand over some of the layers, attentions[:4], or a shorter text."
+            "Hand over some of the layers, attentions[4:8] with layers=range(4, 8), or a shorter text."
         )
-    found = [_layer(layer, f"layer {i} of the {name} attentions") for i, layer in enumerate(attentions)]
-    if not found:
-        raise ValueError(f"There is no layer in the {name} attentions.")
-    for i, layer in enumerate(found):
-        if layer.shape != found[0].shape:
+    if numbers is not None and len(numbers) != len(attentions):
+        raise ValueError(f"layers= names {len(numbers)} layers, and the {name} attentions have {len(attentions)}.")
+    places = zip(numbers or range(len(attentions)), attentions, strict=True)
+    present = {i: layer for i, layer in places if layer is not None}
+    if not present:
+        all_none = f"None for each of {len(attentions)} layers" if len(attentions) else "no layer"
+        raise ValueError(
+            f"There is {all_none} in the {name} attentions: no weights were kept. "
+            'Models keep them if they are loaded with attn_implementation="eager" and called with '
+            "output_attentions=True."
+        )
+    read = {i: _layer(layer, f"layer {i} of the {name} attentions", len(present)) for i, layer in present.items()}
+    first = next(iter(read))
+    for i, layer in read.items():
+        if layer.shape != read[first].shape:
             raise ValueError(
-                f"Layer {i} of the {name} attentions has maps of {_size(layer)}, layer 0 of {_size(found[0])}: "
-                "all layers of a stack have the same heads and tokens."
+                f"Layer {i} of the {name} attentions has maps of {_size(layer)}, layer {first} of "
+                f"{_size(read[first])}: all layers of a stack have the same heads and tokens."
             )
-    return found
+    assumed = {len(layer) for layer in present.values() if len(layer.shape) == 3 and len(layer) > 1}
+    return _with_rows(read, name, next(iter(assumed), 0))
+
+
+def _with_rows(read: Mapping[int, Tensor], name: str, heads_assumed: int) -> Maps:
+    """Measure the rows' sums: 1, or 0 where a query may look nowhere, or less if a part goes to no token."""
+    sums = {i: _row_sums(layer, f"layer {i} of the {name} attentions") for i, layer in read.items()}
+    off = max(row_tolerance(layer) for layer in read.values())
+    low = min(float(total.where(total != 0, 1.0).min()) for total in sums.values())
+    high = max(float(total.max()) for total in sums.values())
+    if high > 1 + off:
+        i, total = next((i, total) for i, total in sums.items() if float(total.max()) > 1 + off)
+        head, query = divmod(int(total.argmax()), total.shape[1])
+        raise ValueError(
+            f"In layer {i} of the {name} attentions, the row of token {query} in head {head} sums to {high_of(total)} "
+            f"and not to 1; the sums of all rows are from {low:.3f} to {high:.3f}. Rows of weights sum to 1 at most. "
+            "Numbers that were changed after the softmax do not: dropout in training would (model.eval() ends it), "
+            "and so would a scale."
+        )
+    if low >= 1 - off:
+        return Maps(layers=read, nobody={}, heads_assumed=heads_assumed)
+    rest = {i: (1 - total).clamp(min=0).where(total != 0, 0.0) for i, total in sums.items()}
+    return Maps(layers=read, nobody=rest, sums=(low, high), heads_assumed=heads_assumed)
+
+
+def high_of(sums: Tensor) -> str:
+    """The largest sum, to three decimals."""
+    return f"{float(sums.max()):.3f}"
 
 
 def _kind(value: Any) -> str:
@@ -59,72 +120,81 @@ def _size(layer: Tensor) -> str:
     return f"{heads} heads, {queries} × {keys} tokens"
 
 
-def _layer(layer: Any, name: str) -> Tensor:
-    if layer is None:
-        raise ValueError(
-            f"There are no weights in {name}: the model computed them in one go and kept none. "
-            'Load it with attn_implementation="eager" and ask for output_attentions=True.'
-        )
+def _layer(layer: Any, name: str, n_layers: int) -> Tensor:
+    label = name[0].upper() + name[1:]
     if isinstance(layer, tuple | list):
-        raise ValueError(
-            f"{name[0].upper()}{name[1:]} is itself a {type(layer).__name__}: generate() gives one tuple for each "
-            "token written. Run the model once on the whole text, and hand over that."
-        )
-    if isinstance(layer, Tensor):
-        values, off = layer.detach().to("cpu", torch.float32), OFF.get(layer.dtype, OFF_USUALLY)
-    else:
-        array = np.asarray(layer)
-        values, off = (
-            torch.from_numpy(array.astype(np.float32)),
-            OFF_USUALLY if array.itemsize > 2 else OFF[torch.bfloat16],
-        )
+        raise ValueError(f"{label} is itself a {type(layer).__name__}, and not (1, heads, queries, keys).")
+    values = layer.detach().to("cpu", torch.float32) if isinstance(layer, Tensor) else _from_numpy(layer)
     if values.dim() == 4:
         if values.shape[0] != 1:
             raise ValueError(
-                f"{name[0].upper()}{name[1:]} holds {values.shape[0]} texts: hand over one of them, "
+                f"{label} holds {values.shape[0]} texts: hand over one of them, "
                 "tuple(layer[:1] for layer in attentions)."
             )
         values = values[0]
+    if values.dim() == 2:  # a mean of heads: one map
+        values = values[None]
+    if values.dim() == 3 and len(values) > 1 and n_layers == 1 and len(layer.shape) == 3:
+        raise ambiguous(tuple(values.shape))
     if values.dim() != 3:
         shape = " × ".join(map(str, values.shape)) or "a single number"
-        raise ValueError(f"{name[0].upper()}{name[1:]} is {shape}, and not (1, heads, queries, keys).")
-    _check_rows(values, off, name)
+        raise ValueError(f"{label} is {shape}, and not (1, heads, queries, keys).")
     return values
 
 
-def _check_rows(values: Tensor, off: float, name: str) -> None:
-    """Rows of weights sum to 1, or to 0 where a query may look nowhere."""
-    if not values.isfinite().all() or bool((values < 0).any()):
+def _from_numpy(layer: Any) -> Tensor:
+    return torch.from_numpy(np.asarray(layer).astype(np.float32))
+
+
+def _row_sums(values: Tensor, name: str) -> Tensor:
+    """The sum of every row, (H, Q).
+
+    Raises:
+        ValueError: if some numbers are no weights.
+    """
+    if not values.isfinite().all():
+        raise ValueError(f"Some numbers in {name} are no numbers (NaN or infinite), so they are no weights.")
+    if bool((values < 0).any()):
         raise ValueError(
-            f"Some numbers in {name} are negative or no numbers: these are no weights. "
-            "Scores become weights by a softmax."
+            f"Some numbers in {name} are negative, down to {float(values.min()):.3g}: weights are from 0 to 1."
         )
-    sums = values.sum(-1)
-    wrong = ((sums - 1).abs() > off) & (sums != 0)
-    if wrong.any():
-        head, query = (int(place) for place in wrong.nonzero()[0])
-        raise ValueError(
-            f"In {name}, the row of token {query} in head {head} sums to {float(sums[head, query]):.3f} and not to 1. "
-            "Dropout does that, so call model.eval() first; or these are no weights."
-        )
+    return values.sum(-1)
 
 
 def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
-    """What to write for each token: every character visible, the marks that stand for spaces as spaces.
+    """Return what to write for each token: every character visible, the marks that stand for spaces as spaces.
 
     Raises:
         ValueError: if they are not as many as the maps have rows or columns.
     """
-    words = [str(token) for token in tokens]
+    words = _words(tokens)
     if isinstance(tokens, str) or len(words) != n:
         what = "one text, not a list of tokens" if isinstance(tokens, str) else f"{len(words)}"
         raise ValueError(
             f"The {name} maps have {n} tokens, and the tokens handed over are {what}: "
             "tokenizer.convert_ids_to_tokens(ids) gives one for each."
         )
-    if any(word.startswith("Ġ") for word in words):  # how tokenizers of bytes write a space
-        words = [word.replace("Ġ", " ").replace("Ċ", "\n") for word in words]
-    return tuple(visible(word.replace("▁", " ")) or "·" for word in words)
+    is_special = [is_special_token(word) for word in words]
+    if (parts := as_bytes(words, is_special)) is not None:
+        spelled = zip(words, spell(parts), strict=True)
+        return tuple(visible(str(word) if text is None else text) or "·" for word, text in spelled)
+    plain = [str(word) for word in words]
+    if any(word.startswith("Ġ") for word in plain):  # bytes and other tokens in one list
+        plain = [word.replace("Ġ", " ").replace("Ċ", "\n") for word in plain]
+    return tuple(visible(word.replace("▁", " ")) or "·" for word in plain)
+
+
+def _words(tokens: Sequence[Any]) -> list[Any]:
+    """Tokens in a list: strings, bytes, or numbers, which may be a tensor's or those of one text in a batch."""
+    given = tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
+    if len(given) == 1 and isinstance(given[0], list):
+        given = given[0]
+    return [token if isinstance(token, bytes) else str(token) for token in given]
+
+
+def is_special_token(token: Any) -> bool:
+    """Whether a token is one that a tokenizer adds."""
+    return isinstance(token, str) and bool(SPECIAL.fullmatch(token))
 
 
 def blocked(stack: Sequence[Tensor]) -> Tensor | None:
@@ -136,31 +206,38 @@ def blocked(stack: Sequence[Tensor]) -> Tensor | None:
     return nowhere if bool(nowhere.any()) and not bool(nowhere.all()) else None
 
 
-def stack_of(name: str, attentions: Any, queries: Sequence[Any], keys: Sequence[Any]) -> tuple[Stack, list[Tensor]]:
-    """A stack ready for the browser, and its maps."""
-    maps = layers(attentions, name)
-    _, n_queries, n_keys = maps[0].shape
+def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any], *, nobody: str, same: bool) -> Stack:
+    """Make a stack ready for the browser.
+
+    Args:
+        name: of the stack.
+        maps: its maps.
+        queries: the tokens along the rows.
+        keys: the tokens along the columns.
+        nobody: the name of the column with what rows give to no token, where there is such a thing.
+        same: whether the rows' text is the columns'.
+    """
+    _, n_queries, n_keys = maps.shape
     rows, columns = labels(queries, n_queries, name), labels(keys, n_keys, name)
-    special = torch.tensor([bool(SPECIAL.fullmatch(str(token))) for token in keys])
+    special = torch.tensor([is_special_token(token) for token in _words(keys)])
     numbers = {word: i for i, word in enumerate(dict.fromkeys((*rows, *columns)))}
     row_ids, column_ids = (torch.tensor([numbers[word] for word in words]) for words in (rows, columns))
-    same = name != "cross"
-    if same and n_queries != n_keys:
-        raise ValueError(
-            f"The {name} maps are {n_queries} × {n_keys}: a text that looks at itself has square ones. "
-            "Maps between two texts are the third of (encoder, decoder, cross)."
-        )
+    mask = blocked(list(maps.layers.values()))
+    if maps.nobody:
+        columns = (*columns, nobody)
+        mask = None if mask is None else torch.cat([mask, mask.all(1, keepdim=True)], 1)
 
-    mask = blocked(maps)
-
-    def described(layer: Tensor) -> Heads:
+    def described(i: int) -> Heads:
+        layer = maps.layers[i]
         measures = portrait(layer, column_ids, special) if same else cross_portrait(layer, row_ids, column_ids, special)
-        return Heads(weights=layer, measures=vars(measures), masked=mask)
+        shown = torch.cat([layer, maps.nobody[i][..., None]], -1) if maps.nobody else layer
+        return Heads(weights=shown, measures=vars(measures), masked=mask)
 
-    def axis(words: tuple[str, ...]) -> Axis:
-        return Axis(of=range(len(words)), labels=words)
-
-    stack = Stack(
-        name=name, layers=map(described, maps), n_layers=len(maps), queries=axis(rows), keys=axis(columns), same=same
+    return Stack(
+        name=name, layers=map(described, maps.layers), n_layers=len(maps.layers), queries=_axis(rows),
+        keys=_axis(columns), same=same and not maps.nobody, numbers=tuple(maps.layers),
     )  # fmt: skip
-    return stack, maps
+
+
+def _axis(words: tuple[str, ...]) -> Axis:
+    return Axis(of=range(len(words)), labels=words)

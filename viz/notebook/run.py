@@ -1,95 +1,158 @@
 """Run a model of transformers on a text, and take away what its heads looked at; the model is left as it was."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from viz.models.tokens import labels
+from viz.errors import ModelError
+from viz.models.layout import family_without_attention
+from viz.notebook.eager import evaluating, keeping_weights
+from viz.notebook.inputs import ReadText, longest_text, read_input
+from viz.notebook.layer_numbers import noting_makers, numbers_of
+from viz.notebook.structure import stacks_in
+from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
 
 WRITTEN = 48
 """Tokens that an encoder-decoder writes at most where no target is given."""
 
-Attentions = Any
-"""A tuple with a tensor for each layer, (1, heads, queries, keys)."""
+Note = tuple[str, Mapping[str, Any]]
+"""What is to be said below the picture: the name of a sentence, and what it is filled with."""
 
 
-@contextmanager
-def looking(model: Any) -> Iterator[None]:
-    """The model keeps its weights, and drops nothing, as long as this lasts."""
-    before, training = getattr(model.config, "_attn_implementation", None), model.training
-    change = getattr(model, "set_attn_implementation", None)
-    model.eval()
-    if change and before != "eager":
-        change("eager")
-    try:
-        with torch.inference_mode():
-            yield
-    finally:
-        if change and before not in ("eager", None):
-            change(before)
-        model.train(training)
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The attentions of every stack of a model on a text, the numbers of their layers, and the tokens along them.
+
+    ``tokens`` has the encoder's, or a model's of one text, then the decoder's.
+    """
+
+    stacks: Mapping[str, Sequence[Any]]
+    numbers: Mapping[str, Sequence[int]]
+    tokens: list[list[str]]
+    notes: list[Note]
+    has_sinks: bool
 
 
-def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: str | None) -> Any:
-    """What a decoder reads: the target, or what the model writes itself, one place later."""
-    start = model.config.decoder_start_token_id or 0
-    if target is None:
-        if not hasattr(model, "generate"):
-            raise ValueError("This model has an encoder and a decoder: say target=..., what the decoder is to read.")
-        return model.generate(**inputs, max_new_tokens=WRITTEN, do_sample=False, num_beams=1)[:, :-1]
-    written = tokenizer(text_target=target, return_tensors="pt")["input_ids"]
-    return torch.cat([torch.tensor([[start]]), written[:, :-1]], 1).to(inputs["input_ids"].device)
-
-
-def _named(tokenizer: Any, ids: Any) -> list[str]:
-    """A label for each token; special ones as the tokenizer writes them."""
-    numbers = ids[0].tolist()
-    special, raw = set(tokenizer.all_special_ids), tokenizer.convert_ids_to_tokens(numbers)
-    shown = zip(numbers, raw, labels(tokenizer, numbers), strict=True)
-    return [token if number in special else label for number, token, label in shown]
-
-
-def read(model: Any, tokenizer: Any, text: str, target: str | None) -> tuple[dict[str, Attentions], list[list[str]]]:
-    """The attentions of every stack of the model on a text, and the tokens it reads, of two texts two lists.
+def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
+    """Run a model on a text, and check that the maps it gives are of what it computes.
 
     Raises:
-        ValueError: a sentence, where a model hands out no weights.
+        ValueError: a sentence, where it gives no weights, or others than it uses.
     """
-    inputs = dict(tokenizer(text, return_tensors="pt", truncation=True).to(model.device))
     two = bool(getattr(model.config, "is_encoder_decoder", False))
     if target is not None and not two:
         raise ValueError("This model has no decoder beside its encoder, so it can read no target.")
-    with looking(model):
-        tokens = [_named(tokenizer, inputs["input_ids"])]
+    given = read_input(model, tokenizer, text)
+    device = next(model.parameters()).device
+    inputs = {name: value.to(device) for name, value in given.inputs.items()}
+    parts = [given]
+    with evaluating(model):
         if two:
-            inputs["decoder_input_ids"] = _target(model, tokenizer, inputs, target)
-            tokens.append(_named(tokenizer, inputs["decoder_input_ids"]))
-        output = model(**inputs, output_attentions=True, return_dict=True)
-    return stacks_in(output), tokens
+            written = _target(model, tokenizer, inputs, target)
+            inputs["decoder_input_ids"] = written.ids.to(device)
+            parts.append(written)
+        last = parts[-1].kept
+        result, makers, plain = _run(model, inputs)
+        stacks = _stacks(model, result)
+        check_same_output(model, inputs, plain, output_of(result), last)
+        looks = next((stacks[name] for name in ("decoder", "self") if name in stacks), ())
+        if maps := [layer for layer in looks if layer is not None and layer.shape[-1] == layer.shape[-2]]:
+            check_causal(model, inputs, plain, maps, last)
+    notes: list[Note] = [
+        (name if part is given else f"{name}_target", values) for part in parts for name, values in part.notes
+    ]
+    return Reading(
+        stacks={name: _without_padding(name, layers, parts) for name, layers in stacks.items()},
+        numbers={name: numbers_of(layers, makers, _text_config(model)) for name, layers in stacks.items()},
+        tokens=[[part.labels[i] for i in part.kept] for part in parts],
+        notes=notes,
+        has_sinks=has_sinks(model),
+    )
+
+
+def _run(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[int, str], Tensor]:
+    """What the model gives with its maps, who made them, and its output without them.
+
+    Raises:
+        ValueError: if the model cannot read this, with what it said.
+    """
+    try:
+        plain = run_plain(model, inputs)
+        with keeping_weights(model), noting_makers(model) as makers:
+            result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
+    except (IndexError, RuntimeError, TypeError, KeyError, NotImplementedError) as error:
+        size = " and ".join(f"{name} {' × '.join(map(str, value.shape))}" for name, value in inputs.items())
+        first = (str(error).splitlines() or [""])[0][:160]
+        raise ValueError(
+            f"{type(model).__name__} could not read this ({type(error).__name__}: {first}). It was given {size}."
+        ) from error
+    return result, makers, plain
+
+
+def _stacks(model: Any, result: Any) -> dict[str, Any]:
+    """The attentions in a model's output.
+
+    Raises:
+        ValueError: if there are none, though they were asked for.
+    """
+    try:
+        return stacks_in(result)
+    except ValueError:
+        name, family = type(model).__name__, str(getattr(model.config, "model_type", ""))
+        if kind := family_without_attention(family):
+            raise ModelError(f"family_{kind}", model=name, family=family) from None
+        raise ValueError(
+            f"{name} was asked for its attentions, with eager attention, and gave none: it keeps no weights."
+        ) from None
+
+
+def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
+    """The maps without the rows and columns of padding."""
+    rows, columns = parts[-1 if name in ("decoder", "cross") else 0], parts[-1 if name == "decoder" else 0]
+    if all(len(part.kept) == part.ids.shape[1] for part in (rows, columns)):
+        return layers
+    of_text = [rows.ids.shape[1], columns.ids.shape[1]]
+    fits = all(layer is None or list(layer.shape[-2:]) == of_text for layer in layers)
+    return (
+        [None if layer is None else layer[..., rows.kept, :][..., columns.kept] for layer in layers] if fits else layers
+    )
+
+
+def _text_config(model: Any) -> Any:
+    return model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+
+
+def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> ReadText:
+    """What a decoder reads: the target, or what the model writes itself, one place later."""
+    start = getattr(model.config, "decoder_start_token_id", None) or 0
+    if target is None:
+        if not hasattr(model, "generate"):
+            raise ValueError("This model has an encoder and a decoder: say target=..., what the decoder is to read.")
+        return read_input(model, tokenizer, {"input_ids": _written(model, tokenizer, inputs)})
+    given = read_input(model, tokenizer, target, is_target=True)
+    ids = torch.cat([torch.tensor([[start]]), given.ids[:, :-1].cpu()], 1)
+    shifted = read_input(model, tokenizer, {"input_ids": ids})
+    shifted.notes.extend(given.notes)
+    return shifted
+
+
+def _written(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
+    """What the model reads while it writes, as long as it can."""
+    options = {
+        "max_new_tokens": max(2, min(WRITTEN, longest_text(model, tokenizer) - 1)), "do_sample": False, "num_beams": 1
+    }  # fmt: skip
+    try:
+        ids: Tensor = model.generate(**inputs, **options)
+    except IndexError:  # transformers 5.23 makes T5's cache by the encoder's layers, and the decoder may have more
+        ids = model.generate(**inputs, **options, use_cache=False)
+    return ids[:, :-1]
 
 
 def name_of(model: Any) -> str:
     """What a model is called where it was published; of one from a folder the folder's name, for a path is private."""
     name = str(getattr(model.config, "name_or_path", "")) or type(model).__name__
     return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name
-
-
-def stacks_in(output: Any) -> dict[str, Attentions]:
-    """The attentions in what a model gave, by the names of their stacks.
-
-    Raises:
-        ValueError: if there are none.
-    """
-    names = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
-    found = {name: given for name, field in names.items() if (given := getattr(output, field, None))}
-    if not found.keys() & {"encoder", "decoder"}:
-        found = {"self": given} if (given := getattr(output, "attentions", None)) else {}
-    if not found:
-        raise ValueError(
-            "The model gave no attentions. Ask it for output_attentions=True, and load it with attn_implementation="
-            '"eager": other ways to compute attention keep no weights.'
-        )
-    return found

@@ -5,43 +5,66 @@ from typing import TYPE_CHECKING, Any
 
 from viz.components.one_file import Caption, grid_words
 from viz.notebook import run
-from viz.notebook.maps import stack_of
+from viz.notebook.inputs import name_tokens
+from viz.notebook.maps import Maps, read_layers, stack_of
+from viz.notebook.structure import by_name
 from viz.text import LANGUAGES, fill
 
 if TYPE_CHECKING:
     from viz.notebook.widget import HeadGrid
 
-STACKS = ("encoder", "decoder", "cross")
+Along = tuple[Any, Any]
+"""The tokens along the rows and along the columns of a stack's maps."""
 
 
-def _by_name(attentions: Any) -> Mapping[str, Any]:
-    """Attentions by their stack: of a model's output, of a tuple of layers, or of (encoder, decoder, cross)."""
-    fields = ("attentions", "encoder_attentions", "decoder_attentions")
-    if any(hasattr(attentions, field) for field in fields):
-        return run.stacks_in(attentions)
-    is_triple = isinstance(attentions, tuple | list) and len(attentions) == 3
-    if is_triple and all(part is None or isinstance(part, tuple | list) for part in attentions):
-        return {name: part for name, part in zip(STACKS, attentions, strict=True) if part is not None}
-    return {"self": attentions}
+def _is_pair(tokens: Any) -> bool:
+    """Whether tokens are two lists, and not two tokens."""
+    single = (str, bytes, int)
+    return (
+        isinstance(tokens, tuple | list) and len(tokens) == 2 and not any(isinstance(part, single) for part in tokens)
+    )
 
 
-def _along(names: Sequence[str], tokens: Any) -> dict[str, tuple[Any, Any]]:
-    """The tokens along the rows and the columns of each stack's maps.
+def _along(maps: Mapping[str, Maps], tokens: Any) -> dict[str, Along]:
+    """The tokens along the maps of each stack.
 
     Raises:
         ValueError: if there are not as many lists as the stacks need.
     """
-    pair = isinstance(tokens, tuple | list) and len(tokens) == 2 and not any(isinstance(part, str) for part in tokens)
-    if "decoder" in names or "cross" in names:
-        if not pair:
-            raise ValueError(
-                "An encoder and a decoder read two texts: hand over two lists of tokens, "
-                "(encoder_tokens, decoder_tokens)."
-            )
+    names, pair = set(maps), _is_pair(tokens)
+    if names & {"encoder", "decoder", "cross"} and pair:
         source, written = tokens
         return {"encoder": (source, source), "decoder": (written, written), "cross": (written, source)}
-    read = tokens[0] if pair and len(names) == 1 else tokens
-    return dict.fromkeys(names, (read, read))
+    if "cross" in names or {"encoder", "decoder"} <= names:
+        raise ValueError(
+            "An encoder and a decoder read two texts: hand over two lists of tokens, (encoder_tokens, decoder_tokens)."
+        )
+    for name, stack in maps.items():
+        _, rows, columns = stack.shape
+        if rows != columns and not pair:
+            raise ValueError(
+                f"The {name} maps are {rows} × {columns}: hand over two lists of tokens, "
+                f"({rows} along the rows, {columns} along the columns)."
+            )
+    return dict.fromkeys(names, tuple(tokens) if pair else (tokens, tokens))
+
+
+def _without_written(maps: Mapping[str, Maps], along: dict[str, Along]) -> tuple[dict[str, Along], bool]:
+    """Leave out the last token of a text that ``generate()`` wrote: no layer has read it."""
+    shortened = dict(along)
+    for name, stack in maps.items():
+        _, n_rows, n_columns = stack.shape
+        rows, columns = along[name]
+        shortened[name] = (_first(rows, n_rows), _first(columns, n_columns))
+    return shortened, any(shortened[name][0] is not along[name][0] for name in maps)
+
+
+def _first(tokens: Any, n: int) -> Any:
+    """The first n of n + 1 tokens; others as they are."""
+    given = tokens.tolist() if hasattr(tokens, "tolist") else tokens
+    if isinstance(given, list) and len(given) == 1 and isinstance(given[0], list):
+        given = given[0]
+    return given[:n] if not isinstance(given, str) and len(given) == n + 1 else tokens
 
 
 def _widget() -> "type[HeadGrid]":
@@ -62,24 +85,28 @@ def _widget() -> "type[HeadGrid]":
 def show(
     model: Any,
     tokens: Any,
-    text: str | None = None,
+    text: Any = None,
     *,
-    target: str | None = None,
+    target: Any = None,
+    layers: Sequence[int] | None = None,
     lang: str = "en",
     title: str = "",
     **choice: Any,
 ) -> "HeadGrid":
     """Show every head in a notebook: small maps of all, one of them large, all of it alive under the pointer.
 
-    ``show(model, tokenizer, "a text")`` runs a model of transformers; ``show(attentions, tokens)`` takes what there is:
-    a tuple with (1, heads, queries, keys) for each layer, torch or numpy, or all that a model gave with
-    ``output_attentions=True``; of an encoder-decoder ``show((encoder, decoder, cross), (tokens, decoder_tokens))``.
+    ``show(model, tokenizer, "a text")`` runs a model of transformers, and checks that the weights it gives are those it
+    uses. ``show(attentions, tokens)`` takes what there is: a tuple with (1, heads, queries, keys) for each layer, torch
+    or numpy, one matrix, or all that a model gave with ``output_attentions=True``, from ``generate()`` too. Of an
+    encoder-decoder it is ``show((encoder, decoder, cross), (tokens, decoder_tokens))``; of maps with other tokens along
+    the rows than along the columns, ``show(attentions, (row_tokens, column_tokens))``.
 
     Args:
         model: a model of transformers, or attentions.
-        tokens: its tokenizer, or the tokens along the maps.
-        text: what the model reads.
+        tokens: its tokenizer (also tiktoken's), or the tokens along the maps.
+        text: a string, two strings that are read as a pair, token ids, or what the tokenizer gave.
         target: what the decoder of an encoder-decoder reads; without it, what it writes itself.
+        layers: the numbers that handed-over layers have in their model, if these do not count from 0.
         lang: of the words around the maps, "en" or "zh".
         title: above a saved file.
         choice: what is chosen at first: ``layer=3, head=1, query=9, look="lines"`` and the other traits of the grid.
@@ -96,18 +123,71 @@ def show(
     if lang not in LANGUAGES:
         raise ValueError(f"lang={lang!r} is none of {', '.join(LANGUAGES)}.")
     around = grid_words(lang)["around"]
-    if text is None:
-        attentions = _by_name(model)
+    notes: list[run.Note] = []
+    has_sinks = False
+    if text is None or not hasattr(model, "named_modules"):
+        handed = by_name(model)
+        stacks, numbers, is_generated = handed.stacks, dict.fromkeys(handed.stacks, layers), handed.is_generated
+        tokens = tokens if text is None else name_tokens(tokens, _ids_of(tokens, text))
     else:
-        attentions, read = run.read(model, tokens, text, target)
-        tokens = read if len(read) == 2 else read[0]
+        reading = run.read(model, tokens, text, target)
+        stacks, numbers, is_generated = reading.stacks, dict(reading.numbers), False
+        notes, has_sinks = reading.notes, reading.has_sinks
+        tokens = reading.tokens if len(reading.tokens) == 2 else reading.tokens[0]
         title = title or fill(around["title"], model=run.name_of(model))
-    along = _along(list(attentions), tokens)
-    made = {name: stack_of(name, given, *along[name]) for name, given in attentions.items()}
+    maps = {name: read_layers(given, name, numbers[name]) for name, given in stacks.items()}
+    along = _along(maps, tokens)
+    if is_generated:
+        along, is_shorter = _without_written(maps, along)
+        notes += [("written", {})] if is_shorter else []
+    made = [
+        stack_of(
+            name, stack, *along[name], nobody=around["nobody"], same=name != "cross" and not _is_pair_of(along[name])
+        )
+        for name, stack in maps.items()
+    ]
+    notes += [note for stack in maps.values() for note in _notes_on(stack, has_sinks)]
+    sentences = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
     return grid(
-        [stack for stack, _ in made.values()],
-        {name: maps for name, (_, maps) in made.items()},
+        made,
+        {name: stack.layers for name, stack in maps.items()},
         lang=lang,
-        caption=Caption(title=title or around["heads"], text=text or ""),
+        caption=Caption(title=title or around["heads"], text=_shown_text(text), facts=sentences),
         **choice,
     )
+
+
+def _is_pair_of(along: Along) -> bool:
+    rows, columns = along
+    return rows is not columns and list(map(str, rows)) != list(map(str, columns))
+
+
+def _ids_of(tokenizer: Any, text: Any) -> list[int]:
+    """The token ids of a text, or those that were handed over in its stead."""
+    if isinstance(text, str):
+        ids = tokenizer(text)["input_ids"] if callable(tokenizer) else tokenizer.encode(text)
+        return list(getattr(ids, "ids", ids))
+    given = text["input_ids"] if isinstance(text, Mapping) else text
+    listed = given.tolist() if hasattr(given, "tolist") else list(given)
+    return listed[0] if listed and isinstance(listed[0], list) else listed
+
+
+def _shown_text(text: Any) -> str:
+    if isinstance(text, str):
+        return text
+    strings = isinstance(text, tuple | list) and all(isinstance(part, str) for part in text)
+    return "\n".join(text) if strings and text else ""
+
+
+def _notes_on(stack: Maps, has_sinks: bool) -> list[run.Note]:
+    """What is to be said of a stack's maps."""
+    notes: list[run.Note] = []
+    numbers = list(stack.layers)
+    if numbers != list(range(len(numbers))):
+        notes.append(("layers", {"numbers": ", ".join(map(str, numbers))}))
+    if stack.nobody:
+        low, high = (f"{total:.3f}" for total in stack.sums)
+        notes.append(("sinks" if has_sinks else "nobody", {"low": low, "high": high}))
+    if stack.heads_assumed:
+        notes.append(("heads", {"n": stack.heads_assumed}))
+    return notes

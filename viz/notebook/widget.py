@@ -21,6 +21,12 @@ const render = ({ model, el }) => {
   host.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys
   host.attachShadow({ mode: "open" }).append(place); // our style is ours, the notebook's is its own
   el.append(host);
+  for (const note of model.get("notes") ?? []) {
+    const line = document.createElement("p");
+    [line.className, line.textContent, line.dir] = ["note", note, "auto"];
+    line.style.cssText = "margin: 0.25rem 0 0; font: 0.85rem/1.4 system-ui, sans-serif";
+    el.append(line);
+  }
   return $dressed({ parentElement: place, data: model });
 };
 export default { render };
@@ -32,7 +38,8 @@ class HeadGrid(anywidget.AnyWidget):
 
     ``stack``, ``layer`` and ``head`` are the head that is shown large; ``query`` and ``key`` the tokens that are locked
     in its rows and columns, or None; ``temperature`` what its scores are divided by. All can be read, set, observed.
-    ``weights`` are those of that head, as numpy has them.
+    ``weights`` are those of that head, as numpy has them. Layers have the numbers they have in their model; ``notes``
+    say what has to be known of the maps: what was left out, and where a row does not sum to 1.
     """
 
     _esm = bundle.dressed(one_file.VIEW) + RENDER
@@ -48,21 +55,24 @@ class HeadGrid(anywidget.AnyWidget):
     show = traitlets.Enum(["all", "layer", "top"], "all").tag(sync=True)
     look = traitlets.Enum(["map", "lines", "across"], "map").tag(sync=True)
     combine = traitlets.Enum(["one", "mean", "max"], "one").tag(sync=True)
+    notes = traitlets.List(traitlets.Unicode()).tag(sync=True)
     several = traitlets.List(traitlets.Int()).tag(sync=True)
 
     def __init__(
         self,
         stacks: Sequence[Stack],
-        maps: Mapping[str, Sequence[Tensor]],
+        maps: Mapping[str, Mapping[int, Tensor]],
         *,
         lang: str,
         caption: one_file.Caption,
         **choice: Any,
     ) -> None:
         self._maps, self._lang, self._caption = dict(maps), lang, caption
+        first = stacks[0].name
+        default = {"stack": first, "layer": next(iter(maps[first])), "notes": list(caption.facts)}
         self._axes = {stack.name: (stack.queries.labels, stack.keys.labels) for stack in stacks}
         words = one_file.grid_words(lang)
-        super().__init__(data=payload(stacks), words=words, **{"stack": stacks[0].name} | choice)
+        super().__init__(data=payload(stacks), words=words, **default | choice)
 
     @property
     def tokens(self) -> tuple[Sequence[str], Sequence[str]]:
@@ -84,7 +94,11 @@ class HeadGrid(anywidget.AnyWidget):
         if name == "temperature" and not 0.1 <= value <= 10:
             raise traitlets.TraitError(f"temperature={value} is not from 0.1 to 10.")
         maps = self._maps[stack]
-        most = {"layer": len(maps), "head": len(maps[0]), "query": maps[0].shape[1], "key": maps[0].shape[2]}
+        if name == "layer" and value not in maps:
+            with_maps = ", ".join(map(str, maps))
+            raise traitlets.TraitError(f"layer={value} has no maps here: the layers that have some are {with_maps}.")
+        heads, queries, keys = next(iter(maps.values())).shape
+        most = {"head": heads, "query": queries, "key": keys}
         if name in most and value is not None and not 0 <= value < most[name]:
             raise traitlets.TraitError(f"{name}={value} is not from 0 to {most[name] - 1}.")
         return value
@@ -98,7 +112,7 @@ class HeadGrid(anywidget.AnyWidget):
             link: where the same can be seen alive, if it can: http:// or https://.
         """
         around, (stack, maps) = one_file.grid_words(self._lang)["around"], next(iter(self._maps.items()))
-        facts = _facts(around, maps, len(self._axes[stack][0]))
+        facts = (*_facts(around, maps, len(self._axes[stack][0])), *self.notes)
         caption = one_file.Caption(title=title or self._caption.title, text=self._caption.text, facts=facts, link=link)
         choice = {name: getattr(self, name) for name in CHOICE}
         file = Path(path)
@@ -106,6 +120,6 @@ class HeadGrid(anywidget.AnyWidget):
         return file
 
 
-def _facts(around: Mapping[str, str], maps: Sequence[Tensor], n: int) -> tuple[str, str]:
-    what = fill(around["layers"], layers=len(maps), heads=len(maps[0]), n=n)
+def _facts(around: Mapping[str, str], maps: Mapping[int, Tensor], n: int) -> tuple[str, str]:
+    what = fill(around["layers"], layers=len(maps), heads=len(next(iter(maps.values()))), n=n)
     return what, fill(around["saved"], date=date.today().isoformat())

@@ -71,6 +71,17 @@ def test_what_a_model_expects_is_said_of_the_right_place(open_app, monkeypatch, 
     assert translator("en")(key, token=token) in said(app)
 
 
+@pytest.mark.parametrize(("link", "model"), [({}, "folder"), ({"text": "The cat sat."}, "default")])
+def test_a_link_without_model_means_the_default(open_app, monkeypatch, tmp_path, link, model):
+    """With --model too; where a link asks for nothing the folder is chosen, and stands in the link from then on."""
+    entry = checkpoints.offered("bert", tmp_path / "small")
+    for module in (specs, compute):
+        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+    app = open_app(**link)
+    assert app.session_state["model"] == {"folder": entry.id, "default": compute.DEFAULT_MODEL}[model]
+    assert app.query_params.get("model", "") == (entry.id if model == "folder" else "")
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_masked_numbers_are_not_called_the_models_own(open_app, lang):
     own = translator(lang)("source.model_own")

@@ -18,8 +18,9 @@ from viz.errors import ModelError
 from viz.models.attention_interface import INTERFACE, install, recording, watch
 from viz.models.capture import Call, calls_of
 from viz.models.checks import refused
+from viz.models.folders.files import corrupt, read_json
 from viz.models.layout import Layer, find_layers
-from viz.models.load import check_weights, corrupt, read_checkpoint, read_json
+from viz.models.load import check_weights, read_checkpoint
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.models.tokens import visible
 

@@ -13,7 +13,7 @@ import { element, fill } from "../lib/dom.js";
 import { walkMap, walkWall } from "./keys.js";
 import { LargeMap } from "../lib/large.js";
 import { FAINT, Lines, MOST } from "./lines.js";
-import { wallValue } from "../lib/numbers.js";
+import { numberOf, wallValue } from "../lib/numbers.js";
 import { Channels } from "../lib/parts.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { fitsSvg, savePng, saveSvg } from "../lib/save.js";
@@ -273,19 +273,25 @@ class Grid {
   }
 
   save(kind) {
-    const { layer, head } = this.choice, name = `headlight-layer${layer}-head${head}`;
+    const { layer, head } = this.choice;
+    const name = `headlight-layer${numberOf(this.wall, layer)}-head${head}`;
     if (kind === "svg") saveSvg(this.map, this.labels, this.data.colours, name);
     else savePng(this.large.canvas, this.palette.theme.background, name);
   }
 
   name() {
     const { words } = this.data, { layer, head, combine: how } = this.choice;
-    if (how === "one" || this.wall.what === "scores") return fill(words.layer_head, { layer, head });
+    if (how === "one" || this.wall.what === "scores") return this.named(layer, head);
     return fill(words[`name_${how}`], { n: this.together().length });
   }
 
+  /** A head by its layer's number in the model. */
+  named(layer, head) {
+    return fill(this.data.words.layer_head, { layer: numberOf(this.wall, layer), head });
+  }
+
   place(index) {
-    return `${Math.floor(index / this.wall.n_heads)}·${index % this.wall.n_heads}`;
+    return `${numberOf(this.wall, Math.floor(index / this.wall.n_heads))}·${index % this.wall.n_heads}`;
   }
 
   // --- what is pointed at ---------------------------------------------------------------------------------------
@@ -328,17 +334,17 @@ class Grid {
     const from = focus.query * map.columns, asks = focus.query !== null && !map.limit;
     const row = asks ? map.values.subarray(from, from + map.columns) : null;
     for (const text of this.texts) text.light(focus, locked, text.along === "query" ? null : row, this.palette.blue);
-    const name = hover?.index === undefined ? "" : fill(words.layer_head, { layer: hover.layer, head: hover.head });
+    const name = hover?.index === undefined ? "" : this.named(hover.layer, hover.head);
     panel.says.textContent = name
       ? sayThumb(words, this.wall, labels, hover, name)
-      : sayLarge(words, map, labels, focus, (place) => fill(words.layer_head, this.#apart(this.together()[place])));
+      : sayLarge(words, map, labels, focus, (place) => this.named(...this.#apart(this.together()[place])));
     const spelled = JSON.stringify([locked, labels.rows[locked.query], labels.columns[locked.key]]);
     if (spelled !== this.lockShown) showLock(panel, words, locked, labels, { unlock: (along) => this.unlock(along) });
     this.lockShown = spelled;
   }
 
   #apart(index) {
-    return { layer: Math.floor(index / this.wall.n_heads), head: index % this.wall.n_heads };
+    return [Math.floor(index / this.wall.n_heads), index % this.wall.n_heads];
   }
 
   say() {

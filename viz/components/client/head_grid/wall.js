@@ -4,7 +4,7 @@
 
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, weightColour } from "../lib/colour.js";
-import { farness, MASKED, NOWHERE, ordered, poolMax, wallValue } from "../lib/numbers.js";
+import { farness, MASKED, NOWHERE, numberOf, ordered, poolMax, wallValue } from "../lib/numbers.js";
 import { element, fill } from "../lib/dom.js";
 
 const OFF = 0.25; // how opaque the map of a head is that is switched off
@@ -30,7 +30,7 @@ export class Wall {
     const heads = this.#choose(wall, choice, links);
     const sorted = choice.sort !== "model" || choice.show === "top";
     const places = heads.map((head) => [head.index, head.number]);
-    const layout = JSON.stringify([wall.n_layers, wall.n_heads, wall.n_keys / wall.n_queries, sorted, places]);
+    const layout = JSON.stringify([wall.n_layers, wall.numbers, wall.n_heads, wall.n_keys / wall.n_queries, sorted, places]);
     if (layout !== this.layout) this.#build(wall, heads, sorted, words);
     const isOther = layout !== this.layout || wall.id !== this.painted || palette !== this.palette;
     if (isOther) this.#paint(wall, palette);
@@ -56,14 +56,15 @@ export class Wall {
     }
     this.buttons = heads.map(({ index, number }) => {
       const layer = Math.floor(index / wall.n_heads), head = index % wall.n_heads;
-      if (!sorted && head === 0) table.append(element("span", "name", {}, String(layer)));
+      if (!sorted && head === 0) table.append(element("span", "name", {}, String(numberOf(wall, layer))));
       const button = element("button", "thumb", { type: "button", tabindex: "-1" });
       Object.assign(button, { index, layer, head });
-      button.setAttribute("aria-label", fill(words.layer_head, { layer, head }) + (sorted ? ` ${format(number)}` : ""));
+      const name = fill(words.layer_head, { layer: numberOf(wall, layer), head });
+      button.setAttribute("aria-label", name + (sorted ? ` ${format(number)}` : ""));
       const item = element("div", "item");
       item.append(button);
       const value = number === null ? "" : format(number);
-      if (sorted) item.append(element("span", "caption", {}, `${layer}·${head} ${value}`));
+      if (sorted) item.append(element("span", "caption", {}, `${numberOf(wall, layer)}·${head} ${value}`));
       table.append(item);
       return button;
     });

@@ -8,6 +8,7 @@
  * @typedef {object} Wall every head's map
  * @property {string} what "weights", "scores" or "difference"
  * @property {number} n_layers
+ * @property {number[]} [numbers] of its layers in the model, where these do not count from 0 on
  * @property {number} n_heads
  * @property {number} rows
  * @property {number} columns
@@ -225,6 +226,11 @@ export function poolMax(values, rows, columns, factor, skip, rank = itself) {
   }
   if (skip !== undefined) for (let cell = 0; cell < out.length; cell++) if (!seen[cell]) out[cell] = skip;
   return { values: out, rows: height, columns: width };
+}
+
+/** A layer's number in the model. @param {Wall} wall @param {number} layer its place in the wall */
+export function numberOf(wall, layer) {
+  return wall.numbers?.[layer] ?? layer;
 }
 
 const ASCENDING = new Set(["entropy", "alike"]);

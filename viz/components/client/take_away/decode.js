@@ -6,6 +6,7 @@
  * @typedef {object} Stack the heads of an encoder, of a decoder, or of what is between them
  * @property {string} name
  * @property {number} n_layers
+ * @property {number[]} numbers of the layers in the model
  * @property {number} n_heads
  * @property {string[]} order
  * @property {(number | null)[]} measures

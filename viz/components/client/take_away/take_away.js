@@ -82,11 +82,12 @@ class Away {
 
   /** What the model says is chosen, as far as this stack has it. */
   #choice() {
-    const { n_layers, n_heads, axes } = this.stack, read = (name) => this.model.get(name);
+    const { n_layers, n_heads, numbers, axes } = this.stack, read = (name) => this.model.get(name);
+    const at = numbers.indexOf(read("layer"));
     const within = (name, count) => ((read(name) ?? -1) < count ? read(name) ?? -1 : -1);
     return {
       ...Object.fromEntries(NAMES.map((name) => [name, read(name)])),
-      layer: Math.min(read("layer"), n_layers - 1), head: Math.min(read("head"), n_heads - 1),
+      layer: at < 0 ? Math.min(read("layer"), n_layers - 1) : at, head: Math.min(read("head"), n_heads - 1),
       query: within("query", axes.queries.of.length), key: within("key", axes.keys.of.length),
       several: read("several").filter((index) => index < n_layers * n_heads),
     };
@@ -214,7 +215,7 @@ class Away {
       setStateValue: (_, told) => {
         const { n: _told, ...values } = told, open = (token) => (token < 0 ? null : token);
         this.choice = told;
-        this.#tell({ ...values, query: open(told.query), key: open(told.key) });
+        this.#tell({ ...values, layer: stack.numbers[told.layer], query: open(told.query), key: open(told.key) });
         this.#answer(told);
       },
     });

@@ -1,0 +1,146 @@
+"""Whatever form a text has, `viz.show` reads it as its model would, and says what it left out."""
+
+import pytest
+import torch
+import transformers
+from tokenizers import Tokenizer
+from torch.testing import assert_close
+
+import viz
+from tests import checkpoints
+from viz.notebook.byte_tokens import spell
+
+TEXT = "The quick brown fox jumps over the lazy dog. "
+GPT2 = {"vocab_size": checkpoints.VOCABULARY, "n_embd": 40, "n_layer": 2, "n_head": 4, "n_positions": 64}
+NAMES = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+
+
+def fast(kind, limit=61):
+    names = {} if kind == "bytes" else NAMES
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=checkpoints.MAKERS[kind](), model_max_length=limit, **names
+    )
+
+
+@pytest.fixture(scope="module")
+def gpt2():
+    config = transformers.GPT2Config(**GPT2, bos_token_id=None, eos_token_id=None)
+    return transformers.GPT2LMHeadModel(config).eval()
+
+
+@pytest.fixture(scope="module")
+def bert():
+    return transformers.BertModel(transformers.BertConfig(vocab_size=checkpoints.VOCABULARY, **checkpoints.BERT)).eval()
+
+
+class Tiktoken:
+    """An encoding with the two methods of tiktoken's that are used."""
+
+    def __init__(self):
+        self.inner = fast("bytes").backend_tokenizer
+
+    def encode(self, text):
+        return self.inner.encode(text).ids
+
+    def decode_single_token_bytes(self, token):
+        from viz.notebook.byte_tokens import byte_alphabet
+
+        return bytes(byte_alphabet()[letter] for letter in self.inner.id_to_token(token))
+
+
+@pytest.mark.parametrize(("limit", "read"), [(61, 61), (10**30, 64)])
+@pytest.mark.parametrize("form", ["text", "ids", "output"])
+def test_a_long_text_is_cut_and_said(gpt2, limit, read, form):
+    """By the tokenizer's limit, or by the model's where that knows none."""
+    tokenizer = fast("bytes", limit)
+    ids = tokenizer(TEXT * 20, verbose=False)["input_ids"]
+    given = {"text": TEXT * 20, "ids": ids, "output": {"input_ids": torch.tensor([ids])}}[form]
+    grid = viz.show(gpt2, tokenizer, given)
+    assert len(grid.tokens[0]) == read
+    assert grid.notes == [f"{read} of {len(ids)} tokens are shown: the model reads no more at once."]
+
+
+def test_rows_of_positions_before_the_first_are_none():
+    """RoBERTa counts its places on from its padding: of 61 rows 59 are places."""
+    sizes = checkpoints.BERT | {"pad_token_id": 1}
+    model = transformers.RobertaModel(transformers.RobertaConfig(vocab_size=checkpoints.VOCABULARY, **sizes)).eval()
+    assert len(viz.show(model, fast("wordpiece", 10**30), TEXT * 20).tokens[0]) == 59
+
+
+@pytest.mark.parametrize("text", ["", [], "   "])
+def test_an_empty_text_is_a_sentence(bert, text):
+    with pytest.raises(ValueError, match="There is no token in this text"):
+        viz.show(bert, fast("wordpiece"), text)
+
+
+def test_a_token_beyond_the_table_is_a_sentence(gpt2):
+    with pytest.raises(ValueError, match="number 5000, the model knows 331"):
+        viz.show(gpt2, fast("bytes"), [3, 5000])
+
+
+def test_what_a_model_refuses_is_a_sentence(bert):
+    given = {"input_ids": [3, 4], "token_type_ids": [0, 9]}
+    with pytest.raises(ValueError, match=r"BertModel could not read this \(IndexError.*token_type_ids 1 × 2"):
+        viz.show(bert, fast("wordpiece"), given)
+
+
+@pytest.mark.parametrize("pair", [("The cat sat.", "The cat lay."), ["The cat sat.", "Paris is old."]])
+def test_a_pair_is_read_with_its_segments(bert, pair):
+    tokenizer = fast("wordpiece")
+    inputs = tokenizer(*pair, return_tensors="pt")
+    bert.set_attn_implementation("eager")
+    with torch.inference_mode():
+        own = bert(**inputs, output_attentions=True).attentions[1][0, 2]
+    grid = viz.show(bert, tokenizer, pair, layer=1, head=2)
+    assert_close(torch.tensor(grid.weights), own, atol=1e-6, rtol=0)
+
+
+def test_three_texts_are_a_sentence(bert):
+    with pytest.raises(ValueError, match="These are 3 texts"):
+        viz.show(bert, fast("wordpiece"), ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_padding_is_left_out(gpt2, side):
+    """Its rows and columns are; what remains is as without it."""
+    ids = fast("bytes")("The animal")["input_ids"]
+    places = range(len(ids))
+    given = {
+        "input_ids": torch.tensor([[0, 0, 0, *ids] if side == "left" else [*ids, 0, 0, 0]]),
+        "attention_mask": torch.tensor(
+            [[0, 0, 0, *([1] * len(ids))] if side == "left" else [*([1] * len(ids)), 0, 0, 0]]
+        ),
+        "position_ids": torch.tensor([[0, 0, 0, *places] if side == "left" else [*places, 0, 0, 0]]),
+    }
+    grid, alone = viz.show(gpt2, fast("bytes"), given), viz.show(gpt2, fast("bytes"), ids)
+    assert_close(torch.tensor(grid.weights), torch.tensor(alone.weights), atol=1e-6, rtol=0)
+    assert grid.notes == ["3 padding tokens are left out."]
+
+
+@pytest.mark.parametrize("make", [lambda: fast("bytes"), lambda: fast("bytes").backend_tokenizer, Tiktoken])
+def test_every_tokenizer_is_read(gpt2, make):
+    """Those of transformers, of ``tokenizers``, and tiktoken's; a cut character is shown with the piece's number."""
+    tokenizer = make()
+    assert isinstance(tokenizer, Tokenizer) or hasattr(tokenizer, "encode")
+    grid = viz.show(gpt2, tokenizer, "a 猫")
+    assert grid.tokens[0][-3:] == ("猫₁", "猫₂", "猫₃")
+
+
+def test_token_ids_take_their_names_from_the_tokenizer(gpt2):
+    tokenizer = fast("bytes")
+    inputs = tokenizer("The animal", return_tensors="pt")
+    gpt2.set_attn_implementation("eager")
+    with torch.inference_mode():
+        given = gpt2(**inputs, output_attentions=True).attentions
+    want = viz.show(gpt2, tokenizer, "The animal").tokens
+    for text in (inputs["input_ids"], inputs, "The animal"):
+        assert viz.show(given, tokenizer, text).tokens == want
+
+
+def test_byte_level_tokens_are_readable():
+    """Without a tokenizer too; words of Polish or French in the same letters stay."""
+    maps = torch.full((1, 1, 2, 2), 0.5)
+    assert viz.show([maps], ["ä½łå¥½", "!"]).tokens[0] == ("你好", "!")
+    assert viz.show([maps], [b"caf\xc3", b"\xa9"]).tokens[0] == ("café₁", "é₂")
+    assert viz.show([maps], ["być", "Łódź"]).tokens[0] == ("być", "Łódź")
+    assert spell([b"\xff", None, b"ok"]) == ["⟨FF⟩", None, "ok"]

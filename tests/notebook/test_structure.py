@@ -1,0 +1,197 @@
+"""`viz.show` tells forms of attentions apart by names, nesting and shapes, and numbers layers as their model does."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from torch.testing import assert_close
+from traitlets import TraitError
+
+import viz
+from tests import checkpoints
+
+WORDS = ["the", "cat", "sat", "down", "."]
+
+
+def layer(queries=5, keys=5, heads=3, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(1, heads, queries, keys, generator=generator).softmax(-1)
+
+
+@pytest.fixture(scope="module")
+def writer():
+    """A small decoder with eager attention, and its tokenizer."""
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=checkpoints.MAKERS["bytes"](), model_max_length=61
+    )
+    config = transformers.LlamaConfig(vocab_size=checkpoints.VOCABULARY, **checkpoints.LLAMA)
+    config.eos_token_id = config.bos_token_id = None
+    model = transformers.LlamaForCausalLM(config).eval()
+    model.set_attn_implementation("eager")
+    return model, tokenizer
+
+
+@pytest.mark.parametrize("form", ["attentions", "output"])
+@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_generate_of_n_tokens_is_stitched(writer, n, use_cache, form):
+    """Three steps are no (encoder, decoder, cross); the map is that of one pass over the text."""
+    model, tokenizer = writer
+    inputs = tokenizer("The animal", return_tensors="pt")
+    out = model.generate(
+        **inputs, max_new_tokens=n, do_sample=False, use_cache=use_cache, output_attentions=True,
+        return_dict_in_generate=True,
+    )  # fmt: skip
+    given = out.attentions if form == "attentions" else out
+    grid = viz.show(given, tokenizer.convert_ids_to_tokens(out.sequences[0]), layer=1, head=2)
+    with torch.inference_mode():
+        whole = model(out.sequences[:, :-1], output_attentions=True).attentions[1][0, 2]
+    assert_close(torch.tensor(grid.weights), whole, atol=1e-6, rtol=0)
+    assert len(grid.tokens[0]) == len(whole) and "written and not read" in grid.notes[0]
+
+
+@pytest.mark.parametrize("cache", ["static", "window"])
+def test_generate_with_another_cache_is_stitched(cache):
+    """A cache with room to spare has columns of zeros; one of a window keeps the last keys alone."""
+    whole = torch.ones(5, 5).tril().triu(-2)
+    whole = (whole / whole.sum(-1, keepdim=True))[None, None]
+    first, rest = whole[:, :, :3, :3], [whole[:, :, i : i + 1] for i in (3, 4)]
+    if cache == "static":
+        steps = [torch.nn.functional.pad(first, (0, 4)), *(torch.nn.functional.pad(row, (0, 2)) for row in rest)]
+    else:
+        steps = [first, *(row[..., i - 2 : i + 1] for i, row in zip((3, 4), rest, strict=True))]
+    grid = viz.show(tuple((step,) for step in steps), [*WORDS, "next"])
+    assert_close(torch.tensor(grid.weights), whole[0, 0])
+
+
+def test_generate_of_an_encoder_decoder_is_stitched(tmp_path):
+    """Its decoder and cross attentions come in steps, its encoder's do not."""
+    folder = checkpoints.save("bart", tmp_path / "bart")
+    model = transformers.BartForConditionalGeneration.from_pretrained(folder, attn_implementation="eager").eval()
+    inputs = torch.tensor([[5, 9, 7, 3]])
+    out = model.generate(
+        inputs, max_new_tokens=3, min_new_tokens=3, num_beams=1, do_sample=False, output_attentions=True,
+        return_dict_in_generate=True,
+    )  # fmt: skip
+    for given in (out, (out.encoder_attentions, out.decoder_attentions, out.cross_attentions)):
+        grid = viz.show(given, (inputs[0], out.sequences[0]), stack="cross", layer=2)
+        with torch.inference_mode():
+            read = model(inputs, decoder_input_ids=out.sequences[:, :-1], output_attentions=True)
+        assert_close(torch.tensor(grid.weights), read.cross_attentions[2][0, 0], atol=1e-6, rtol=0)
+
+
+def test_several_beams_are_refused():
+    steps = ((layer(3, 3).expand(2, -1, -1, -1),), (layer(1, 4).expand(2, -1, -1, -1),))
+    with pytest.raises(ValueError, match="2 texts or beams at once: let it write one text, with num_beams=1"):
+        viz.show(steps, WORDS)
+
+
+def test_three_layers_as_lists_are_layers():
+    """Nested lists of numbers, as JSON has them, are no tuple of stacks."""
+    given = [layer(seed=i) for i in range(3)]
+    grid = viz.show([part.tolist() for part in given], WORDS, layer=2)
+    assert_close(torch.tensor(grid.weights), given[2][0, 0])
+
+
+@pytest.mark.parametrize("form", ["tuple", "mapping", "layers="])
+def test_layers_keep_their_numbers(form):
+    """A place in the tuple with None, a mapping by numbers, or numbers beside it."""
+    given = {
+        "tuple": lambda: viz.show((None, layer(), None, layer(seed=1)), WORDS),
+        "mapping": lambda: viz.show({1: layer(), 3: layer(seed=1)}, WORDS),
+        "layers=": lambda: viz.show((layer(), layer(seed=1)), WORDS, layers=[1, 3]),
+    }
+    grid = given[form]()
+    assert grid.layer == 1 and "layers 1, 3, numbered as in the model" in grid.notes[0]
+    grid.layer = 3
+    assert_close(torch.tensor(grid.weights), layer(seed=1)[0, 0])
+    with pytest.raises(TraitError, match="layer=2 has no maps here: the layers that have some are 1, 3"):
+        grid.layer = 2
+    assert '"numbers": [1, 3]' in bytes(grid.data)[:2_000].decode("utf8", "ignore")
+
+
+def test_no_layer_with_maps_is_refused():
+    for given in ((None, None), (None, None, None)):
+        with pytest.raises(ValueError, match="None"):
+            viz.show(given, WORDS)
+
+
+def test_hybrid_layers_are_numbered(writer):
+    """Of four layers the second and the fourth attend; the model hands over two maps and no None."""
+    sizes = {
+        "vocab_size": checkpoints.VOCABULARY, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 4,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "num_experts": 2, "num_experts_per_tok": 1,
+        "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16, "linear_num_value_heads": 4,
+        "linear_num_key_heads": 2, "linear_key_head_dim": 8, "linear_value_head_dim": 8,
+        "layer_types": ["linear_attention", "full_attention"] * 2,
+    }  # fmt: skip
+    model = transformers.Qwen3NextForCausalLM(transformers.Qwen3NextConfig(**sizes)).eval()
+    grid = viz.show(model, writer[1], "The animal", layer=3)
+    assert "layers 1, 3" in grid.notes[0]
+    with pytest.raises(TraitError):
+        grid.layer = 0
+
+
+def test_one_matrix_is_one_head():
+    """nn.MultiheadAttention gives the mean of its heads, with a batch of one."""
+    x = torch.randn(1, 5, 16, generator=torch.Generator().manual_seed(0))
+    attention = torch.nn.MultiheadAttention(16, 4, batch_first=True).eval()
+    mean = attention(x, x, x)[1].detach()
+    for given in (mean[0], mean, [mean[0]], [mean], mean.numpy(), mean[0].tolist()):
+        assert_close(torch.tensor(viz.show(given, WORDS).weights), mean[0])
+    every = attention(x, x, x, average_attn_weights=False)[1].detach()
+    assert_close(torch.tensor(viz.show(every, WORDS, head=3).weights), every[0, 3])
+
+
+def test_texts_are_no_heads():
+    """(n, Q, K) may be either, where nothing else tells."""
+    with pytest.raises(ValueError, match="2 heads of one text or one map for each of 2 texts"):
+        viz.show([layer()[0, :2]], WORDS)
+    assert "as 3 heads of one text" in viz.show([layer()[0], layer()[0]], WORDS).notes[0]
+
+
+@pytest.mark.parametrize("name", ["rectangle", "square", "prefix", "output"])
+def test_rows_and_columns_have_their_tokens(name):
+    """Two lists are those of the rows and of the columns, also if they are as long."""
+    rows, columns = ["die", "Katze", "saß", "."], WORDS
+    given = {
+        "rectangle": ((layer(4, 5),), (rows, columns)),
+        "square": ((layer(4, 4),), (rows, columns[:4])),
+        "prefix": ((layer(4, 7),), (rows, ["p1", "p2", "p3", *rows])),
+        "output": (SimpleNamespace(cross_attentions=(layer(4, 5),)), (columns, rows)),  # (encoder, decoder)
+    }[name]
+    grid = viz.show(*given)
+    want = (columns, rows)[::-1] if name == "output" else given[1]
+    assert tuple(map(list, grid.tokens)) == tuple(map(list, want))
+
+
+def test_a_rectangle_needs_two_lists():
+    with pytest.raises(ValueError, match=r"4 × 5: hand over two lists of tokens, \(4 along the rows, 5 along"):
+        viz.show((layer(4, 5),), WORDS)
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "mean", "two decimals", "8 bits"])
+def test_rounded_weights_are_shown(kind):
+    """How far a row may be from 1 is what its numbers say, whatever type they lie in."""
+    exact = torch.randn(1, 4, 30, 30, generator=torch.Generator().manual_seed(0)) * 2
+    exact = exact.masked_fill(torch.ones(30, 30).triu(1).bool(), -torch.inf).softmax(-1)
+    given = {
+        "bfloat16": exact.bfloat16().float(),
+        "float16": exact.half().float(),
+        "mean": exact.bfloat16().float().mean(1, keepdim=True),
+        "two decimals": (exact * 100).round() / 100,
+        "8 bits": (exact * 255).round() / 255,
+    }[kind]
+    for weights in (given, given.numpy(), given.double().numpy()):
+        grid = viz.show([weights], [f"w{i}" for i in range(30)])
+        assert not grid.notes and np.allclose(grid.weights, given[0, 0])
+
+
+def test_what_goes_to_no_token_has_a_column():
+    """Sinks, blocks and cut columns leave a part of each row out; no cause is named."""
+    part = layer()[..., :4, :4]
+    grid = viz.show([part], WORDS[:4])
+    assert grid.tokens[1] == (*WORDS[:4], "(no token)") and grid.weights.shape == (4, 4)
+    assert "goes to no token shown here" in grid.notes[0] and "sink" not in grid.notes[0]

@@ -1,0 +1,106 @@
+"""`viz.show` of a model shows the weights that it uses, or says what was measured."""
+
+import pytest
+import torch
+import transformers
+from torch.testing import assert_close
+
+import viz
+from tests import checkpoints
+from viz.notebook.trust import check_same_output
+
+TEXT = "The animal was tired."
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=checkpoints.MAKERS["bytes"](), model_max_length=61)
+
+
+def made(name, model, **sizes):
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{name}Config")(vocab_size=checkpoints.VOCABULARY, **sizes)
+    return getattr(transformers, model)._from_config(config).eval()
+
+
+FALCON = {"hidden_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "alibi": False}
+
+
+def test_eager_that_was_not_granted_is_refused(tokenizer):
+    """Falcon chooses its attention when it is made, and only logs that it keeps it."""
+    model = made("Falcon", "FalconForCausalLM", **FALCON)
+    with pytest.raises(ValueError, match=r"asked for eager attention and \w+ still computes 'sdpa'.*from_pretrained"):
+        viz.show(model, tokenizer, TEXT)
+    model = made("Falcon", "FalconForCausalLM", attn_implementation="eager", **FALCON)
+    own = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True).attentions[0][0, 0]
+    assert_close(torch.tensor(viz.show(model, tokenizer, TEXT).weights), own.detach())
+
+
+def test_one_layer_that_stays_is_refused(tokenizer):
+    """The model says eager, and a layer's own configuration does not."""
+    model = made("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
+    attention = model.transformer.h[1].attn
+    attention.config = transformers.GPT2Config(attn_implementation="sdpa")
+    with pytest.raises(ValueError, match="GPT2Attention still computes 'sdpa'"):
+        viz.show(model, tokenizer, TEXT)
+
+
+def test_weights_on_later_tokens_are_refused(tokenizer, monkeypatch):
+    """A causal model has none: measured by exchanging its last token."""
+    model = made("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
+    forward = type(model).forward
+
+    def falsified(self, *args, **options):
+        result = forward(self, *args, **options)
+        if result.attentions:
+            result.attentions = tuple(torch.full_like(layer, 1 / layer.shape[-1]) for layer in result.attentions)
+        return result
+
+    monkeypatch.setattr(type(model), "forward", falsified)
+    with pytest.raises(ValueError, match=r"weights of up to 0\.143 to later tokens, and another last token changes"):
+        viz.show(model, tokenizer, TEXT)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_an_encoder_may_look_ahead(dtype):
+    """Its weights above the diagonal are its own, in every precision."""
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+    wordpiece = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=checkpoints.MAKERS["wordpiece"](), model_max_length=61, **names
+    )
+    model = made("Bert", "BertForMaskedLM", **checkpoints.BERT).to(dtype)
+    assert viz.show(model, wordpiece, TEXT).weights[0, -1] > 0
+
+
+def test_another_output_with_maps_is_refused(tokenizer):
+    """The maps are then of another computation; one rounding of the input says how much may be noise."""
+    model = made("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
+    inputs = dict(tokenizer(TEXT, return_tensors="pt"))
+    with torch.inference_mode():
+        plain = model(**inputs, output_hidden_states=True).hidden_states[-1]
+        check_same_output(model, inputs, plain, plain * (1 + 1e-6), [0, 1])
+        with pytest.raises(ValueError, match=r"With maps the output of GPT2LMHeadModel differs by 0\.0"):
+            check_same_output(model, inputs, plain, plain + 0.01, [0, 1])
+
+
+def test_a_sink_is_named_where_there_is_one(tokenizer):
+    """gpt-oss learns them: the rest of a row has a column, and is shown as what it is."""
+    model = made(
+        "GptOss", "GptOssForCausalLM", hidden_size=64, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, head_dim=16, num_local_experts=2, num_experts_per_tok=1,
+        sliding_window=4,
+    )  # fmt: skip
+    for block in model.model.layers:
+        block.self_attn.sinks.data.fill_(1.0)
+    grid = viz.show(model, tokenizer, TEXT)
+    own = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True).attentions[0][0, 0].detach()
+    assert_close(torch.tensor(grid.weights), own)
+    assert "learned sink" in grid.notes[0] and grid.tokens[1][-1] == "(no token)"
+
+
+def test_a_model_without_attention_is_refused(tokenizer):
+    """It was asked for eager weights: that is not advised again."""
+    model = made("Mamba", "MambaForCausalLM", hidden_size=40, num_hidden_layers=2)
+    with pytest.raises(ValueError, match="has no attention") as caught:
+        viz.show(model, tokenizer, TEXT)
+    assert "eager" not in str(caught.value)

@@ -1,0 +1,1 @@
+"""Models' folders as they lie on disk: what a training, a wrapper or an older library left there, recognised."""

@@ -1,0 +1,76 @@
+"""Which folder holds the model, where the one that was named holds it in a part of itself."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from viz.errors import ModelError
+from viz.models.registry import Entry
+
+ADAPTER = "adapter_config.json"
+SENTENCEPIECE = ("source.spm", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", *SENTENCEPIECE)
+"""Files of which a folder with a tokenizer has at least one."""
+
+MOST_PARTS = 8
+"""Of the parts of a folder that a sentence names."""
+
+
+def find_model(entry: Entry, folder: Path) -> Path:
+    """Return the folder with config.json or an adapter: this one, or the only part of it that has one.
+
+    Raises:
+        ModelError: "parts", which names them, if several parts are models; "missing" if there is no model.
+    """
+    if _has_model(folder):
+        return folder
+    parts = sorted(part for part in folder.glob("*") if part.is_dir() and _has_model(part))
+    if listed := _first_module(folder):
+        parts = [part for part in parts if part.name == listed] or parts
+    if len(parts) == 1:
+        return parts[0]
+    if parts:
+        names = ", ".join(part.name for part in parts[:MOST_PARTS])
+        raise ModelError("parts", model=entry.id, parts=names, first=parts[0].name)
+    raise ModelError("missing", model=entry.id, file="config.json")
+
+
+def _has_model(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("config.json", ADAPTER))
+
+
+def _first_module(folder: Path) -> str:
+    """The part of a folder of sentence-transformers that holds the transformer, as modules.json says."""
+    modules = _json(folder / "modules.json")
+    listed = modules if isinstance(modules, list) else []
+    return next((str(module.get("path", "")) for module in listed if isinstance(module, dict)), "")
+
+
+def find_tokenizer(entry: Entry, folder: Path, base: Path) -> Path:
+    """Return the folder with the tokenizer: the model's, the one around a step of a training, or an adapter's base.
+
+    Raises:
+        ModelError: "tokenizer", with the line that saves one there.
+    """
+    is_part = entry.path is not None and (folder.name.startswith("checkpoint-") or folder != entry.path)
+    for place in (folder, *((folder.parent,) if is_part else ()), base):
+        if any((place / name).is_file() for name in TOKENIZERS):
+            return place
+    raise ModelError("tokenizer", model=entry.id, base=base_name(folder) or "NAME", folder=folder.name)
+
+
+def base_name(folder: Path) -> str:
+    """The published model that a folder says it was made from, if that is a name and no path."""
+    for file, key in (("config.json", "_name_or_path"), (ADAPTER, "base_model_name_or_path")):
+        content = _json(folder / file)
+        name = content.get(key) if isinstance(content, dict) else None
+        if isinstance(name, str) and name and not name.startswith((".", "/", "~")) and name.count("/") <= 1:
+            return name[:96]
+    return ""
+
+
+def _json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None

@@ -1,0 +1,56 @@
+"""A model's tokenizer, from tokenizer.json or from the files that older libraries wrote in its stead."""
+
+from pathlib import Path
+from typing import Any
+
+from viz.errors import ModelError
+from viz.models.checks import unusable
+from viz.models.folders.files import corrupt
+from viz.models.folders.recognise import SENTENCEPIECE
+from viz.models.registry import Entry
+
+OPTIONS = {"trust_remote_code": False, "local_files_only": True}
+TOGETHER = {"vocab.json": "merges.txt", "merges.txt": "vocab.json"}
+"""Files of which neither is of use without the other."""
+
+
+def read_tokenizer(entry: Entry, folder: Path) -> Any:
+    """Return the tokenizer of a folder; a fast one, which says what characters each token stands for.
+
+    Raises:
+        ModelError: "sentencepiece", "missing" or "corrupt".
+    """
+    if not (folder / "tokenizer.json").is_file():
+        _check_old_files(entry, folder)
+    try:
+        import transformers
+
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OPTIONS)
+        if not tokenizer.is_fast:
+            raise ValueError("the tokenizer cannot say where its tokens stand in the text")
+    except Exception as error:
+        raise corrupt(entry, error) from error
+    if reason := unusable(tokenizer) or _lost(tokenizer, folder):
+        raise corrupt(entry, reason)
+    return tokenizer
+
+
+def _check_old_files(entry: Entry, folder: Path) -> None:
+    for name in SENTENCEPIECE:
+        if (folder / name).is_file():
+            raise ModelError("sentencepiece", model=entry.id, file=name)
+    if (folder / "vocab.txt").is_file():
+        return
+    for name, other in TOGETHER.items():
+        if (folder / name).is_file() and not (folder / other).is_file():
+            raise ModelError("missing", model=entry.id, file=other)
+
+
+def _lost(tokenizer: Any, folder: Path) -> str | None:
+    """How many words of vocab.txt a tokenizer did not read, if it is of another kind."""
+    file = folder / "vocab.txt"
+    if (folder / "tokenizer.json").is_file() or not file.is_file():
+        return None
+    words = set(file.read_text("utf-8", "replace").split("\n")) - {""}
+    lost = len(words - tokenizer.get_vocab().keys())
+    return f"vocab.txt: {lost} of its {len(words)} words were not read" if lost else None

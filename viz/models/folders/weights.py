@@ -1,0 +1,116 @@
+"""The weights of a folder under the names that the model's own code gives them."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from viz.errors import ModelError
+from viz.models.registry import Entry
+
+WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "_forward_module")
+"""Parts of names that torch.compile, FSDP, checkpointing and Lightning put between a module and its own name."""
+
+OUTER = ("module", "model", "base_model", "auto_model", "net", "network", "student", "backbone", "0")
+"""Modules that people put around a model, before every name."""
+
+LORA = re.compile(r"(?:^|\.)lora_(A|B)(?:\.[\w-]+)?\.weight$")
+"""The name of one of the two matrices that LoRA adds to a weight, behind the module's."""
+
+LARGEST_HEADER = 100_000_000
+"""Bytes of a safetensors header; the format's own bound."""
+
+
+def names_in(file: Path) -> list[str]:
+    """Return the names of the tensors in a safetensors file, from its header; none if it has no header."""
+    try:
+        with file.open("rb") as content:
+            length = int.from_bytes(content.read(8), "little")
+            header = json.loads(content.read(length)) if 0 < length <= LARGEST_HEADER else {}
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [name for name in header if name != "__metadata__"] if isinstance(header, dict) else []
+
+
+def renamed(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
+    """Return each name as the model has it, without wrappers and without a first part that the model lacks.
+
+    Args:
+        names: of the tensors in a file.
+        expected: of the model's own.
+    """
+    plain = {name: ".".join(part for part in name.split(".") if part not in WRAPPERS) for name in names}
+    wanted = set(expected)
+    wanted |= {name.partition(".")[2] for name in wanted}  # a model without its head is saved without its first part
+    best, most = plain, _matches(plain, wanted)
+    shorter = plain
+    while shorter and (prefix := _common(shorter.values())):
+        shorter = {name: value.removeprefix(f"{prefix}.") for name, value in shorter.items()}
+        if (found := _matches(shorter, wanted)) > most:
+            best, most = shorter, found
+    return best
+
+
+def has_own_names(names: list[str], expected: Iterable[str]) -> bool:
+    """Whether the names in a file are those that the model's own code reads."""
+    return all(name == plain for name, plain in renamed(names, expected).items()) and not any(map(LORA.search, names))
+
+
+def _common(names: Iterable[str]) -> str:
+    """The first part of all names, if it is one that wraps a model."""
+    first = {name.partition(".")[0] for name in names}
+    return next(iter(first)) if len(first) == 1 and first <= set(OUTER) else ""
+
+
+def _matches(names: Mapping[str, str], wanted: set[str]) -> int:
+    return sum(name in wanted for name in names.values())
+
+
+def read_tensors(entry: Entry, files: Iterable[Path]) -> dict[str, Tensor]:
+    """Read the tensors of safetensors files, or of PyTorch's own that hold tensors and nothing else.
+
+    Raises:
+        ModelError: "pickle", of a file with more than tensors in it.
+    """
+    from transformers.modeling_utils import load_state_dict
+
+    tensors: dict[str, Tensor] = {}
+    for file in files:
+        if file.suffix == ".safetensors":
+            tensors |= load_state_dict(file)
+        else:
+            tensors |= _tensors_of(entry, file)
+    return tensors
+
+
+def _tensors_of(entry: Entry, file: Path) -> dict[str, Tensor]:
+    try:
+        content: Any = torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise ModelError("pickle", model=entry.id, file=file.name) from error
+    for name in ("state_dict", "model_state_dict", "model"):
+        if isinstance(content, dict) and isinstance(content.get(name), dict):
+            content = content[name]
+    if not isinstance(content, dict) or not any(isinstance(value, Tensor) for value in content.values()):
+        raise ModelError("pickle", model=entry.id, file=file.name)
+    return {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
+
+
+def pickled_files(entry: Entry, folder: Path) -> list[Path]:
+    """Return the files of pytorch_model.bin, whole or in parts, in a folder of one's own; none anywhere else."""
+    if entry.path is None or entry.sha256:
+        return []
+    if (whole := folder / "pytorch_model.bin").is_file():
+        return [whole]
+    try:
+        parts = json.loads((folder / "pytorch_model.bin.index.json").read_text("utf-8"))["weight_map"]
+        names = sorted({str(name) for name in parts.values()})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return []
+    plain = all(re.fullmatch(r"pytorch_model[\w.-]*\.bin", name) for name in names)
+    files = [folder / name for name in names] if plain else []
+    return files if all(file.is_file() for file in files) else []

@@ -1,0 +1,88 @@
+"""The attentions that ``generate()`` keeps, a tuple of layers for each step, put together to whole maps."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def shape_of(layers: Any) -> tuple[int, int] | None:
+    """Return (queries, keys) of the first layer that has weights; None if there is none."""
+    found = next((layer for layer in layers if layer is not None), None) if isinstance(layers, tuple | list) else None
+    shape = tuple(getattr(found, "shape", ()))
+    return (shape[-2], shape[-1]) if len(shape) >= 2 else None
+
+
+def are_steps(parts: Sequence[Any]) -> bool:
+    """Whether parts are the steps of one text that grows: as many layers each, and rows where the last ones ended.
+
+    A step without a cache has all rows again. Keys are all tokens so far; of a step of one token, as many as the cache
+    keeps (a window) or has room for.
+    """
+    sizes = [size for part in parts if (size := shape_of(part))]
+    if not parts or len(sizes) < len(parts) or len({len(part) for part in parts}) != 1:
+        return False
+    total, first_keys = sizes[0]
+    if first_keys < total:
+        return False
+    if all(rows == columns == total + i for i, (rows, columns) in enumerate(sizes)):
+        return True
+    for rows, columns in sizes[1:]:
+        total += rows
+        if columns != total and (rows != 1 or columns < 2):
+            return False
+    return True
+
+
+def join_steps(steps: Sequence[Any]) -> tuple[Any, ...]:
+    """Return one map (1, H, T, T) a layer of a text that grew step by step."""
+    if len(steps) > 1 and all(rows == columns for rows, columns in map(_size, steps)):
+        return tuple(steps[-1])  # without a cache the last step has every row
+    return tuple(_grown([step[i] for step in steps], i) for i in range(len(steps[0])))
+
+
+def join_rows(steps: Sequence[Any]) -> tuple[Any, ...]:
+    """Return one map (1, H, T, K) a layer of cross-attention, whose keys stay the same from step to step."""
+    return tuple(_one_text(torch.cat([_one_text(step[i]) for step in steps], -2)) for i in range(len(steps[0])))
+
+
+def _size(step: Any) -> tuple[int, int]:
+    return shape_of(step) or (0, 1)
+
+
+def _one_text(layer: Any) -> Tensor:
+    """A layer's weights, (1, H, rows, keys).
+
+    Raises:
+        ValueError: if they are of several texts.
+    """
+    weights = torch.as_tensor(layer)
+    if weights.dim() == 4 and len(weights) != 1:
+        raise ValueError(
+            f"generate() kept the attentions of {len(weights)} texts or beams at once: "
+            "let it write one text, with num_beams=1 and num_return_sequences=1."
+        )
+    return weights
+
+
+def _grown(blocks: Sequence[Any], number: int) -> Tensor | None:
+    """A layer's blocks of rows below each other, each with as many columns as there are tokens in the end."""
+    if all(block is None for block in blocks):
+        return None
+    blocks = [_one_text(block) for block in blocks]
+    total = sum(block.shape[-2] for block in blocks)
+    whole = blocks[0].new_zeros((*blocks[0].shape[:-2], total, total))
+    at = 0
+    for block in blocks:
+        rows, columns = block.shape[-2:]
+        end = at + rows
+        if bool((block[..., end:] != 0).any()):  # zeros there are a cache's room for tokens to come
+            raise ValueError(
+                f"In layer {number}, the step that wrote token {end} has weights on {columns} keys, "
+                f"and there are {end} tokens so far: these steps are not of one text."
+            )
+        keys = min(columns, end)
+        whole[..., at:end, end - keys : end] = block[..., :keys]  # a window keeps the last keys
+        at = end
+    return whole

@@ -1,0 +1,193 @@
+"""The text that a model is to read, in any form people have it: words, a pair, token ids, or a tokenizer's output."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from viz.errors import ModelError
+from viz.models.checks import check_ids
+from viz.models.tokens import labels
+from viz.notebook.byte_tokens import spell
+
+TO_TOKEN = ("id_to_token", "id_to_piece")
+"""What other tokenizers call the function from a number to its token."""
+UNLIMITED = 10**9
+"""Tokenizers that know no limit name an absurd one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadText:
+    """What a model is called with, and what is written along its maps.
+
+    ``kept`` are the places of tokens that are no padding; ``total`` counts the tokens of the whole text, of which a
+    model may read fewer.
+    """
+
+    inputs: dict[str, Tensor]
+    labels: list[str]
+    kept: list[int]
+    total: int
+    notes: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    @property
+    def ids(self) -> Tensor:
+        """(1, T)."""
+        return self.inputs["input_ids"]
+
+
+def longest_text(model: Any, tokenizer: Any) -> int:
+    """Return how many tokens a model reads at most: by its tokenizer, its configuration and its tables of positions."""
+    text_config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+    limits = [getattr(tokenizer, "model_max_length", None), getattr(text_config, "max_position_embeddings", None)]
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Embedding) and any(mark in name.rpartition(".")[2] for mark in ("position", "wpe")):
+            # BART's first rows belong to no place, nor do RoBERTa's, whose places are counted on from its padding.
+            padding = getattr(module, "padding_idx", None)
+            before = getattr(module, "offset", 0) if padding is None else padding + 1
+            limits.append(int(module.num_embeddings) - int(before))
+    known = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED]
+    return min(known, default=UNLIMITED)
+
+
+def read_input(model: Any, tokenizer: Any, text: Any, *, is_target: bool = False) -> ReadText:
+    """Turn a text into what the model is called with.
+
+    Args:
+        model: a model of transformers.
+        tokenizer: of transformers, of ``tokenizers``, or tiktoken's encoding.
+        text: a string, a pair of strings that the model reads together, token ids, or what a tokenizer gave.
+        is_target: whether a decoder is to write it.
+
+    Raises:
+        ValueError: a sentence, if there is nothing to read, or what there is cannot be read.
+    """
+    read = _of_any_form(tokenizer, text, longest_text(model, tokenizer), is_target)
+    if not read.kept:
+        raise ModelError("empty")
+    table = model.get_input_embeddings() if hasattr(model, "get_input_embeddings") else None
+    if rows := getattr(table, "num_embeddings", 0):
+        check_ids(name_of_type(model), read.ids[0].tolist(), rows)
+    if len(read.kept) < read.ids.shape[1]:
+        read.notes.append(("padding", {"n": read.ids.shape[1] - len(read.kept)}))
+    if read.total > read.ids.shape[1]:
+        read.notes.append(("cut", {"n": read.ids.shape[1], "total": read.total}))
+    return read
+
+
+def name_of_type(model: Any) -> str:
+    """A model's class, for sentences."""
+    return type(model).__name__
+
+
+def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadText:
+    if isinstance(text, Mapping):
+        return _of_encoding(tokenizer, text, most)
+    if isinstance(text, str):
+        return _of_strings(tokenizer, (text,), most, is_target)
+    if isinstance(text, Sequence) and text and all(isinstance(part, str) for part in text):
+        if len(text) > 2:
+            raise ValueError(
+                f"These are {len(text)} texts: a model is shown on one, viz.show(model, tokenizer, texts[0]), or on "
+                "two that it reads as a pair."
+            )
+        return _of_strings(tokenizer, tuple(text), most, is_target)
+    if isinstance(text, Sequence) or hasattr(text, "shape"):
+        return _of_encoding(tokenizer, {"input_ids": text}, most)
+    raise ValueError(
+        f"The text is {type(text).__name__}, and not a string, a pair of strings, token ids, or what a tokenizer gave."
+    )
+
+
+def _of_encoding(tokenizer: Any, given: Mapping[str, Any], most: int) -> ReadText:
+    """Token ids and what stands beside them: a padding mask, the segments of a pair."""
+    if "input_ids" not in given:
+        raise ValueError(f"There are no input_ids among {', '.join(map(repr, given))}.")
+    inputs = {name: torch.as_tensor(value) for name, value in given.items() if name != "labels"}
+    inputs = {name: value[None] if value.dim() == 1 else value for name, value in inputs.items()}
+    ids = inputs["input_ids"]
+    if not ids.numel():
+        raise ModelError("empty")
+    if ids.dim() != 2 or ids.is_floating_point():
+        raise ValueError(
+            f"The token ids are {' × '.join(map(str, ids.shape))} {ids.dtype}, and not (1, tokens) integers."
+        )
+    if len(ids) != 1:
+        raise ValueError(
+            f"These are the token ids of {len(ids)} texts: hand over one of them, "
+            "{name: value[:1] for name, value in inputs.items()}."
+        )
+    total = ids.shape[1]
+    inputs = {name: value[:, :most] if value.shape[1:2] == (total,) else value for name, value in inputs.items()}
+    mask = inputs.get("attention_mask")
+    places = range(inputs["input_ids"].shape[1])
+    kept = [i for i in places if mask is None or mask.dim() != 2 or bool(mask[0, i])]
+    return ReadText(
+        inputs=inputs, labels=name_tokens(tokenizer, inputs["input_ids"][0].tolist()), kept=kept, total=total
+    )
+
+
+def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bool) -> ReadText:
+    texts = tuple(text.encode("utf-8", "replace").decode() for text in texts)  # half a surrogate pair is no text
+    if not callable(tokenizer):
+        return _of_encoding(tokenizer, _encoded(tokenizer, texts), most)
+    is_fast = bool(getattr(tokenizer, "is_fast", False))
+    options = {"return_special_tokens_mask": True, "verbose": False} | (
+        {"return_offsets_mapping": True} if is_fast else {}
+    )
+    encoding = tokenizer(text_target=texts[0], **options) if is_target else tokenizer(*texts, **options)
+    added = [bool(flag) for flag in encoding.pop("special_tokens_mask")]
+    offsets = encoding.pop("offset_mapping", None)
+    sequences = encoding.sequence_ids() if is_fast else [None if flag else 0 for flag in added]
+    kept = _cut(added, sequences, most)
+    if all(added):
+        raise ModelError("empty")
+    total = len(added)
+    inputs = {name: torch.tensor([[value[i] for i in kept]]) for name, value in encoding.items() if len(value) == total}
+    pieces = None
+    if offsets is not None:
+        pieces = [texts[sequences[i] or 0][slice(*offsets[i])] for i in kept]
+    names = name_tokens(tokenizer, inputs["input_ids"][0].tolist(), pieces)
+    return ReadText(inputs=inputs, labels=names, kept=list(range(len(kept))), total=total)
+
+
+def _has_bytes(tokenizer: Any) -> bool:
+    return hasattr(tokenizer, "decode_single_token_bytes")
+
+
+def _encoded(tokenizer: Any, texts: tuple[str, ...]) -> dict[str, Any]:
+    """Token ids by tiktoken or by ``tokenizers`` itself."""
+    if len(texts) == 1:
+        encoding = tokenizer.encode(texts[0])
+        return {"input_ids": torch.tensor([list(getattr(encoding, "ids", encoding))], dtype=torch.long)}
+    if not hasattr(tokenizer, "token_to_id"):
+        raise ValueError("This tokenizer reads one text at a time: join the two, or hand over their token ids.")
+    encoding = tokenizer.encode(*texts)
+    return {"input_ids": torch.tensor([encoding.ids]), "token_type_ids": torch.tensor([encoding.type_ids])}
+
+
+def _cut(added: Sequence[bool], sequences: Sequence[int | None], most: int) -> list[int]:
+    """Return the places that are kept: special tokens stay, words are left out at the end of the longer text."""
+    words = {number: [i for i, part in enumerate(sequences) if part == number and not added[i]] for number in (0, 1)}
+    room = max(1, most - sum(added))
+    while len(words[0]) + len(words[1]) > room:
+        over = len(words[0]) + len(words[1]) - room
+        longer = 0 if len(words[0]) >= len(words[1]) else 1
+        excess = max(1, min(over, abs(len(words[0]) - len(words[1]))))
+        words[longer] = words[longer][:-excess]
+    left = {*words[0], *words[1]}
+    return [i for i, is_special in enumerate(added) if is_special or i in left]
+
+
+def name_tokens(tokenizer: Any, ids: list[int], pieces: list[str] | None = None) -> list[str]:
+    """Return a label for each token; special ones as the tokenizer writes them."""
+    if _has_bytes(tokenizer):
+        return [text or "" for text in spell([tokenizer.decode_single_token_bytes(i) for i in ids])]
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):
+        to_token = next((getattr(tokenizer, name) for name in TO_TOKEN if hasattr(tokenizer, name)), str)
+        return [f"⟨{i}⟩" if (token := to_token(i)) is None else str(token) for i in ids]
+    special, raw = set(tokenizer.all_special_ids), tokenizer.convert_ids_to_tokens(ids)
+    shown = zip(ids, raw, labels(tokenizer, ids, pieces), strict=True)
+    return [token if number in special and token is not None else label for number, token, label in shown]

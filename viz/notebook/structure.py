@@ -1,0 +1,167 @@
+"""The forms in which attentions are handed over, told apart by their structure: names, nesting and shapes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from viz.notebook.generated import are_steps, join_rows, join_steps, shape_of
+
+STACKS = ("encoder", "decoder", "cross")
+FIELDS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handed:
+    """Attentions by the name of their stack, and whether ``generate()`` kept them.
+
+    Then the last token was written, and no layer has read it.
+    """
+
+    stacks: Mapping[str, Any]
+    is_generated: bool = False
+
+
+def by_name(attentions: Any) -> Handed:
+    """Name the stacks of what was handed over: a model's output, a mapping, layers, steps, or three stacks.
+
+    Raises:
+        ValueError: a sentence, if it has none of these structures.
+    """
+    if any(_field(attentions, field) is not None for field in ("attentions", *FIELDS.values())):
+        return _of_output(attentions)
+    if isinstance(attentions, Mapping):
+        return _of_mapping(attentions)
+    if any(hasattr(attentions, field) for field in ("attentions", *FIELDS.values())):
+        return Handed(stacks=stacks_in(attentions))
+    given = _as_arrays(attentions)
+    if not isinstance(given, tuple | list) or not any(isinstance(part, tuple | list) for part in given):
+        if isinstance(given, tuple | list) and len(given) == 3 and all(part is None for part in given):
+            raise ValueError("All three of (encoder, decoder, cross) are None: there is nothing to show.")
+        return Handed(stacks={"self": given})
+    return _of_parts(given)
+
+
+def stacks_in(output: Any) -> dict[str, Any]:
+    """Return the attentions in what a model gave, by the names of their stacks.
+
+    Raises:
+        ValueError: if there are none.
+    """
+    found = {
+        name: given for name, field in FIELDS.items() if (given := _field(output, field)) is not None and len(given)
+    }
+    alone = _field(output, "attentions")
+    if alone is not None and len(alone) and not found.keys() & {"encoder", "decoder"}:
+        found = {"decoder": alone, **found} if found else {"self": alone}
+    if not found:
+        raise ValueError(
+            "The model gave no attentions. It gives them when it is called with output_attentions=True, if it computes "
+            'them (from_pretrained(..., attn_implementation="eager")).'
+        )
+    return found
+
+
+def _field(output: Any, name: str) -> Any:
+    """A field of a model's output, or of a mapping with the same names."""
+    return output.get(name) if isinstance(output, Mapping) else getattr(output, name, None)
+
+
+def _of_output(output: Any) -> Handed:
+    stacks, is_generated = dict[str, Any](), False
+    for name, given in stacks_in(output).items():
+        if any(isinstance(part, tuple | list) for part in given):
+            if name != "cross" and not are_steps(given):
+                raise ValueError(f"The {name} attentions are {_described(given)}: these are no steps of one text.")
+            stacks[name], is_generated = (join_rows if name == "cross" else join_steps)(given), True
+        else:
+            stacks[name] = given
+    return Handed(stacks=stacks, is_generated=is_generated)
+
+
+def _of_mapping(given: Mapping[Any, Any]) -> Handed:
+    """Stacks by name, or layers by number."""
+    if given and all(name in (*STACKS, "self") for name in given):
+        parts = {name: by_name(part) for name, part in given.items() if part is not None}
+        stacks = {name: next(iter(part.stacks.values())) for name, part in parts.items()}
+        return Handed(stacks=stacks, is_generated=any(part.is_generated for part in parts.values()))
+    if given and all(isinstance(name, int) and name >= 0 for name in given):
+        return Handed(stacks={"self": [given.get(i) for i in range(max(given) + 1)]})
+    names = ", ".join(repr(name) for name in given) or "nothing"
+    raise ValueError(f"The mapping holds {names}: name the stacks {', '.join(STACKS)}, or the layers by their numbers.")
+
+
+def _of_parts(parts: Any) -> Handed:
+    """Steps of ``generate()``, or (encoder, decoder, cross)."""
+    if are_steps(parts):
+        return Handed(stacks={"self": join_steps(parts)}, is_generated=True)
+    named = dict(zip(STACKS, parts, strict=False)) if len(parts) <= 3 else {}
+    stacks = {name: part for name, part in named.items() if part is not None}
+    is_generated = False
+    for name, part in stacks.items():
+        if isinstance(part, tuple | list) and any(isinstance(step, tuple | list) for step in part):
+            stacks[name], is_generated = (join_rows if name == "cross" else join_steps)(part), True
+    if not stacks or not _fit(stacks):
+        raise ValueError(
+            f"These attentions are {_described(parts)}. Tuples of layers are the steps of generate(), each with the "
+            "rows that follow the last ones, or (encoder, decoder, cross), whose cross maps have the decoder's rows "
+            "and the encoder's columns."
+        )
+    return Handed(stacks=stacks, is_generated=is_generated)
+
+
+def _fit(stacks: Mapping[str, Any]) -> bool:
+    """Whether the maps of an encoder, a decoder and what is between them have each other's sizes."""
+    sizes = {name: shape_of(part) for name, part in stacks.items()}
+    if None in sizes.values():
+        return False
+    encoder, decoder, cross = (sizes.get(name) for name in STACKS)
+    squares = all(size is None or size[0] == size[1] for size in (encoder, decoder))
+    rows = cross is None or decoder is None or cross[0] == decoder[0]
+    return squares and rows and (cross is None or encoder is None or cross[1] == encoder[1])
+
+
+def _described(parts: Any) -> str:
+    """The structure of nested tuples, measured: how many, and the sizes of their first maps."""
+    sizes = [" × ".join(map(str, size)) if (size := shape_of(part)) else "none" for part in parts]
+    shown = ", ".join(sizes[:4]) + (", …" if len(sizes) > 4 else "")
+    return f"{len(sizes)} tuples of layers, with maps of {shown}"
+
+
+def _as_arrays(given: Any) -> Any:
+    """A list of layers, or of lists of them; nested lists of numbers, as JSON has them, become arrays."""
+    if isinstance(given, tuple | list):
+        return _whole(np.asarray(given)) if _is_numbers(given) else [_inner(part) for part in given]
+    return _whole(given) if hasattr(given, "shape") else given
+
+
+def _inner(part: Any) -> Any:
+    if not isinstance(part, tuple | list):
+        return part
+    return np.asarray(part) if _is_numbers(part) else [_inner(inner) for inner in part]
+
+
+def _is_numbers(given: Any) -> bool:
+    while isinstance(given, tuple | list) and len(given):
+        given = given[0]
+    return isinstance(given, int | float)
+
+
+def _whole(array: Any) -> Any:
+    """The layers of an array: (Q, K) and (1, Q, K) are one head, of more dimensions the first counts layers."""
+    shape = tuple(array.shape)
+    if len(shape) == 3 and shape[0] != 1:
+        raise ambiguous(shape)
+    if len(shape) in (2, 3):
+        return [array.reshape(1, 1, *shape[-2:])]
+    return [array[i : i + 1] if len(shape) == 4 else array[i] for i in range(shape[0])] if len(shape) > 3 else [array]
+
+
+def ambiguous(shape: tuple[int, ...]) -> ValueError:
+    """The refusal of (n, Q, K), which may be heads or texts."""
+    n, size = shape[0], " × ".join(map(str, shape))
+    return ValueError(
+        f"{size} numbers may be {n} heads of one text or one map for each of {n} texts (nn.MultiheadAttention gives "
+        "the mean of its heads). Hand over weights[None] if they are heads, weights[:1] for the first text."
+    )

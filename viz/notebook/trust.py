@@ -1,0 +1,113 @@
+"""Measurements that weights have to pass before they are shown as a model's: by running it with and without them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+ROUNDINGS = 64
+"""How many roundings of the largest number two ways to the same output may differ by, before the noise is measured."""
+
+OF_NOISE = 64
+"""How many times the measured noise of one rounding at the input they may differ by."""
+
+
+def output_of(result: Any) -> Tensor:
+    """Return the last states of a model's output, which every token has; logits where it gives no states."""
+    for name in ("decoder_hidden_states", "hidden_states", "encoder_hidden_states"):
+        if states := getattr(result, name, None):
+            return states[-1].detach().float()
+    found = next((getattr(result, name) for name in ("logits", "last_hidden_state") if hasattr(result, name)), None)
+    return torch.zeros(1, 0, 1) if found is None else found.detach().float()
+
+
+def run_plain(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
+    """The output of a model that is not asked for its maps."""
+    return output_of(model(**inputs, output_hidden_states=True, return_dict=True))
+
+
+def check_same_output(model: Any, inputs: Mapping[str, Tensor], plain: Tensor, seen: Tensor, kept: list[int]) -> None:
+    """Refuse maps of a pass whose output is not that of the model without maps.
+
+    Where the two differ by more than a few roundings, the model's noise is measured: by how much its output changes if
+    each number of its embeddings is rounded once.
+
+    Raises:
+        ValueError: with both differences.
+    """
+    if plain.shape != seen.shape:
+        return
+    found = _difference(plain, seen, kept)
+    largest = float(plain.abs().max()) if plain.numel() else 0.0
+    unit = torch.finfo(_dtype(model)).eps
+    if not found > ROUNDINGS * unit * max(largest, 1e-30):
+        return
+    with _rounded_input(model, unit):
+        noise = _difference(plain, run_plain(model, inputs), kept)
+    if found > OF_NOISE * noise:
+        raise ValueError(
+            f"With maps the output of {type(model).__name__} differs by {found:.3g} from its output without them, of "
+            f"{largest:.3g} at most; one rounding of its input changes it by {noise:.3g}. So these maps are not of "
+            "what the model computes by itself, and are not shown."
+        )
+
+
+def check_causal(model: Any, inputs: Mapping[str, Tensor], plain: Tensor, maps: list[Tensor], kept: list[int]) -> None:
+    """Refuse weights on later tokens where a later token changes nothing.
+
+    Measured with the last token exchanged: if no earlier output changes, the model is causal.
+
+    Raises:
+        ValueError: with the weight that was found above the diagonal.
+    """
+    name = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
+    above = max(float(layer[..., kept, :][..., kept].triu(1).max()) for layer in maps)
+    if above <= 1e-6 or name not in inputs or len(kept) < 2:
+        return
+    ids = inputs[name].clone()
+    ids[0, kept[-1]] = ids[0, kept[0]] if ids[0, kept[0]] != ids[0, kept[-1]] else (ids[0, kept[-1]] + 1) % 2
+    changed = run_plain(model, {**inputs, name: ids})
+    if changed.shape != plain.shape or plain.dim() != 3 or plain.shape[1] <= max(kept):
+        return
+    moved = _difference(plain, changed, kept[:-1])
+    if moved <= torch.finfo(_dtype(model)).eps / 4 * float(plain.abs().max()):  # of a causal model it is 0
+        raise ValueError(
+            f"{type(model).__name__} gives weights of up to {above:.3f} to later tokens, and another last token "
+            f"changes its earlier outputs by {moved:.3g}: they do not see it. So these are not the weights it uses. "
+            'Load it so: from_pretrained(..., attn_implementation="eager").'
+        )
+
+
+def has_sinks(model: Any) -> bool:
+    """Whether some attention of a model has learned sinks, to which a part of each row goes."""
+    return any(isinstance(getattr(module, "sinks", None), Tensor) for module in model.modules())
+
+
+def _difference(before: Tensor, after: Tensor, kept: list[int]) -> float:
+    if before.dim() == 3 and before.shape[1] > max(kept, default=0):
+        before, after = before[:, kept], after[:, kept]
+    return float((before - after).abs().max()) if before.numel() else 0.0
+
+
+def _dtype(model: Any) -> torch.dtype:
+    return next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
+
+
+@contextmanager
+def _rounded_input(model: Any, unit: float) -> Iterator[None]:
+    """Every number of the embeddings moved by one rounding, up or down."""
+    generator = torch.Generator().manual_seed(0)
+
+    def move(_module: Any, _inputs: Any, output: Tensor) -> Tensor:
+        signs = torch.randint(0, 2, output.shape, generator=generator).to(output.device) * 2 - 1
+        return output * (1 + unit * signs).to(output.dtype)
+
+    tables = [module for module in model.modules() if isinstance(module, nn.Embedding)]
+    hooks = [table.register_forward_hook(move) for table in tables]  # mT5's encoder and decoder have one each
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
