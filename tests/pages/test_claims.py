@@ -6,17 +6,25 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from pages.atlas.context import own_lines
 from pages.many_heads.logic import found_by
 from pages.many_heads.two_places import loss
 from tests.packaged import packaged_file
 from viz.core import masks
 from viz.core.attention import row_softmax
 from viz.core.cost.attention import parameters
+from viz.core.cost.model import model_flops, overtakes
 from viz.core.heads import HeadWeights, multi_head
+from viz.core.long.shapes import CLOSE
 from viz.core.spec import AttentionSpec
 from viz.core.variants.relative import quadratic_scores
+from viz.frame.examples import minimal_pairs
+from viz.lessons.read import lesson_named
 from viz.models import registry
+from viz.models.atlas.corpus import LENGTH, SEQUENCES
+from viz.models.atlas.corpus import sentences as lines
 from viz.models.packaged import gguf
+from viz.models.presets import presets
 from viz.text import LANGUAGES, sentences, translator
 
 
@@ -47,6 +55,16 @@ def _attention_alone_forgets_order() -> bool:
     return torch.allclose(turned, plain.flip(1, 2), atol=1e-5)
 
 
+def _longer_vectors_raise_the_largest_score() -> bool:
+    """Where every dot product is below 0, longer vectors put the largest one farther below."""
+    scores = torch.tensor([[-0.5, -2.0]])
+    return float((2 * scores).max()) > float(scores.max())
+
+
+def _own_lines_are_two_hundred() -> bool:
+    return len(own_lines("one line\nand another")) == 200
+
+
 def _no_head_turns_in_every_pair() -> bool:
     return found_by(torch.tensor([[0, 3], [10, 1]]), 10) == "found"
 
@@ -61,6 +79,12 @@ GONE: dict[str, tuple[str, Callable[[], bool]]] = {
     "never 1/H of the parameters": ("绝不会是 1/H", _shared_never_takes_one_part),
     "always two alike if": ("则总是两个同样多", _half_way_two_are_alike),
     "attention by itself does not know the order": ("因为注意力自己并不知道顺序", _attention_alone_forgets_order),
+    "Attention by itself does not know in which order": (
+        "注意力本身不知道词的先后，必须",
+        _attention_alone_forgets_order,
+    ),
+    "longer vectors would make it larger": ("向量越长它越大", _longer_vectors_raise_the_largest_score),
+    "does over two hundred sentences, not over one": ("在两百个句子上（而不是一个句子上）", _own_lines_are_two_hundred),
     "no head here is the expert for logic": ("这里没有哪个头是逻辑专家。从", _no_head_turns_in_every_pair),
     "which of three shapes has most of their attention": ("占了它们最多的注意力", _largest_of_three_is_most),
 }
@@ -117,6 +141,34 @@ def test_bits_of_packaged_weights_are_those_of_the_file():
         for key in ("source.model_own_packaged", "export.code_packaged"):
             assert most in sentences(lang)[key]
     assert "small differences" not in sentences("en")["export.code_packaged"], "nobody has measured them"
+
+
+def test_most_models_attention_starts_smaller_and_overtakes():
+    """The lead of the models' costs, counted over the models that are listed there."""
+    listed = [preset.model for preset in presets()]
+    short = [model_flops(model, n_tokens=16) for model in listed]
+    smaller = [flops.projections + flops.pairs < flops.feed_forward for flops in short]
+    later = [(overtakes(model) or 0) > 1 for model in listed]
+    both = sum(a and b for a, b in zip(smaller, later, strict=True))
+    assert 2 * both > len(listed), (both, len(listed))
+    assert "In most real models attention is the smaller part" in sentences("en")["cost.models.lead"]
+
+
+def test_numbers_in_fixed_sentences_are_counted():
+    """A number that is no placeholder is held here to what it counts."""
+    first = lesson_named("ten_minutes")
+    assert (len(first.steps), first.minutes) == (7, 10)
+    en, zh = sentences("en"), sentences("zh")
+    assert (
+        "ten minutes: seven questions" in en["start.new_says"] and "十分钟看懂注意力：七个问题" in zh["start.new_says"]
+    )
+    assert (SEQUENCES, LENGTH) == (16, 24) and (CLOSE, len(minimal_pairs())) == (0.05, 10)
+    for lang, said in (("en", en), ("zh", zh)):
+        assert f"{SEQUENCES} " in said["atlas.corpus_note"] and f" {LENGTH} " in said["atlas.corpus_note"]
+        assert {str(len(lines(code))) in said[f"atlas.corpus_{code}"] for code in LANGUAGES} == {True}, lang
+        assert re.search("5 points|5 个百分点", said["long_text.wall_note"])
+        assert re.search("ten pairs|十对", said["many_heads.logic.run"])
+        assert re.search("Twenty sentences|二十个句子", said["many_heads.logic.help"])
 
 
 def _bits_of(file) -> dict[str, tuple[int, int]]:
