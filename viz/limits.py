@@ -99,7 +99,7 @@ ATLAS_LINES, ATLAS_PARAMETERS = 200, 160_000_000
 """Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits."""
 
 ATLAS_NOW = bool(whole("ATLAS_NOW", 1, 0, 1))
-"""Whether heads are scored while a visitor waits: 15 s of one core for the default model and 200 sentences, 70 for
+"""Whether heads are scored while a visitor waits: 27 s of one core for the default model and 200 sentences, 110 for
 SmolLM2. Without it the page shows the atlases that come with the app, and no other."""
 
 ATLAS_BYTES = 400_000_000
