@@ -495,8 +495,8 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
 
 
 MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host", "notebook")
-NO_MODULE = {"minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults"}
-"""What is tested as a whole: a model, the app, the menu of pictures, a new page, a running server."""
+NO_MODULE = {"minilm", "every_page", "every_lesson", "claims", "client", "figure_menu", "toy_page", "server", "faults"}
+"""What is tested as a whole: a model, the app, what is claimed, the menu of pictures, a new page, a running server."""
 
 
 def test_tests_mirror_modules():

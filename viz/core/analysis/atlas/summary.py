@@ -59,7 +59,7 @@ def summarize(
     """
     size = values.shape[1:]
     flat = values.flatten(1)
-    evidence, by_chance = gather(flat), torch.stack([gather(each.flatten(1)).mean for each in random])
+    evidence, by_chance = gather(flat), torch.stack([gather(scored.flatten(1)).mean for scored in random])
     level = float(even[even.isfinite()].double().mean()) if even.isfinite().any() else torch.nan
     bar = hurdle(name, level, by_chance) if name in LEAST else torch.nan
     low, high = extremes(flat, KEPT)
