@@ -508,9 +508,9 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
 MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host", "app", "notebook")
 NO_MODULE = {
     *("minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults", "two_apps"),
-    *("lists", "malformed", "notes_alone", "read_only"),
+    *("lists", "malformed", "notes_alone", "read_only", "claims"),
 }
-"""What is tested as a whole: a model, the app, the menu of pictures, a new page, a running server, what it is sent."""
+"""What is tested as a whole: the app and its pages, what is claimed, a running server and what it is sent."""
 
 
 def test_tests_mirror_modules():

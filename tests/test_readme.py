@@ -7,8 +7,10 @@ import tomllib
 from pathlib import Path
 from types import ModuleType
 
+import torch
+
 from pages import FIRST, PAGES
-from viz import ROOT, limits
+from viz import ASSETS, ROOT, limits
 from viz.frame import choice, page, sidebar
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
@@ -16,6 +18,7 @@ from viz.models import registry
 from viz.models.capture import capture
 from viz.models.layout import families
 from viz.models.load import load
+from viz.models.long.packed import pack
 from viz.text import sentences
 
 README = (ROOT / "README.md").read_text("utf8")
@@ -40,6 +43,30 @@ def test_the_first_screen_holds_exactly_the_two_commands():
     assert blocks()[:2] == two
     assert len(README.split(two[1], maxsplit=1)[0].splitlines()) < 25
     assert f"({two[1]})" in (ROOT / ".ci" / "run").read_text("utf8")
+
+
+def test_readme_names_every_recorded_number():
+    """Numbers that no visitor's click computes lie in files of results; a new one belongs to the sentence above."""
+    recorded = {"start.json": "the start page", "atlas": "the atlases", "twins": "records of trainings"}
+    recorded["digits"] = recorded["twins"]
+    settings = re.compile(r"(generation_|preprocessor_|tokenizer_)?config\.json|tokenizer\.json")
+    files = [path.relative_to(ASSETS) for path in ASSETS.rglob("*.json") if not settings.fullmatch(path.name)]
+    first = README.split("<picture>", maxsplit=1)[0]
+    assert {path.parts[0] for path in files} == set(recorded)
+    assert all(phrase in first for phrase in recorded.values())
+    assert "computed, now" not in README
+
+
+def test_readme_memory_of_a_long_text_is_counted():
+    """Three bytes a number of q and k and a step a vector are kept; the whole pass is what the server reckons with."""
+    n = 4096
+    vectors, width = 30 * (9 + 3), 64  # SmolLM2's layers, its heads and key/value heads, and their width
+    packed = pack(torch.ones(1, 1, width))
+    each = sum(part.numel() * part.element_size() for part in (packed.high, packed.low, packed.step))
+    whole, kept = n * limits.LONG_TOKEN_BYTES / 1e6, n * vectors * each / 1e6
+    sentence = next(row[2] for row in table("setting") if row[0] == "`HEADLIGHT_LONG_TOKENS`")
+    assert f"{n} tokens of SmolLM2 take {round(whole, -1):.0f} MB" in sentence
+    assert f"{round(kept, -1):.0f} of them as long as the text is kept" in sentence
 
 
 def test_every_command_names_files_that_are_there():

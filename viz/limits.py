@@ -90,7 +90,7 @@ LONGEST = 32_768
 
 LONG_TOKENS = whole("LONG_TOKENS", 0, 0, LONGEST)
 """Of a long text at most; a model's own limit holds besides. 0: ``TOKENS`` on a public server, 32,768 elsewhere. For
-1000 tokens of SmolLM2 47 MB are kept (``LONG_MB``), and its pass takes 4 s and 35 MB more."""
+1000 tokens of SmolLM2 71 MB are kept (``LONG_MB``), and its pass takes 4 s and 20 MB more."""
 
 LONG_BYTES = 200_000
 """Of a visitor's text file: 35,000 words."""
@@ -99,7 +99,7 @@ ATLAS_LINES, ATLAS_PARAMETERS = 200, 160_000_000
 """Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits."""
 
 ATLAS_NOW = bool(whole("ATLAS_NOW", 1, 0, 1))
-"""Whether heads are scored while a visitor waits: 15 s of one core for the default model and 200 sentences, 70 for
+"""Whether heads are scored while a visitor waits: 27 s of one core for the default model and 200 sentences, 110 for
 SmolLM2. Without it the page shows the atlases that come with the app, and no other."""
 
 ATLAS_BYTES = 400_000_000
@@ -168,7 +168,7 @@ LONG_SECONDS = whole("LONG_SECONDS", 300, 1, 3_600)
 """For a long text's pass, which says how far it is and can be stopped: 8192 tokens of SmolLM2 took 70 s on one core."""
 
 LONG_TOKEN_BYTES = 90_000
-"""Of a long text's pass, for each token it may have: SmolLM2 took 318 MB for 4096, what is kept of them included."""
+"""Of a long text's pass, for each token it may have: SmolLM2 took 367 MB for 4096, what is kept of them included."""
 
 LONG_PASSES, ATLAS_PASSES = 1, 1
 """Of the computations under way, passes of a long text, and parts of an atlas: dozens of seconds each, one after the
@@ -205,7 +205,7 @@ SMALL_BYTES, DEAR_SECONDS = 100_000, 0.3
 """Of a result that stays where memory is short: to forget it gives back nothing. And seconds that one took which stays
 with the visitor who came first: the pass of 512 tokens through SmolLM2 (3 s) was computed three times for a page."""
 
-LONG_KEPT_BYTES = whole("LONG_MB", 900, 50, 100_000) * 10**6
+LONG_KEPT_BYTES = whole("LONG_MB", 1_200, 50, 100_000) * 10**6
 """Of long texts' q and k, and of the maps made of them: two of the longest that SmolLM2 reads."""
 
 MODELS_BYTES = whole("MODELS_MB", 4_200, 1, 1_000_000) * 10**6

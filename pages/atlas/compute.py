@@ -12,6 +12,7 @@ from viz.models.atlas.copying import drawn_words
 from viz.models.atlas.corpus import LONGEST, repeated_tokens
 from viz.models.atlas.file import shipped
 from viz.models.atlas.make import CHUNK, Atlas
+from viz.models.atlas.random_weights import SEEDS
 from viz.models.tokens import read_text
 from viz.scheduler.cache import Kept, Key
 
@@ -41,9 +42,9 @@ def _kind(key: Key) -> str:
 
 
 @partial(Kept, store=results, kind=_kind, wait=until)
-def by_chance(model_id: str, lines: tuple[str, ...]) -> dict[str, Tensor]:
+def by_chance(model_id: str, lines: tuple[str, ...], seed: int) -> dict[str, Tensor]:
     """The scores of a model of random weights, on some of the lines."""
-    return make.score_by_chance(model(model_id), lines)
+    return make.score_by_chance(model(model_id), lines, seed)
 
 
 @kept
@@ -51,7 +52,8 @@ def assembled(model_id: str, corpus: str, lines: tuple[str, ...], n_chunks: int)
     """The atlas of the first chunks."""
     pieces = chunks_of(lines)[:n_chunks]
     values = [chunk(model_id, piece) for piece in pieces]
-    return make.assemble(model(model_id), corpus, lines, values, others(model_id), by_chance(model_id, spaced(lines)))
+    random = {seed: by_chance(model_id, spaced(lines), seed) for seed in SEEDS}
+    return make.assemble(model(model_id), corpus, lines, values, others(model_id), random)
 
 
 def spaced(lines: tuple[str, ...]) -> tuple[str, ...]:

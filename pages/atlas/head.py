@@ -40,8 +40,8 @@ def _mean_and_half(score: Score, place: tuple[int, int]) -> tuple[float, float]:
 
 
 def highest(score: Score) -> float:
-    """The most that any head of random weights has; NaN where there are none."""
-    known = score.random[score.random.isfinite()]
+    """The most that any head of the models of random weights has; NaN where there are none."""
+    known = score.chance[score.chance.isfinite()]
     return float(known.max()) if len(known) else math.nan
 
 
@@ -53,6 +53,7 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
         "mean": mean_said(t, name, *_mean_and_half(score, place)),
         "n": score.n,
         "chance": says(name, highest(score)),
+        "models": len(context.atlas.seeds),
     }
     even = t("atlas.head_even", even=says(name, score.even)) if math.isfinite(score.even) else ""
     key = "atlas.head_line" if math.isfinite(highest(score)) else "atlas.head_alone"
@@ -149,7 +150,7 @@ def _table(context: AtlasContext, section: str, layer: int, head: int) -> None:
             t("atlas.t_score"): context.title(name),
             t("atlas.t_mean"): _short(interval(name, *_mean_and_half(score, (layer, head)))),
             t("atlas.t_even"): says(name, score.even) if math.isfinite(score.even) else "–",
-            t("atlas.t_random"): says(name, highest(score)),
+            t("atlas.t_random", models=len(context.atlas.seeds)): says(name, highest(score)),
             t("atlas.t_label"): "✓" if name in earned else "",
             t("atlas.t_n"): score.n,
         }

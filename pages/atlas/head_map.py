@@ -11,6 +11,7 @@ from viz.components.matrix import Matrix, numbered
 from viz.frame.checks import Check
 from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
+from viz.text import paragraph
 
 MAP, MARK = "atlas_map", "•"
 FIRST = "previous"
@@ -74,5 +75,10 @@ def _found(context: AtlasContext, name: str) -> None:
     earned = [place for i in order if score.labelled[place := divmod(i, heads)]]
     named = ", ".join(f"{layer}·{head}" for layer, head in earned[:NAMED]) + " …" * (len(earned) > NAMED)
     values = {"n": len(earned), "all": layers * heads, "label": context.title(name), "named": named}
-    hurdle = {"hurdle": says(name, score.hurdle), "chance": says(name, highest(score))}
-    say(t("atlas.found" if earned else "atlas.found_nobody", **values, **hurdle))
+    hurdle = {
+        "hurdle": says(name, score.hurdle),
+        "chance": says(name, highest(score)),
+        "models": len(context.atlas.seeds),
+    }
+    found = t("atlas.found" if earned else "atlas.found_nobody", **values, **hurdle)
+    say(paragraph(found, *[t("atlas.found_common")] * (2 * len(earned) > layers * heads)))

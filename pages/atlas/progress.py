@@ -14,9 +14,10 @@ from viz.models.atlas import make
 from viz.models.atlas.corpus import sentences
 from viz.models.atlas.file import SHIPPED
 from viz.models.atlas.make import Atlas
+from viz.models.atlas.random_weights import SEEDS
 from viz.text import Translate, paragraph
 
-BEFORE = 2
+BEFORE = 1 + len(SEEDS)
 """Computations before the corpus is read."""
 
 
@@ -87,6 +88,7 @@ def _run(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...]) -> li
         go_on=t("atlas.go_on"),
         stopped=lambda done: t("atlas.stopped", done=done, n=BEFORE + len(pieces)),
     )
-    steps: list[Step] = [(compute.others, (model_id,)), (compute.by_chance, (model_id, compute.spaced(lines)))]
+    steps: list[Step] = [(compute.others, (model_id,))]
+    steps += [(compute.by_chance, (model_id, compute.spaced(lines), seed)) for seed in SEEDS]
     steps += [(compute.chunk, (model_id, piece)) for piece in pieces]
     return in_pieces("atlas", (model_id, corpus, lines), steps, words)

@@ -36,7 +36,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
     low, middle, high = (says(name, float(value)) for value in trained.quantile(torch.tensor([0.25, 0.5, 0.75])))
     above = int((trained > highest(score)).sum())
     key = "atlas.spread_found" if by_chance.any() else "atlas.spread_alone"
-    say(t(key, low=low, middle=middle, high=high, above=above, all=len(trained)))
+    say(t(key, low=low, middle=middle, high=high, above=above, all=len(trained), models=len(context.atlas.seeds)))
     draw_head(context, "spread", name, (layer, head))
     return [*head_checks(context, name, layer, head), _check_counts(trained, edges, counts)]
 

@@ -4,31 +4,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pages.long_text.compute_checks import CELLS, OFF, ROWS, by_numpy, cell_errors, drawn, rounding_errors, row_errors
+from pages.long_text.compute_checks import CELLS, OFF, ROWS, by_numpy, cell_errors, drawn, packing_error, row_errors
 from pages.long_text.compute_shape_checks import wall_errors
 from pages.long_text.context import LongTextContext
 from viz.core.long.streamed import LongMap
 from viz.frame.checks import Check, check
-from viz.frame.format import number
 
 
 def map_checks(context: LongTextContext, zoom: tuple[int, int], cut: Tensor, row: int, weights: Tensor) -> list[Check]:
-    """Of the map, the window, the row that is read, and the rounding of q and k."""
+    """Of the map, the window, the row that is read, and the packing of q and k."""
     seen, layer, head = context.seen, context.layer, context.head
     some = drawn(context.text, layer, head, ROWS, len(cut))
     block = by_numpy(seen, layer, head, some + zoom[0])[:, zoom[1] : zoom[1] + cut.shape[1]]
     read = by_numpy(seen, layer, head, np.array([row]))[0]
     window_off = np.abs(cut[torch.from_numpy(some)].numpy() - block).max()
-    checks = [
+    return [
         check("long_text.check_cells", cell_errors(context.text, layer, head), OFF, n=CELLS + 1),
         check("long_text.check_window", window_off, OFF, n=len(some)),
         check("long_text.check_row", np.abs(weights.numpy() - read).max(), OFF),
         *_as_the_model(context),
+        check("long_text.check_rounding", packing_error(context.text, layer, head), OFF, row=seen.witness_at),
     ]
-    if seen.layers[layer].is_rounded:
-        share, most = rounding_errors(context.text, layer, head)
-        checks.append(check("long_text.check_rounding", share, 1.0, row=seen.witness_at, most=number(most)))
-    return checks
 
 
 def _as_the_model(context: LongTextContext) -> list[Check]:
@@ -40,8 +36,8 @@ def _as_the_model(context: LongTextContext) -> list[Check]:
         return []
     call, layer = scene.capture.calls[context.layer], seen.layers[context.layer]
     pairs = [(plain[:, :n], kept[:, :n]) for plain, kept in ((call.q, layer.q), (call.k, layer.k))]
-    off = max(float((plain - kept.float()).abs().max() / plain.abs().max()) for plain, kept in pairs)
-    return [check("long_text.check_model", off, 1e-3 if layer.is_rounded else 1e-5, n=n)]
+    off = max(float((plain - kept).abs().max() / plain.abs().max()) for plain, kept in pairs)
+    return [check("long_text.check_model", off, 1e-5, n=n)]
 
 
 def rows_checks(context: LongTextContext, found: LongMap) -> list[Check]:

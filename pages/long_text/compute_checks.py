@@ -17,16 +17,11 @@ ROWS, CELLS = 12, 4
 OFF = 2e-5
 """How far float32's rounding may move a weight, as a share of the largest there can be."""
 
-FLOAT32 = 1e-6
-"""The same of one row that was kept in float32."""
-
 
 def by_numpy(seen: LongCapture, layer: int, head: int, rows: Places) -> Array:
     """Whole rows of a head's weights, (rows, T): the plain softmax."""
-    kept = seen.layers[layer]
-    q = kept.q[head].double().numpy()[rows]
-    k = kept.k[head * len(kept.k) // len(kept.q)].double().numpy()
-    scores = kept.scale * q @ k.T
+    q, k = (values.double().numpy() for values in seen.head(layer, head))
+    scores = seen.layers[layer].scale * q[rows] @ k.T
     if seen.causal:
         scores[np.arange(len(k))[None] > rows[:, None]] = -np.inf
     weights = np.exp(scores - scores.max(1, keepdims=True))
@@ -80,14 +75,8 @@ def cell_errors(text: LongText, layer: int, head: int) -> float:
 
 
 @kept_long
-def rounding_errors(text: LongText, layer: int, head: int) -> tuple[float, float]:
-    """One row as q and k in half precision give it, against the row kept of full precision.
-
-    Returns:
-        how far it is off, as a share of what rounding can make; and the largest difference.
-    """
+def packing_error(text: LongText, layer: int, head: int) -> float:
+    """Return how far one row of the packed q and k is off the row that was kept before they were packed."""
     seen = compute.read(text)
-    at = seen.witness_at
-    rounded = by_numpy(seen, layer, head, np.array([at]))[0]
-    off = np.abs(rounded - seen.layers[layer].witness[head].double().numpy())
-    return float((off / (seen.most_off(layer, head, at).numpy() + FLOAT32)).max()), float(off.max())
+    packed = by_numpy(seen, layer, head, np.array([seen.witness_at]))[0]
+    return float(np.abs(packed - seen.layers[layer].witness[head].double().numpy()).max())

@@ -173,10 +173,8 @@ def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> 
 
 
 def say_notes(context: LongTextContext, *parts: str) -> None:
-    """What has to be said below a picture: what is given, whose text it is, and that q and k are rounded."""
+    """What has to be said below a picture: what is given, and whose text it is."""
     t, notes = context.t, list(parts)
-    if context.seen.layers[context.layer].is_rounded:
-        notes.append(t("long_text.rounded"))
     if context.text.source.text.strip() == shipped():
         notes.append(t("long_text.shipped"))
     if notes:

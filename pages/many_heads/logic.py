@@ -40,13 +40,19 @@ def turns(looks: Tensor) -> Tensor:
     return prefers_first[:, 0] & (looks[..., 1] > looks[..., 0])[:, 1]
 
 
+def found_by(counts: Tensor, n: int) -> str:
+    """Return the sentence that holds for heads that turn in so many of n pairs."""
+    best = int(counts.max())
+    return "found_none" if best == 0 else "found_every" if best == n else "found"
+
+
 def _show(context: ManyHeadsContext, turned: Tensor) -> None:
     t, n = context.t, len(turned)
     counts = turned.sum(0)
     heads = torch.bincount(counts.flatten(), minlength=n + 1)
     layer, head = divmod(int(counts.argmax()), counts.shape[1])
     found = t(
-        "many_heads.logic.found" if int(counts.max()) else "many_heads.logic.found_none",
+        f"many_heads.logic.{found_by(counts, n)}",
         n=n, heads=counts.numel(), first=int(turned[0].sum()), all=int(heads[n]),
         layer=layer, head=head, best=int(counts.max()), mean=f"{float(counts.float().mean()):.1f}",
     )  # fmt: skip

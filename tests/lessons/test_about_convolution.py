@@ -19,7 +19,7 @@ def weights(n: int, place: int, offset: float, alpha: float) -> list[float]:
 
 def centre(drawn: Sample, place: int, offset: int, alpha: float) -> Any:
     n = len(drawn.subject.labels)
-    if place + offset >= n:
+    if place + offset >= n - 1:  # the last token is a mark
         return None
     row = weights(n, place, offset, alpha)
     return row.index(max(row))

@@ -19,8 +19,10 @@ def row(drawn: Sample, word: str) -> np.ndarray:
 
 
 def most(weights: np.ndarray) -> int | None:
-    """The place of the largest weight, if the next one is clearly smaller."""
-    order = np.argsort(-weights)
+    """The word of the largest weight, if the next one is clearly smaller; the first and the last token are marks."""
+    order = 1 + np.argsort(-weights[1:-1])
+    if len(order) < 2:
+        return None
     return int(order[0]) if weights[order[0]] - weights[order[1]] >= CLEAR else None
 
 
@@ -30,7 +32,8 @@ def looks_at_most(drawn: Sample, query: str) -> Any:
 
 def left_over(drawn: Sample, query: str) -> Any:
     weights = row(drawn, query)
-    return None if most(weights) is None else float(np.delete(weights, weights.argmax()).sum())
+    best = most(weights)
+    return None if best is None else float(np.delete(weights, best).sum())
 
 
 def looks_back(drawn: Sample, query: str) -> Any:

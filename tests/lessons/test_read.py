@@ -54,7 +54,7 @@ def test_every_function_is_asked_for():
         ('kind = "word"', 'kind = "ward"', "step 1, ask: ward is no kind of question"),
         ('answer = "looks_at_most"', 'answer = "evil"', "there is no function evil"),
         ('answer = "looks_at_most"', 'answer = "left_over"', "answers a question of the kind number, not word"),
-        ('wrong.itself.en = "Every word may', 'wrong.himself.en = "Every word may', "gives the reasons itself, mark"),
+        ('wrong.itself.en = "A word may', 'wrong.himself.en = "A word may', "gives the reasons itself, mark"),
         ('title.zh = "十分钟看懂注意力"', "", "title has to be said in en and zh"),
         ('question.zh = "在这个头里，“{query}”最看重哪个词？"', 'question.zh = " "', "question.zh says nothing"),
         ("layer = 3", "layer = [3]", "layer is neither text nor number"),

@@ -48,6 +48,7 @@ from viz.frame.compute import long_texts
 from viz.models import generation, interventions, stream
 from viz.models.atlas import passes
 from viz.models.long import capture as long_capture
+from viz.models.long import packed
 from viz.models.trained import digits, twins
 
 SEEDED = "source=words&text=one+two+three+four+five+two&n_heads=4"
@@ -901,9 +902,9 @@ FAULTS |= {
         wrong=lambda right, q, k, at, **options: right(q, k, at, **options | {"scale": 1.3}),
         places=LONG[:2],
     ),
-    "q and k of a long text rounded too far": Fault(
-        function=long_capture._rounded,
-        wrong=lambda _, *values: [(value * 8).round().div(8).half() for value in values],
+    "q and k of a long text in half precision": Fault(
+        function=packed.pack,
+        wrong=lambda right, values: right(values.half().float()),
         places=LONG[1:2],
     ),
     "seeded heads of a long text exchanged": Fault(

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from viz.core.attention import row_softmax
 from viz.core.heads import share_kv
+from viz.lessons.about_masks import check_no_bias
 from viz.lessons.key import Key, Part, PremiseError, Registry, registered
 from viz.lessons.subject import Subject
 
@@ -41,6 +42,8 @@ def query_number(subject: Subject, word: int, column: int) -> Key:
     _places(subject, word)
     trace, q = subject.trace, _of_head(subject, "q")
     x, of_column = trace.x[word], trace.projections.w_q[:, subject.head * q.shape[-1] + column]
+    if not math.isclose(float(x @ of_column), float(q[word, column]), rel_tol=1e-4, abs_tol=1e-4):
+        raise PremiseError("more_steps")  # a bias, or positions
     traps = {"key": float(_of_head(subject, "k")[word, column]), "word": float(x[column])}
     given = {"x": _vector(x), "w": _vector(of_column)}
     return _key(float(q[word, column]), traps, label=subject.word(word), column=column + 1, **given)
@@ -63,6 +66,8 @@ def scaled_score(subject: Subject, query: int, key: int) -> Key:
     _places(subject, query, key)
     width, found = subject.trace.q.shape[-1], float(subject.trace.scores[subject.head][query, key])
     right = float(subject.trace.scaled[subject.head][query, key])
+    if not math.isclose(found, right * math.sqrt(width), rel_tol=1e-4, abs_tol=1e-4):
+        raise PremiseError("more_steps")  # another scale
     traps = {"by_width": found / width, "as_it_was": found}
     labels = {"query": subject.word(query), "key": subject.word(key)}
     return _key(right, traps, scaled=right, score=found, width=width, root=math.sqrt(width), **labels)
@@ -100,6 +105,7 @@ def weight_under_mask(subject: Subject, query: int, key: int) -> Key:
     _places(subject, query, key)
     row, before = subject.weights[query], row_softmax(subject.trace.scaled[subject.head])[query]
     right = float(row[key])
+    check_no_bias(subject)
     if not right or right - float(before[key]) < APART:
         raise PremiseError("no_mask", query=subject.word(query))
     given = {"before": tuple(map(Part, before.tolist())), "row": tuple(map(Part, row.tolist()))}

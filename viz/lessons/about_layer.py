@@ -7,7 +7,7 @@ import torch
 from viz.core.cost.attention import parameters
 from viz.core.heads import MultiHeadTrace, multi_head
 from viz.core.spec import AttentionSpec
-from viz.lessons.key import Because, Key, Part, PremiseError, Registry, one_of, registered
+from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -26,8 +26,9 @@ def _several(subject: Subject) -> AttentionSpec:
 def head_width(subject: Subject) -> Key:
     """How many numbers the query of one head has."""
     spec = _several(subject)
-    values = {"d_model": spec.d_model, "H": spec.H, "d_k": spec.d_k, "d_v": spec.d_v}
-    return Key(right=(float(spec.d_k),), values=values, traps={"whole": float(spec.d_model), "heads": float(spec.H)})
+    width = spec.H * spec.d_k  # in some models another one than d_model
+    values = {"d_model": spec.d_model, "H": spec.H, "d_k": spec.d_k, "d_v": spec.d_v, "width": width}
+    return Key(right=(float(spec.d_k),), values=values, traps={"whole": float(width), "heads": float(spec.H)})
 
 
 @registered(ANSWERS, "option", codes=("all", "part", "one"))
@@ -93,14 +94,16 @@ def one_head_instead(subject: Subject) -> Key:
 
 @registered(ANSWERS, "option", codes=("words", "places", "new"))
 def shuffled(subject: Subject) -> Key:
-    """What a word looks at when the words stand in the opposite order, with the same vectors and the same mask."""
+    """What a word looks at when the words stand in the opposite order, with the same vectors and, as drawn, no mask."""
     trace, n = subject.trace, len(subject.labels)
     if n < 3:
         raise PremiseError("too_short", n=3)
+    if subject.chosen.get("source") == "model":
+        raise PremiseError("knows_places")
     turned = torch.arange(n - 1, -1, -1)
-    x = trace.x[turned]
-    after = multi_head(x, x, trace.projections, allowed=trace.allowed, scale=trace.scale).weights
-    along = trace.weights[:, turned][..., turned]
-    with_words, with_places = (float((after - before).abs().max()) for before in (along, trace.weights))
-    code = "words" if with_words < 1e-4 else "places" if with_places < 1e-4 else "new"
-    return one_of(code, n=n, first=subject.word(0), last=subject.word(n - 1), off=Part(with_places))
+    before, after = (multi_head(x, x, trace.projections, scale=trace.scale).weights for x in (trace.x, trace.x[turned]))
+    off = {"words": float((after - before[:, turned][..., turned]).abs().max())}
+    off["places"] = float((after - before).abs().max())
+    values: Values = {"n": n, "first": subject.word(0), "last": subject.word(n - 1), "off": Part(off["places"])}
+    right = tuple(code for code in off if off[code] < 1e-4) or ("new",)  # of equal words both are right
+    return Key(right=right, values=values, wrong=lambda given: (str(given), {}))

@@ -20,6 +20,13 @@ def allowed(subject: Subject) -> Tensor:
     return laid.expand(len(subject.trace.weights), n, n)[subject.head]
 
 
+def check_no_bias(subject: Subject) -> None:
+    """Raises PremiseError, "more_steps", where something is added to the scores: without the mask nobody knows it."""
+    trace = subject.trace
+    if not torch.equal(trace.masked, trace.scaled.masked_fill(~trace.masked.isfinite(), -torch.inf)):
+        raise PremiseError("more_steps")
+
+
 @registered(ANSWERS, "cell", "back", "itself")
 def looks_ahead(subject: Subject) -> Key:
     """Every cell in which a word looks at a later one."""
@@ -50,7 +57,8 @@ def open_cells(subject: Subject) -> Key:
 def first_row(subject: Subject) -> Key:
     """What the first word gives itself, under the mask that is laid."""
     n = len(subject.labels)
-    if n < 2 or int(allowed(subject)[0].sum()) != 1:
+    sees = allowed(subject)[0]
+    if n < 2 or int(sees.sum()) != 1 or not bool(sees[0]):
         raise PremiseError("no_mask", query=subject.word(0))
     found = float(subject.weights[0, 0])
     values: Values = {"first": subject.word(0), "n": n, "weight": Part(found)}
@@ -64,6 +72,7 @@ def with_the_mask(subject: Subject, query: str, key: str) -> Key:
     laid = allowed(subject)[place]
     if bool(laid.all()) or not bool(laid[seen]):
         raise PremiseError("no_mask", query=query)
+    check_no_bias(subject)
     before = float(row_softmax(subject.trace.scaled[subject.head])[place, seen])
     now = float(subject.weights[place, seen])
     code = "same" if abs(now - before) < CLEAR else "more" if now > before else "less"

@@ -3,8 +3,9 @@
 import torch
 
 from viz.core.analysis.map_statistics import total_variation
+from viz.core.attention import row_softmax
 from viz.core.cost.attention import kv_cache_bytes, parameters
-from viz.core.heads import HeadWeights, multi_head, share_kv
+from viz.core.heads import share_kv
 from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import kv_head_of, repeat_kv
 from viz.lessons.key import Key, Part, PremiseError, Registry, Values, one_of, registered
@@ -12,6 +13,8 @@ from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
 GIB = 2**30
+NUMBER_BYTES = 2
+"""Of a number in the cache, as most servers keep it."""
 
 
 def _specs(subject: Subject, groups: int) -> tuple[AttentionSpec, AttentionSpec]:
@@ -46,9 +49,19 @@ def reads_head(subject: Subject, groups: int, head: int) -> Key:
 def cache_share(subject: Subject, groups: int) -> Key:
     """What part of the cache is left when heads share their keys and values."""
     shared, alone = _specs(subject, groups)
-    sizes = [kv_cache_bytes(spec, n_tokens=len(subject.labels), n_layers=1) for spec in (shared, alone)]
+    sizes = [
+        kv_cache_bytes(spec, n_tokens=len(subject.labels), n_layers=1, bytes_per_value=NUMBER_BYTES)
+        for spec in (shared, alone)
+    ]
     part, of_layer = sizes[0] / sizes[1], parameters(shared).total / parameters(alone).total
-    values: Values = {"H": shared.H, "G": groups, "small": sizes[0], "large": sizes[1], "left": Part(part)}
+    values: Values = {
+        "H": shared.H,
+        "G": groups,
+        "small": sizes[0],
+        "large": sizes[1],
+        "left": Part(part),
+        "bytes": NUMBER_BYTES,
+    }
     return Key(right=(part,), values=values, traps={"all_of_it": 1.0, "layer": of_layer})
 
 
@@ -97,10 +110,8 @@ def pooled(subject: Subject, groups: int) -> Key:
     trace = subject.trace
     if trace.projections.spec.G < trace.projections.spec.H or trace.projections.spec.H % groups:
         raise PremiseError("no_groups", H=trace.projections.spec.H, G=groups)
-    fewer = HeadWeights.from_mha(trace.projections, groups)
-    before, after = (
-        multi_head(trace.x, trace.memory, weights, allowed=trace.allowed, scale=trace.scale).weights
-        for weights in (trace.projections, fewer)
-    )
-    moved = float(total_variation(before, after).mean())
+    k = share_kv(trace.k.unflatten(0, (groups, -1)).mean(1), len(trace.q))  # as attention sees them: turned, with bias
+    added = trace.masked - trace.scaled  # what the mask and a bias do to the scores
+    after = row_softmax(trace.q @ k.transpose(-1, -2) * trace.scale + added)
+    moved = float(total_variation(trace.weights, after).mean())
     return one_of("changed" if moved > 0.01 else "same", H=trace.projections.spec.H, G=groups, moved=Part(moved))

@@ -4,7 +4,7 @@ import torch
 
 from viz.core.analysis.map_statistics import message_norms
 from viz.core.heads import share_kv
-from viz.lessons.about_weights import CLEAR, row_of
+from viz.lessons.about_weights import CLEAR, even_weights, row_of, without_marks, words_of
 from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
@@ -22,7 +22,7 @@ def sink_head(subject: Subject) -> Key:
         raise PremiseError("no_such_head", most=Part(best))
     layer, head = divmod(int(means.argmax()), means.shape[1])
     right = tuple((a, b) for a, b in (means >= 0.95 * best).nonzero().tolist())
-    even = Part(1 / len(subject.labels))
+    even = Part(even_weights(subject)[:, 1:, 0].mean())
     values: Values = {"layer": layer, "head": head, "mean": Part(best), "even": even, "token": subject.word(0)}
 
     def wrong(given: tuple[int, int]) -> Because:
@@ -49,11 +49,11 @@ def value_length(subject: Subject) -> Key:
 def looks_away(subject: Subject, query: str, key: str, below: float, example: str) -> Key:
     """Whether a word gives another, which is still in the text, less than so much; an example is one where it does."""
     _, row = row_of(subject, query)
-    labels = [subject.word(place).casefold() for place in range(len(row))]
-    if key.casefold() not in labels:
+    places = [place for place in words_of(subject) if subject.word(place).casefold() == key.casefold()]
+    if not places:
         raise PremiseError("no_word", word=key)
-    given = float(sum(row[place] for place, label in enumerate(labels) if label == key.casefold()))
-    best = int(row.argmax())
+    given = float(row[places].sum())
+    best = int(without_marks(subject, row).argmax())
     most: Values = {"most": subject.word(best), "most_weight": Part(row[best])}
     values: Values = {
         "query": query,

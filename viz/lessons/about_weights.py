@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from viz.core.analysis.map_statistics import message_norms, on_offset
+from viz.core.analysis.map_statistics import message_norms, on_offset, uniform
 from viz.core.heads import share_kv
 from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
@@ -13,16 +13,31 @@ CLEAR = 0.02
 """Two weights nearer than this are no difference to ask for."""
 
 
+def words_of(subject: Subject) -> list[int]:
+    """Return the places of the tokens that are no marks."""
+    return [place for place, special in enumerate(subject.special) if not special]
+
+
+def without_marks(subject: Subject, row: Tensor) -> Tensor:
+    """Return a copy of a row in which marks come after every word: a question for a word is not answered by a mark."""
+    return row.masked_fill(torch.tensor(subject.special), -1.0)
+
+
+def even_weights(subject: Subject) -> Tensor:
+    """Return the weights (H, Q, K) that spread every row evenly over what it may look at."""
+    return torch.stack([uniform(cells) for cells in subject.trace.masked.isfinite()])
+
+
 def place_of(subject: Subject, word: str) -> int:
     """Where a word stands first.
 
     Raises:
         PremiseError: "no_word".
     """
-    labels = [subject.word(place).casefold() for place in range(len(subject.labels))]
-    if word.casefold() not in labels:
+    labels = {place: subject.word(place).casefold() for place in words_of(subject)}
+    if (found := next((place for place in labels if labels[place] == word.casefold()), None)) is None:
         raise PremiseError("no_word", word=word)
-    return labels.index(word.casefold())
+    return found
 
 
 def row_of(subject: Subject, query: str) -> tuple[int, Tensor]:
@@ -39,14 +54,15 @@ def row_of(subject: Subject, query: str) -> tuple[int, Tensor]:
 
 
 def _two_largest(subject: Subject, row: Tensor) -> tuple[int, int]:
-    """The keys with the two largest weights.
+    """The words with the two largest weights.
 
     Raises:
         PremiseError: "too_short", or "too_close" if the difference is none to ask for.
     """
-    if len(row) < 3:
-        raise PremiseError("too_short", n=3)
-    best, second = row.topk(2).indices.tolist()
+    n_words = len(words_of(subject))
+    if len(row) < 3 or n_words < 2:
+        raise PremiseError("too_short", n=max(3, len(row) - n_words + 2))
+    best, second = without_marks(subject, row).topk(2).indices.tolist()
     if float(row[best] - row[second]) < CLEAR:
         raise PremiseError("too_close", first=subject.word(best), second=subject.word(second))
     return best, second
@@ -54,7 +70,7 @@ def _two_largest(subject: Subject, row: Tensor) -> tuple[int, int]:
 
 @registered(ANSWERS, "word", "itself", "mark", "less")
 def looks_at_most(subject: Subject, query: str) -> Key:
-    """The word that a word gives its largest weight."""
+    """The word that a word gives its largest weight; marks do not count."""
     place, row = row_of(subject, query)
     best, second = _two_largest(subject, row)
     values: Values = {
@@ -94,8 +110,8 @@ def left_over(subject: Subject, query: str) -> Key:
 def looks_back(subject: Subject, query: str) -> Key:
     """Whether the word that is looked at most looks back as much."""
     place, row = row_of(subject, query)
-    others = row.clone()
-    others[[i for i, special in enumerate(subject.special) if special or i == place]] = -1
+    others = without_marks(subject, row)
+    others[place] = -1
     best = int(others.argmax())
     if float(others[best]) < CLEAR:
         raise PremiseError("nothing_to_ask", word=query)
@@ -106,7 +122,7 @@ def looks_back(subject: Subject, query: str) -> Key:
 
 @registered(ANSWERS, "option", codes=("first", "second", "neither"))
 def prefers(subject: Subject, query: str, first: str, second: str) -> Key:
-    """Which of two words a word looks at most; or neither, if it is a third."""
+    """Which of two words a word looks at most; or neither, if it is a third. Marks do not count."""
     _, row = row_of(subject, query)
     places = {"first": place_of(subject, first), "second": place_of(subject, second)}
     best, _ = _two_largest(subject, row)
@@ -149,7 +165,7 @@ def previous_word_head(subject: Subject) -> Key:
 
 @registered(ANSWERS, "option", codes=("first", "itself", "beside", "far"))
 def most_goes_to(subject: Subject) -> Key:
-    """Where most of a layer's weight goes: to the first token, to the word itself, to a neighbour, or further away."""
+    """The largest share of a layer's weight: the first token's, a token's for itself, a neighbour's, or all others'."""
     weights = subject.trace.weights
     n = weights.shape[-1]
     if n < 5:
@@ -162,7 +178,9 @@ def most_goes_to(subject: Subject) -> Key:
     code, runner_up = sorted(shares, key=lambda code: -shares[code])[:2]
     if shares[code] - shares[runner_up] < CLEAR:
         raise PremiseError("too_even")
-    return one_of(code, layer=subject.layer, token=subject.word(0), even=Part(1 / n), **shares)
+    even = even_weights(subject)
+    first = Part(even[:, :, 0].sum() / even.sum())
+    return one_of(code, layer=subject.layer, token=subject.word(0), even=first, **shares)
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))

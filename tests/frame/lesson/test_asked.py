@@ -78,8 +78,15 @@ def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
     bar = answer(app, "ten_minutes", 1, words["animal"])
     assert (bar["is_right"], bar["done"], bar["verdict"]) == (True, "right", "Right.")
     assert bar["right"] == [words["animal"]], "marked in the bar, also for who had it shown"
-    assert bar["reveal"].startswith("“it” gives “animal” 0.68 of its attention")
+    assert bar["reveal"].startswith("Of the words, “animal” gets the most from “it”: 0.68.")
     assert pictures(app) == ["headlight.bars"]
+
+
+def test_shuffle_question_with_mask_in_link_agrees_with_picture(open_app):
+    """The pictures of the section have no mask, and the sentence after the answer says what they show."""
+    app = open_app("positions", lesson="masks_and_order", lesson_step=6, mask="causal")
+    bar = answer(app, "masks_and_order", 6, "words")
+    assert (bar["is_right"], bar["done"]) == (True, "right") and bar["reveal"].startswith("The same words")
 
 
 def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app):

@@ -13,8 +13,9 @@ from viz.core.analysis.atlas.scores import SENTENCES
 from viz.models.atlas.copying import score_copying
 from viz.models.atlas.corpus import read_lines, repeated_tokens, sentences
 from viz.models.atlas.file import SHIPPED, WHOLE, path_of, read, shipped, written
-from viz.models.atlas.make import score_lines
+from viz.models.atlas.make import score_by_chance, score_lines
 from viz.models.atlas.passes import score_repeats, score_texts
+from viz.models.atlas.random_weights import SEEDS
 from viz.models.registry import find
 
 STORED = 0.5 / WHOLE + 2e-5
@@ -38,7 +39,9 @@ def test_a_file_says_model_corpus_and_date_and_is_small(named):
     assert (atlas.model, atlas.corpus, atlas.lines) == (model, corpus, sentences(corpus))
     assert atlas.sha256 == find(model).sha256
     assert date.fromisoformat(atlas.made) <= date.today()
+    assert atlas.seeds == SEEDS
     assert {score.mean.shape for score in atlas.scores.values()} == {atlas.size}
+    assert {score.chance.shape for name, score in atlas.scores.items() if name != "removal"} == {(len(SEEDS),)}
 
 
 def test_what_is_written_is_read_again(named):
@@ -56,6 +59,19 @@ def test_a_file_is_for_the_very_weights_it_was_made_of(minilm):
     assert shipped(minilm, "en") is not None and shipped(minilm, "zh") is None
     assert shipped(replace(minilm, entry=replace(minilm.entry, sha256="0")), "en") is None
     assert shipped(replace(minilm, is_packaged=True), "en") is None
+
+
+@pytest.mark.parametrize("seed", [SEEDS[0], SEEDS[-1]])
+def test_largest_random_heads_are_computed_again(minilm, monkeypatch, seed):
+    """The page says how much the largest head of several random models has; one of them is drawn head by head."""
+    monkeypatch.setattr("viz.models.atlas.passes.window_score", lambda weights, _: torch.zeros(len(weights)))
+    atlas = atlas_of(*SHIPPED[0])
+    for name, values in score_by_chance(minilm, atlas.lines, seed).items():
+        if name != "window":
+            means, score = gather(values.flatten(1)).mean, atlas.scores[name]
+            assert abs(float(means.max() - score.chance[SEEDS.index(seed)])) < STORED, name
+            if seed == SEEDS[0]:
+                assert_close(score.random.flatten(), means, rtol=0, atol=STORED, msg=name)
 
 
 def test_minilms_means_over_all_sentences_are_computed_again(minilm, monkeypatch):

@@ -7,6 +7,7 @@ from torch.testing import assert_close
 
 from pages.atlas import compute as atlas_compute
 from pages.atlas.context import own_lines, says
+from pages.atlas.progress import BEFORE
 from tests.packaged import packaged_file
 from tests.pages.test_faults import forget_all
 from tests.running import checked, matrices, sentences_of
@@ -14,6 +15,7 @@ from viz import limits
 from viz.models.atlas.corpus import LONGEST, sentences
 from viz.models.atlas.file import path_of, read
 from viz.models.atlas.make import seconds
+from viz.models.atlas.random_weights import SEEDS
 from viz.text import translator
 
 T = translator("en")
@@ -41,6 +43,35 @@ def test_the_page_opens_on_the_file_of_the_default_model_and_the_head_with_most_
     assert T("atlas.label_held", label=T("atlas.s_previous"), n=203) in told(app)
     assert atlas.made in told(app)
     assert checked(app, "map") == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["first", "separators", "same"])
+def test_random_models_sentence_names_their_largest_head(open_app, name):
+    """One random model may stay low: the sentences say of how many models the number is the largest."""
+    score = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores[name]
+    chance = says(name, float(score.chance.max()))
+    assert len(score.chance) == len(SEEDS) == 5
+    for section, code in (("map", "atlas_score"), ("spread", "atlas_of")):
+        text = told(open_app("atlas", section=section, **{code: name}))
+        assert f"at most {chance} in 5 copies of the model with random parameters" in text
+        assert (f"the largest in 5 models with random parameters is {chance}" in text) == (section == "map")
+        above = int((score.mean > score.chance.max()).sum())
+        found = f"{above} of 72 heads have more than any head of 5 models with random parameters"
+        assert (found in text) == (section == "spread")
+
+
+def test_random_models_are_as_many_as_formula_says():
+    """The line under the formula is no template: its number and its seeds are held here."""
+    assert SEEDS == (0, 1, 2, 3, 4)
+    assert "five copies of the model" in T("atlas.map.why") and "seeds 0 to 4" in T("atlas.map.why")
+    assert "重新抽取五次" in translator("zh")("atlas.map.why") and "种子 0 到 4" in translator("zh")("atlas.map.why")
+
+
+@pytest.mark.parametrize("name", ["first", "next"])
+def test_label_of_most_heads_is_called_common(open_app, name):
+    labelled = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores[name].labelled
+    common = T("atlas.found_common") in told(open_app("atlas", atlas_score=name))
+    assert common == (2 * int(labelled.sum()) > 72) == (name == "first")
 
 
 def test_what_contradicts_a_label_is_named_and_opens_on_heads(open_app):
@@ -104,9 +135,9 @@ def test_a_computation_that_was_stopped_shows_what_there_is_and_goes_on(open_app
     lines = own_lines(OWN["text"])
     assert len(lines) == 3
     forget_all()
-    app.session_state["_atlas_stopped"] = (("twin-g1", "own", lines), 3)  # after what comes before, and one line
+    app.session_state["_atlas_stopped"] = (("twin-g1", "own", lines), BEFORE + 1)  # and one line
     app.run()
-    assert T("atlas.stopped", done=3, n=5) in told(app)
+    assert T("atlas.stopped", done=BEFORE + 1, n=BEFORE + 3) in told(app)
     assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=1)) in told(app)
     app.button(key="atlas_go_on").click().run()
     assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=3)) in told(app)

@@ -44,6 +44,7 @@ def written(atlas: Atlas) -> str:
         "corpus": atlas.corpus,
         "lines": len(atlas.lines),
         "digest": digest(atlas.lines),
+        "seeds": list(atlas.seeds),
         "made": atlas.made,
         "size": list(atlas.size),
     }
@@ -61,6 +62,7 @@ def _written(score: Score) -> dict[str, Any]:
         "n": score.n,
         "even": _whole(score.even),
         "hurdle": _whole(score.hurdle),
+        "chance": [_whole(value) for value in score.chance.tolist()],
         **{name: [_whole(value) for value in getattr(score, name).flatten().tolist()] for name in _TENSORS},
         **{name: getattr(score, name).flatten().tolist() for name in _COUNTS},
     }
@@ -85,6 +87,7 @@ def read(text: str) -> Atlas:
         model=told["model"],
         corpus=told["corpus"],
         lines=lines,
+        seeds=tuple(told["seeds"]),
         made=told["made"],
         sha256=told["sha256"],
         packaged=told["packaged"],
@@ -98,7 +101,7 @@ def _score(parts: dict[str, Any], size: tuple[int, ...]) -> Score:
     by_text = ("low", "high", "low_values", "high_values")
     shaped = {name: value if name in by_text else value[0] for name, value in (tensors | counts).items()}
     even, hurdle = (float(_number([parts[name]])) for name in ("even", "hurdle"))
-    return Score(n=parts["n"], even=even, hurdle=hurdle, **shaped)
+    return Score(n=parts["n"], even=even, hurdle=hurdle, chance=_number(parts["chance"]), **shaped)
 
 
 def _number(values: list[int | None]) -> Tensor:

@@ -10,7 +10,7 @@ from viz.core.analysis.atlas.summary import Score, summarize
 from viz.models.atlas.copying import score_copying
 from viz.models.atlas.corpus import SEQUENCES, read_lines, repeated_tokens
 from viz.models.atlas.passes import score_even, score_repeats, score_texts
-from viz.models.atlas.random_weights import SEED, random_weights
+from viz.models.atlas.random_weights import SEEDS, random_weights
 from viz.models.atlas.removal import score_removal
 from viz.models.layout import LoadedModel
 
@@ -30,13 +30,14 @@ Values = Mapping[str, Tensor]
 class Atlas:
     """Every head's scores over the ``lines`` of a corpus, which is called by its language, or "own".
 
-    ``made`` is the day it was written down; "" if it was computed just now. ``sha256`` and ``packaged`` say of which
-    weights it is.
+    ``seeds`` are those of the models of random weights that the scores are held against. ``made`` is the day it was
+    written down; "" if it was computed just now. ``sha256`` and ``packaged`` say of which weights it is.
     """
 
     model: str
     corpus: str
     lines: tuple[str, ...]
+    seeds: tuple[int, ...]
     made: str
     sha256: str
     packaged: bool
@@ -59,7 +60,7 @@ def score_others(model: LoadedModel) -> dict[str, Tensor]:
     return score_repeats(model, repeated_tokens(model)) | score_copying(model)
 
 
-def score_by_chance(model: LoadedModel, lines: Sequence[str], seed: int = SEED) -> dict[str, Tensor]:
+def score_by_chance(model: LoadedModel, lines: Sequence[str], seed: int) -> dict[str, Tensor]:
     """All of them, of a model of random weights, on some of the lines."""
     other = random_weights(model, seed)
     return score_lines(other, spaced(lines)) | score_others(other)
@@ -77,7 +78,12 @@ def spaced(lines: Sequence[str]) -> list[str]:
 
 
 def assemble(
-    model: LoadedModel, corpus: str, lines: Sequence[str], chunks: Sequence[Values], others: Values, by_chance: Values
+    model: LoadedModel,
+    corpus: str,
+    lines: Sequence[str],
+    chunks: Sequence[Values],
+    others: Values,
+    by_chance: Mapping[int, Values],
 ) -> Atlas:
     """Put an atlas together.
 
@@ -87,7 +93,7 @@ def assemble(
         lines: the first of them, as many as the chunks have.
         chunks: :func:`score_lines`, so many lines after the other.
         others: :func:`score_others`.
-        by_chance: :func:`score_by_chance`.
+        by_chance: :func:`score_by_chance`, by the seed.
     """
     values = {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
     read = tuple(lines[: len(next(iter(values.values())))])
@@ -95,12 +101,14 @@ def assemble(
     if "copying" in others:
         even["copying"] = torch.full((len(others["copying"]),), 0.5)
     scores = {
-        name: summarize(name, scored, even[name], by_chance[name]) for name, scored in (values | dict(others)).items()
+        name: summarize(name, scored, even[name], [found[name] for found in by_chance.values()])
+        for name, scored in (values | dict(others)).items()
     }
     return Atlas(
         model=model.entry.id,
         corpus=corpus,
         lines=read,
+        seeds=tuple(by_chance),
         made="",
         sha256=model.entry.sha256 or "",
         packaged=model.is_packaged,
@@ -109,19 +117,20 @@ def assemble(
 
 
 def seconds(n_heads: int, n_lines: int) -> int:
-    """How long it takes to make an atlas of so many heads, about: the lines, those by chance, and random tokens twice.
+    """How long it takes to make an atlas of so many heads, about: lines and random tokens, of models by chance, too.
 
     Example:
         >>> seconds(72, 203), seconds(72, 1)
-        (17, 2)
+        (27, 6)
     """
-    return max(1, round(A_HEAD * n_heads * (n_lines + min(BY_CHANCE, n_lines) + 2 * SEQUENCES)))
+    return max(1, round(A_HEAD * n_heads * (n_lines + SEQUENCES + len(SEEDS) * (min(BY_CHANCE, n_lines) + SEQUENCES))))
 
 
 def make(model: LoadedModel, corpus: str, lines: Sequence[str]) -> Atlas:
     """Compute an atlas at once."""
     chunks = [score_lines(model, lines[first : first + CHUNK]) for first in range(0, len(lines), CHUNK)]
-    return assemble(model, corpus, lines, chunks, score_others(model), score_by_chance(model, lines))
+    by_chance = {seed: score_by_chance(model, lines, seed) for seed in SEEDS}
+    return assemble(model, corpus, lines, chunks, score_others(model), by_chance)
 
 
 def with_removal(atlas: Atlas, model: LoadedModel) -> Atlas:
@@ -129,5 +138,5 @@ def with_removal(atlas: Atlas, model: LoadedModel) -> Atlas:
     scores = dict(atlas.scores)
     for name, values in score_removal(model, atlas.lines).items():
         nothing = torch.full_like(values, torch.nan)  # neither an even spread nor random weights have a loss to lose
-        scores[name] = summarize(name, values, nothing[:, 0, 0], nothing)
+        scores[name] = summarize(name, values, nothing[:, 0, 0], [nothing])
     return replace(atlas, scores=scores)

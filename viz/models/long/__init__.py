@@ -1,1 +1,1 @@
-"""A long text as a model sees it: q and k alone, in half precision."""
+"""A long text as a model sees it: q and k alone, packed."""

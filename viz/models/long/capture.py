@@ -1,8 +1,8 @@
 """A long text as a model sees it: q and k of every layer, and never a matrix of all weights.
 
-Attention itself is torch's ``scaled_dot_product_attention``, which goes through the keys in blocks. A model's q and k
-are kept in half precision. How far that may move a weight is said by :meth:`LongCapture.most_off`, and to show that it
-does not move more, one whole row of every head is kept as full precision has it.
+Attention itself is torch's ``scaled_dot_product_attention``, which goes through the keys in blocks. Q and k are kept
+in three bytes a number (:mod:`viz.models.long.packed`), which moves a weight no further than float32 itself does. To
+show that, one whole row of every head is kept as q and k gave it before they were packed.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,16 +21,8 @@ from viz.errors import ModelError
 from viz.models.attention_interface import recording
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layout import LoadedModel
+from viz.models.long.packed import Packed, pack
 from viz.models.tokens import Tokens
-
-ROUNDING = 2.0**-11
-"""Of half precision: the largest error of a number, as a share of it."""
-
-SMALLEST = 2.0**-25
-"""And the largest error of a number that is very small."""
-
-LARGEST = 60_000.0
-"""A layer with a larger number than this is kept in full: half precision ends at 65,504."""
 
 Progress = Callable[[int], None]
 """Told how many layers are done."""
@@ -38,20 +30,25 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class LongLayer:
-    """One layer's ``q`` (H, T, d_k) and ``k`` (G, T, d_k), turned by position if the model does that.
+    """One layer's queries (H, T, d_k) and keys (G, T, d_k), turned by position if the model does that.
 
-    ``witness`` (H, T): the weights of the row ``LongCapture.witness_at``, of q and k in full precision.
+    ``witness`` (H, T): the weights of the row ``LongCapture.witness_at``, of q and k as they were before packing.
     """
 
-    q: Tensor
-    k: Tensor
+    queries: Packed
+    keys: Packed
     scale: float
     witness: Tensor
 
     @property
-    def is_rounded(self) -> bool:
-        """Whether q and k are kept in half precision."""
-        return self.q.dtype == torch.float16
+    def q(self) -> Tensor:
+        """Every head's queries in float32, (H, T, d_k)."""
+        return self.queries.unpack()
+
+    @property
+    def k(self) -> Tensor:
+        """Every head's keys in float32, (G, T, d_k)."""
+        return self.keys.unpack()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,17 +63,17 @@ class LongCapture:
     @property
     def n_heads(self) -> int:
         """Query heads of a layer."""
-        return len(self.layers[0].q)
+        return len(self.layers[0].queries)
 
     @property
     def n_kv_heads(self) -> int:
         """Key/value heads of a layer."""
-        return len(self.layers[0].k)
+        return len(self.layers[0].keys)
 
     def head(self, layer: int, head: int) -> tuple[Tensor, Tensor]:
         """One head's q and k, (T, d_k) each, in float32."""
         found = self.layers[layer]
-        return found.q[head].float(), found.k[head * self.n_kv_heads // self.n_heads].float()
+        return found.queries[head], found.keys[head * self.n_kv_heads // self.n_heads]
 
     def options(self, layer: int) -> dict[str, Any]:
         """How the heads of a layer attend: what the functions of :mod:`viz.core.long` are told."""
@@ -91,37 +88,12 @@ class LongCapture:
         check()
         return weights_of_rows(*self.head(layer, head), at, **self.options(layer))
 
-    def most_off(self, layer: int, head: int, row: int) -> Tensor:
-        r"""By how much each weight of this row can be off because q and k are rounded, (T,).
 
-        The score of key j can be off by :math:`\delta_j \le s \sum_d (2u + u^2)\,|q_d k_{jd}|` (and by what rounding
-        very small numbers adds), so the logarithm of its weight by
-        :math:`\delta_j + \log \sum_m w_m e^{\delta_m}`.
-        """
-        found, options = self.layers[layer], self.options(layer)
-        if not found.is_rounded:
-            return torch.zeros(len(self.tokens.ids), dtype=torch.float64)
-        q, k = (values.double() for values in self.head(layer, head))
-        weights = weights_of_rows(q, k, torch.tensor([row]), **options)[0]
-        sizes, q_size = k.abs(), q[row].abs()
-        products = sizes @ q_size * (2 * ROUNDING + ROUNDING**2) * (1 + 2 * ROUNDING)
-        small = SMALLEST * (sizes.sum(1) + q_size.sum() + len(q_size) * SMALLEST)
-        delta = (products + small) * abs(found.scale)
-        return weights * torch.expm1(delta + (weights * delta.exp()).sum().log())
-
-
-def _rounded(*values: Tensor) -> list[Tensor]:
-    """Copies in half precision, unless a number is too large for that."""
-    fits = all(float(value.abs().max()) < LARGEST for value in values)
-    return [value.to(torch.float16) if fits else value.clone() for value in values]
-
-
-def _layer(q: Tensor, k: Tensor, scale: float, *, causal: bool, at: int, rounded: bool) -> LongLayer:
-    """What is kept of a layer's q (H, T, d_k) and k (G, T, d_k)."""
+def _layer(q: Tensor, k: Tensor, scale: float, *, causal: bool, at: int) -> LongLayer:
+    """Pack a layer's q (H, T, d_k) and k (G, T, d_k), and keep one row of each head's weights."""
     H, G, row = len(q), len(k), torch.tensor([at])
     rows = [weights_of_rows(q[i], k[i * G // H], row, scale=scale, causal=causal) for i in range(H)]
-    kept = _rounded(q, k) if rounded else [q, k]
-    return LongLayer(q=kept[0], k=kept[1], scale=scale, witness=torch.cat(rows))
+    return LongLayer(queries=pack(q), keys=pack(k), scale=scale, witness=torch.cat(rows))
 
 
 class _Watch:
@@ -141,7 +113,7 @@ class _Watch:
         output = scaled_dot_product_attention(
             q, share_kv(k, n_heads), share_kv(v, n_heads), is_causal=causal and q.shape[2] > 1, scale=scale
         )
-        self.layers.append(_layer(q[0], k[0], scale, causal=causal, at=self.at, rounded=True))
+        self.layers.append(_layer(q[0], k[0], scale, causal=causal, at=self.at))
         self.causal.add(causal)
         self.progress(len(self.layers))
         return output
@@ -179,10 +151,10 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
 
 
 def long_seeded(tokens: Tokens, x: Tensor, weights: HeadWeights) -> LongCapture:
-    """One layer of seeded heads on any vectors, one a token, (T, d_model): nothing is rounded or masked."""
+    """One layer of seeded heads on any vectors, one a token, (T, d_model): nothing is masked."""
     at = len(x) * 2 // 3
     with torch.inference_mode():
-        q = split_heads(project(x, weights.w_q, weights.b_q), weights.spec.H).contiguous()
-        k = split_heads(project(x, weights.w_k, weights.b_k), weights.spec.G).contiguous()
-        layer = _layer(q, k, weights.spec.d_k**-0.5, causal=False, at=at, rounded=False)
+        q = split_heads(project(x, weights.w_q, weights.b_q), weights.spec.H)
+        k = split_heads(project(x, weights.w_k, weights.b_k), weights.spec.G)
+        layer = _layer(q, k, weights.spec.d_k**-0.5, causal=False, at=at)
     return LongCapture(tokens=tokens, layers=(layer,), causal=False, witness_at=at)

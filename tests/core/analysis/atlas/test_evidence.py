@@ -66,7 +66,7 @@ def some_scores(generator):
 def test_a_summary_tells_the_head_that_stands_out_and_the_text_that_contradicts():
     generator = torch.Generator().manual_seed(6)
     score = summarize(
-        "next", some_scores(generator), torch.full((S,), 0.1), 0.2 * torch.rand(7, L, H, generator=generator)
+        "next", some_scores(generator), torch.full((S,), 0.1), [0.2 * torch.rand(7, L, H, generator=generator)]
     )
     assert score.labelled.nonzero().tolist() == [[2, 1]]
     assert score.against[2, 1] == 1 and score.low[0, 2, 1] == 5
@@ -78,9 +78,9 @@ def test_a_summary_tells_the_head_that_stands_out_and_the_text_that_contradicts(
 def test_the_clearest_label_comes_first_and_what_is_no_label_never_does():
     few, none = torch.zeros(S, L, H), torch.zeros(S)
     scores = {
-        "first": summarize("first", few + 0.6, none, few),
-        "next": summarize("next", few + 0.9, none, few),
-        "entropy": summarize("entropy", few + 3.0, none, few),
+        "first": summarize("first", few + 0.6, none, [few]),
+        "next": summarize("next", few + 0.9, none, [few]),
+        "entropy": summarize("entropy", few + 3.0, none, [few]),
     }
     assert labels_of(scores, 1, 3) == ["next", "first"]
     assert not scores["entropy"].labelled.any()
@@ -89,8 +89,18 @@ def test_the_clearest_label_comes_first_and_what_is_no_label_never_does():
 def test_a_head_whose_mean_beats_the_hurdle_but_not_surely_gets_no_label():
     values = torch.zeros(4, 1, 1)
     values[0] = 1.2  # the mean is 0.3, and nobody knows
-    score = summarize("previous", values, torch.zeros(4), torch.zeros(3, 1, 1))
+    score = summarize("previous", values, torch.zeros(4), [torch.zeros(3, 1, 1)])
     assert score.mean > score.hurdle and not score.labelled.any()
+
+
+def test_summary_keeps_largest_of_every_random_model():
+    """One model may stay low by chance: a label has to beat the heads of all, and each model's largest is kept."""
+    low, high = torch.full((3, L, H), 0.1), torch.full((3, L, H), 0.2)
+    high[:, 1, 2], none = 0.7, torch.full((3, L, H), torch.nan)
+    score = summarize("next", torch.full((S, L, H), 0.5), torch.zeros(S), [low, high, none])
+    assert_close(score.chance, torch.tensor([0.1, 0.7, torch.nan]), equal_nan=True)
+    assert score.hurdle == pytest.approx(0.7) and not score.labelled.any()
+    assert_close(score.random, low[0])
 
 
 def test_correlation_is_numpys_and_none_where_nothing_varies():

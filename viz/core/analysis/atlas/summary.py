@@ -20,10 +20,11 @@ class Score:
     """One score of every head over many texts.
 
     ``mean`` and ``half`` (L, H) are the mean and half the width of its interval over ``n`` texts. ``even`` is what an
-    even spread scores, ``random`` (L, H) what the heads of a model of random weights do. ``hurdle`` is what a label has
-    to beat, NaN where the score is none, and ``against`` (L, H) how many texts stay below it. ``low`` and ``high``
-    (KEPT, L, H) are the numbers of the texts where a head scores least and most, with their ``low_values`` and
-    ``high_values``; -1 and NaN where there are not so many.
+    even spread scores, ``random`` (L, H) what the heads of one model of random weights do, and ``chance`` (R,) the
+    largest mean of any head in each of several such models. ``hurdle`` is what a label has to beat, NaN where the score
+    is none, and ``against`` (L, H) how many texts stay below it. ``low`` and ``high`` (KEPT, L, H) are the numbers of
+    the texts where a head scores least and most, with their ``low_values`` and ``high_values``; -1 and NaN where there
+    are not so many.
     """
 
     n: int
@@ -31,6 +32,7 @@ class Score:
     mean: Tensor
     half: Tensor
     random: Tensor
+    chance: Tensor
     hurdle: float
     against: Tensor
     low: Tensor
@@ -45,7 +47,7 @@ class Score:
 
 
 def summarize(
-    name: str, values: Float[Tensor, "S L H"], even: Float[Tensor, " S"], random: Float[Tensor, "R L H"]
+    name: str, values: Float[Tensor, "S L H"], even: Float[Tensor, " S"], random: Sequence[Float[Tensor, "_ L H"]]
 ) -> Score:
     """Tell one score of every head; texts that have nothing to score are NaN and do not count.
 
@@ -53,20 +55,21 @@ def summarize(
         name: of the score; whether it is a label, and what that takes at least, is in ``LEAST``.
         values: of each text.
         even: what an even spread scores on each.
-        random: what a model of random weights does, on some of the texts.
+        random: what each of several models of random weights does, on some of the texts; the first is kept whole.
     """
     size = values.shape[1:]
     flat = values.flatten(1)
-    evidence, by_chance = gather(flat), gather(random.flatten(1))
+    evidence, by_chance = gather(flat), torch.stack([gather(scored.flatten(1)).mean for scored in random])
     level = float(even[even.isfinite()].double().mean()) if even.isfinite().any() else torch.nan
-    bar = hurdle(name, level, by_chance.mean) if name in LEAST else torch.nan
+    bar = hurdle(name, level, by_chance) if name in LEAST else torch.nan
     low, high = extremes(flat, KEPT)
     return Score(
         n=evidence.n,
         even=level,
         mean=evidence.mean.unflatten(0, size),
         half=evidence.half.unflatten(0, size),
-        random=by_chance.mean.unflatten(0, size),
+        random=by_chance[0].unflatten(0, size),
+        chance=_largest(by_chance),
         hurdle=bar,
         against=against(flat, bar).unflatten(0, size),
         low=low.unflatten(1, size),
@@ -74,6 +77,11 @@ def summarize(
         high=high.unflatten(1, size),
         high_values=_at(flat, high).unflatten(1, size),
     )
+
+
+def _largest(values: Tensor) -> Tensor:
+    """The largest number of each row; NaN in a row that has none."""
+    return values.nan_to_num(-torch.inf).amax(-1).where(values.isfinite().any(-1), torch.nan)
 
 
 def _at(values: Tensor, texts: Tensor) -> Tensor:

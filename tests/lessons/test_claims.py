@@ -1,0 +1,342 @@
+"""Sentences of lessons, held to be true for every answer, text, mask and model that they may be shown for."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from string import Formatter
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.lessons.samples import D_K, D_MODEL, SEEDS, H, Sample, sample, softmax
+from viz.core import masks
+from viz.core.heads import HeadWeights, merge_heads, multi_head
+from viz.core.positions import rope
+from viz.core.spec import AttentionSpec
+from viz.lessons.answers import ANSWERS
+from viz.lessons.key import Key, PremiseError
+from viz.lessons.lesson import Ask, Lesson, Step
+from viz.lessons.read import lessons
+
+STEPS = [(lesson, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
+WITHIN = {"one_head", "convolution"}
+"""Lessons on pages of their own, whose words are never a tokenizer's."""
+ON_TEXTS = [step for step in STEPS if step[0].name not in WITHIN]
+
+
+def ids(value: Any) -> str:
+    return getattr(value, "name", str(value))
+
+
+def sentences_of(step: Step) -> Iterator[tuple[str, str, str]]:
+    """Name, language and text of all that is said in a step."""
+    ask = step.ask
+    named = {"text": step.text, "note": step.note, "question": ask.question, "hint": ask.hint, "reveal": ask.reveal}
+    named |= {f"wrong.{code}": said for code, said in ask.wrong.items()}
+    named |= {f"options.{code}": said for code, said in ask.options.items()}
+    for name, said in named.items():
+        for lang, text in said.items():
+            yield name, lang, text
+
+
+def keys_of(ask: Ask) -> Iterator[tuple[Sample, Key]]:
+    """The keys of a question on all random sentences of which it can be asked; English arguments."""
+    for seed in SEEDS:
+        drawn = sample(seed)
+        try:
+            yield drawn, ANSWERS[ask.answer].work(drawn.subject, **ask.arguments["en"])
+        except PremiseError:
+            continue
+
+
+# --- Marks are no words --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("lesson", "number"), ON_TEXTS, ids=ids)
+def test_lesson_words_are_never_marks(lesson: Lesson, number: int):
+    """No answer is a mark where a word is asked for, and a sentence that names one calls it a token or a mark."""
+    step = lesson.steps[number - 1]
+    for drawn, key in keys_of(step.ask):
+        marks = {label for label, special in zip(drawn.subject.labels, drawn.subject.special, strict=True) if special}
+        if step.ask.kind == "word":
+            assert not any(drawn.subject.special[place] for place in key.right)
+        wrong = [key.wrong(given) for given in range(len(drawn.subject.labels))] if step.ask.kind == "word" else []
+        filled = [("", key.values), *((f"wrong.{code}", {**key.values, **values}) for code, values in wrong)]
+        for name, lang, text in sentences_of(step):
+            fields = {field.partition("|")[0] for _, field, _, _ in Formatter().parse(text) if field}
+            for where, values in filled:
+                named = {field for field in fields if values.get(field) in marks}
+                if named and where in ("", name):
+                    assert re.search(r"token|词元|is no word|不是词", text), (name, lang, text, named)
+
+
+@pytest.mark.parametrize(("lesson", "number"), ON_TEXTS, ids=ids)
+def test_lesson_counts_tokens_as_tokens(lesson: Lesson, number: int):
+    """The number of tokens counts the marks, so it is never called a number of words."""
+    for name, lang, text in sentences_of(lesson.steps[number - 1]):
+        assert not re.search(r"\|words?[|}]|\}\s?个词(?!元)", text), (name, lang, text)
+
+
+def test_query_named_like_a_mark_is_no_word():
+    with pytest.raises(PremiseError, match="no_word"):
+        ANSWERS["looks_at_most"].work(sample(3).subject, query="[CLS]")
+
+
+# --- What a mask, positions and a bias change ----------------------------------------------------------------------
+
+
+def test_shuffled_words_keep_their_weights_under_any_mask():
+    """The picture has no mask, so one in the link changes neither the answer nor the sentence that follows it."""
+    for seed in SEEDS:
+        drawn = sample(seed)
+        if len(drawn.subject.labels) >= 3:
+            assert "words" in ANSWERS["shuffled"].work(drawn.subject).right
+
+
+def test_shuffled_equal_words_have_two_right_answers():
+    subject = sample(0).subject
+    x = subject.trace.x[:1].expand(len(subject.labels), -1)
+    trace = multi_head(x, x, subject.trace.projections)
+    assert ANSWERS["shuffled"].work(replace(subject, trace=trace)).right == ("words", "places")
+
+
+def test_shuffled_on_a_model_is_not_asked():
+    """A model's vectors hold its positions: the sentence that they do not would be false."""
+    with pytest.raises(PremiseError, match="knows_places"):
+        ANSWERS["shuffled"].work(replace(sample(0).subject, chosen={"source": "model"}))
+
+
+def test_pooled_heads_keep_their_positions():
+    """K is pooled as attention sees it: turned by RoPE, with a bias of its own, and under the mask that is laid."""
+    spec, n = AttentionSpec(d_model=D_MODEL, n_heads=H, d_head=6), 9
+    generator = torch.Generator().manual_seed(1)
+    weights, x = HeadWeights.random(spec, seed=2), torch.randn(n, D_MODEL, generator=generator)
+    q, k, v = (torch.randn(H, n, 6, generator=generator) for _ in range(3))
+    q, k = (rope(values, pairing="halves") for values in (q, k))
+    bias, allowed = torch.randn(H, n, n, generator=generator), masks.causal(n, n)
+    trace = merge_heads(q, k, v, weights, x=x, memory=x, allowed=allowed, bias=bias)
+    means = np.repeat(k.numpy().reshape(2, H // 2, n, 6).mean(1), H // 2, 0)
+    scores = np.einsum("hqd,hkd->hqk", q.numpy(), means) / 6**0.5 + bias.numpy()
+    after = softmax(np.where(allowed.numpy(), scores, -np.inf))
+    moved = float(np.abs(after - trace.weights.numpy()).sum(-1).mean() / 2)
+    found = ANSWERS["pooled"].work(replace(sample(0).subject, trace=trace), groups=2)
+    assert found.values["moved"] == pytest.approx(moved, abs=1e-5)
+
+
+@pytest.mark.parametrize("answer", ["most_goes_to", "sink_head"])
+def test_even_share_counts_open_cells_only(answer: str):
+    """Under a causal mask the first token is looked at by all, so that an even spread gives it far more than 1 / n."""
+    seen = 0
+    for seed in SEEDS:
+        drawn = sample(seed)
+        try:
+            key = ANSWERS[answer].work(drawn.subject)
+        except PremiseError:
+            continue
+        open_cells = drawn.weights[drawn.subject.layer] > 0
+        even = open_cells / open_cells.sum(-1, keepdims=True)
+        expected = even[:, :, 0].sum() / even.sum() if answer == "most_goes_to" else even[:, 1:, 0].mean()
+        assert key.values["even"] == pytest.approx(expected, abs=1e-6)
+        seen += not open_cells.all()
+    assert seen > 10
+
+
+def test_first_row_that_sees_another_word_is_not_asked():
+    subject = sample(5).subject
+    n = len(subject.labels)
+    elsewhere = torch.eye(n, dtype=torch.bool).roll(1, 1)
+    trace = multi_head(subject.trace.x, subject.trace.x, subject.trace.projections, allowed=elsewhere)
+    with pytest.raises(PremiseError, match="no_mask"):
+        ANSWERS["first_row"].work(replace(subject, trace=trace))
+
+
+def _with_bias() -> Iterator[Sample]:
+    yield from (drawn for drawn in map(sample, SEEDS) if drawn.bias.any() and "it" in drawn.subject.labels)
+
+
+def test_weights_before_the_mask_need_scores_alone():
+    """What a bias adds to a blocked pair stands nowhere, so that the weights without the mask cannot be said."""
+    asked = 0
+    for drawn in _with_bias():
+        if drawn.subject.trace.allowed is not None and "animal" in drawn.subject.labels:
+            with pytest.raises(PremiseError, match=r"more_steps|no_mask"):
+                ANSWERS["with_the_mask"].work(drawn.subject, query="it", key="animal")
+            asked += 1
+    assert asked > 5
+
+
+def test_query_number_with_a_bias_is_not_asked():
+    """The question says: the word's numbers times a column, added up. With a bias that is another number."""
+    subject = sample(0).subject
+    given = replace(subject.trace.projections, b_q=torch.ones(H * D_K, dtype=torch.float64))
+    trace = multi_head(subject.trace.x, subject.trace.x, given)
+    with pytest.raises(PremiseError, match="more_steps"):
+        ANSWERS["query_number"].work(replace(subject, trace=trace), word=0, column=0)
+
+
+def test_scaled_score_of_another_scale_is_not_asked():
+    subject = sample(0).subject
+    trace = multi_head(subject.trace.x, subject.trace.x, subject.trace.projections, scale=1.0)
+    with pytest.raises(PremiseError, match="more_steps"):
+        ANSWERS["scaled_score"].work(replace(subject, trace=trace), query=0, key=1)
+
+
+def test_head_width_is_of_the_heads_not_of_the_vector():
+    """Some models' heads are together wider or narrower than a token's vector: their width is divided."""
+    key = ANSWERS["head_width"].work(sample(0).subject)
+    assert H * D_K != D_MODEL
+    assert key.values["width"] == H * D_K == key.values["H"] * key.right[0] and key.traps["whole"] == H * D_K
+
+
+# --- Sentences that may be false -----------------------------------------------------------------------------------
+
+Holds = Callable[[Sample, Key], bool]
+
+
+def _weights(drawn: Sample) -> np.ndarray:
+    weights: np.ndarray = drawn.weights[drawn.subject.layer]
+    return weights
+
+
+def _one_token_gets_more_than_far(drawn: Sample, key: Key) -> bool:
+    return float(_weights(drawn).sum((0, 1)).max() / _weights(drawn).sum()) > float(key.values["far"])
+
+
+def _most_is_half(_: Sample, key: Key) -> bool:
+    return max(float(key.values[code]) for code in ("first", "itself", "beside", "far")) > 0.5
+
+
+def _row_loses_little(drawn: Sample, key: Key) -> bool:
+    """Where the answer is "the same": what the blocked tokens had was little."""
+    if key.right != ("same",):
+        return True
+    subject = drawn.subject
+    place, head = subject.labels.index("it"), subject.chosen["head"]
+    before = softmax(drawn.scores[subject.layer, head])[place]
+    return float(before[drawn.row_of_head[place] == 0].sum()) < 0.05
+
+
+def _first_weight_is_large(_: Sample, key: Key) -> bool:
+    """The value's length is said to decide what a head delivers: only if nearly all weight is on the first token."""
+    return float(key.values["weight"]) > 0.5
+
+
+MAY_BE_FALSE: dict[str, tuple[str, Holds]] = {
+    "One single token gets more": ("most_goes_to", _one_token_gets_more_than_far),
+    "Where does most of the attention": ("most_goes_to", _most_is_half),
+    "Hardly anything was taken out of this row": ("with_the_mask", _row_loses_little),
+    "nearly all that the head says would be about": ("value_length", _first_weight_is_large),
+    "would flood every token": ("value_length", _first_weight_is_large),
+}
+"""A sentence that stood in a lesson, its question, and a test of it that fails on some text."""
+
+ARGUMENTS = {"with_the_mask": {"query": "it", "key": "animal"}}
+
+
+@pytest.mark.parametrize("phrase", MAY_BE_FALSE)
+def test_lesson_sentence_false_on_some_text_is_gone(phrase: str):
+    answer, holds = MAY_BE_FALSE[phrase]
+    verdicts = []
+    for seed in SEEDS:
+        try:
+            key = ANSWERS[answer].work(sample(seed).subject, **ARGUMENTS.get(answer, {}))
+        except PremiseError:
+            continue
+        verdicts.append(holds(sample(seed), key))
+    assert not all(verdicts), "it would be true of every text"
+    assert not any(phrase in text for lesson in lessons() for step in lesson.steps for _, _, text in sentences_of(step))
+
+
+def test_hint_on_softmax_is_a_theorem():
+    """One more in the score multiplies the share by e; that the largest gets more than its part of the sum does not."""
+    row = np.array([-0.5, 2.0, 0.5])
+    assert softmax(row)[1] < 2.0 / row.sum(), "so the sentence that stood there was false"
+    (hint,) = (step.ask.hint for lesson in lessons() for step in lesson.steps if step.ask.answer == "weight")
+    assert "larger by 1, the share is 2.7 times as large" in hint["en"] and "得分大 1，份额就是 2.7 倍" in hint["zh"]
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    ratios = softmax(rows + np.array([1, 0, 0]))[:, 0] / softmax(rows + np.array([1, 0, 0]))[:, 1]
+    assert_close(torch.tensor(ratios / np.exp(rows[:, 0] - rows[:, 1])), torch.full((200,), np.e, dtype=torch.float64))
+
+
+# --- What a reveal says, for each of its keys -----------------------------------------------------------------------
+
+
+def _compares(one: str, other: str) -> Holds:
+    """The two numbers of the reveal stand to each other as the answer says."""
+
+    def holds(_: Sample, key: Key) -> bool:
+        first, second = float(key.values[one]), float(key.values[other])
+        order = {"more": first > second, "less": first < second, "same": abs(first - second) <= 0.05 * max(1.0, second)}
+        return order[str(key.right[0])]
+
+    return holds
+
+
+def _sum_to_one(_: Sample, key: Key) -> bool:
+    return abs(sum(float(key.values[code]) for code in ("first", "itself", "beside", "far")) - 1) < 1e-5
+
+
+def _best_of_words(drawn: Sample, key: Key) -> bool:
+    """Of the words, this one gets the most, as much as is said."""
+    row = drawn.row_of_head[drawn.subject.labels.index(str(key.values["query"]))][1:-1]
+    name, weight = ("key", "weight") if "key" in key.values else ("most", "most_weight")
+    return (
+        drawn.subject.labels[1 + int(row.argmax())] == key.values[name]
+        and abs(row.max() - float(key.values[weight])) < 1e-6
+    )
+
+
+def _rows_that_are_read(drawn: Sample, key: Key) -> bool:
+    head = drawn.subject.head
+    rows = drawn.subject.trace.projections.w_q[:, head * D_K : (head + 1) * D_K].abs().sum(-1)
+    return int((rows > 0).sum()) == key.values["n"]
+
+
+def _is_sum(drawn: Sample, key: Key) -> bool:
+    parts = drawn.subject.trace.contributions
+    lengths = parts.norm(dim=-1).mean(-1)
+    return (
+        bool(torch.allclose(parts.sum(0), drawn.subject.trace.output)) and int(lengths.argmax()) == key.values["most"]
+    )
+
+
+TRUE_OF: dict[str, Holds] = {
+    "looks_back": _compares("back", "there"),
+    "prefers": _best_of_words,
+    "looks_at_most": _best_of_words,
+    "most_goes_to": _sum_to_one,
+    "arrives": _compares("message", "weight"),
+    "value_length": _compares("first", "others"),
+    "sharp_and_strong": _compares("length", "mean"),
+    "with_the_mask": _compares("now", "was"),
+    "reads": _rows_that_are_read,
+    "joined": _is_sum,
+    "one_head_instead": lambda _, key: (key.values["single"] == key.values["many"]) == (key.right == ("same",)),
+    "parameters_saved": _compares("saved", "of_cache"),
+    "wrong_order": lambda _, key: (key.values["n"] > 0) == (key.right == ("silent",)),
+    "pooled": lambda _, key: (float(key.values["moved"]) > 0.01) == (key.right == ("changed",)),
+    "shuffled": lambda _, key: "words" in key.right,
+    "at_the_border": lambda _, key: key.right == ("edge",),
+    "holds_the_kernel": lambda _, key: key.right == ("w_o",),
+}
+"""Of a question with several possible answers, what its one reveal says, whichever of them is right."""
+
+OPTIONS = [step for step in STEPS if step[0].steps[step[1] - 1].ask.kind in ("option", "word")]
+
+
+@pytest.mark.parametrize(("lesson", "number"), OPTIONS, ids=ids)
+def test_reveal_is_true_of_each_of_its_keys(lesson: Lesson, number: int):
+    ask, keys = lesson.steps[number - 1].ask, set()
+    if ask.answer == "centre":
+        return  # its reveal says what the key is, and there is one
+    if ask.answer == "pooled":
+        return  # above: random sentences share their keys already
+    words = {"query": "it", "key": "animal", "first": "animal", "second": "street"}
+    ask = replace(ask, arguments={"en": {name: words.get(name, value) for name, value in ask.arguments["en"].items()}})
+    for drawn, key in keys_of(ask):
+        keys.add(key.right)
+        assert TRUE_OF[ask.answer](drawn, key), (key, drawn.subject.labels)
+    assert keys

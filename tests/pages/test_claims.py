@@ -1,0 +1,190 @@
+"""Sentences of pages that were true of some texts, models and settings only: shown to fail, and gone."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from pages.atlas.context import own_lines
+from pages.many_heads.logic import found_by
+from pages.many_heads.two_places import loss
+from tests.packaged import packaged_file
+from viz.core import masks
+from viz.core.attention import row_softmax
+from viz.core.cost.attention import parameters
+from viz.core.cost.model import model_flops, overtakes
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.long.shapes import CLOSE
+from viz.core.spec import AttentionSpec
+from viz.core.variants.relative import quadratic_scores
+from viz.frame.examples import minimal_pairs
+from viz.lessons.read import lesson_named
+from viz.models import registry
+from viz.models.atlas.corpus import LENGTH, SEQUENCES
+from viz.models.atlas.corpus import sentences as lines
+from viz.models.packaged import gguf
+from viz.models.presets import presets
+from viz.text import LANGUAGES, sentences, translator
+
+
+def _undivided_picks_one_key() -> bool:
+    """At a start of training from the usual small numbers."""
+    x = torch.nn.functional.layer_norm(torch.randn(12, 384, generator=torch.Generator().manual_seed(0)), (384,))
+    w_q, w_k = (0.02 * torch.randn(384, 32, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2))
+    return float(row_softmax((x @ w_q) @ (x @ w_k).T).amax(-1).median()) > 0.9
+
+
+def _shared_never_takes_one_part() -> bool:
+    """With a single head H is 1, and one set of keys and values takes 1/H of the parameters."""
+    spec = AttentionSpec(d_model=8, n_heads=1)
+    return parameters(spec).total != parameters(AttentionSpec(d_model=8, n_heads=1, n_kv_heads=1)).total
+
+
+def _half_way_two_are_alike() -> bool:
+    """In the last row of a window whose centre lies half a place beyond it there is no second place."""
+    row = row_softmax(quadratic_scores(torch.tensor([[0.5]]), torch.tensor([30.0]), (5,)))[0, -1]
+    return int((row > 0.9 * row.max()).sum()) == 2
+
+
+def _attention_alone_forgets_order() -> bool:
+    """Under a causal mask the same words in another order are looked at otherwise, without any positions."""
+    weights = HeadWeights.random(AttentionSpec(d_model=8, n_heads=2), seed=0)
+    x = torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
+    plain, turned = (multi_head(of, of, weights, allowed=masks.causal(5, 5)).weights for of in (x, x.flip(0)))
+    return torch.allclose(turned, plain.flip(1, 2), atol=1e-5)
+
+
+def _longer_vectors_raise_the_largest_score() -> bool:
+    """Where every dot product is below 0, longer vectors put the largest one farther below."""
+    scores = torch.tensor([[-0.5, -2.0]])
+    return float((2 * scores).max()) > float(scores.max())
+
+
+def _own_lines_are_two_hundred() -> bool:
+    return len(own_lines("one line\nand another")) == 200
+
+
+def _no_head_turns_in_every_pair() -> bool:
+    return found_by(torch.tensor([[0, 3], [10, 1]]), 10) == "found"
+
+
+def _largest_of_three_is_most() -> bool:
+    return max(0.4, 0.35, 0.3) > 0.5
+
+
+GONE: dict[str, tuple[str, Callable[[], bool]]] = {
+    "undivided, the softmax would then give nearly all": ("训练开始时，查询和键都是随机数", _undivided_picks_one_key),
+    "this is how a model starts": ("模型刚开始训练时的样子", _undivided_picks_one_key),
+    "never 1/H of the parameters": ("绝不会是 1/H", _shared_never_takes_one_part),
+    "always two alike if": ("则总是两个同样多", _half_way_two_are_alike),
+    "attention by itself does not know the order": ("因为注意力自己并不知道顺序", _attention_alone_forgets_order),
+    "Attention by itself does not know in which order": (
+        "注意力本身不知道词的先后，必须",
+        _attention_alone_forgets_order,
+    ),
+    "longer vectors would make it larger": ("向量越长它越大", _longer_vectors_raise_the_largest_score),
+    "does over two hundred sentences, not over one": ("在两百个句子上（而不是一个句子上）", _own_lines_are_two_hundred),
+    "no head here is the expert for logic": ("这里没有哪个头是逻辑专家。从", _no_head_turns_in_every_pair),
+    "which of three shapes has most of their attention": ("占了它们最多的注意力", _largest_of_three_is_most),
+}
+"""A sentence in both languages, and a case in which it does not hold."""
+
+
+@pytest.mark.parametrize("phrase", GONE)
+def test_page_sentence_false_somewhere_is_gone(phrase):
+    chinese, holds = GONE[phrase]
+    assert not holds(), "if it held, it could stay"
+    for lang, text in (("en", phrase), ("zh", chinese)):
+        assert not [key for key, said in sentences(lang).items() if text in said]
+
+
+def test_scores_of_unit_variance_spread_as_said():
+    """The sentence about the division: of numbers of variance 1 the spread is √d_k, and one key gets more and more."""
+    generator, largest = torch.Generator().manual_seed(3), []
+    for d_k in (4, 64, 512):
+        q, k = torch.randn(2, 400, d_k, generator=generator)
+        scores = q @ k.T
+        assert abs(float(scores.std()) / d_k**0.5 - 1) < 0.05
+        largest.append(float(row_softmax(scores[:, :10]).amax(-1).median()))
+    assert largest == sorted(largest) and largest[-1] > 0.95
+    assert "√d_k" in translator("en")("step_by_step.more_scaled")
+
+
+@pytest.mark.parametrize(
+    ("counts", "key"), [([0, 0], "found_none"), ([3, 9], "found"), ([10, 2], "found_every"), ([10, 10], "found_every")]
+)
+def test_logic_conclusion_follows_the_best_head(counts, key):
+    """A head that turns in every pair is not called no expert by a sentence that was written before it was found."""
+    assert found_by(torch.tensor([counts]), 10) == key
+    for lang in LANGUAGES:
+        said = sentences(lang)[f"many_heads.logic.{key}"]
+        assert bool(re.search("none here is an expert|没有哪个头是逻辑专家", said)) == (key == "found")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.85, 1.0])
+def test_one_head_loses_about_half_whatever_its_shares(share):
+    assert 0.4 < loss(1, share) < 0.6
+
+
+def test_bits_of_packaged_weights_are_those_of_the_file():
+    """SmolLM2's layers have 4 bits a weight and its word table 8: said of the model, and most have 4."""
+    file = packaged_file("SmolLM2-135M-Instruct")
+    bits = _bits_of(file)
+    table, rest = bits.pop("token_embd.weight"), [n for n in bits.values() if n[1] != 32]
+    assert table[1] == 8 and {each[1] for each in rest} == {4}
+    assert sum(n for n, _ in rest) > 0.7 * sum(n for n, _ in (table, *bits.values()))
+    entry = registry.find("SmolLM2-135M-Instruct")
+    assert "in 4 bits a weight, its word table in 8" in entry.why["en"]
+    assert "每个权重 4 位，词表 8 位" in entry.why["zh"]
+    for lang, most in (("en", "most of them"), ("zh", "大部分")):
+        for key in ("source.model_own_packaged", "export.code_packaged"):
+            assert most in sentences(lang)[key]
+    assert "small differences" not in sentences("en")["export.code_packaged"], "nobody has measured them"
+
+
+def test_most_models_attention_starts_smaller_and_overtakes():
+    """The lead of the models' costs, counted over the models that are listed there."""
+    listed = [preset.model for preset in presets()]
+    short = [model_flops(model, n_tokens=16) for model in listed]
+    smaller = [flops.projections + flops.pairs < flops.feed_forward for flops in short]
+    later = [(overtakes(model) or 0) > 1 for model in listed]
+    both = sum(a and b for a, b in zip(smaller, later, strict=True))
+    assert 2 * both > len(listed), (both, len(listed))
+    assert "In most real models attention is the smaller part" in sentences("en")["cost.models.lead"]
+
+
+def test_numbers_in_fixed_sentences_are_counted():
+    """A number that is no placeholder is held here to what it counts."""
+    first = lesson_named("ten_minutes")
+    assert (len(first.steps), first.minutes) == (7, 10)
+    en, zh = sentences("en"), sentences("zh")
+    assert (
+        "ten minutes: seven questions" in en["start.new_says"] and "十分钟看懂注意力：七个问题" in zh["start.new_says"]
+    )
+    assert (SEQUENCES, LENGTH) == (16, 24) and (CLOSE, len(minimal_pairs())) == (0.05, 10)
+    for lang, said in (("en", en), ("zh", zh)):
+        assert f"{SEQUENCES} " in said["atlas.corpus_note"] and f" {LENGTH} " in said["atlas.corpus_note"]
+        assert {str(len(lines(code))) in said[f"atlas.corpus_{code}"] for code in LANGUAGES} == {True}, lang
+        assert re.search("5 points|5 个百分点", said["long_text.wall_note"])
+        assert re.search("ten pairs|十对", said["many_heads.logic.run"])
+        assert re.search("Twenty sentences|二十个句子", said["many_heads.logic.help"])
+
+
+def _bits_of(file) -> dict[str, tuple[int, int]]:
+    """Of each tensor how many numbers it has, and in how many bits."""
+    formats, found = {0: 32, 3: 4, 8: 8}, {}
+    cursor = gguf.Cursor(file)
+    cursor.take(len(gguf.MAGIC))
+    _, n_tensors, n_values = cursor.numbers("IQQ")
+    for _ in range(n_values):
+        cursor.text("Q"), gguf._value(cursor, cursor.number("I"))
+    for _ in range(n_tensors):
+        name = cursor.text("Q")
+        sizes = cursor.numbers("Q" * cursor.number("I"))
+        kind, _ = cursor.numbers("IQ")
+        n = 1
+        for size in sizes:
+            n *= size
+        found[name] = (n, formats[kind])
+    return found
