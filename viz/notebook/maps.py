@@ -1,7 +1,6 @@
 """What a model's attentions are, as people have them in hand: checked, and made one tensor a layer."""
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from torch import Tensor
 
 from viz.components.take_away import Axis, Heads, Stack
 from viz.core.analysis.head_statistics import cross_portrait, portrait
-from viz.models.tokens import visible
+from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 
 OFF = {torch.float16: 0.02, torch.bfloat16: 0.05}
 """How far the sum of a row may be from 1: half a step for each of some hundred weights of 11 or 8 bits."""
@@ -19,9 +18,6 @@ OFF = {torch.float16: 0.02, torch.bfloat16: 0.05}
 OFF_USUALLY = 1e-3
 MOST_BYTES = 96_000_000
 """Of all maps at 16 bits: 72 heads of 816 tokens. A browser holds them, and a notebook's file is about as large."""
-
-SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z_]+>|<\|.*\|>")
-"""Tokens that a tokenizer adds, as tokenizers write them: [CLS], <s>, <|endoftext|>."""
 
 
 def layers(attentions: Any, name: str) -> list[Tensor]:
@@ -109,8 +105,15 @@ def _check_rows(values: Tensor, off: float, name: str) -> None:
         )
 
 
+class Labels(tuple[str, ...]):
+    """Tokens that are labels already, as a tokenizer at hand gives them."""
+
+
 def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
-    """What to write for each token: every character visible, the marks that stand for spaces as spaces.
+    """Label each token as the app does: as text, every character visible, a letter that is cut numbered.
+
+    ``tokens`` are as a tokenizer names them, of which bytes and spaces are told by their marks; :class:`Labels` are
+    written as they are.
 
     Raises:
         ValueError: if they are not as many as the maps have rows or columns.
@@ -122,9 +125,9 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
             f"The {name} maps have {n} tokens, and the tokens handed over are {what}: "
             "tokenizer.convert_ids_to_tokens(ids) gives one for each."
         )
-    if any(word.startswith("Ġ") for word in words):  # how tokenizers of bytes write a space
-        words = [word.replace("Ġ", " ").replace("Ċ", "\n") for word in words]
-    return tuple(visible(word.replace("▁", " ")) or "·" for word in words)
+    if isinstance(tokens, Labels):
+        return tuple(words)
+    return tuple(label or "·" for label in spell(raw_parts(words)))
 
 
 def blocked(stack: Sequence[Tensor]) -> Tensor | None:

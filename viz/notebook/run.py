@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from viz.models.tokens import labels
+from viz.notebook.maps import Labels
 
 WRITTEN = 48
 """Tokens that an encoder-decoder writes at most where no target is given."""
@@ -44,15 +45,12 @@ def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: str | No
     return torch.cat([torch.tensor([[start]]), written[:, :-1]], 1).to(inputs["input_ids"].device)
 
 
-def _named(tokenizer: Any, ids: Any) -> list[str]:
+def _named(tokenizer: Any, ids: Any) -> Labels:
     """A label for each token; special ones as the tokenizer writes them."""
-    numbers = ids[0].tolist()
-    special, raw = set(tokenizer.all_special_ids), tokenizer.convert_ids_to_tokens(numbers)
-    shown = zip(numbers, raw, labels(tokenizer, numbers), strict=True)
-    return [token if number in special else label for number, token, label in shown]
+    return Labels(labels(tokenizer, ids[0].tolist()))
 
 
-def read(model: Any, tokenizer: Any, text: str, target: str | None) -> tuple[dict[str, Attentions], list[list[str]]]:
+def read(model: Any, tokenizer: Any, text: str, target: str | None) -> tuple[dict[str, Attentions], list[Labels]]:
     """The attentions of every stack of the model on a text, and the tokens it reads, of two texts two lists.
 
     Raises:

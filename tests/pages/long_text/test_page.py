@@ -41,7 +41,8 @@ def test_codes_of_weights_are_right_to_a_ten_thousandth():
 
 
 def test_words_around_a_place_are_written_as_in_the_text():
-    assert around(split_words("It's a dog, 下雨 now.", 20), 2) == ("It's a", ",下雨 now")
+    assert around(split_words("It's a dog, 下雨 now.", 20), 2) == ("It's a", ", 下雨 now")
+    assert around(split_words("בֹּא  a\nbig 猫。", 20), 2) == ("בֹּא  a↵", " 猫。")
 
 
 @pytest.mark.parametrize("n", [1, POINTS, POINTS + 1, 1000])
