@@ -77,6 +77,11 @@ def test_a_file_is_read_in_the_place_of_the_box_and_is_not_in_the_link(open_app,
     assert "4 tokens were read" in said(app)
     assert T("long_text.not_in_link") in said(app)
     assert not {"_long_file", "fünf"} & {*link(app), *link(app).values()}
+    assert "read as" not in said(app)
+    app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: "Le café était fermé".encode("utf-16"))
+    app.run()
+    assert "4 tokens were read" in said(app)
+    assert T("long_text.file_encoding", encoding="UTF-16") in said(app)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: b"\xff")
     app.run()
     assert [box.value for box in app.error] == [T("long_text.file_binary")]
