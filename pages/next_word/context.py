@@ -251,6 +251,9 @@ def _resolve(source: Source, names: dict[str, int], written: str) -> Word:
     """A word as a token: one of the likeliest by its label, else the first piece of what was typed."""
     tokenizer = model(source.model).tokenizer
     token = names.get(written)
+    if token is None:  # links of before name a piece of a letter as the tokenizer does
+        cut = [token for label, token in names.items() if "…" in label]
+        token = dict(zip(tokenizer.convert_ids_to_tokens(cut), cut, strict=True)).get(written)
     if token is None:
         token = word_token(tokenizer, written)
     if token is None:
