@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "visible",
     "word_labels",
     "word_token",
+    "words_as_read",
 ]
 LETTER_BYTES = 4
 """Bytes of a letter at most: so many tokens may hold a piece of it."""
@@ -55,6 +56,11 @@ def word_labels(tokens: Tokens) -> tuple[str, ...]:
     """A label for each word, as it was typed; without a text, its pieces put together again."""
     ends = [*(i for i in range(1, len(tokens.words)) if tokens.words[i] != tokens.words[i - 1]), len(tokens.words)]
     return tuple(_word_label(tokens, start, end) for start, end in pairwise((0, *ends)))
+
+
+def words_as_read(tokens: Tokens) -> tuple[str, ...]:
+    """A label for each word as the model reads it, its pieces put together: in small letters or unknown, if it is."""
+    return word_labels(replace(tokens, spans=()))
 
 
 def _word_label(tokens: Tokens, start: int, end: int) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.models.spelling.tokenizers import FAMILY, KINDS, TEXTS, tokenizer_of
 from viz.models.spelling.words import number_words, words_in
-from viz.models.tokens import Tokens, read_text, split_words, visible, word_labels
+from viz.models.tokens import Tokens, read_text, split_words, visible, word_labels, words_as_read
 
 
 def places_of_words(tokens: Tokens) -> list[tuple[int, int]]:
@@ -130,3 +130,10 @@ def test_number_words_tokens_without_text():
     words, spans = number_words("ab c", [(0, 0), (0, 0), (0, 2), (3, 4), (0, 0)], [True, False, False, False, True])
     assert words == (0, 1, 1, 2, 3)
     assert spans == ((0, 0), (0, 0), (0, 2), (3, 4), (4, 4))
+
+
+def test_words_as_read_keep_unknown():
+    """A word is labelled as it was typed; where it counts what the model reads, an unknown word stays unknown."""
+    tokens = read_text(tokenizer_of("wordpiece"), "The 猫", 99)
+    assert word_labels(tokens) == ("[CLS]", "The", "猫", "[SEP]")
+    assert words_as_read(tokens) == ("[CLS]", "the", "[UNK]", "[SEP]")
