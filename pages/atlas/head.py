@@ -14,7 +14,7 @@ from viz.frame.compute import model
 from viz.frame.show import show_table
 from viz.frame.sidebar import file_of
 from viz.frame.terms.marks import say
-from viz.models.tokens import labels
+from viz.models.tokens import guesses, labels
 from viz.text import Translate, paragraph
 
 
@@ -124,7 +124,7 @@ def written(context: AtlasContext, name: str, number: int) -> str:
     """What a text of this score says: a line, random tokens, a word."""
     tokenizer = model(context.source.model).tokenizer
     if name == "copying":
-        return labels(tokenizer, [compute.word_ids(context.source.model)[number]])[0]
+        return guesses(tokenizer, [compute.word_ids(context.source.model)[number]])[0]
     if name in REPEATED:
         ids, special = compute.random_ids(context.source.model, number)
         first = [token for token, added in zip(ids, special, strict=True) if not added][: len(ids) // 2]

@@ -1,6 +1,8 @@
 """One head's score on one text, once more: the model run on that text alone, torch's own weights, sums in NumPy."""
 
+import re
 from collections.abc import Sequence
+from unicodedata import category
 
 import numpy as np
 import torch
@@ -155,4 +157,9 @@ def _wanted(name: str, i: int, j: int, ids: Sequence[int], special: Flags, shown
 
 def _is_sign(label: str) -> bool:
     written = label.removeprefix("##").strip("▁␣Ġ↵⇥ ")
-    return written != "" and all(not letter.isalnum() for letter in written)
+    if re.search(r"[^₀-₉]", written):
+        written = re.sub(r"[₀-₉]+$", "", written)  # the number of a piece of a letter
+    is_vowel = written.startswith("◌") and any(
+        category(sign) in ("Mn", "Mc") and ord(sign) not in range(0xFE00, 0xFE10) for sign in written
+    )
+    return written != "" and not is_vowel and all(not letter.isalnum() for letter in written)

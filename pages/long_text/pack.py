@@ -10,7 +10,7 @@ from torch import Tensor
 
 from viz.components.head_grid import pack
 from viz.core.long.streamed import LongMap
-from viz.models.tokens import SPACE, Tokens
+from viz.models.tokens import SPACE, Tokens, visible
 
 LOWEST = 1e-6
 """The smallest weight that is told from 0 in a pooled map."""
@@ -40,21 +40,14 @@ def around(tokens: Tokens, at: int) -> tuple[str, str]:
         >>> around(split_words("to be, or", 9), 2)
         ('to be', ' or')
     """
-    before, behind = range(max(0, at - AROUND), at), range(at + 1, min(len(tokens.ids), at + 1 + AROUND))
-    return _written(tokens, before).lstrip(), _written(tokens, behind)
+    (start, end), text = tokens.spans[at], tokens.text
+    first, last = tokens.spans[max(0, at - AROUND)][0], tokens.spans[min(len(tokens.ids) - 1, at + AROUND)][1]
+    return _written(text[first:start]).strip(), _written(text[end:last])
 
 
-def _written(tokens: Tokens, places: Sequence[int]) -> str:
-    """Tokens as a text: with the space each begins with, or one before every word, if the tokenizer drops spaces."""
-    drops = not any(label.startswith(SPACE) for label in tokens.labels[:50])
-    text = ""
-    for at in places:
-        label = tokens.labels[at]
-        begins = (
-            drops and at and tokens.words[at] != tokens.words[at - 1] and label[:1].isascii() and label[:1].isalnum()
-        )
-        text += (" " if begins else "") + (label.removeprefix("##") if drops else label.replace(SPACE, " "))
-    return text
+def _written(text: str) -> str:
+    """A part of the text with spaces as spaces, and everything else that would be invisible written out."""
+    return visible(text).replace(SPACE, " ")
 
 
 def pack_map(

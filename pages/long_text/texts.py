@@ -5,6 +5,7 @@ from functools import cache
 
 import streamlit as st
 
+from pages.long_text.encodings import read_encoded
 from viz import ASSETS, limits
 from viz.frame import controls, state
 from viz.frame.compute.long_texts import most_tokens
@@ -55,7 +56,7 @@ def usual_text() -> str:
 
 
 def decode(given: bytes) -> str:
-    """A visitor's file as text.
+    """Return a user's file as text.
 
     Raises:
         FileError: "large", "binary" or "blank".
@@ -64,17 +65,18 @@ def decode(given: bytes) -> str:
         >>> decode(b"one two")
         'one two'
     """
+    return read_file(given)[0]
+
+
+def read_file(given: bytes) -> tuple[str, str]:
+    """Return a user's file as text, and its encoding; errors as of :func:`decode`."""
     if len(given) > limits.LONG_BYTES:
         raise FileError("large")
-    try:
-        text = given.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FileError("binary") from None
-    if "\0" in text:
+    if (found := read_encoded(given)) is None:
         raise FileError("binary")
-    if not text.strip():
+    if not found[0].strip():
         raise FileError("blank")
-    return text
+    return found
 
 
 def choose_text(scene: Scene, most_of_model: int) -> Asked:
@@ -119,7 +121,10 @@ def _file(t: Translate) -> str | None:
         say_missing(t, "_long_file", "long_text.file_none")
         return None
     try:
-        return decode(content)
+        text, encoding = read_file(content)
     except FileError as error:
         st.error(t(f"long_text.file_{error.code}", most=limits.LONG_BYTES // 1_000))
         return None
+    if encoding != "UTF-8":
+        st.caption(t("long_text.file_encoding", encoding=encoding))
+    return text

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from pages.many_heads.context import q_and_k_of
-from pages.many_heads.patterns import Pattern, bare, words_of
+from pages.many_heads.patterns import Pattern, bare
 from viz.core.analysis.checks import torchs_weights
 from viz.core.analysis.several_heads import pattern_share, score_form
 from viz.frame import compute
@@ -14,6 +14,7 @@ from viz.frame.checks import with_mask, written_out
 from viz.frame.examples import minimal_pairs
 from viz.frame.specs import Mask, Source
 from viz.models.capture import Capture
+from viz.models.tokens import words_as_read
 
 
 @compute.kept
@@ -89,7 +90,7 @@ def _looks(model: str, weights_of: Callable[[Capture, int], Tensor]) -> Tensor:
         words = []
         for word in pair.words:
             seen = compute.read(Source(kind="model", text=pair.text.format(word), model=model))
-            labels = [bare(label) for label in words_of(seen.tokens)]
+            labels = [bare(label) for label in words_as_read(seen.tokens)]
             if any(labels.count(wanted) != 1 for wanted in ("it", *pair.nouns)):
                 return torch.zeros(0)
             it, *nouns = (_tokens_of(seen, labels.index(wanted)) for wanted in ("it", *pair.nouns))

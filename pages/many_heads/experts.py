@@ -20,6 +20,7 @@ from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import part
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
+from viz.models.tokens import words_as_read
 
 HUES = {"positive": BLUE, "negative": ORANGE}
 
@@ -53,7 +54,7 @@ def _words(context: ManyHeadsContext, expert: str) -> dict[str, tuple[int, int] 
     plain = sorted({word for word, special in zip(tokens.words, tokens.special, strict=True) if not special})
     found: dict[str, tuple[int, int] | None] = {}
     for name in CHOSEN:
-        usual = known_words(words, name) or (-1, -1)
+        usual = known_words(words_as_read(tokens), name) or (-1, -1)
         keys = f"{name}_from", f"{name}_to"
         state.belong_to(context.scene.labels, *keys)
         options = (-1, *plain)

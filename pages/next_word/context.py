@@ -20,7 +20,7 @@ from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.share.figure_menu import note_source
 from viz.frame.specs import Source
 from viz.models.stream import has_words, logit_cap
-from viz.models.tokens import Tokens, labels, word_token
+from viz.models.tokens import Tokens, guesses, word_token
 from viz.text import Translate
 
 ALONE = "∅"
@@ -70,7 +70,7 @@ class NextWordContext:
 
     def words(self, tokens: Sequence[int]) -> tuple[str, ...]:
         """What to write for words of the vocabulary."""
-        return labels(model(self.source.model).tokenizer, list(tokens))
+        return guesses(model(self.source.model).tokenizer, list(tokens))
 
     @property
     def asked(self) -> str:
@@ -212,7 +212,7 @@ def _place(scene: Scene, tokens: Tokens) -> int:
 def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word | None]:
     """The word that is followed and the one it is compared with: of the likeliest, or any that is typed."""
     best = compute.expected(source).best[at].tolist()
-    names = dict(zip(labels(model(source.model).tokenizer, best), best, strict=True))
+    names = dict(zip(guesses(model(source.model).tokenizer, best), best, strict=True))
     first, *others = names
     usual = first, others[0] if others else ALONE
     if at == last and (preset := preset_of(source.model, source.text)):
@@ -247,11 +247,14 @@ def _resolve(source: Source, names: dict[str, int], written: str) -> Word:
     """A word as a token: one of the likeliest by its label, else the first piece of what was typed."""
     tokenizer = model(source.model).tokenizer
     token = names.get(written)
+    if token is None:  # links of before name a piece of a letter as the tokenizer does
+        cut = [token for label, token in names.items() if "…" in label]
+        token = dict(zip(tokenizer.convert_ids_to_tokens(cut), cut, strict=True)).get(written)
     if token is None:
         token = word_token(tokenizer, written)
     if token is None:
         token = next(iter(names.values()))
-    return Word(token=token, label=labels(tokenizer, [token])[0])
+    return Word(token=token, label=guesses(tokenizer, [token])[0])
 
 
 Draw = Callable[[NextWordContext], list[Check]]

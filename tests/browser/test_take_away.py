@@ -102,7 +102,7 @@ def test_of_many_tokens_every_head_is_whole_also_together(blank, tmp_path, monke
 
 
 def test_layers_and_missing_weights_are_shown(blank, tmp_path):
-    """Layers carry their model's numbers; what a row gives to no token has a column, so that the rest stays as it is."""
+    """Layers carry their model's numbers; what a row gives to no token has a column of its own."""
     first, second = (layer * 0.75 for layer in maps())
     page = blank()
     file = viz.show({2: first, 5: second}, HOSTILE, layer=5, head=1).save_html(tmp_path / "heads.html")

@@ -10,12 +10,13 @@ import torch
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 from tokenizers.models import WordLevel
 from torch.testing import assert_close
-from transformers import BatchEncoding, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 from tests.checkpoints import TEXT, open_folder
 from tests.models.conftest import Checkpoint, Loaded
 from viz.models import ModelError
 from viz.models.tokens import (
+    guesses,
     labels,
     read_text,
     seeded_embeddings,
@@ -181,36 +182,6 @@ def test_split_words_flags_cut_as_characters():
     assert len(split_words("🇩🇪" * 25_000, 32_768).ids) == 25_000, "it took 26 s"
 
 
-def test_read_text_words_asked_for_once(loaded, monkeypatch):
-    """The list of words is made anew at every call: asked for each token, 200 kB of "a'a'" took 141 s."""
-    ask, calls = BatchEncoding.word_ids, []
-
-    def count(encoding, *args):
-        calls.append(args)
-        return ask(encoding, *args)
-
-    monkeypatch.setattr(BatchEncoding, "word_ids", count)
-    assert len(read_text(loaded("gpt2").tokenizer, "a'" * 300, 512).ids) > 300
-    assert len(calls) == 1
-
-
-def test_labels_repeated_character_takes_linear_time(loaded):
-    """The number of a piece of a character does not cost a walk back to the first one."""
-
-    class Pieces(list):
-        asked = 0
-
-        def __getitem__(self, at):
-            self.asked += 1
-            return super().__getitem__(at)
-
-    tokenizer = loaded("gpt2").tokenizer
-    ids = tokenizer("猫" * 200)["input_ids"]
-    pieces = Pieces(["猫"] * len(ids))
-    assert len(labels(tokenizer, ids, pieces)) == len(ids) > 400
-    assert pieces.asked <= 4 * len(ids)
-
-
 def test_byte_level_labels_are_text(loaded):
     tokens = read_text(loaded("gpt2").tokenizer, "the animal\nthe", 61)
     assert "".join(tokens.labels) == "the␣animal↵the"
@@ -220,7 +191,7 @@ def test_byte_level_labels_are_text(loaded):
 def test_pieces_of_a_character_are_numbered(loaded):
     tokens = read_text(loaded("gpt2").tokenizer, "猫x", 61)
     assert tokens.labels == ("猫₁", "猫₂", "猫₃", "x")
-    assert tokens.words == (0, 0, 0, 0)
+    assert tokens.words == (0, 0, 0, 1)
     joined = read_text(loaded("gpt2").tokenizer, FAMILY, 61).labels
     assert joined[:5] == ("\U0001f468₁", "\U0001f468₂", "\U0001f468₃", "\U0001f468₄", "⟨200D⟩₁")
 
@@ -261,13 +232,9 @@ def test_any_text_is_read_or_refused_with_a_sentence(loaded, name, text):
     assert [b - a for a, b in zip(tokens.words, tokens.words[1:], strict=False) if b - a not in (0, 1)] == []
 
 
-def test_labels_of_guesses_have_no_text_behind_them(loaded):
-    """A byte-level guess may be half a character: then the tokenizer's own name for it is shown."""
-    tokenizer = loaded("gpt2").tokenizer
-    ids = tokenizer("猫 the").input_ids
-    assert labels(tokenizer, ids)[-1] == "␣the"
-    assert labels(tokenizer, ids)[0] == tokenizer.convert_ids_to_tokens(ids)[0]
-    assert labels(tokenizer, [10_000]) == ("⟨10000⟩",)
+def test_guesses_without_letters_have_names(loaded):
+    """Rows of the model's table that no token has."""
+    assert guesses(loaded("gpt2").tokenizer, [10_000]) == labels(loaded("gpt2").tokenizer, [10_000]) == ("⟨10000⟩",)
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])

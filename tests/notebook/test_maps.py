@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from viz.notebook.maps import blocked, labels, read_layers, stack_of
+from viz.notebook.maps import Labels, blocked, labels, read_layers, stack_of
 from viz.notebook.structure import by_name
 
 WORDS = ["[CLS]", "the", "cat", "sat", "[SEP]"]
@@ -84,6 +84,13 @@ def test_tokens_that_do_not_fit_are_said(tokens, sentence):
 def test_marks_for_a_space_are_spaces_and_nothing_is_invisible():
     assert labels(["▁the", "Ġcat", "Ċ", "", "\u202e"], 5, "self") == ("␣the", "␣cat", "↵", "·", "⟨202E⟩")
     assert labels(["Ċ", "a"], 2, "self") == ("Ċ", "a")
+
+
+def test_labels_names_of_bytes_are_letters():
+    """What ``convert_ids_to_tokens`` of a tokenizer of bytes gives reads as in the app; text that is read stays."""
+    assert labels(["ä½łå¥½", "Ġä¸ĸçķĮ", "ç", "Į", "«"], 5, "self") == ("你好", "␣世界", "猫₁", "猫₂", "猫₃")
+    assert labels(["<0xC3>", "<0xA9>", "▁"], 3, "self") == ("é₁", "é₂", "␣")
+    assert labels(Labels(["Ã©", "Ġ", "▁"]), 3, "self") == ("Ã©", "Ġ", "▁")
 
 
 def test_a_row_of_nothing_is_a_row():

@@ -21,7 +21,7 @@ from viz.core.spec import AttentionSpec
 from viz.models.attention_interface import Recorder, recording, silence, unbatched
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layout import Layer, LoadedModel, linear
-from viz.models.tokens import Tokens, labels, read_text
+from viz.models.tokens import Tokens, guesses, labels, read_text
 
 Head = tuple[int, int]
 """(layer, head), 0-based."""
@@ -183,7 +183,7 @@ def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 
         places = [i for i, token in enumerate(ids) if token == model.tokenizer.mask_token_id]
     for at in places[:8]:
         best = chances(logits[at - len(ids)]).topk(min(n, logits.shape[-1]))
-        shown = labels(model.tokenizer, best.indices.tolist())
+        shown = guesses(model.tokenizer, best.indices.tolist())
         yield Prediction(at=at, labels=shown, probabilities=tuple(best.values.tolist()))
 
 
@@ -196,6 +196,8 @@ def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
         special=(True, *tokens.special[:-1]),
         words=(0, *(word + 1 for word in tokens.words[:-1])),
         dropped=tokens.dropped,
+        text=tokens.text,
+        spans=((0, 0), *tokens.spans[:-1]) if tokens.spans else (),
     )
 
 

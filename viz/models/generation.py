@@ -17,7 +17,7 @@ from viz.errors import ModelError
 from viz.models.attention_interface import Recorder, recording
 from viz.models.capture import Prediction
 from viz.models.layout import LoadedModel
-from viz.models.tokens import Tokens, labels, read_text
+from viz.models.tokens import Tokens, guesses, labels, read_text
 
 BEST = 4
 """Candidates kept of each step, the one taken first."""
@@ -112,7 +112,7 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
             rows.append(_asked(model, recorder))
             best = chances(result.logits[0, -1]).topk(BEST)
             ids.append(int(best.indices[0]))
-            shown = labels(model.tokenizer, best.indices.tolist())
+            shown = guesses(model.tokenizer, best.indices.tolist())
             steps.append(Prediction(at=len(steps), labels=shown, probabilities=tuple(best.values.tolist())))
             if ids[-1] in _ends(model):
                 break

@@ -19,13 +19,15 @@ def reorder(tokens: Tokens, order: Sequence[int]) -> Tokens:
         labels=tuple(tokens.labels[i] for i in order),
         special=tuple(tokens.special[i] for i in order),
         words=tuple(range(len(order))),
+        spans=(),
     )
 
 
 def first(tokens: Tokens, n: int) -> Tokens:
     """The first n tokens; what is left out is counted as dropped."""
     cut = reorder(tokens, range(min(n, len(tokens.ids))))
-    return replace(cut, words=tokens.words[:n], dropped=tokens.dropped + max(0, len(tokens.ids) - n))
+    dropped = tokens.dropped + max(0, len(tokens.ids) - n)
+    return replace(cut, words=tokens.words[:n], spans=tokens.spans[:n], dropped=dropped)
 
 
 def capture_placed(model: LoadedModel, tokens: Tokens, table: Tensor) -> Capture:

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from viz.errors import ModelError
 from viz.models.checks import check_ids
+from viz.models.spelling.pieces import raw_parts, spell
 from viz.models.tokens import labels
-from viz.notebook.byte_tokens import spell
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
 """What other tokenizers call the function from a number to its token."""
@@ -134,22 +134,16 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bo
     if not callable(tokenizer):
         return _of_encoding(tokenizer, _encoded(tokenizer, texts), most)
     is_fast = bool(getattr(tokenizer, "is_fast", False))
-    options = {"return_special_tokens_mask": True, "verbose": False} | (
-        {"return_offsets_mapping": True} if is_fast else {}
-    )
+    options = {"return_special_tokens_mask": True, "verbose": False}
     encoding = tokenizer(text_target=texts[0], **options) if is_target else tokenizer(*texts, **options)
     added = [bool(flag) for flag in encoding.pop("special_tokens_mask")]
-    offsets = encoding.pop("offset_mapping", None)
     sequences = encoding.sequence_ids() if is_fast else [None if flag else 0 for flag in added]
     kept = _cut(added, sequences, most)
     if all(added):
         raise ModelError("empty")
     total = len(added)
     inputs = {name: torch.tensor([[value[i] for i in kept]]) for name, value in encoding.items() if len(value) == total}
-    pieces = None
-    if offsets is not None:
-        pieces = [texts[sequences[i] or 0][slice(*offsets[i])] for i in kept]
-    names = name_tokens(tokenizer, inputs["input_ids"][0].tolist(), pieces)
+    names = name_tokens(tokenizer, inputs["input_ids"][0].tolist())
     return ReadText(inputs=inputs, labels=names, kept=list(range(len(kept))), total=total)
 
 
@@ -181,13 +175,11 @@ def _cut(added: Sequence[bool], sequences: Sequence[int | None], most: int) -> l
     return [i for i, is_special in enumerate(added) if is_special or i in left]
 
 
-def name_tokens(tokenizer: Any, ids: list[int], pieces: list[str] | None = None) -> list[str]:
-    """Return a label for each token; special ones as the tokenizer writes them."""
+def name_tokens(tokenizer: Any, ids: list[int]) -> list[str]:
+    """Return a label for each token, as the app writes it."""
     if _has_bytes(tokenizer):
-        return [text or "" for text in spell([tokenizer.decode_single_token_bytes(i) for i in ids])]
-    if not hasattr(tokenizer, "convert_ids_to_tokens"):
-        to_token = next((getattr(tokenizer, name) for name in TO_TOKEN if hasattr(tokenizer, name)), str)
-        return [f"⟨{i}⟩" if (token := to_token(i)) is None else str(token) for i in ids]
-    special, raw = set(tokenizer.all_special_ids), tokenizer.convert_ids_to_tokens(ids)
-    shown = zip(ids, raw, labels(tokenizer, ids, pieces), strict=True)
-    return [token if number in special and token is not None else label for number, token, label in shown]
+        return list(spell([tokenizer.decode_single_token_bytes(i) for i in ids]))
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        return list(labels(tokenizer, ids))
+    to_token = next((getattr(tokenizer, name) for name in TO_TOKEN if hasattr(tokenizer, name)), str)
+    return list(spell(raw_parts([f"⟨{i}⟩" if (token := to_token(i)) is None else str(token) for i in ids])))

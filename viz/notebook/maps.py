@@ -1,7 +1,6 @@
 """What a model's attentions are, as people have them in hand: checked, and made one tensor a layer."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,16 +11,13 @@ from torch import Tensor
 
 from viz.components.take_away import Axis, Heads, Stack
 from viz.core.analysis.head_statistics import cross_portrait, portrait
-from viz.models.tokens import visible
-from viz.notebook.byte_tokens import as_bytes, spell
+from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
+from viz.models.spelling.visible import visible
 from viz.notebook.precision import row_tolerance
 from viz.notebook.structure import ambiguous
 
 MOST_BYTES = 96_000_000
 """Of all maps at 16 bits: 72 heads of 816 tokens. A browser holds them, and a notebook's file is about as large."""
-
-SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z_]+>|<\|.*\|>")
-"""Tokens that a tokenizer adds, as tokenizers write them: [CLS], <s>, <|endoftext|>."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,8 +157,15 @@ def _row_sums(values: Tensor, name: str) -> Tensor:
     return values.sum(-1)
 
 
+class Labels(tuple[str, ...]):
+    """Tokens that are labels already, as a tokenizer at hand gives them."""
+
+
 def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
-    """Return what to write for each token: every character visible, the marks that stand for spaces as spaces.
+    """Label each token as the app does: as text, every character visible, a letter that is cut numbered.
+
+    ``tokens`` are as a tokenizer names them, of which bytes and spaces are told by their marks; :class:`Labels` are
+    written as they are.
 
     Raises:
         ValueError: if they are not as many as the maps have rows or columns.
@@ -174,14 +177,11 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
             f"The {name} maps have {n} tokens, and the tokens handed over are {what}: "
             "tokenizer.convert_ids_to_tokens(ids) gives one for each."
         )
-    is_special = [is_special_token(word) for word in words]
-    if (parts := as_bytes(words, is_special)) is not None:
-        spelled = zip(words, spell(parts), strict=True)
-        return tuple(visible(str(word) if text is None else text) or "·" for word, text in spelled)
-    plain = [str(word) for word in words]
-    if any(word.startswith("Ġ") for word in plain):  # bytes and other tokens in one list
-        plain = [word.replace("Ġ", " ").replace("Ċ", "\n") for word in plain]
-    return tuple(visible(word.replace("▁", " ")) or "·" for word in plain)
+    if isinstance(tokens, Labels):
+        return tuple(words)
+    has_bytes = any(isinstance(word, bytes) for word in words)
+    parts = [word if isinstance(word, bytes) else visible(word) for word in words] if has_bytes else raw_parts(words)
+    return tuple(label or "·" for label in spell(parts))
 
 
 def _words(tokens: Sequence[Any]) -> list[Any]:

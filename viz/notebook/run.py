@@ -13,6 +13,7 @@ from viz.models.layout import family_without_attention
 from viz.notebook.eager import evaluating, keeping_weights
 from viz.notebook.inputs import ReadText, longest_text, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
+from viz.notebook.maps import Labels
 from viz.notebook.structure import stacks_in
 from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
 
@@ -32,7 +33,7 @@ class Reading:
 
     stacks: Mapping[str, Sequence[Any]]
     numbers: Mapping[str, Sequence[int]]
-    tokens: list[list[str]]
+    tokens: list[Labels]
     notes: list[Note]
     has_sinks: bool
 
@@ -68,7 +69,7 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     return Reading(
         stacks={name: _without_padding(name, layers, parts) for name, layers in stacks.items()},
         numbers={name: numbers_of(layers, makers, _text_config(model)) for name, layers in stacks.items()},
-        tokens=[[part.labels[i] for i in part.kept] for part in parts],
+        tokens=[Labels(part.labels[i] for i in part.kept) for part in parts],
         notes=notes,
         has_sinks=has_sinks(model),
     )

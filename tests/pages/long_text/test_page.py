@@ -42,7 +42,8 @@ def test_codes_of_weights_are_right_to_a_ten_thousandth():
 
 
 def test_words_around_a_place_are_written_as_in_the_text():
-    assert around(split_words("It's a dog, 下雨 now.", 20), 2) == ("It's a", ",下雨 now")
+    assert around(split_words("It's a dog, 下雨 now.", 20), 2) == ("It's a", ", 下雨 now")
+    assert around(split_words("בֹּא  a\nbig 猫。", 20), 2) == ("בֹּא  a↵", " 猫。")
 
 
 @pytest.mark.parametrize("n", [1, POINTS, POINTS + 1, 1000])
@@ -77,6 +78,11 @@ def test_a_file_is_read_in_the_place_of_the_box_and_is_not_in_the_link(open_app,
     assert "4 tokens were read" in said(app)
     assert T("long_text.not_in_link") in said(app)
     assert not {"_long_file", "fünf"} & {*link(app), *link(app).values()}
+    assert "read as" not in said(app)
+    app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: "Le café était fermé".encode("utf-16"))
+    app.run()
+    assert "4 tokens were read" in said(app)
+    assert T("long_text.file_encoding", encoding="UTF-16") in said(app)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: b"\xff")
     app.run()
     assert [box.value for box in app.error] == [T("long_text.file_binary")]

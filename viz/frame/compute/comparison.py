@@ -19,8 +19,7 @@ from viz.frame.compute.head_grid import axis, look
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
 from viz.models.stream import unembed
-from viz.models.tokens import SPACE, Tokens
-from viz.models.tokens import labels as labels_of
+from viz.models.tokens import SPACE, Tokens, guesses
 
 LIKELIEST = 6
 """Words of either text that are compared as what comes next."""
@@ -82,7 +81,7 @@ def keys_of(tokens: Tokens, view: View, spelled: bool) -> tuple[tuple[str, ...],
 
     ``spelled``: of two tokenizers, of which one may write a space before a word, or small letters only.
     """
-    along = axis(tokens, view)
+    along = axis(tokens if spelled else replace(tokens, spans=()), view)  # one model: by what it reads, not by case
     special = {row for row, added in zip(along.of, tokens.special, strict=True) if added}
     keys = [label.removeprefix(SPACE).casefold() if spelled else label for label in along.labels]
     return tuple(keys), tuple(int(row in special) for row in range(len(keys)))
@@ -197,5 +196,5 @@ def next_words(a: Source, b: Source) -> NextWords | None:
     both = torch.stack(likely)
     words = list(dict.fromkeys(both.topk(min(LIKELIEST, both.shape[-1])).indices.flatten().tolist()))
     most = both.topk(len(read(a).predictions[0].labels)).values
-    shown_as = labels_of(model(a.model).tokenizer, words)
+    shown_as = guesses(model(a.model).tokenizer, words)
     return NextWords(labels=shown_as, chances=both[:, words].clone(), most=most)

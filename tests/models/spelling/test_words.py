@@ -1,0 +1,139 @@
+"""Words by their place in the text: joined again, with what lies between them, they are the text."""
+
+import unicodedata
+
+import pytest
+
+from tests.models.spelling.tokenizers import FAMILY, KINDS, TEXTS, tokenizer_of
+from viz.models.spelling.words import number_words, words_in
+from viz.models.tokens import Tokens, read_text, split_words, visible, word_labels, words_as_read
+
+
+def places_of_words(tokens: Tokens) -> list[tuple[int, int]]:
+    """Where each word stands, by the tokens that are its pieces."""
+    pieces = [[i for i, word in enumerate(tokens.words) if word == number] for number in range(tokens.words[-1] + 1)]
+    return [(tokens.spans[group[0]][0], tokens.spans[group[-1]][1]) for group in pieces]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_words_join_to_text(kind):
+    """The merged words and what lies between them are the text, in every script; a word says what was typed."""
+    assert len(TEXTS) > 60
+    for typed in TEXTS.values():
+        _join_to_text(read_text(tokenizer_of(kind), typed, 10_000), typed.encode("utf-8", "replace").decode())
+
+
+def _join_to_text(tokens: Tokens, text: str) -> None:
+    places, shown = places_of_words(tokens), word_labels(tokens)
+    joined, at = "", 0
+    for (start, end), label in zip(places, shown, strict=True):
+        assert start >= at, "words follow one another"
+        joined, at = joined + text[at:start] + text[start:end], end
+        if start < end:
+            assert label.removeprefix("␣") == visible(text[start:end]).removeprefix("␣")
+        else:
+            assert label in tokens.labels, "nothing was typed: a token that was added"
+    assert joined + text[at:] == text
+    for _, (start, end) in words_in(text):
+        holders = [place for place in places if place[0] < end and place[1] > start]
+        assert len(holders) <= 1, "no word ends inside another"
+        assert not holders or (holders[0][0] <= start and end <= holders[0][1])
+
+
+@pytest.mark.parametrize("kind", ["bytes", "unigram with bytes", "RoBERTa", "raw bytes", "bare", "letters"])
+def test_merged_words_equal_own_words(kind):
+    """A tokenizer that leaves nothing out has the words that "Your words" has, where no token holds two of them."""
+    for name in TEXTS.keys() - {"surrogates", "white space", "marks alone"}:
+        tokens = read_text(tokenizer_of(kind), TEXTS[name], 10_000)
+        special = {label for label, added in zip(tokens.labels, tokens.special, strict=True) if added}
+        merged = [label.strip("␣") for label in word_labels(tokens) if label not in special]
+        own = split_words(TEXTS[name], 10_000).labels
+        assert "".join(merged) == "".join(own), name
+        if kind in ("raw bytes", "letters"):
+            assert [label for label in merged if label] == list(own), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("didn't x", ["didn't", "x"]),
+        ("it’s l·l", ["it’s", "l·l"]),
+        ("शब्द हिन्दी", ["शब्द", "हिन्दी"]),
+        ("שלום עולם", ["שלום", "עולם"]),
+        ('צה"ל צה״ל', ['צה"ל', "צה״ל"]),
+        ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
+        ("می\u200cخواهم بروم", ["می\u200cخواهم", "بروم"]),
+        ("ක්\u200dෂ බ", ["ක්\u200dෂ", "බ"]),
+        ("cafe\u0301 e\u0301", ["cafe\u0301", "e\u0301"]),
+        ("한국어 문장", ["한국어", "문장"]),
+    ],
+)
+def test_whole_words_read_as_typed(kind, text, expected):
+    tokens = read_text(tokenizer_of(kind), text, 99)
+    shown = zip(word_labels(tokens), places_of_words(tokens), strict=True)
+    assert [label.removeprefix("␣") for label, (start, end) in shown if start < end] == expected
+
+
+@pytest.mark.parametrize("kind", ["bytes", "raw bytes", "CLIP", "unigram with bytes", "RoBERTa"])
+def test_repeated_emoji_are_words_apart(kind):
+    tokens = read_text(tokenizer_of(kind), f"😂😂 猫猫坐 {FAMILY}{FAMILY}", 99)
+    shown = zip(word_labels(tokens), places_of_words(tokens), strict=True)
+    words = [label.removeprefix("␣") for label, (start, end) in shown if start < end]
+    assert words == ["😂", "😂", "猫", "猫", "坐", FAMILY, FAMILY]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cut_text_ends_in_cut_word(kind):
+    """Of a text that is cut off inside a word the last word is what was read of it."""
+    tokens = read_text(tokenizer_of(kind), "unmisunderstandably animal", 7)
+    content = [label for label, added in zip(tokens.labels, tokens.special, strict=True) if not added]
+    assert tokens.dropped
+    assert "unmisunderstandably animal".startswith(tokens.text)
+    written = "".join(content).replace("##", "").replace("␣", "").replace("[UNK]", "").replace("<unk>", "")
+    assert tokens.text.replace(" ", "").endswith(written[-1:])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("か\u3099っ", ["か\u3099", "っ"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("col·legi", ["col·legi"]),
+        ("a\u200bb", ["a", "\u200b", "b"]),
+        ("ក្រុង ខ្មែរ", ["ក្រុង", "ខ្មែរ"]),
+        ("ภาษาไทย", ["ภาษาไทย"]),
+        ("\u1112\u1161\u11ab", ["\u1112\u1161\u11ab"]),
+    ],
+)
+def test_words_in_scripts_beyond_latin(text, expected):
+    assert [word for word, _ in words_in(text)] == expected
+
+
+def test_words_of_every_letter_stay_whole():
+    """No mark of any script parts the word that it stands in."""
+    marks = [chr(code) for code in range(0x300, 0x16FF0) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
+    assert len(marks) > 1_400
+    assert [hex(ord(mark)) for mark in marks if len(words_in(f"क{mark}क")) != 1] == []
+
+
+def test_number_words_white_space_stands_alone():
+    """Line breaks are words; a single space belongs to what follows; white space cut into bytes is one word."""
+    words = number_words(
+        "a\n猫 b\u3000c", [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (5, 6), (6, 7)], [False] * 8
+    )
+    assert words[0] == (0, 1, 2, 3, 3, 4, 4, 5)
+
+
+def test_number_words_tokens_without_text():
+    """A piece that stands for no text belongs to the word behind it; a token that was added is a word."""
+    words, spans = number_words("ab c", [(0, 0), (0, 0), (0, 2), (3, 4), (0, 0)], [True, False, False, False, True])
+    assert words == (0, 1, 1, 2, 3)
+    assert spans == ((0, 0), (0, 0), (0, 2), (3, 4), (4, 4))
+
+
+def test_words_as_read_keep_unknown():
+    """A word is labelled as it was typed; where it counts what the model reads, an unknown word stays unknown."""
+    tokens = read_text(tokenizer_of("wordpiece"), "The 猫", 99)
+    assert word_labels(tokens) == ("[CLS]", "The", "猫", "[SEP]")
+    assert words_as_read(tokens) == ("[CLS]", "the", "[UNK]", "[SEP]")

@@ -1,0 +1,120 @@
+"""Words of a text by their place in it, and which word each token is a piece of."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from viz.models.spelling.pieces import Span
+
+
+@cache
+def _splitter() -> Any:
+    from tokenizers import Regex, pre_tokenizers
+
+    single = r"\p{Han}\p{Hiragana}\p{Katakana}"  # scripts without spaces: one character a token
+    letter = rf"(?![{single}])[\p{{L}}\p{{M}}\p{{N}}_]"
+    word = rf"{letter}(?:{letter}|[\x{{200C}}\x{{200D}}])*"  # Persian, Sinhala and others join and part letters so
+    inside = r"['’\x{B7}\x{387}\x{55F}\x{5F3}\x{5F4}\x{2027}]"  # marks that part no word (UAX #29)
+    inside = rf'(?:{inside}|(?<=\p{{Hebrew}})"(?=\p{{Hebrew}}))'
+    # At each flag \X counts all flags before it, which is quadratic: they are cut two letters at a time.
+    flag = r"[\x{1F1E6}-\x{1F1FF}]{2}[\p{M}\x{200C}\x{200D}\x{1F3FB}-\x{1F3FF}]*"
+    pattern = Regex(rf"[{single}]\p{{M}}*|{word}(?:{inside}{word})*|{flag}|(?!\s)\X")
+    return pre_tokenizers.Split(pattern, behavior="removed", invert=True)
+
+
+def words_in(text: str) -> list[tuple[str, Span]]:
+    """The words of a text and where they stand: Chinese characters and punctuation marks one by one.
+
+    Example:
+        >>> words_in("a 下雨")
+        [('a', (0, 1)), ('下', (2, 3)), ('雨', (3, 4))]
+    """
+    found: list[tuple[str, Span]] = _splitter().pre_tokenize_str(text)
+    return found
+
+
+def number_words(text: str, spans: Sequence[Span], added: Sequence[bool]) -> tuple[tuple[int, ...], tuple[Span, ...]]:
+    """Number the words from 0, and give each token the part of the text that it stands for.
+
+    Tokens that touch one word are its pieces, whatever they hold; a token that touches several makes them one. A
+    token of spaces alone belongs to the word right behind it, other white space is a word of its own, and so is what
+    the tokenizer added. The pieces of a word cover all of it, with what the tokenizer leaves out (accents, joiners).
+
+    Args:
+        text: as far as it was cut into tokens.
+        spans: where each token stands, as the tokenizer says.
+        added: True for what the tokenizer added.
+
+    Example:
+        >>> number_words("it's", [(0, 2), (2, 3), (3, 4)], [False] * 3)
+        ((0, 0, 0), ((0, 2), (2, 3), (3, 4)))
+    """
+    places, placed = [place for _, place in words_in(text)], _placed(spans)
+    touched = _touched(placed, places)
+    apart = [True, *map(bool, added)]  # a token is new behind what the tokenizer added, and if it was added
+    numbers: list[int] = []
+    number = -1
+    for i, is_added in enumerate(added):
+        if is_added or apart[i] or not _continues(text, placed, touched, i):
+            number += 1
+        numbers.append(number)
+    _fill(placed, numbers, touched, places, added)
+    return tuple(numbers), tuple(placed)
+
+
+def _placed(spans: Sequence[Span]) -> list[Span]:
+    """The spans in order; of tokens that stand for no text, an empty one at the end of the one before."""
+    found: list[Span] = []
+    before, end_before = 0, 0
+    for start, end in spans:
+        if start >= end:
+            before = end_before
+        else:
+            before, end_before = max(start, before), max(end, end_before)
+        found.append((before, end_before))
+    return found
+
+
+def _touched(spans: Sequence[Span], places: Sequence[Span]) -> list[Span]:
+    """For each token the first of the words that it touches, and the one behind the last; equal if it touches none."""
+    found: list[Span] = []
+    starts, ends = [start for start, _ in places], [end for _, end in places]
+    first = behind = 0
+    n = len(places)
+    for start, end in spans:
+        while first < n and ends[first] <= start:
+            first += 1
+        behind = max(behind, first)
+        while behind < n and starts[behind] < end:
+            behind += 1
+        found.append((first, behind))
+    return found
+
+
+def _continues(text: str, spans: Sequence[Span], touched: Sequence[Span], i: int) -> bool:
+    """Return True if a token is a further piece of the word that the one before it belongs to."""
+    (first_before, behind_before), (first, behind) = touched[i - 1], touched[i]
+    if first_before < behind_before:
+        return first < behind_before and first < behind
+    (start_before, end_before), (start, _) = spans[i - 1], spans[i]
+    if first == behind:  # white space that is cut
+        return start < end_before
+    return text[start] != " " and not text[start_before:start].strip(" ")
+
+
+def _fill(
+    spans: list[Span], numbers: Sequence[int], touched: Sequence[Span], places: Sequence[Span], added: Sequence[bool]
+) -> None:
+    """Let the first and the last piece of each word reach as far as the word does."""
+    n = len(spans)
+    for i, (first, behind) in enumerate(touched):
+        start, end = spans[i]
+        if start == end:
+            spans[i] = (spans[i - 1][1], spans[i - 1][1]) if i else (0, 0)
+        if first == behind or added[i]:
+            continue
+        if places[first][0] < start and (i == 0 or numbers[i - 1] < numbers[i]):
+            start = places[first][0]
+        if end < places[behind - 1][1] and (i == n - 1 or numbers[i] < numbers[i + 1]):
+            end = places[behind - 1][1]
+        spans[i] = (start, end)
