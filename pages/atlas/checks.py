@@ -11,7 +11,7 @@ from pages.atlas.context import OWN, AtlasContext
 from viz.core.analysis.atlas.scores import SENTENCES, sentence_scores
 from viz.core.analysis.map_statistics import uniform
 from viz.frame import specs
-from viz.frame.checks import Check, check
+from viz.frame.checks import Check, check, source_checks
 from viz.frame.compute import kept, read, trace
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LONGEST
@@ -56,7 +56,7 @@ def head_checks(context: AtlasContext, name: str, layer: int, head: int) -> list
         checks.append(_check_text(context, name, layer, head))
     if not context.atlas.made and name in SENTENCES and len(context.atlas.lines) <= COUNTED:
         checks.append(_check_mean(context, name, layer, head))
-    return checks
+    return [*checks, *source_checks(context.source, layer, specs.Mask())]
 
 
 def _tolerance(context: AtlasContext, name: str) -> float:

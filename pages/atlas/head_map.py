@@ -7,6 +7,7 @@ import streamlit as st
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, choose_head, says
 from pages.atlas.head import draw_head, highest, mean_said
+from pages.atlas.rule_checks import rule_checks
 from viz.components.matrix import Matrix, numbered
 from viz.frame.checks import Check
 from viz.frame.show import show_matrix
@@ -32,7 +33,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
     _map(context, name, (layer, head))
     _found(context, name)
     draw_head(context, "map", name, (layer, head))
-    return head_checks(context, name, layer, head)
+    return [*head_checks(context, name, layer, head), *rule_checks(context, name, layer, head)]
 
 
 def _map(context: AtlasContext, name: str, chosen: tuple[int, int]) -> None:

@@ -17,6 +17,7 @@ PAGE = Page(
     context=open_atlas,
     controls=Controls(layer=False, mask=False),
     about=about,
+    checks_source=False,
     sections=(
         Section(
             "map",

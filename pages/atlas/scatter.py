@@ -8,6 +8,7 @@ import torch
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, says
 from pages.atlas.head import draw_head
+from pages.atlas.rule_checks import rule_checks
 from viz.core.analysis.atlas.summary import correlation
 from viz.figures.head_points import Points, head_points
 from viz.frame.checks import Check, check
@@ -46,7 +47,11 @@ def draw(context: AtlasContext | None) -> list[Check]:
     if math.isfinite(r):
         say(t("atlas.correlated", r=number(r), n=x.mean.numel(), **names))
     draw_head(context, "scatter", across, (layer, head))
-    return [*head_checks(context, across, layer, head), _check_r(x.mean, y.mean, r)]
+    return [
+        *head_checks(context, across, layer, head),
+        *rule_checks(context, across, layer, head),
+        _check_r(x.mean, y.mean, r),
+    ]
 
 
 def _says(context: AtlasContext, across: str, upwards: str, xs: torch.Tensor, ys: torch.Tensor) -> list[str]:

@@ -6,6 +6,7 @@ import torch
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, says
 from pages.atlas.head import draw_head, highest
+from pages.atlas.rule_checks import rule_checks
 from viz.components.bars import BarChart
 from viz.core.analysis.atlas.summary import histogram
 from viz.frame.checks import Check, check
@@ -38,7 +39,11 @@ def draw(context: AtlasContext | None) -> list[Check]:
     key = "atlas.spread_found" if by_chance.any() else "atlas.spread_alone"
     say(t(key, low=low, middle=middle, high=high, above=above, all=len(trained), models=len(context.atlas.seeds)))
     draw_head(context, "spread", name, (layer, head))
-    return [*head_checks(context, name, layer, head), _check_counts(trained, edges, counts)]
+    return [
+        *head_checks(context, name, layer, head),
+        *rule_checks(context, name, layer, head),
+        _check_counts(trained, edges, counts),
+    ]
 
 
 def _check_counts(values: torch.Tensor, edges: torch.Tensor, counts: torch.Tensor) -> Check:

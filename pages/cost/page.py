@@ -49,6 +49,7 @@ PAGE = Page(
     context=open_cost,
     controls=Controls(layer=False, mask=False),
     about=about,
+    checks_source=False,
     sections=(
         Section("growth", growth.draw, formula=LAYER, code=(self_attention, convolution, recurrence, crossing)),
         Section("parts", layer_parts.draw, formula=PARTS, code=(attention_flops, windowed_attention, window_pairs)),

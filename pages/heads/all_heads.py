@@ -7,6 +7,7 @@ from pages.heads.context import HeadsContext
 from viz.frame import state
 from viz.frame.checks import Check, scene_checks
 from viz.frame.examples import counterpart, examples
+from viz.frame.head_grid.checks import grid_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
 from viz.frame.terms.marks import say
@@ -18,7 +19,7 @@ def draw(context: HeadsContext) -> list[Check]:
     chosen = grid(context.scene, context.view)
     compare_with(context.scene)
     head_note(context.scene, chosen.layer, chosen.head)
-    return scene_checks(context.scene)
+    return [*scene_checks(context.scene), *grid_checks(context.scene, context.view, chosen.layer, chosen.head)]
 
 
 def compare_with(scene: Scene) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
+from viz.models.tokens import Tokens
+
 
 def numbers(weights: np.ndarray, ids: Sequence[int], special: Sequence[bool]) -> dict[str, np.ndarray]:
     """What the portrait of each head of a layer, (H, T, T), has to say; NaN where the text has nothing of the kind."""
@@ -42,3 +44,25 @@ def worst(found: Mapping[str, Tensor], expected: Mapping[str, np.ndarray]) -> fl
         none = np.isnan(shown) & np.isnan(numbers_of_heads)
         off.append(float(np.where(none, 0.0, np.nan_to_num(apart, nan=np.inf)).max()))
     return max(off)
+
+
+def viewed_off(shown: Tensor, rows: Tensor, keys: Tokens, *, merge: bool, hide: bool) -> float:
+    """How far a row of a view is from the mean of its tokens' rows (n, K), with a word's keys added up.
+
+    Args:
+        shown: the row as it is shown.
+        rows: the rows of all tokens that it stands for.
+        keys: the tokens that are looked at.
+        merge: whether pieces of words are put together.
+        hide: whether words with a special token in them are left out, and the rest made to sum to 1.
+    """
+    mean = rows.double().numpy().mean(0)
+    word_of = np.array(keys.words) if merge else np.arange(len(mean))
+    sums = np.bincount(word_of, mean)
+    if hide:
+        left_out = set(word_of[np.array(keys.special)].tolist())
+        sums = sums[[word for word in range(len(sums)) if word not in left_out]]
+        sums = sums / sums.sum() if sums.sum() > 0 else sums
+    if len(sums) != len(shown):
+        return float("inf")
+    return float(np.abs(sums - shown.double().numpy()).max(initial=0.0))

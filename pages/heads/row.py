@@ -3,6 +3,7 @@
 import streamlit as st
 import torch
 
+from pages.heads import by_numpy
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, torchs_weights
@@ -44,7 +45,22 @@ def draw(context: HeadsContext) -> list[Check]:
     trace = scene.trace
     asked = asked_of(scene)
     off = (torchs_weights(trace.q, trace.k, **asked) - trace.weights)[context.head].abs().max()
-    return [check("heads.check_row", off, rounding(trace.q, trace.k, asked.get("scale")))]
+    found = [check("heads.check_row", off, rounding(trace.q, trace.k, asked.get("scale")))]
+    return found + ([_shown_check(context, query)] if weights else [])
+
+
+def _shown_check(context: HeadsContext, query: int) -> Check:
+    """The bars that are shown, merged or hidden as the view says, cell by cell from the weights of all tokens."""
+    scene, view, head = context.scene, context.view, context.head
+    rows = [place for place, row in enumerate(head_grid.axis(scene.capture.queries, view).of) if row == query]
+    off = by_numpy.viewed_off(
+        context.shown.values[head, query],
+        scene.trace.weights[head][rows],
+        scene.capture.tokens,
+        merge=view.merge,
+        hide=view.hide,
+    )
+    return check("heads.check_shown", off, 1e-5)
 
 
 def _chosen_row(context: HeadsContext) -> int:

@@ -6,11 +6,15 @@ from torch.nn.functional import linear
 from pages.heads.context import HeadsContext
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import largest
+from viz.core.random_place import random_place
 from viz.frame import compute, controls
 from viz.frame.checks import Check, check
+from viz.frame.compute import recount
 from viz.frame.format import share
+from viz.frame.scene import Scene
 from viz.frame.show import show_bars, show_table
 from viz.frame.terms.marks import say
+from viz.models.capture import Head
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -55,4 +59,14 @@ def draw(context: HeadsContext) -> list[Check]:
     silenced[:, off] = 0
     by_torch = linear(silenced.flatten(-2), trace.projections.w_o.T, trace.projections.b_o)
     error = (trace.output - trace.contributions[off].sum(0) - by_torch).abs().max()
-    return [check("heads.check_off", error, 1e-5 * largest(trace.output))]
+    return [check("heads.check_off", error, 1e-5 * largest(trace.output)), *_end_checks(scene, heads_off)]
+
+
+def _end_checks(scene: Scene, heads_off: frozenset[Head]) -> list[Check]:
+    """A random token's state behind the layer without these heads, where it is known, by the model's own layer."""
+    source, layer = scene.choice.source, scene.choice.layer
+    place = random_place(len(scene.capture.tokens.ids), source, layer, "without")
+    off = recount.without_error(source, layer, heads_off, place)
+    if off is None:
+        return []
+    return [check("heads.check_end", off, 1e-4, layer=layer, n=len(heads_off), place=place)]

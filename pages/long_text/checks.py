@@ -4,11 +4,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pages.long_text.compute_checks import CELLS, OFF, ROWS, by_numpy, cell_errors, drawn, packing_error, row_errors
-from pages.long_text.compute_shape_checks import wall_errors
+from pages.long_text.compute_checks import (
+    CELLS,
+    OFF,
+    ROWS,
+    by_numpy,
+    cell_errors,
+    drawn,
+    packing_error,
+    row_errors,
+    wrong_tokens,
+)
+from pages.long_text.compute_shape_checks import wall_errors, wrong_names
 from pages.long_text.context import LongTextContext
 from viz.core.long.streamed import LongMap
 from viz.frame.checks import Check, check
+from viz.frame.compute import recount
+from viz.frame.specs import Mask
 
 
 def map_checks(context: LongTextContext, zoom: tuple[int, int], cut: Tensor, row: int, weights: Tensor) -> list[Check]:
@@ -24,6 +36,8 @@ def map_checks(context: LongTextContext, zoom: tuple[int, int], cut: Tensor, row
         check("long_text.check_row", np.abs(weights.numpy() - read).max(), OFF),
         *_as_the_model(context),
         check("long_text.check_rounding", packing_error(context.text, layer, head), OFF, row=seen.witness_at),
+        *_own_row_check(context, row, weights),
+        *text_checks(context),
     ]
 
 
@@ -50,10 +64,40 @@ def rows_checks(context: LongTextContext, found: LongMap) -> list[Check]:
             "long_text.check_rows", row_errors(context.text, context.layer, context.head), OFF, n=min(ROWS, context.n)
         ),
         check("long_text.check_whole", whole, OFF),
+        *text_checks(context),
     ]
 
 
 def wall_checks(context: LongTextContext) -> list[Check]:
     """Of the wall: one head in some of the layers."""
     cells, shares = wall_errors(context.text)
-    return [check("long_text.check_small", cells, OFF), check("long_text.check_shares", shares, 1e-3)]
+    return [
+        check("long_text.check_small", cells, OFF),
+        check("long_text.check_shares", shares, 1e-3),
+        check("long_text.check_names", wrong_names(context.text), 0),
+        *text_checks(context),
+    ]
+
+
+def text_checks(context: LongTextContext) -> list[Check]:
+    """Of the text: its labels; of a model: its file, and where the text is short a row of its own layer."""
+    source = context.scene.choice.source
+    kind = "words" if source.kind == "words" else "model"
+    found = [check(f"truth.tokens_{kind}", wrong_tokens(context.text), 0)]
+    off = recount.weights_error(source, context.layer) if source.kind == "model" else None
+    if off is not None:
+        found.append(check("truth.file", off, 1e-5, layer=context.layer))
+    return found
+
+
+def _own_row_check(context: LongTextContext, row: int, weights: Tensor) -> list[Check]:
+    """The row that is read by the model's own layer, where the page's beginning of the text is all of it."""
+    source, seen = context.scene.choice.source, context.seen
+    if source.kind != "model" or context.scene.capture.tokens.ids != seen.tokens.ids:
+        return []
+    if not recount.has_own_row(source):
+        return []
+    computed = recount.row_of(source, context.layer, Mask(), context.head, row)
+    may = recount.row_tolerance(source, context.layer, context.head, row)
+    off = recount.row_error(computed, weights)
+    return [check("long_text.check_own_row", off, may, layer=context.layer, head=context.head, row=row)]

@@ -1,11 +1,14 @@
 """What the page's live checks compare with, kept like what they check: done again by NumPy in float64, from q and k."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from pages.long_text import compute
 from pages.long_text.compute import LongText
+from viz.frame.compute import recount
 from viz.frame.compute.long_texts import kept_long
 from viz.models.long.capture import LongCapture
 
@@ -80,3 +83,9 @@ def packing_error(text: LongText, layer: int, head: int) -> float:
     seen = compute.read(text)
     packed = by_numpy(seen, layer, head, np.array([seen.witness_at]))[0]
     return float(np.abs(packed - seen.layers[layer].witness[head].double().numpy()).max())
+
+
+@kept_long
+def wrong_tokens(text: LongText) -> int:
+    """How many labels or numbers of the tokens are not what the tokenizer says of the whole text."""
+    return recount.wrong_tokens_of(replace(text.source, text=text.whole), compute.read(text).tokens)

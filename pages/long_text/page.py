@@ -22,6 +22,7 @@ PAGE = Page(
     context=open_long_text,
     controls=Controls(mask=False, usual_text=usual_text),
     about=about,
+    checks_source=False,
     scene_of=on_the_beginning,
     sections=(
         Section("map", head_map.draw, formula=POOLED, code=(long_map, window, long_capture), reads_mask=False),

@@ -7,7 +7,8 @@ import torch
 
 from pages.next_word import compute
 from pages.next_word.compute_checks import logits_at
-from pages.next_word.context import NextWordContext, for_decoders
+from pages.next_word.compute_part_checks import feed_forward_part, head_part, random_part
+from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.attribution import Attribution
@@ -30,14 +31,14 @@ def draw(context: NextWordContext) -> list[Check]:
     found = compute.parts(context.source, context.at, context.word.token, against)
     ordered = sorted(found.parts(), key=lambda part: -abs(part[3]))
     chosen = _chosen(found)
-    _map(context, found, chosen)
+    drawn = _map(context, found, chosen)
     _say(context, found, ordered)
     _open(context, found, chosen)
     _largest(context, ordered)
     _list(context, found, ordered)
     st.caption(context.t("next_word.parts_note"))
     context.say_cap()
-    return [_sum_check(context, found)]
+    return [_sum_check(context, found), *_part_checks(context, drawn), *model_checks(context)]
 
 
 def name_of(context: NextWordContext, part: Part) -> str:
@@ -67,7 +68,7 @@ def _chosen(found: Attribution) -> tuple[int, int]:
     return state.whole("next_layer", layer, 0, n_layers - 1), state.whole("next_head", head, 0, n_heads - 1)
 
 
-def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> None:
+def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> Matrix:
     t, (n_layers, n_heads) = context.t, found.heads.shape
     values = torch.cat([found.heads, found.feed_forward[:, None]], dim=1)
     ff = t("next_word.ff")
@@ -95,6 +96,7 @@ def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) 
     )
     show_matrix(t, drawn, key=MAP, alt=t("next_word.parts_alt"), on_choose=partial(choose_head, n_heads))
     st.caption(t("next_word.parts_click"))
+    return drawn
 
 
 def choose_head(n_heads: int, layer: int, head: int) -> None:
@@ -160,3 +162,19 @@ def _sum_check(context: NextWordContext, found: Attribution) -> Check:
     total = logits[0] - sum(logits[1:])
     tolerance = 1e-4 * max(1.0, *map(abs, logits))
     return check("next_word.check_sum", abs(total - found.total), tolerance, n=number(found.total))
+
+
+def _part_checks(context: NextWordContext, drawn: Matrix) -> list[Check]:
+    """A random head and a random feed-forward network of the map, each from the model's own layer."""
+    n_layers, n_heads = drawn.values.shape[0], drawn.values.shape[1] - 1
+    layer, head, other = random_part(context.source, context.at, n_layers, n_heads)
+    asked = context.source, context.at, context.tokens_compared
+    alone, network = head_part(*asked, layer, head), feed_forward_part(*asked, other)
+    if alone is None or network is None:
+        return []
+    added, tolerance = network
+    values, size = drawn.values, max(1.0, float(drawn.values.abs().max()))
+    return [
+        check("next_word.check_head", abs(float(values[layer, head]) - alone), 1e-4 * size, layer=layer, head=head),
+        check("next_word.check_ff", abs(float(values[other, -1]) - added), tolerance * size, layer=other),
+    ]

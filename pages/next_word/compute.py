@@ -138,7 +138,7 @@ def parts(source: Source, at: int, word: int, against: int) -> Attribution:
         return attribute(written(loaded, stream(source), at), read, weights, centred=centred, bias=bias)
 
 
-def _random_tokens(model_id: str) -> Tokens:
+def random_tokens(model_id: str) -> Tokens:
     """Random tokens, then the same again: only who looks back can know the second half."""
     tokenizer, special = model(model_id).tokenizer, set(model(model_id).tokenizer.all_special_ids)
     known = [i for i in range(len(tokenizer)) if i not in special]
@@ -156,7 +156,7 @@ def head_scores(model_id: str) -> dict[str, Tensor]:
 
     Measured on random tokens that are repeated once, the same for every text.
     """
-    seen = capture_tokens(model(model_id), _random_tokens(model_id))
+    seen = capture_tokens(model(model_id), random_tokens(model_id))
     ids = torch.tensor(seen.tokens.ids)
     maps = torch.stack([seen.layer(i).weights for i in range(seen.n_layers)])
     copying = torch.stack([induction(weights, ids) for weights in maps])

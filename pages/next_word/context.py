@@ -9,8 +9,9 @@ import streamlit as st
 from pages.next_word import compute
 from pages.next_word.presets import TWINS, preset_of, presets_for
 from viz import limits
+from viz.core.random_place import random_place
 from viz.frame import controls, locks, state
-from viz.frame.checks import Check
+from viz.frame.checks import Check, source_checks
 from viz.frame.choice import first_text, own_model
 from viz.frame.compute import model, read
 from viz.frame.examples import examples, lay_aside
@@ -18,7 +19,7 @@ from viz.frame.format import number
 from viz.frame.models_here import files_here, models_here
 from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.share.figure_menu import note_source
-from viz.frame.specs import Source
+from viz.frame.specs import Mask, Source
 from viz.models.stream import has_words, logit_cap
 from viz.models.tokens import Tokens, guesses, word_token
 from viz.text import Translate
@@ -255,6 +256,12 @@ def _resolve(source: Source, names: dict[str, int], written: str) -> Word:
     if token is None:
         token = next(iter(names.values()))
     return Word(token=token, label=guesses(tokenizer, [token])[0])
+
+
+def model_checks(context: NextWordContext) -> list[Check]:
+    """What must hold of the model that is asked: its tokens, a row of a random layer, and its file."""
+    source = context.source
+    return source_checks(source, random_place(read(source).n_layers, source, "layer"), Mask())
 
 
 Draw = Callable[[NextWordContext], list[Check]]

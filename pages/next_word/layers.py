@@ -1,27 +1,50 @@
 """What each layer's stream would say, read by the final norm and the vocabulary head (logit lens)."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import streamlit as st
 
 from pages.next_word import compute
 from pages.next_word.compute_checks import lens_errors
-from pages.next_word.context import NextWordContext, for_decoders
+from pages.next_word.compute_part_checks import lens_row, random_level
+from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from pages.next_word.word_grid import show_grid
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
+from viz.frame.compute import model
 from viz.frame.format import amount, part
 from viz.frame.show import show_lines
+from viz.models.recount.token_labels import wrong_labels
+
+TIED = 1e-6
+"""Chances that are no further apart are equal for float32."""
 
 
 @for_decoders
 def draw(context: NextWordContext) -> list[Check]:
     """Layers by tokens, the best word in each cell, the last layer on top; and the followed word's rank."""
     layers = compute.by_layer(context.source, context.word.token)
-    _table(context, layers)
+    rows = _table(context, layers)
     _say(context, layers)
     _ranks(context, layers)
     st.caption(context.t("next_word.lens_note"))
-    return _checks(context)
+    return [*_checks(context), _row_check(context, layers, rows), *model_checks(context)]
+
+
+def _row_check(context: NextWordContext, layers: compute.Layers, rows: Sequence[Any]) -> Check:
+    """A random cell below the last level, as it is sent, from the model's own state there."""
+    n_levels, n_tokens = layers.best.shape
+    level, at = random_level(context.source, n_levels, n_tokens)
+    best, chance, followed, low, high = lens_row(context.source, context.word.token, level, at)
+    cell, rank = rows[n_levels - 1 - level]["cells"][at], int(layers.rank[level, at])
+    off = max(abs(cell["share"] - chance), abs(float(layers.followed[level, at]) - followed))
+    off += max(0, low - rank, rank - high)
+    if chance - float(layers.chance[level, at]) < TIED and int(layers.best[level, at]) != best:
+        best = int(layers.best[level, at])  # two words are as likely as each other
+    off += wrong_labels(model(context.source.model).tokenizer, [best], [cell["text"]])
+    return check("next_word.check_lens", off, 1e-3, level=_level(context, level), place=at)
 
 
 def _level(context: NextWordContext, level: int) -> str:
@@ -29,14 +52,15 @@ def _level(context: NextWordContext, level: int) -> str:
     return context.t("next_word.embedding") if level == 0 else context.t("next_word.behind", layer=level - 1)
 
 
-def _table(context: NextWordContext, layers: compute.Layers) -> None:
-    rows = []
+def _table(context: NextWordContext, layers: compute.Layers) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
     for level in reversed(range(len(layers.best))):
         words, chances = context.words(layers.best[level].tolist()), layers.chance[level].tolist()
         cells = [{"text": w, "note": part(c), "share": c} for w, c in zip(words, chances, strict=True)]
         rows.append({"name": _level(context, level), "cells": cells})
     columns = [f"{i} · {label}" for i, label in enumerate(context.labels)]
     show_grid(context, "lens", "column", columns, rows)
+    return rows
 
 
 def _say(context: NextWordContext, layers: compute.Layers) -> None:

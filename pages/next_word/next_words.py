@@ -1,16 +1,25 @@
 """The text with what the model expects after each token, and how surprised it was by what came."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import streamlit as st
 
 from pages.next_word import compute, writing
 from pages.next_word.compute_checks import expected_errors
-from pages.next_word.context import NextWordContext, for_decoders
+from pages.next_word.compute_part_checks import best_words
+from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from pages.next_word.word_grid import show_grid
 from viz.components.bars import BarChart
+from viz.core.random_place import random_place
 from viz.frame.checks import Check, check
+from viz.frame.compute import model
 from viz.frame.format import number, part
 from viz.frame.show import show_bars
+from viz.models.recount.token_labels import wrong_labels
 
+TIED = 1e-5
+"""Chances that are no further apart are taken for equal."""
 HARD = 20.0
 """Bits at which a surprise has its full colour: one chance in a million."""
 
@@ -19,15 +28,33 @@ HARD = 20.0
 def draw(context: NextWordContext) -> list[Check]:
     """A row for each token: the surprise at it, and the five likeliest words after it; then the model writes on."""
     expected = compute.expected(context.source)
-    _table(context, expected)
+    rows = _table(context, expected)
     _say(context, expected)
     _followed(context)
     st.caption(context.t("next_word.chances_note"))
-    found = _checks(context, expected)
+    found = [*_checks(context, expected), row_check(context, rows), *model_checks(context)]
     return found + writing.draw(context)
 
 
-def _table(context: NextWordContext, expected: compute.Expected) -> None:
+def row_check(context: NextWordContext, rows: Sequence[Any]) -> Check:
+    """A random row of the table as it is sent: its token, its words and their chances, by a pass that ends there."""
+    place = random_place(len(rows), context.source, "row")
+    words, chances = best_words(context.source, place)
+    tokenizer, cells = model(context.source.model).tokenizer, rows[place]["cells"][1:]
+    wrong = wrong_labels(tokenizer, context.tokens.ids[place : place + 1], [_label_in(rows[place]["name"])])
+    off = max(abs(cell["share"] - chance) for cell, chance in zip(cells, chances, strict=False))
+    for cell in cells:  # of words that are as likely as each other any may come first
+        equal = [word for word, chance in zip(words, chances, strict=True) if abs(chance - cell["share"]) < TIED]
+        wrong += bool(equal) and all(wrong_labels(tokenizer, [word], [cell["text"]]) for word in equal)
+    return check("next_word.check_row", off + wrong, 1e-4, place=place)
+
+
+def _label_in(name: str) -> str:
+    """The label in a row's name, behind the number of its place."""
+    return name.partition(" · ")[2]
+
+
+def _table(context: NextWordContext, expected: compute.Expected) -> list[dict[str, Any]]:
     t, surprises, n = context.t, [None, *expected.surprise.tolist()], expected.best.shape[1]
     words, chances, rows = context.words(expected.best.flatten().tolist()), expected.chances.tolist(), []
     for place, label in enumerate(context.labels):
@@ -39,6 +66,7 @@ def _table(context: NextWordContext, expected: compute.Expected) -> None:
         rows.append({"name": f"{place} · {label}", "cells": cells})
     columns = [t("next_word.surprise"), *[t("next_word.nth", n=i + 1) for i in range(n)]]
     show_grid(context, "rows", "row", columns, rows)
+    return rows
 
 
 def _say(context: NextWordContext, expected: compute.Expected) -> None:

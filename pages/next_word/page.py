@@ -23,6 +23,7 @@ PAGE = Page(
     context=open_next_word,
     controls=Controls(layer=False, mask=False, usual_text=usual_text),
     about=about,
+    checks_source=False,
     sections=(
         Section("next_word", next_words.draw, formula=SURPRISE, code=(surprise, continue_text)),
         Section("logit_lens", layers.draw, formula=LENS, code=(logit_lens, rank)),

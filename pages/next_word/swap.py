@@ -6,11 +6,12 @@ from torch import Tensor
 
 from pages.next_word import compute
 from pages.next_word.compute_checks import swapped_alone
-from pages.next_word.context import NextWordContext, for_decoders
+from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from pages.next_word.presets import preset_of
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
+from viz.core.random_place import random_place
 from viz.frame.checks import Check, check
 from viz.frame.compute.pieces import Words, in_pieces
 from viz.frame.controls import text_box
@@ -33,11 +34,12 @@ def draw(context: NextWordContext) -> list[Check]:
     if not layers:
         return []
     moved = torch.stack([_score(context, layer) for layer in layers]) - before
-    _map(context, moved, len(compute.stream(context.source).heads))
+    drawn = _map(context, moved, len(compute.stream(context.source).heads))
     _say(context, before, theirs)
     _largest(context, moved)
     st.caption(context.t("next_word.swap_note"))
-    return [_check(context, other, moved, before)]
+    n_layers = len(compute.stream(context.source).heads)
+    return [*_checks(context, other, drawn, before, n_layers), *model_checks(context)]
 
 
 def _other(context: NextWordContext) -> Source | None:
@@ -95,7 +97,7 @@ def _say(context: NextWordContext, before: Tensor, theirs: Tensor) -> None:
     context.say_cap()
 
 
-def _map(context: NextWordContext, moved: Tensor, n_layers: int) -> None:
+def _map(context: NextWordContext, moved: Tensor, n_layers: int) -> Matrix:
     t, (rows, n_heads) = context.t, moved.shape
     first = n_layers - rows
     layer, head = divmod(int(moved.abs().argmax()), n_heads)
@@ -111,6 +113,7 @@ def _map(context: NextWordContext, moved: Tensor, n_layers: int) -> None:
     best = number(float(moved[layer, head]), 3)
     show_matrix(t, drawn, key=MAP, alt=t("next_word.swap_alt"))
     st.text(t("next_word.swap_found", layer=first + layer, head=head, n=best, what=context.asked))
+    return drawn
 
 
 def _largest(context: NextWordContext, moved: Tensor) -> None:
@@ -124,13 +127,16 @@ def _largest(context: NextWordContext, moved: Tensor) -> None:
     show_bars(drawn, key="next_swap_bars", alt=context.t("next_word.swap_bars_alt"))
 
 
-def _check(context: NextWordContext, other: Source, moved: Tensor, before: Tensor) -> Check:
-    """The head that moves most, once more, alone: one whole run of the model in which nothing else is changed."""
-    row, head = divmod(int(moved.abs().argmax()), moved.shape[1])
-    layer = len(compute.stream(context.source).heads) - len(moved) + row
-    logits = swapped_alone(context.source, other, layer, head, context.at, context.tokens_compared)
-    alone = logits[0] - sum(logits[1:])
-    tolerance = 1e-4 * max(1.0, *map(abs, logits))
-    return check(
-        "next_word.check_swap", abs(alone - float(before + moved[row, head])), tolerance, layer=layer, head=head
-    )
+def _checks(context: NextWordContext, other: Source, drawn: Matrix, before: Tensor, n_layers: int) -> list[Check]:
+    """Two heads of the map once more, each in a whole run of its own: the one that moves most, and a random one."""
+    moved, first = drawn.values, n_layers - len(drawn.values)
+    most = divmod(int(moved.abs().argmax()), moved.shape[1])
+    drawn_at_random = random_place(len(moved), context.source, other), random_place(moved.shape[1], other, "head")
+    found = []
+    for key, (row, head) in (("check_swap", most), ("check_swap_any", drawn_at_random)):
+        layer = first + row
+        logits = swapped_alone(context.source, other, layer, head, context.at, context.tokens_compared)
+        off = abs(logits[0] - sum(logits[1:]) - float(before + moved[row, head]))
+        tolerance = 1e-4 * max(1.0, *map(abs, logits))
+        found.append(check(f"next_word.{key}", off, tolerance, layer=layer, head=head))
+    return found

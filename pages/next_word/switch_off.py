@@ -9,8 +9,10 @@ from torch import Tensor
 
 from pages.next_word import compute
 from pages.next_word.compute_checks import off_errors
-from pages.next_word.context import NextWordContext, for_decoders
+from pages.next_word.compute_part_checks import head_score
+from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from viz.components.bars import BarChart
+from viz.core.random_place import random_place
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame import controls, state
@@ -41,7 +43,7 @@ def draw(context: NextWordContext) -> list[Check]:
     _say(context, seen, heads)
     _surprise(context, seen)
     st.caption(t("next_word.cut_note"))
-    return _checks(context, heads, mean)
+    return [*_checks(context, heads, mean), *_score_checks(context), *model_checks(context)]
 
 
 def found_by(context: NextWordContext, kind: str) -> list[int]:
@@ -124,3 +126,15 @@ def _checks(context: NextWordContext, heads: frozenset[Head], mean: bool) -> lis
         check("next_word.check_most", most, 1e-4),
         check("next_word.check_w_o", layer_off, 1e-5, layer=min(layer for layer, _ in heads)),
     ]
+
+
+def _score_checks(context: NextWordContext) -> list[Check]:
+    """A random head's score of a random kind, by which heads are offered, cell by cell from the model's own map."""
+    kind = KINDS[random_place(len(KINDS), context.source, "kind")]
+    scores = compute.head_scores(context.source.model)[kind]
+    layer, head = (random_place(n, context.source, kind, i) for i, n in enumerate(scores.shape))
+    expected = head_score(context.source, kind, layer, head)
+    if expected is None:
+        return []
+    off = abs(float(scores[layer, head]) - expected)
+    return [check("next_word.check_score", off, 1e-3, layer=layer, head=head)]

@@ -18,9 +18,10 @@ OF_THE_TEXT = (
 
 @dataclass(frozen=True)
 class WithoutText:
-    """What a section that has numbers of its own stands on: the language."""
+    """What a section that has numbers of its own stands on: the language, and no choice of a text or a model."""
 
     t: Translate
+    choice: None = None
 
 
 class HandFirst(Page):

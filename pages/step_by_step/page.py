@@ -14,7 +14,7 @@ from viz.core.attention import attend, row_softmax
 from viz.core.comparison.alignment import align
 from viz.core.heads import concat_heads, merge_heads, multi_head, project, share_kv, split_heads
 from viz.core.mistakes.attention import attend_wrongly, column_softmax, split_without_transpose
-from viz.frame.page import Section
+from viz.frame.page import Section, standalone
 
 WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S_{ij} = q_i \cdot k_j"
 SUM = r"z_i = \sum_m A_{im}\, v_m"
@@ -28,20 +28,20 @@ PAGE = HandFirst(
     name="step_by_step",
     context=open_step_by_step,
     sections=(
-        Section(
+        standalone(
             "three_words",
             three_words.draw,
             code=(multi_head, attend, row_softmax),
             formula=three_words.formula,
             subject=three_words.subject,
         ),
-        Section(
+        standalone(
             "own_numbers",
             own_numbers.draw,
             code=(multi_head, attend, row_softmax, concat_heads),
             formula=own_numbers.FORMULA,
         ),
-        Section("puzzles", puzzles.draw, code=(looks_at, copies_previous, cancels), formula=own_numbers.FORMULA),
+        standalone("puzzles", puzzles.draw, code=(looks_at, copies_previous, cancels), formula=own_numbers.FORMULA),
         Section("steps", steps.draw, code=(project, attend, row_softmax, share_kv, merge_heads), formula=steps.formula),
         Section("worked_example", worked_example.draw, code=(by_hand,), formula=WEIGHT),
         Section("weighted_sum", weighted_sum.draw, code=(by_hand,), formula=SUM, parameters=("place",)),

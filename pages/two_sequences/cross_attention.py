@@ -8,6 +8,7 @@ from pages.two_sequences.context import TwoSequencesContext
 from viz.core.analysis.checks import largest
 from viz.frame import controls
 from viz.frame.checks import Check, check, scene_checks
+from viz.frame.head_grid.checks import grid_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.scene import Scene
@@ -33,11 +34,12 @@ def draw(context: TwoSequencesContext) -> list[Check]:
         label_visibility="collapsed",
     )
     shown: Scene = getattr(context, code)
-    grid(shown, view_controls(shown))
+    view = view_controls(shown)
+    chosen = grid(shown, view)
     rows, columns = shown.trace.weights.shape[-2:]
     say(t(f"two_sequences.map_{'cross' if shown.capture.is_cross else 'self'}", rows=rows, columns=columns))
     st.caption(" ".join(whose_heads(context, shown)))
-    return _checks(shown)
+    return [*_checks(shown), *grid_checks(shown, view, chosen.layer, chosen.head)]
 
 
 def whose_heads(context: TwoSequencesContext, shown: Scene) -> list[str]:

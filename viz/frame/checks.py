@@ -15,8 +15,11 @@ from torch import Tensor
 
 from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_off, sum_error
 from viz.core.heads import MultiHeadTrace
+from viz.core.random_place import random_place
+from viz.frame.choice import Choice
+from viz.frame.compute import read, recount
 from viz.frame.scene import Scene
-from viz.frame.specs import Mask
+from viz.frame.specs import Mask, Source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +53,37 @@ def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
         check("truth.sdpa", *sdpa_off(trace, **options)),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
+
+
+def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
+    """What must hold of a source in every section that shows it: tokens, a row, a vector or the weights' file.
+
+    Each is a small part, drawn at random for this source, layer and mask, and computed by another way.
+    """
+    kind = "words" if source.kind == "words" else "model"
+    found = [check(f"truth.tokens_{kind}", recount.wrong_tokens(source), 0)]
+    if recount.has_own_row(source):
+        found.append(_row_check(source, layer, mask))
+    if source.kind != "model":
+        place, off = recount.vector_error(source)
+        found.append(check(f"truth.vector_{kind}", off, 1e-5, place=place))
+    elif (file_off := recount.weights_error(source, layer)) is not None:
+        found.append(check("truth.file", file_off, 1e-5, layer=layer))
+    return found
+
+
+def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
+    """What must hold of a scene's source, in the layer that is chosen, or in any on a page that shows them all."""
+    source, layer = choice.source, choice.layer
+    if any_layer:
+        layer = random_place(read(source).n_layers, source, "layer")
+    return source_checks(source, layer, choice.mask)
+
+
+def _row_check(source: Source, layer: int, mask: Mask) -> Check:
+    head, row, off = recount.scene_row_error(source, layer, mask)
+    key = "truth.row_seeded" if source.kind != "model" else "truth.row" if mask.kind == "own" else "truth.row_masked"
+    return check(key, off, recount.row_tolerance(source, layer, head, row), layer=layer, head=head, row=row)
 
 
 def scene_checks(scene: Scene) -> list[Check]:

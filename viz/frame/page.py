@@ -18,8 +18,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.errors import ModelError
 from viz.frame import lesson, state, view
-from viz.frame.checks import Check
-from viz.frame.choice import Asked, Controls, choose
+from viz.frame.checks import Check, choice_checks
+from viz.frame.choice import Asked, Choice, Controls, choose
 from viz.frame.connection.fragments import fragment
 from viz.frame.format import number
 from viz.frame.lazy import without_results
@@ -36,10 +36,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 """``section=all`` in the link: every section, one below the other, for printing and searching."""
-
-
 EVERY_CONTROL = Controls()
-
 _log = getLogger(__name__)
 
 Reads = bool | Callable[[LoadedModel | None], bool]
@@ -114,6 +111,7 @@ class Page:
         about: says where its numbers come from, behind the chip of the source.
         scene_of: what the scene is opened on, if not on all that was asked: a page that reads more than a scene can
             hold opens it on the beginning.
+        checks_source: False where a page shows another source than the scene's, or none, and checks that itself.
     """
 
     name: str
@@ -122,6 +120,7 @@ class Page:
     controls: Controls = EVERY_CONTROL
     about: Callable[[Scene], None] = provenance
     scene_of: Callable[[Asked], Asked] = as_asked
+    checks_source: bool = True
 
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
@@ -192,17 +191,19 @@ class Page:
                     continue
                 if not lesson.is_asking():
                     say(view.lead_of(scene.t, self.name, section.name))
-                draw = partial(self._draw_section, scene.t, section)
+                draw = partial(self._draw_section, scene.t, section, scene.choice)
                 if section.is_fragment and not (len(opened) > 1 or lesson.current() or looked_at.is_bare):
                     held = without_results(context)
                     fragment(section.name, lambda: draw(without_results(held)), partial(say_error, scene.t))  # noqa: B023
                 else:  # what stands around it says something of what is chosen in it
                     draw(context)
 
-    def _draw_section(self, t: Translate, section: Section, context: Any) -> None:
+    def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:
         """The picture of a section and what it shows, and the footer."""
         with room_to_write(t, section.name):
             checks = list(section.draw(context) or ())
+        if checks and choice and self.checks_source and not _has_own_numbers(section):
+            checks += choice_checks(choice, any_layer=not self.controls.layer)
         footer(t, self.name, section, context, checks)
         self.finish()
 

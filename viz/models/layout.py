@@ -178,7 +178,7 @@ def own_layers(model: Any) -> None:
         groups = model.base_model.encoder.albert_layer_groups
         size = config.num_hidden_layers / config.num_hidden_groups
         of_layer = [groups[int(i / size)] for i in range(config.num_hidden_layers)]
-        shared = {id(tensor): tensor for group in groups for tensor in group.parameters()}
+        shared = {id(tensor): tensor for group in groups for tensor in group.parameters()} | {id(config): config}
         model.base_model.encoder.albert_layer_groups = nn.ModuleList(
             deepcopy(group, dict(shared)) for group in of_layer
         )

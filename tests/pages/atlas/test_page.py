@@ -42,7 +42,7 @@ def test_the_page_opens_on_the_file_of_the_default_model_and_the_head_with_most_
     assert (app.session_state["atlas_layer"], app.session_state["atlas_head"]) == (0, 2)
     assert T("atlas.label_held", label=T("atlas.s_previous"), n=203) in told(app)
     assert atlas.made in told(app)
-    assert checked(app, "map") == (2, 2)
+    assert checked(app, "map") == (8, 8)
 
 
 @pytest.mark.parametrize("name", ["first", "separators", "same"])
@@ -113,7 +113,7 @@ def test_every_score_of_the_default_model_is_shown_and_held(open_app):
 def test_own_lines_are_computed_now_and_mean_and_interval_are_held(open_app):
     app = open_app("atlas", **OWN)
     assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=3)) in told(app)
-    assert checked(app, "map") == (3, 3)
+    assert checked(app, "map") == (9, 9)
     assert "the cat sees the dog" in told(app)
 
 
@@ -123,7 +123,7 @@ def test_of_a_long_line_of_ones_own_the_beginning_is_read_and_that_is_said(open_
     long = " ".join(itertools.islice(itertools.cycle(("the", "animal", "crossed", "a", "street")), n_words))
     app = open_app("atlas", section="map", atlas_corpus="own", text=f"{long}\nthe old cat")
     assert (T("atlas.lines_cut", n=n_cut, most=LONGEST) in told(app)) == bool(n_cut)
-    for code, n_checks in (("previous", 3), ("same", 3), ("distance", 3), ("window", 1)):
+    for code, n_checks in (("previous", 9), ("same", 9), ("distance", 9), ("window", 6)):
         app.selectbox(key="atlas_score").set_value(code).run()
         assert checked(app, "map") == (n_checks, n_checks), code
 
@@ -197,5 +197,5 @@ def test_what_a_decoder_alone_has_is_shown_and_held(open_app):
     for score in ("copying", "removal"):
         app.selectbox(key="atlas_score").set_value(score).run()
         assert not app.exception and cells(app).shape == (30, 9)
-        assert checked(app, "map") == (1, 1)
+        assert checked(app, "map") == (7, 7)
     assert T("atlas.found_none_asked", score=T("atlas.s_removal")) in told(app)

@@ -25,7 +25,7 @@ REAL = specs.Source(kind="model", text=examples()[0].text, model=entries()[0].id
 def test_first_paint_shows_the_animal_and_every_figure_says_what_it_is(visit):
     page = visit()
     expect(page.locator(".head-grid .says")).to_contain_text("“it” looks most at “animal” 0.6768")
-    expect(page.get_by_text(T("footer.checks", passed=3, n=3))).to_be_visible()
+    expect(page.get_by_text(T("footer.checks", passed=9, n=9))).to_be_visible()
     for section in ("row", "arrivals"):
         shown = visit(section=section)
         figure = shown.locator(".bars .picture")

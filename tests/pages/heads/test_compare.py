@@ -41,7 +41,7 @@ def test_tired_and_wide_are_one_click_from_the_first_paint(open_app, lang, other
     assert {name: app.query_params[name] for name in app.query_params} == before | {"section": "compare"}
     n = len(compute.read(specs.Source(kind="model", text=other, model=app.session_state["model"])).tokens.ids)
     assert paragraph(t("second.same", n=n - 1), t("second.replaced", n=1)) in captions(app)
-    assert checked(app, "compare") == (4, 4)
+    assert checked(app, "compare") == (7, 7)
 
 
 def test_the_picture_of_all_heads_leads_to_the_comparison(open_app):
@@ -101,7 +101,7 @@ def test_the_same_text_twice_is_said_to_be(open_app):
 def test_a_hostile_second_text_is_text(open_app):
     hostile = "<script>alert(1)</script> ![x](http://e.com/a.png) $y$ \u202e שלום 🙂"
     app = open_app(section="compare", text_b=hostile)
-    assert checked(app, "compare") == (4, 4)
+    assert checked(app, "compare") == (7, 7)
     assert not [one for one in everything(app) if one.type == "markdown" and "alert" in str(one.value)]
 
 
@@ -141,7 +141,7 @@ def test_one_model_at_two_points_of_its_training_each_head_beside_itself_and_the
     assert numbers == {"0.22", "0.84"}
     said = [one.proto.body for one in app.get("html")]
     assert any(all(part in one for part in (*numbers, *names)) for one in said)
-    assert checked(app, "compare") == (6, 6)
+    assert checked(app, "compare") == (9, 9)
 
 
 def test_the_way_to_an_earlier_point_is_one_click_and_a_text_without_repetition_has_nothing_to_copy(open_app):
@@ -195,7 +195,7 @@ def test_a_link_brings_the_comparison_back(open_app):
 def test_a_decoders_next_words_stand_beside_each_other(open_app):
     link = {"section": "compare", "model": "twin-g8", "text": "red blue red", "text_b": "blue red blue"}
     app = open_app(**link)
-    assert checked(app, "compare") == (5, 5)
+    assert checked(app, "compare") == (8, 8)
     chart = bar_charts(app)["compare_next"]
     loaded = compute.model("twin-g8")
     for text, shown in zip(("red blue red", "blue red blue"), chart.series.values(), strict=True):

@@ -92,7 +92,7 @@ def test_one_click_then_pointer_keys_another_head_and_what_arrives(visit):
     wait_run(page)
     expect(page).to_have_url(re.compile("compared=arrives"))
     expect(says).to_contain_text("has another length")
-    expect(page.get_by_text(T("footer.checks", passed=4, n=4))).to_be_visible()
+    expect(page.get_by_text(T("footer.checks", passed=7, n=7))).to_be_visible()
 
 
 def test_a_finger_locks_a_row_on_a_phone_and_no_script_of_a_text_runs(visit):

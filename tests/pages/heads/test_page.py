@@ -44,7 +44,7 @@ def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
     known = note(compute.DEFAULT_MODEL, 3, 1)
     assert known is not None
     assert any(known.text[lang] in one for one in said(app))
-    assert checked(app, "all_heads") == (3, 3)
+    assert checked(app, "all_heads") == (9, 9)
     row = open_app(lang=lang, section="row")
     assert t("heads.row_weights", query="it", key="animal", value="0.68") in said(row)
 

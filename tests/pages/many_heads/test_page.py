@@ -167,7 +167,7 @@ class TestExperts:
         app.selectbox(key="coreference_to").set_value(2).run()
         assert not app.exception and not app.info
         assert (app.query_params["coreference_from"], app.query_params["coreference_to"]) == ("4", "2")
-        assert checked(app, "experts") == (1, 1)
+        assert checked(app, "experts") == (4, 4)
         app.text_area(key="text").set_value("Another text.").run()
         assert app.session_state["coreference_from"] == -1, "words of a text are not those of another"
 
@@ -177,7 +177,7 @@ class TestExperts:
 
     def test_no_head_is_a_logic_head(self, open_app):
         app = open_app("many_heads", section="experts", logic=1)
-        assert checked(app, "experts") == (2, 2)
+        assert checked(app, "experts") == (5, 5)
         ((_, heads),) = bars_of(app, "logic_turns").items()
         assert sum(heads) == 72 and heads[10] == 0
         turned = sum(count * n for count, n in enumerate(heads)) / 72

@@ -28,7 +28,7 @@ def test_the_place_where_torch_raised_is_marked_and_its_words_are_shown(open_app
     assert "copies.reshape(B, self.n_heads // G, G, T, d)  # ← RuntimeError" in source
     assert "is invalid for input of size" in message
     passed, n = checked(app, "in_code")
-    assert passed == n == 4
+    assert passed == n == 7
 
 
 def test_with_one_group_too_many_copies_fail_at_the_end(open_app):
@@ -42,7 +42,7 @@ def test_a_single_head_has_nothing_to_copy(open_app, lang):
     app = open_app("share_kv", gqa_code="too_many", lang=lang, **SMALL | {"n_heads": 1})
     assert translator(lang)("share_kv.in_code.too_many_one") in sentences_of(app)
     passed, n = checked(app, "in_code")
-    assert passed == n == 4
+    assert passed == n == 7
 
 
 @pytest.mark.parametrize(("G", "quiet"), [(1, True), (2, False), (4, True)])

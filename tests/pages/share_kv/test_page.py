@@ -57,7 +57,7 @@ def markdown(app):
 @pytest.mark.parametrize("G", [1, 2, 3, 4, 6, 12])
 def test_every_g_of_a_real_layer(open_app, G):
     app = open_app("share_kv", n_kv_heads=G, section="all")
-    assert checked(app, "who_shares") == ((5, 5) if G in (1, 12) else (4, 4))
+    assert checked(app, "who_shares") == ((8, 8) if G in (1, 12) else (7, 7))
     assert checked(app, "savings") == (3, 3)
     sent = view(app, "sharing")
     assert (sent["n_kv_heads"], sent["n_heads"]) == (G, 12)
@@ -105,7 +105,7 @@ def test_pooled_or_masked_numbers_are_not_called_the_models_own(open_app, link, 
 def test_seeded_heads_follow_the_same_control(open_app, source):
     app = open_app("share_kv", source=source, n_kv_heads=1)
     assert view(app, "sharing")["n_kv_heads"] == 1
-    assert checked(app, "who_shares") == (5, 5)
+    assert checked(app, "who_shares") == (8, 8)
     app = app.select_slider(key="n_kv_heads").set_value(4).run()
     assert not app.exception
     assert view(app, "sharing")["n_kv_heads"] == 4
@@ -116,7 +116,7 @@ def test_seeded_heads_follow_the_same_control(open_app, source):
 def test_the_mistake_breaks_the_check_and_says_so(open_app, lang, caplog):
     app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4), translator(lang)
     assert "share_kv, who_shares: truth.sdpa" in caplog.text, "whoever looks after the server can see which it was"
-    assert checked(app, "who_shares") == (3, 4)
+    assert checked(app, "who_shares") == (6, 7)
     assert t("truth.failed") in [one.value for one in app.error]
     failed = [one for one in lines(app, "who_shares") if one.startswith("✗")]
     assert len(failed) == 1
@@ -124,7 +124,7 @@ def test_the_mistake_breaks_the_check_and_says_so(open_app, lang, caplog):
     assert view(app, "sharing")["reads"] == [0, 1, 2, 3] * 3
     assert len(app.warning) == 1
     app = app.select_slider(key="n_kv_heads").set_value(1).run()  # nothing to mix up
-    assert checked(app, "who_shares") == (5, 5)
+    assert checked(app, "who_shares") == (8, 8)
     assert t("share_kv.mistake_none") in [one.value for one in app.caption]
     assert not app.warning and not app.info and not app.error
 
@@ -132,7 +132,7 @@ def test_the_mistake_breaks_the_check_and_says_so(open_app, lang, caplog):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_mistake_that_no_check_sees_is_not_said_to_be_seen(open_app, lang):
     app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4, mask="padding", pad=32), translator(lang)
-    assert checked(app, "who_shares") == (4, 4)
+    assert checked(app, "who_shares") == (7, 7)
     assert not app.warning
     assert [one.value for one in app.info] == [t("share_kv.mistake_quiet", wrong=8, H=12)]
 
@@ -280,7 +280,7 @@ class TestTwins:
         app = open_app("share_kv", model=twin_id(2))
         assert view(app, "sharing")["n_kv_heads"] == 2
         assert T("share_kv.own", own=2, H=8) in [one.value for one in app.caption]
-        assert checked(app, "who_shares") == (3, 3)  # RoPE turns k after its projection: no check of it
+        assert checked(app, "who_shares") == (6, 6)  # RoPE turns k after its projection: no check of it
         assert checked(open_app("share_kv", model=twin_id(2), section="savings"), "savings") == (3, 3)
 
 
@@ -300,7 +300,7 @@ def test_measured_here(open_app, monkeypatch):
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 NAMES = [section.name for section in PAGE.sections]
-ALWAYS = {"growing_cache": 2, "savings": 3, "published": 1, "speed": 1, "trained": 1, "copying": 4}
+ALWAYS = {"growing_cache": 5, "savings": 3, "published": 1, "speed": 1, "trained": 1, "copying": 4}
 """Live checks that a section has whatever the source."""
 
 
@@ -324,7 +324,7 @@ def test_every_check_of_every_section_holds(open_app, lang, link, who, converted
     app = open_app("share_kv", section="all", lang=lang, **link)
     assert not app.exception and not app.error
     rotary = link.get("model", "").startswith("twin")
-    expected = ALWAYS | {"who_shares": who, "converted": converted, "in_code": 3 if rotary else 4}
+    expected = ALWAYS | {"who_shares": who + 3, "converted": converted and converted + 3, "in_code": 6 if rotary else 7}
     if link.get("words") == HOSTILE:
         expected["copying"] = len(copying.best_heads(compute.read(twin_source(HOSTILE)))) * 2
     assert {name: checked(app, name) for name in NAMES} == {name: (expected[name], expected[name]) for name in NAMES}
@@ -412,8 +412,8 @@ class TestFaults:
             function.clear()
         try:
             app = open_app("share_kv", section="all")
-            assert checked(app, "converted") == (0, 2)
-            assert checked(app, "who_shares") == (3, 4)
+            assert checked(app, "converted") == (3, 5)
+            assert checked(app, "who_shares") == (6, 7)
         finally:
             for function in kept:
                 function.clear()
@@ -455,7 +455,7 @@ def test_a_model_that_really_shares_is_one_click_away(open_app, memory_given_bac
     assert (shown["token_bytes"], shown["mha_token_bytes"], shown["n_kv_heads"]) == (23_040, 69_120, 3)
     own = compute.read(specs.Source(kind="model", text=TEXT, model=SMOLLM2)).calls[3].k
     torch.testing.assert_close(torch.tensor(shown["k"]).reshape(own.shape), own, atol=0, rtol=0)
-    assert checked(app, "growing_cache") == (2, 2)
+    assert checked(app, "growing_cache") == (5, 5)
     assert not any(button.key == "_real_sharing" for button in app.button)
 
 

@@ -35,7 +35,7 @@ def test_it_looks_at_the_animal_in_both_texts(open_app, lang):
     start = t("step_by_step.compare_pair", query="it", key="animal", score="|", score_b="", weight="", weight_b="")
     assert [one for one in said if one.startswith(start.split("|")[0])]
     assert any("0.68" in one and "0.28" in one for one in said)
-    assert checked(app, "compare") == (3, 3)
+    assert checked(app, "compare") == (6, 6)
 
 
 def test_a_word_that_only_one_text_has_is_left_out_of_the_others_bars(open_app):
@@ -57,7 +57,7 @@ def test_a_head_of_another_model_on_the_same_tokens_has_its_row_beside_the_first
         np.testing.assert_allclose(found[1], getattr(b, name)[5, 2].numpy(), atol=1e-5)
     said = [one.value for one in app.text if "twin-g1" in one.value]
     assert all(part(float(weights[2, 1])) in said[0] for weights in (a.weights[2], b.weights[5]))
-    assert checked(app, "compare") == (3, 3)
+    assert checked(app, "compare") == (6, 6)
     most = open_app("step_by_step", section="compare", text=text, **link)
     apart = [(a.weights[2] - each).abs().sum(-1).mean() for each in torch.cat([layer_of_g8(text, i) for i in (0, 1)])]
     layer, head = divmod(int(torch.stack(apart).argmin()), 8)
@@ -86,4 +86,4 @@ def test_models_that_cut_a_text_otherwise_are_compared_by_words_and_by_weights_a
     np.testing.assert_allclose(first[~np.isnan(first)], added, atol=1e-5)
     assert np.isnan(second).sum() == 2, "[CLS] and [SEP] are the first model's alone"
     np.testing.assert_allclose(np.nansum(second), 1, atol=1e-5)
-    assert checked(app, "compare") == (2, 2)
+    assert checked(app, "compare") == (5, 5)

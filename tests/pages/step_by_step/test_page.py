@@ -28,7 +28,7 @@ STEPS = range(10)
 IT, ANIMAL, HEAD = 10, 2, 1
 CHECKS = {
     "three_words": 4, "own_numbers": 4, "puzzles": 5,
-    "steps": 5, "worked_example": 3, "weighted_sum": 2, "compare": 3, "split": 2, "saturation": 2, "ablation": 4,
+    "steps": 8, "worked_example": 6, "weighted_sum": 5, "compare": 6, "split": 5, "saturation": 5, "ablation": 7,
 }  # fmt: skip
 """How many live checks each section has."""
 

@@ -26,7 +26,7 @@ PAIR = pairs()[0]
 T = translator("en")
 
 
-HELD = {"cross_attention": 5, "differences": 3, "translation": 2, "scoring": 2, "kinds": 4, "widths": 2}
+HELD = {"cross_attention": 11, "differences": 6, "translation": 5, "scoring": 5, "kinds": 4, "widths": 2}
 """How many live checks each section has, whatever the source."""
 
 
@@ -155,7 +155,7 @@ def test_an_empty_text_says_what_to_do_and_keeps_the_other(open_app):
     assert [error.value for error in app.error] == [translator("zh")("error.empty")]
     assert app.text_area(key="target").value == "  "
     app.text_area(key="target").set_value("狗").run()
-    assert not app.error and checked(app, "cross_attention") == (5, 5)
+    assert not app.error and checked(app, "cross_attention") == (11, 11)
     app.text_area(key="text").set_value("").run()
     assert [error.value for error in app.error] == [translator("zh")("error.empty")]
     app.text_area(key="text").set_value("cat").run()
@@ -194,13 +194,13 @@ def test_without_an_encoder_decoder_the_small_translator_is_shown_and_can_be_tak
     assert T("two_sequences.no_model", model="t5-small") in said(app) and T("two_sequences.example") in said(app)
     assert any("--model" in code.value for code in app.code)
     assert {sentence.text, sentence.target} <= {one.value for one in app.text}, "it writes the Chinese"
-    assert checked(app, "translation") == (2, 2)
+    assert checked(app, "translation") == (5, 5)
     app.button_group(key="_footer_translation").set_value("checks").run()
     assert any(T("two_sequences.check_decoder", layers=2) in one for one in said(app))
     next(one for one in app.button if one.label == T("two_sequences.take_model")).click().run()
     assert not app.exception and not app.error
     assert {sentence.text, sentence.target} <= {one.value for one in app.text}
-    assert checked(app, "translation") == (2, 2)
+    assert checked(app, "translation") == (5, 5)
     assert T("two_sequences.example") not in said(app)
     assert T("two_sequences.no_model", model="t5-small") not in said(app)
     assert (app.session_state["layer"], app.session_state["head"]) == (1, 0)
@@ -335,7 +335,7 @@ def test_a_real_encoder_decoder_asks_with_heads_of_its_own_and_writes(open_app, 
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
 def test_a_model_that_turns_by_position_says_what_that_means(open_app, family, name):
     app = open_app("two_sequences", model=family(name).id, layer=1)
-    assert not app.exception and checked(app, "cross_attention") == (5, 5)
+    assert not app.exception and checked(app, "cross_attention") == (11, 11)
     assert any(T("two_sequences.rotary") in one for one in said(app))
     app.button_group(key="section").set_value("differences").run()
-    assert checked(app, "differences") == (2, 2), "queries turned by position are not X W_Q"
+    assert checked(app, "differences") == (5, 5), "queries turned by position are not X W_Q"

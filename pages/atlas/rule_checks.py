@@ -1,0 +1,106 @@
+"""The rule by which heads earn labels, the interval that is shown, and the numbers of a file, written out again."""
+
+import json
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pages.atlas import compute
+from pages.atlas.checks import COMPUTED, STORED
+from pages.atlas.context import AtlasContext, says
+from pages.atlas.head import interval
+from viz.core.analysis.atlas.scores import SENTENCES
+from viz.core.random_place import random_place
+from viz.frame.checks import Check, check
+from viz.models.atlas.file import WHOLE, path_of
+
+QUARTER, THREE_QUARTERS = 0.25, 0.75
+"""What a label takes at least: of the weight, and, for copying, of the other words beaten."""
+PARTS = ("entropy", "distance", "removal")
+"""Scores that are no part of 1, so that their intervals may reach anywhere."""
+NO_LABELS = (*PARTS, "window")
+"""Scores that name no kind of head."""
+
+
+def rule_checks(context: AtlasContext, name: str, layer: int, head: int) -> list[Check]:
+    """What must hold of a score's label and interval, of the head that is open and of all heads."""
+    found = [check("atlas.check_rule", _rule_off(context, name, layer, head), 2 * STORED)]
+    places = [(i, j) for i in range(context.atlas.size[0]) for j in range(context.atlas.size[1])]
+    wrong = sum(_interval_off(context, name, *place) for place in places)
+    found.append(check("atlas.check_interval", wrong, 0, n=len(places)))
+    if context.atlas.made:
+        layers, heads = context.atlas.size
+        any_layer, any_head = (random_place(n, context.source, name, i) for i, n in enumerate((layers, heads)))
+        off = _file_off(context, name, any_layer, any_head)
+        found.append(check("atlas.check_file", off, 1e-6, layer=any_layer, head=any_head))
+    elif name in SENTENCES:
+        found.append(check("atlas.check_spread", _spread_off(context, name, layer, head), COMPUTED))
+    return found
+
+
+def _rule_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
+    """How far the hurdle is from its rule; one more for each head whose label is not what the rule says."""
+    score = context.score(name)
+    if name in NO_LABELS:
+        return 0.0 if math.isnan(score.hurdle) else math.inf
+    if math.isnan(score.hurdle):
+        return math.inf
+    chance = score.random.numpy()
+    least = THREE_QUARTERS if name == "copying" else QUARTER
+    hurdle = max([least, *(float(value) for value in (score.even, *chance[np.isfinite(chance)]) if value == value)])  # noqa: PLR0124
+    lower = score.mean.double().numpy() - score.half.double().numpy()
+    clear = np.abs(lower - score.hurdle) > 1e-6
+    wrong = int(((lower > score.hurdle) != score.labelled.numpy())[clear].sum())
+    lowest, against = float(score.low_values[0, layer, head]), int(score.against[layer, head])
+    if math.isfinite(lowest) and abs(lowest - score.hurdle) > STORED:
+        wrong += (lowest <= score.hurdle) != (against > 0)
+    return abs(hurdle - score.hurdle) + wrong
+
+
+def _interval_off(context: AtlasContext, name: str, layer: int, head: int) -> int:
+    """How many of the three numbers of an interval are written otherwise than mean, mean less and mean plus half."""
+    score = context.score(name)
+    mean, half = float(score.mean[layer, head]), float(score.half[layer, head])
+    shown = interval(name, mean, half)
+    ends = [mean, mean - half, mean + half] if math.isfinite(half) else [mean]
+    if name not in PARTS:
+        ends = [ends[0], *(min(1.0, max(0.0, end)) for end in ends[1:])]
+    wanted = [says(name, end) for end in ends]
+    return sum(a != b for a, b in zip(wanted, shown, strict=False)) + (len(shown) == 1 < len(set(wanted)))
+
+
+@lru_cache(maxsize=4)
+def _scores_of(model: str, corpus: str) -> dict[str, Any]:
+    scores: dict[str, Any] = json.loads(path_of(model, corpus).read_text("utf-8"))["scores"]
+    return scores
+
+
+def _file_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
+    """How far a random head's numbers are from those that stand in the file at its place, row by row of the layers."""
+    stored, score = _scores_of(context.atlas.model, context.atlas.corpus)[name], context.score(name)
+    place = layer * context.atlas.size[1] + head
+    shown = {"mean": score.mean, "half": score.half, "random": score.random, "against": score.against}
+    off = abs(stored["n"] - score.n) + 0.0
+    for part, values in shown.items():
+        written, found = stored[part][place], float(values[layer, head])
+        if written is not None:
+            off = max(off, abs(written / (1 if part == "against" else WHOLE) - found))
+    return off
+
+
+def _spread_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
+    """How far mean and interval over all lines are from NumPy's and SciPy's, as a share of the mean."""
+    from scipy.stats import t as student
+
+    pieces, values = compute.chunks_of(context.atlas.lines), list[float]()
+    for piece in pieces:
+        values += compute.chunk(context.source.model, piece)[name][:, layer, head].tolist()
+    known = np.array([value for value in values if math.isfinite(value)])
+    score, n = context.score(name), len(known)
+    if n < 3:
+        return float(n != score.n)
+    half = student.ppf(0.975, n - 1) * known.std(ddof=1) / math.sqrt(n)
+    off = max(abs(known.mean() - float(score.mean[layer, head])), abs(half - float(score.half[layer, head])))
+    return float(off / max(1.0, abs(known.mean()))) + float(n != score.n)

@@ -1,0 +1,147 @@
+"""Single parts of what the page shows, a row, a head, a layer drawn at random, computed by another way and kept."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from pages.next_word import compute
+from viz.core.random_place import random_place
+from viz.frame.compute import kept, model, read
+from viz.frame.specs import Source
+from viz.models.layout import LoadedModel
+from viz.models.recount.own_attention import knows_own_attention, own_heads, own_map, twin
+from viz.models.stream import final_norm, logit_cap, logits_of, through_w_o
+
+Cell = tuple[int, int]
+
+
+def own_states(source: Source, n: int) -> tuple[Tensor, ...]:
+    """A model's own states of the first n tokens, (n, d_model), as transformers hands them out: before each layer."""
+    states = read(source).states.get("decoder")
+    if states is not None:
+        return tuple(state[:n] for state in states)
+    ids = torch.tensor([compute.tokens_of(source).ids[:n]])
+    with torch.inference_mode():
+        run = model(source.model).model.base_model(
+            input_ids=ids, use_cache=False, output_hidden_states=True, return_dict=True
+        )
+    return tuple(state[0] for state in run.hidden_states)
+
+
+def _normalized(loaded: LoadedModel, x: Tensor) -> Tensor:
+    """What the final norm makes of a vector, in float64, from its numbers alone."""
+    weights, centred = final_norm(loaded)
+    x = x.double()
+    x = x - x.mean() if centred else x
+    made = x / (x.square().mean() + weights.eps).sqrt() * weights.gain.double()
+    return made if weights.shift is None else made + weights.shift.double()
+
+
+def _words(loaded: LoadedModel, normed: Tensor) -> Tensor:
+    """The logits of all words from one normed vector, (V,)."""
+    head = loaded.model.get_output_embeddings()
+    with torch.inference_mode():
+        logits = linear(normed.float(), head.weight, head.bias)
+    return torch.tanh(logits / cap) * cap if (cap := logit_cap(loaded)) else logits
+
+
+def random_level(source: Source, n_levels: int, n_tokens: int) -> Cell:
+    """A level below the last one and a token, drawn at random."""
+    return random_place(n_levels - 1, source, "level"), random_place(n_tokens, source, "token")
+
+
+@kept
+def lens_row(source: Source, word: int, level: int, at: int) -> tuple[int, float, float, int, int]:
+    """What a level says at one token, from the model's own state there: best word, chances, and the word's rank.
+
+    The chances are of the best word and of the one that is followed; the rank lies between the two numbers at the end,
+    which differ where rounding leaves it open.
+    """
+    loaded = model(source.model)
+    logits = _words(loaded, _normalized(loaded, own_states(source, at + 1)[level][at]))
+    likely, followed = logits.double().softmax(-1), logits[word]
+    near = 1e-4 * max(1.0, float(logits.abs().max()))
+    ranks = (1 + int((logits > followed + near).sum()), max(1, int((logits >= followed - near).sum())))
+    best = int(likely.argmax())
+    return best, float(likely[best]), float(likely[word]), *ranks
+
+
+@kept
+def best_words(source: Source, at: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """The likeliest words after one token and their chances, twice as many as are shown, in a pass that ends there."""
+    logits = logits_of(model(source.model), compute.tokens_of(source).ids[: at + 1])[-1].double()
+    best = logits.softmax(-1).topk(min(2 * compute.BEST, len(logits)))
+    return tuple(best.indices.tolist()), tuple(best.values.tolist())
+
+
+def _held(loaded: LoadedModel, final: Tensor, vector: Tensor, words: Sequence[int]) -> tuple[float, float]:
+    """A vector's share of a logit, or of the difference of two, with the final norm's scale held, and its size."""
+    weights, centred = final_norm(loaded)
+    table = loaded.model.get_output_embeddings().weight.detach()
+    read = table[words[0]].double() - sum(table[word].double() for word in words[1:])
+    vector, final = vector.double(), final.double()
+    if centred:
+        vector, final = vector - vector.mean(), final - final.mean()
+    terms = vector * weights.gain.double() / (final.square().mean() + weights.eps).sqrt() * read
+    return float(terms.sum()), float(terms.abs().sum())
+
+
+def random_part(source: Source, at: int, n_layers: int, n_heads: int) -> tuple[int, int, int]:
+    """A head's layer and number, and the layer of a feed-forward network, drawn at random."""
+    names = (source, at)
+    return (
+        random_place(n_layers, names, "layer"),
+        random_place(n_heads, names, "head"),
+        random_place(n_layers, names, "feed forward"),
+    )
+
+
+@kept
+def head_part(source: Source, at: int, words: tuple[int, ...], layer: int, head: int) -> float | None:
+    """What one head adds to a logit, by its own output and the W_O of its own layer; None without an attention."""
+    loaded = model(source.model)
+    if not knows_own_attention(loaded):
+        return None
+    alone = own_heads(loaded, read(source), layer)[1][at].clone()
+    together = through_w_o(loaded, layer, alone[None])[0]
+    w_o = twin(loaded).layers[layer].output
+    with torch.inference_mode():
+        whole = w_o(alone.flatten()[None])[0]
+        alone[[i for i in range(len(alone)) if i != head]] = 0.0
+        made = w_o(alone.flatten()[None])[0] - w_o(torch.zeros_like(alone).flatten()[None])[0]
+    if not torch.equal(together, whole):  # a norm stands behind attention (Gemma 2), whose scale is held
+        made = made * (together / whole).nan_to_num(1.0)
+    return _held(loaded, compute.stream(source).states[-1, at], made, words)[0]
+
+
+@kept
+def feed_forward_part(source: Source, at: int, words: tuple[int, ...], layer: int) -> tuple[float, float] | None:
+    """What one feed-forward network adds: what its layer adds to the stream less its attention; and how far it may be.
+
+    A difference of large states is rounded more than what it comes to.
+    """
+    loaded = model(source.model)
+    if not knows_own_attention(loaded):
+        return None
+    final, states = compute.stream(source).states[-1, at], own_states(source, at + 1)
+    before, after = states[layer][at], final if layer == len(states) - 2 else states[layer + 1][at]
+    attention = through_w_o(loaded, layer, own_heads(loaded, read(source), layer)[1][at][None])[0]
+    added, _ = _held(loaded, final, after.double() - before.double() - attention.double(), words)
+    size = max(_held(loaded, final, part, words)[1] for part in (before, after, attention))
+    return added, 1e-4 + 4e-6 * size
+
+
+@kept
+def head_score(source: Source, name: str, layer: int, head: int) -> float | None:
+    """A head's mean weight on the token before, or on what came next last time, on random tokens, cell by cell."""
+    loaded, ids = model(source.model), compute.random_tokens(source.model).ids
+    if not knows_own_attention(loaded):
+        return None
+    weights, n = own_map(loaded, ids, layer, head).double().numpy(), len(ids)
+    if name == "previous":
+        return float(sum(weights[i, i - 1] for i in range(1, n)) / (n - 1))
+    rows = {i: [j + 1 for j in range(i) if ids[j] == ids[i]] for i in range(n)}
+    counted = [sum(weights[i, j] for j in keys) for i, keys in rows.items() if keys]
+    return float(sum(counted) / len(counted))

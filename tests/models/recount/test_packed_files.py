@@ -1,0 +1,57 @@
+"""Files of weights read by NumPy alone against the models that are put together from them."""
+
+import numpy as np
+import pytest
+
+from tests.models.conftest import Loaded
+from viz.models import LoadedModel, load
+from viz.models.recount.packed_files import WORDS
+from viz.models.recount.weights import file_error, weight_file
+
+
+def every_layer(model: LoadedModel) -> list[float | None]:
+    """The error of each layer, at five random places of each tensor."""
+    n = len(model.tokenizer)
+    return [
+        file_error(model, layer, (7_919 * (seed + 1) + layer) % n, seed)
+        for layer in range(model.n_layers)
+        for seed in range(5)
+    ]
+
+
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "twin-g8", "twin-g1", "animals-en-zh"])
+def test_file_error_of_folder_is_nothing(name: str):
+    """What transformers reads of safetensors is what stands there."""
+    errors = every_layer(load(name))
+    assert None not in errors and max(errors) == 0
+
+
+@pytest.mark.usefixtures("memory_given_back")
+def test_file_error_of_packages_is_rounding(smollm2: LoadedModel, e5: LoadedModel):
+    """Both readers agree with the second one, apart from the last digit of float32."""
+    for model in (smollm2, e5):
+        assert max(error for error in every_layer(model) if error is not None) < 1e-6
+
+
+def test_file_error_of_changed_weight_is_large(loaded: Loaded):
+    """One number that is off is found where its block is read; the other layer knows nothing of it."""
+    model = loaded("bert")
+    weight = model.model.base_model.encoder.layer[1].attention.self.key.weight
+    kept = weight.clone()
+    weight += 1.0
+    try:
+        assert file_error(model, 1, 7, "seed") > 0.01
+        assert file_error(model, 0, 7, "seed") == 0
+    finally:
+        weight.copy_(kept)
+
+
+def test_gguf_token_at_each_place_is_vocabulary(smollm2: LoadedModel):
+    """The second reader finds every token where the tokenizer has it."""
+    file = weight_file(smollm2)
+    assert file is not None
+    for number in (0, 1, 17, 1_000, 49_151):
+        assert file.token(number) == smollm2.tokenizer.convert_ids_to_tokens(number)
+    row = file.read(WORDS, 5, 64)
+    expected = smollm2.model.get_input_embeddings().weight[5, 64:96].numpy()
+    assert row is not None and np.allclose(row, expected, atol=0, rtol=1e-6)

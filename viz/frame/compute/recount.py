@@ -1,0 +1,219 @@
+"""A small part of what a page shows, computed once more by another way and kept: what its live checks compare with."""
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import layer_norm
+
+from viz.core.analysis.checks import scores_rounding
+from viz.core.heads import HeadWeights
+from viz.core.random_place import random_place
+from viz.core.spec import AttentionSpec
+from viz.frame.compute import kept, model, read, trace
+from viz.frame.specs import Mask, Source
+from viz.models.capture import Call, Head
+from viz.models.recount.own_attention import knows_own_attention, own_row, own_state_without
+from viz.models.recount.token_labels import wrong_labels, wrong_numbers, wrong_words
+from viz.models.recount.weights import file_error
+from viz.models.tokens import Tokens
+
+LEAST = 1e-12
+"""Weight that a mask must leave of a row for the row to be compared: below it float32 has lost what stood there."""
+
+MOST_ROUNDED = 0.05
+"""Weight that rounding may move in a row of scores of thousands."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One row of one head of a layer, (K,), by another way than the page's, and what it hands on, if that is known.
+
+    ``delivered`` (d_v,) is the head's own output in this row, or ``output`` (d_out,) that of all heads behind W_O.
+    """
+
+    layer: int
+    head: int
+    row: int
+    weights: Tensor
+    delivered: Tensor | None = None
+    output: Tensor | None = None
+
+
+def random_cell(source: Source, layer: int, mask: Mask) -> tuple[int, int]:
+    """The head and the row that the checks of a scene look at: for the same scene the same."""
+    call = read(source).calls[layer]
+    n_heads, n_rows = call.q.shape[:2]
+    return random_place(n_heads, source, layer, mask, "head"), random_place(n_rows, source, layer, mask, "row")
+
+
+def has_own_row(source: Source) -> bool:
+    """Whether a row of this source's heads can be had by another way: of seeded heads, and of a model on one text."""
+    return source.kind != "model" or (not source.target and knows_own_attention(model(source.model)))
+
+
+@kept
+def row_of(source: Source, layer: int, mask: Mask, head: int, row: int) -> Row:
+    """One row of a head: by transformers' own attention where it is a model's, by NumPy where the heads are seeded."""
+    seen = read(source)
+    if source.kind == "model":
+        weights, output = own_row(model(source.model), seen, layer, head, row)
+        if mask.kind == "own":
+            return Row(layer=layer, head=head, row=row, weights=weights, output=output)
+        return Row(layer=layer, head=head, row=row, weights=_among(weights, mask, seen.calls[layer], row))
+    return _seeded_row(source, seen.calls[layer], mask, layer, head, row)
+
+
+def _open_keys(mask: Mask, call: Call, row: int) -> Tensor:
+    from viz.frame.checks import written_out  # which imports scenes, and those what is computed
+
+    allowed = written_out(mask, call.q.shape[1], call.k.shape[1])
+    return torch.ones(call.k.shape[1], dtype=torch.bool) if allowed is None else allowed[row]
+
+
+def _among(weights: Tensor, mask: Mask, call: Call, row: int) -> Tensor:
+    """A row of weights under a further mask: what is left over, made to sum to 1; NaN where float32 has lost it."""
+    is_open = _open_keys(mask, call, row)
+    masked = call.options.get("allowed")
+    if masked is not None:
+        is_open = is_open & masked.expand(call.q.shape[0], *masked.shape[-2:])[0, row]
+    left = weights * is_open
+    total = left.sum()
+    if not is_open.any():
+        return left
+    return left / total if float(total) > LEAST else torch.full_like(left, torch.nan)
+
+
+def _seeded_row(source: Source, call: Call, mask: Mask, layer: int, head: int, row: int) -> Row:
+    """A row of seeded heads in float64, from their vectors and from weights drawn anew."""
+    x, memory = call.x.double().numpy(), call.memory.double().numpy()
+    spec = AttentionSpec(d_model=x.shape[1], n_heads=source.n_heads, n_kv_heads=source.n_kv_heads)
+    drawn, group = HeadWeights.random(spec, seed=source.seed), head * spec.G // spec.H
+    w_q, w_k, w_v = (w.double().numpy() for w in (drawn.w_q, drawn.w_k, drawn.w_v))
+    query_columns, shared = (
+        slice(head * spec.d_k, (head + 1) * spec.d_k),
+        slice(group * spec.d_k, (group + 1) * spec.d_k),
+    )
+    scores = (memory @ w_k[:, shared]) @ (x[row] @ w_q[:, query_columns]) / np.sqrt(spec.d_k)
+    is_open = _open_keys(mask, call, row).numpy()
+    shares = (
+        np.where(is_open, np.exp(scores - scores[is_open].max(initial=-np.inf)), 0.0) if is_open.any() else scores * 0
+    )
+    shares = shares / max(shares.sum(), 1e-300)
+    values = memory @ w_v[:, group * spec.d_v : (group + 1) * spec.d_v]
+    return Row(
+        layer=layer,
+        head=head,
+        row=row,
+        weights=torch.from_numpy(shares),
+        delivered=torch.from_numpy(shares @ values),
+    )
+
+
+def row_error(row: Row, weights: Tensor) -> float:
+    """How far weights that are shown, (K,), are from a row computed by another way."""
+    off = (row.weights - weights).abs()
+    return 0.0 if bool(row.weights.isnan().all()) else float(off.max())
+
+
+def row_tolerance(source: Source, layer: int, head: int, row: int) -> float:
+    """How far a row may be off: large scores are rounded more, and each layer rounds in its own way."""
+    call = read(source).calls[layer]
+    lost = scores_rounding(call.q, call.k, call.options.get("scale"))[head, row]
+    return 1e-4 + min(MOST_ROUNDED, 4 * float(lost))
+
+
+@kept
+def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, float]:
+    """A random head and row of a scene's layer, and how far they are from what another way makes of them."""
+    head, place = random_cell(source, layer, mask)
+    expected, shown = row_of(source, layer, mask, head, place), trace(source, layer, mask)
+    off = row_error(expected, shown.weights[head, place])
+    pairs = ((expected.delivered, shown.head_outputs[head, place]), (expected.output, shown.output[place]))
+    for computed, found in pairs:
+        if computed is not None:
+            off = max(off, float((computed - found).abs().max() / computed.abs().max().clamp(min=1.0)))
+    return head, place, off
+
+
+@kept
+def wrong_tokens(source: Source) -> int:
+    """How many labels of a text, or numbers of its tokens, are not what its tokenizer itself says."""
+    seen, target = read(source), source.target
+    if not target:
+        return _wrong(source, source.text, seen.tokens)
+    return _wrong(source, source.text, seen.tokens) + (0 if seen.target is None else _wrong_target(source, seen.target))
+
+
+def wrong_tokens_of(source: Source, tokens: Tokens) -> int:
+    """The same of tokens that a page read in its own way; of a text that was cut its beginning is compared."""
+    return _wrong(source, source.text, tokens)
+
+
+def _wrong_target(source: Source, target: Tokens) -> int:
+    """Of a second text: a model's decoder reads it one place later, so that only its labels are compared."""
+    if source.kind == "words":
+        return wrong_words(source.target, target.ids, target.labels)
+    return wrong_labels(model(source.model).tokenizer, target.ids, target.labels)
+
+
+def _wrong(source: Source, text: str, tokens: Tokens) -> int:
+    if source.kind == "words":
+        return wrong_words(text, tokens.ids, tokens.labels)
+    tokenizer = model(source.model).tokenizer
+    found = wrong_numbers(tokenizer, text, tokens.ids, tokens.dropped)
+    return found + wrong_labels(tokenizer, tokens.ids, tokens.labels)
+
+
+@kept
+def vector_error(source: Source) -> tuple[int, float]:
+    """A random place of a text of seeded heads, and how far the vector they read there is from the token's own."""
+    seen = read(source)
+    x, ids = seen.calls[0].memory, seen.tokens.ids
+    place = random_place(len(ids), source, "vector")
+    if source.kind == "words":
+        number = zlib.crc32(f"{source.seed} {ids[place]}".encode())
+        alone = torch.randn(x.shape[1], generator=torch.Generator().manual_seed(number))
+    else:
+        alone = model(source.model).embeddings([ids[place]])
+        alone = layer_norm(alone, alone.shape[1:])[0]
+    return place, float((alone - x[place]).abs().max())
+
+
+@kept
+def weights_error(source: Source, layer: int) -> float | None:
+    """How far random blocks of a layer's weights are from the model's file; None where the file cannot be read."""
+    loaded, ids = model(source.model), read(source).tokens.ids
+    token = ids[random_place(len(ids), source, layer, "token")]
+    return file_error(loaded, layer, token, source, layer)
+
+
+@kept
+def without_error(source: Source, layer: int, heads_off: frozenset[Head], place: int) -> float | None:
+    """How far the state of a token behind a layer without some heads is off; None where it is not known.
+
+    A model's own layer is run once more on its own state. Seeded heads have one layer: theirs is the output less each
+    head's own part, in float64.
+    """
+    seen, without = read(source), read(source, heads_off)
+    heads = sorted(head for _, head in heads_off)
+    if source.kind != "model":
+        weights = seen.calls[0].projections
+        w_o = weights.w_o.double().unflatten(0, (weights.spec.H, -1))
+        parts = [
+            trace(source, layer, Mask()).head_outputs[head, place].double() @ w_o[head] for head in range(len(w_o))
+        ]
+        left = sum(part for head, part in enumerate(parts) if head not in heads)
+        return _share_off(left + torch.zeros(w_o.shape[-1]), without.final[place])
+    loaded = model(source.model)
+    stack = loaded.layers[0].layout.stack
+    if not knows_own_attention(loaded) or source.target or stack not in without.states:
+        return None
+    handed_on = own_state_without(loaded, seen, layer, heads)
+    return None if handed_on is None else _share_off(handed_on[place], without.states[stack][layer + 1][place])
+
+
+def _share_off(expected: Tensor, found: Tensor) -> float:
+    return float((expected - found).abs().max() / expected.abs().max().clamp(min=1.0))

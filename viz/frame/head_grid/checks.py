@@ -1,0 +1,95 @@
+"""Of what a head grid is sent: one random small map, the row of the large one, and the labels, by another way."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from viz.components.head_grid import TOP, Packed
+from viz.core.analysis.checks import torchs_weights
+from viz.core.random_place import random_place
+from viz.frame import specs
+from viz.frame.checks import Check, check, with_mask, written_out
+from viz.frame.compute import head_grid, model, recount
+from viz.frame.scene import Scene
+from viz.models.recount.token_labels import wrong_labels, wrong_numbers_of_words
+
+CODES = {"uint16": "<u2", "float32": "<f4", "int32": "<i4"}
+
+
+def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The header and the blocks of what a browser is sent, read by NumPy."""
+    end = 4 + int.from_bytes(data[:4], "little")
+    header = json.loads(data[4:end])
+    blocks, at = {}, end
+    for name, kind, count in header["blocks"]:
+        dtype = np.dtype(CODES[kind])
+        blocks[name] = np.frombuffer(data, dtype, count, at)
+        at += -(-count * dtype.itemsize // 4) * 4
+    return header, blocks
+
+
+def grid_checks(scene: Scene, view: specs.View, layer: int, head: int) -> list[Check]:
+    """What must hold of the grid: its labels, a random row of its small maps, a random row of the large one."""
+    source, mask = scene.choice.source, scene.choice.mask
+    found = [check("truth.grid_labels", _labels_off(scene, view), 0)]
+    wall = head_grid.wall(source, mask, view)
+    if view != specs.View():
+        return found
+    any_layer = random_place(scene.capture.n_layers, source, mask, "wall")
+    any_head, row = recount.random_cell(source, any_layer, mask)
+    if wall.pool == 1:
+        sent = _row_of_wall(wall, any_layer, any_head, row)
+        found.append(_row_check("truth.wall", scene, (any_layer, any_head, row), sent, 1 / TOP))
+    large = _row_of_head(head_grid.head_scores(source, layer, head, mask, view), row)
+    if large is not None:
+        found.append(_row_check("truth.large", scene, (layer, head, row), large))
+    return found
+
+
+def _row_check(key: str, scene: Scene, place: tuple[int, int, int], sent: np.ndarray, coded: float = 0.0) -> Check:
+    """Hold a row that is sent, in a layer and of a head, to the same row by another way."""
+    source, mask, (layer, head, row) = scene.choice.source, scene.choice.mask, place
+    if recount.has_own_row(source):
+        off = recount.row_error(recount.row_of(source, layer, mask, head, row), torch.from_numpy(sent))
+    else:  # a model's heads between two texts: torch's own attention on what went in
+        call = scene.capture.calls[layer]
+        asked = with_mask(call.options, written_out(mask, call.q.shape[1], call.k.shape[1]))
+        weights = torchs_weights(call.q, call.k, **asked)[head, row]
+        off = float((weights - torch.from_numpy(sent)).abs().max())
+    tolerance = recount.row_tolerance(source, layer, head, row) + coded
+    return check(key, off, tolerance, layer=layer, head=head, row=row)
+
+
+def _labels_off(scene: Scene, view: specs.View) -> int:
+    """How many tokens stand in a row or column of the grid whose label has not their letters."""
+    source, wrong = scene.choice.source, 0
+    for tokens in (scene.capture.queries, scene.capture.tokens):
+        sent = head_grid.axis(tokens, view).sent()
+        if source.kind == "words":
+            wrong += wrong_numbers_of_words(tokens.ids, [sent["labels"][row] for row in sent["of"]])
+            continue
+        tokenizer = model(source.model).tokenizer
+        wrong += wrong_labels(tokenizer, tokens.ids, sent["labels"], sent["of"], merged=view.merge)
+    return wrong
+
+
+def _row_of_wall(wall: Packed, layer: int, head: int, row: int) -> np.ndarray:
+    header, blocks = unpacked(wall.data)
+    shape: Sequence[int] = (header["n_layers"], header["n_heads"], header["rows"], header["columns"])
+    return blocks["values"].reshape(shape)[layer, head, row].astype(np.float64) / TOP
+
+
+def _row_of_head(packed: Packed, row: int) -> np.ndarray | None:
+    """The weights that the browser makes of a row of exact scores; None where they are coded."""
+    header, blocks = unpacked(packed.data)
+    if header.get("codec") != "float32":
+        return None
+    scores = blocks["scores"].reshape(header["rows"], header["columns"])[row].astype(np.float64)
+    if not np.isfinite(scores).any():
+        return np.zeros(len(scores))
+    shares = np.exp(scores - scores[np.isfinite(scores)].max())
+    done: np.ndarray = shares / shares.sum()
+    return done

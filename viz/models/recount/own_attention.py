@@ -1,0 +1,224 @@
+"""One layer of a model once more: its own module, with the attention and the mask that transformers wrote for it."""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+
+from viz.models.capture import Capture
+from viz.models.layout import Layer, LoadedModel, find_layers
+
+WRITTEN = "headlight_as_written"
+"""The attention of a model's own module under our name, so that its weights can be kept."""
+
+
+class _LayerReachedError(Exception):
+    """The layer that was asked for has attended: what comes after it is not needed."""
+
+
+@dataclass
+class _Pass:
+    """A pass that ends in one layer, which reads ``state`` (T, d_model); those between it and the first are skipped.
+
+    Without ``state`` its attention reads ``x``, which is what the layer makes of it first; without both every layer
+    below is run. With ``off`` the pass goes on to the end of the layer, whose heads of these numbers deliver nothing.
+    """
+
+    attention: nn.Module
+    layer: int
+    x: Tensor | None
+    state: Tensor | None
+    off: tuple[int, ...] | None = None
+    below: Any = None
+    weights: Tensor | None = None
+    outputs: Tensor | None = None
+    after: Tensor | None = None
+
+
+_current: ContextVar[_Pass | None] = ContextVar("own_attention", default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twin:
+    """A copy of a model with weights that it shares and transformers' own attention, and the layers of its stack."""
+
+    model: Any
+    layers: tuple[Layer, ...]
+
+
+_twins: "WeakKeyDictionary[nn.Module, Twin]" = WeakKeyDictionary()
+
+
+def _attend_as_written(module: nn.Module, *args: Any, **options: Any) -> tuple[Tensor, Tensor | None]:
+    """What transformers calls in every layer of a twin: the function beside the layer's own class."""
+    outputs, weights = sys.modules[type(module).__module__].eager_attention_forward(module, *args, **options)
+    going = _current.get()
+    if going is not None and module is going.attention:
+        going.outputs, going.weights = outputs[0], weights[0]
+        if going.off is None:
+            raise _LayerReachedError
+        outputs = outputs.clone()
+        outputs[:, :, list(going.off)] = 0.0
+    return outputs, weights
+
+
+@cache
+def _install() -> None:
+    from transformers import AttentionInterface
+    from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+    AttentionInterface.register(WRITTEN, _attend_as_written)
+    AttentionMaskInterface.register(WRITTEN, eager_mask)
+
+
+def _with_input(forward: Callable[..., Any], state: Tensor, args: Any, options: dict[str, Any]) -> Any:
+    """Call a module with another first argument, (T, d_model)."""
+    if args:
+        return forward(state[None], *args[1:], **options)
+    return forward(**options | {"hidden_states": state[None]})
+
+
+def _begin_at(
+    block: nn.Module, attention: nn.Module, index: int, *, is_last: bool, hands_on_states: list[bool]
+) -> None:
+    """Have a twin's block skipped below the layer of a pass, and begin with the state of the pass at that layer.
+
+    Args:
+        block: one of the twin's.
+        attention: its module.
+        index: its number.
+        is_last: whether a pass goes on behind it.
+        hands_on_states: filled once it is known that blocks hand on a state and nothing else.
+    """
+    forward, attend = block.forward, attention.forward
+
+    def run(*args: Any, **options: Any) -> Any:
+        going = _current.get()
+        if going is None or index > going.layer or (going.state is None and going.x is None):
+            return forward(*args, **options)
+        if index == going.layer:
+            state = going.state
+            made = forward(*args, **options) if state is None else _with_input(forward, state, args, options)
+            going.after = (made if isinstance(made, Tensor) else made[0])[0]
+            if not is_last:
+                raise _LayerReachedError
+            return made
+        if hands_on_states:
+            return args[0] if args else options["hidden_states"]
+        if going.below is None:  # T5's first block makes the position bias of all, in a tuple
+            going.below = forward(*args, **options)
+            hands_on_states.extend([True] * isinstance(going.below, Tensor))
+        return going.below
+
+    def read(*args: Any, **options: Any) -> Any:
+        going = _current.get()
+        if going is None or going.state is not None or going.x is None or going.attention is not attention:
+            return attend(*args, **options)
+        return _with_input(attend, going.x, args, options)
+
+    block.forward, attention.forward = run, read
+
+
+def twin(model: LoadedModel) -> Twin:
+    """Make the copy of a model that its layers are held to; once, for its first stack."""
+    if (found := _twins.get(model.model)) is not None:
+        return found
+    _install()
+    tensors = {id(tensor): tensor for tensor in chain(model.model.parameters(), model.model.buffers())}
+    copied = deepcopy(model.model, dict(tensors))
+    copied.set_attn_implementation(WRITTEN)
+    stack = model.layers[0].layout.stack
+    layers = tuple(layer for layer in find_layers(copied) if layer.layout.stack == stack)
+    hands_on_states: list[bool] = []
+    for layer in layers:
+        block = layer.layout.attention.partition("{i}")[0] + str(layer.index)
+        _begin_at(
+            copied.base_model.get_submodule(block),
+            layer.attention,
+            layer.index,
+            is_last=layer is layers[-1],
+            hands_on_states=hands_on_states,
+        )
+    return _twins.setdefault(model.model, Twin(model=copied, layers=layers))
+
+
+def knows_own_attention(model: LoadedModel) -> bool:
+    """Whether transformers has an attention for this family that stands by itself."""
+    return hasattr(sys.modules[type(model.layers[0].attention).__module__], "eager_attention_forward")
+
+
+def _go(model: LoadedModel, ids: Sequence[int], going: _Pass) -> Any:
+    """Run a twin as far as a pass goes; what the model hands out if that is to its end."""
+    inputs: dict[str, Any] = {"input_ids": torch.tensor([ids])}
+    if model.model.config.is_encoder_decoder:
+        inputs["decoder_input_ids"] = torch.tensor([[0]])
+    elif model.layers[0].layout.stack == "decoder":
+        inputs["use_cache"] = False
+    token = _current.set(going)
+    try:
+        with torch.inference_mode():
+            return twin(model).model.base_model(**inputs, return_dict=True)
+    except _LayerReachedError:
+        return None
+    finally:
+        _current.reset(token)
+
+
+def own_heads(model: LoadedModel, seen: Capture, layer: int) -> tuple[Tensor, Tensor]:
+    """The weights of a layer's heads by its own module, (H, Q, K), and what they deliver, (Q, H, d_v).
+
+    The layer reads its state, or what W_Q was applied to where a capture has no states; those below it are not run.
+
+    Args:
+        model: a model that attends with the function of its family (:func:`knows_own_attention`).
+        seen: a text as the model saw it.
+        layer: of the first stack.
+    """
+    states = seen.states.get(model.layers[0].layout.stack)
+    attention = twin(model).layers[layer].attention
+    going = _Pass(attention, layer, seen.calls[layer].x, None if states is None else states[layer])
+    _go(model, seen.tokens.ids, going)
+    assert going.weights is not None and going.outputs is not None
+    return going.weights, going.outputs
+
+
+def own_row(model: LoadedModel, seen: Capture, layer: int, head: int, row: int) -> tuple[Tensor, Tensor]:
+    """One row of one head by the model's own layer, (K,), and what its W_O makes of this row of all heads, (d_out,)."""
+    weights, outputs = own_heads(model, seen, layer)
+    with torch.inference_mode():
+        handed_on: Tensor = twin(model).layers[layer].output(outputs[row].flatten()[None])[0]
+    return weights[head, row].clone(), handed_on
+
+
+def own_map(model: LoadedModel, ids: Sequence[int], layer: int, head: int) -> Tensor:
+    """The weights of one head on these tokens, (T, T), by a pass of the model's own from its first layer to this."""
+    going = _Pass(twin(model).layers[layer].attention, layer, None, None)
+    _go(model, ids, going)
+    assert going.weights is not None
+    return going.weights[head].clone()
+
+
+def own_state_without(model: LoadedModel, seen: Capture, layer: int, heads: Sequence[int]) -> Tensor | None:
+    """What a layer hands on, (T, d_model), when some of its heads deliver nothing; behind the final norm if it is last.
+
+    Only this layer is run, so that the capture has to have the states between layers; None if it has not.
+    """
+    states = seen.states.get(model.layers[0].layout.stack)
+    if states is None:
+        return None
+    copied = twin(model)
+    going = _Pass(copied.layers[layer].attention, layer, None, states[layer], off=tuple(heads))
+    result = _go(model, seen.tokens.ids, going)
+    if layer == len(copied.layers) - 1 and result is not None:
+        handed_on = result.encoder_last_hidden_state if model.model.config.is_encoder_decoder else result[0]
+        state: Tensor = handed_on[0]
+        return state
+    return going.after

@@ -1,0 +1,75 @@
+"""Labels of tokens held to what the tokenizer itself makes of their numbers."""
+
+import unicodedata
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+LOST = "\ufffd"
+"""What stands for bytes that are no text by themselves."""
+
+
+def letters(text: str) -> str:
+    """What can be compared of a label: its letters and digits, small, without marks above or below them.
+
+    Example:
+        >>> letters("##Straße"), letters(" café")
+        ('strasse', 'cafe')
+    """
+    return "".join(c for c in unicodedata.normalize("NFKD", text).casefold() if c.isalnum())
+
+
+def wrong_labels(
+    tokenizer: Any,
+    ids: Sequence[int],
+    shown: Sequence[str],
+    rows: Sequence[int] | None = None,
+    *,
+    merged: bool = False,
+) -> int:
+    """How many tokens stand under a label that is not theirs.
+
+    A piece that is no text by itself, bytes of a letter, is not compared, nor one without letters.
+
+    Args:
+        tokenizer: the model's.
+        ids: the text's tokens.
+        shown: the labels.
+        rows: the label that each token stands under, -1 where it has none; None: each token has its own.
+        merged: whether a label may be that of several tokens.
+    """
+    wrong = 0 if rows is not None or len(ids) == len(shown) else 1
+    for place, token in enumerate(ids[: len(shown)] if rows is None else ids):
+        label = place if rows is None else rows[place]
+        piece = tokenizer.decode([token], clean_up_tokenization_spaces=False)
+        if label < 0 or LOST in piece or not (written := letters(piece)):
+            continue
+        read = letters(shown[label])
+        wrong += written not in read if merged else written != read
+    return wrong
+
+
+def wrong_numbers(tokenizer: Any, text: str, ids: Sequence[int], dropped: int) -> int:
+    """How many of the tokenizer's own numbers of a text, read once more, are not those that are shown.
+
+    Of a text that was cut its beginning is compared, as far as no mark stands at its end.
+    """
+    whole = tokenizer(text.encode("utf-8", "replace").decode(), verbose=False)["input_ids"]
+    n = len(whole) if not dropped else max(1, len(ids) - 2)
+    return sum(a != b for a, b in zip(whole[:n], ids[:n], strict=False)) + abs(len(whole) - len(ids) - dropped)
+
+
+def wrong_numbers_of_words(ids: Sequence[int], shown: Sequence[str]) -> int:
+    """How many words stand above another word's number; signs, which may be written out, are not compared."""
+    pairs = zip(ids, shown, strict=False)
+    return sum(word.isalnum() and zlib.crc32(word.casefold().encode()) != number for number, word in pairs)
+
+
+def wrong_words(text: str, ids: Sequence[int], shown: Sequence[str]) -> int:
+    """How many words of a text stand under another word's number, or in another order than in the text."""
+    wrong, at = abs(len(ids) - len(shown)) + wrong_numbers_of_words(ids, shown), 0
+    for word in filter(str.isalnum, shown):
+        found = text.find(word, at)
+        wrong += found < 0
+        at = max(at, found + len(word))
+    return wrong

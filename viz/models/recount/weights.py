@@ -1,0 +1,90 @@
+"""A layer's weights in memory held to its file: a random block of each tensor, and what the file says beside them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from viz.core.random_place import random_place
+from viz.models.layout import LoadedModel
+from viz.models.recount.packed_files import BLOCK, WORDS, WeightFile, open_weights
+
+
+def weight_file(model: LoadedModel) -> WeightFile | None:
+    """Open the one file that a model's weights come from; None if there are several, or it is gone."""
+    file = model.entry.packaged_file()
+    if file is None and (folder := model.entry.local_folder()) is not None:
+        file = folder / "model.safetensors"
+    try:
+        return None if file is None else open_weights(file)
+    except OSError:
+        return None
+
+
+def file_error(model: LoadedModel, layer: int, token: int, *of: object) -> float | None:
+    """How far the weights of a layer are from its file, as a share of the largest of a block; None without a file.
+
+    Compared are a random block of 32 numbers in each tensor of the layer, one of the vector of a token, the token's
+    writing, and the numbers that norms and RoPE are made with. A wrong word counts as 1.
+
+    Args:
+        model: whose weights are read.
+        layer: of the first stack.
+        token: a number of the vocabulary.
+        of: what the random places depend on.
+    """
+    if (file := weight_file(model)) is None:
+        return None
+    errors = [
+        *_of_blocks(model, file, layer, of),
+        *_of_token(model, file, token, of),
+        *_of_settings(model, file, layer),
+    ]
+    return max(errors, default=None)
+
+
+def _block_of(model: LoadedModel, layer: int) -> str:
+    return model.layers[layer].layout.attention.partition("{i}")[0] + str(layer)
+
+
+def _share_off(expected: np.ndarray, found: np.ndarray) -> float:
+    largest = max(float(np.abs(expected).max()), 1e-12)
+    return float(np.abs(expected.astype(np.float64) - found).max()) / largest
+
+
+def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[object, ...]) -> Iterator[float]:
+    name = _block_of(model, layer)
+    for inside, weight in model.model.base_model.get_submodule(name).named_parameters():
+        rows, width = (1, len(weight)) if weight.ndim == 1 else weight.shape
+        row, at = random_place(rows, of, inside, "row"), BLOCK * random_place(-(-width // BLOCK), of, inside, "block")
+        expected = file.read(f"{name}.{inside}", row, at)
+        if expected is not None:
+            yield _share_off(expected, weight.view(rows, width)[row, at : at + len(expected)].double().numpy())
+
+
+def _of_token(model: LoadedModel, file: WeightFile, token: int, of: tuple[object, ...]) -> Iterator[float]:
+    if (written := file.token(token)) is None:
+        return
+    yield float(model.tokenizer.convert_ids_to_tokens(token) != written)
+    with torch.inference_mode():
+        vector = model.model.get_input_embeddings()(torch.tensor([token]))[0].double().numpy()
+    at = BLOCK * random_place(len(vector) // BLOCK, of, "vector")
+    expected = file.read(WORDS, token, at)
+    if expected is not None:
+        yield _share_off(expected, vector[at : at + BLOCK])
+
+
+def _of_settings(model: LoadedModel, file: WeightFile, layer: int) -> Iterator[float]:
+    """The epsilon of every norm of the layer, and the speeds of RoPE."""
+    settings, base = file.settings(), model.model.base_model
+    if "epsilon" in settings:
+        for module in base.get_submodule(_block_of(model, layer)).modules():
+            epsilon = getattr(module, "variance_epsilon", None) or (
+                module.eps if isinstance(module, torch.nn.LayerNorm) else None
+            )
+            if epsilon is not None:
+                yield abs(epsilon / settings["epsilon"] - 1)
+    if "rope_base" in settings:
+        speeds = base.rotary_emb.inv_freq.double().numpy()
+        expected = settings["rope_base"] ** -(np.arange(len(speeds)) / len(speeds))
+        yield float(np.abs(speeds / expected - 1).max())
