@@ -82,6 +82,7 @@ def frame() -> None:
     paper.begin()
     panel.hide(looked_at.hide)
     marks.begin()
+    links.open_links()
     t = sidebar.language()
     try:
         with waiting.writing():
@@ -119,7 +120,6 @@ def what_is_around(t: Translate, name: str, looked_at: view.View) -> None:
         panel.offer(t, name)
         if name in PAGES:
             sidebar.neighbours(t, PAGES, name)
-    links.open_links()
 
 
 if __name__ == "__main__":  # a visitor's run
