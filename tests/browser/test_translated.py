@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages import EVERY, FIRST, PAGES
-from tests.browser.drive import eventually, frame, wait_run
+from tests.browser.drive import eventually, wait_run
 from viz.frame.sidebar import path_of
 
 TRANSLATE = """() => {
