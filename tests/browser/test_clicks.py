@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages import EVERY, FIRST, PAGES
+from tests.browser.contrast import assert_choices_differ
 from tests.browser.drive import address, eventually, frame, open_chip, wait_run
 from viz.frame.sidebar import path_of
 
@@ -74,7 +75,7 @@ def click_middle(page: Page, name: str) -> None:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_controls_on_every_page_are_uncovered(visit, name):
-    """As a page opens, and with all its sections."""
+    """As a page opens, and with all its sections; where what is chosen can be told under a contrast theme, too."""
     path = "" if name == FIRST else path_of(name)
     page = visit(path)
     assert_uncovered(page)
@@ -82,6 +83,7 @@ def test_controls_on_every_page_are_uncovered(visit, name):
         page.goto(address(page.url.partition("?")[0], section="all"))
         wait_run(page)
         assert_uncovered(page)
+    assert_choices_differ(page)
 
 
 @pytest.mark.parametrize("name", EVERY)
