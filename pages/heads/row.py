@@ -13,6 +13,7 @@ from viz.frame.controls import KEEP
 from viz.frame.format import number, part
 from viz.frame.head_grid.grid import opening_query
 from viz.frame.show import show_bars
+from viz.text.direction import isolate
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -60,6 +61,6 @@ def _chosen_row(context: HeadsContext) -> int:
         key="query",
         persist_state=KEEP,
         width=260,
-        format_func=[f"{i} · {label}" for i, label in enumerate(labels)].__getitem__,
+        format_func=[f"{i} · {isolate(label)}" for i, label in enumerate(labels)].__getitem__,
     )
     return max(0, head_grid.axis(queries, context.view).of[st.session_state["query"]])

@@ -30,6 +30,7 @@ from viz.frame.format import number, part, share, span
 from viz.frame.show import show_table
 from viz.frame.specs import Mask
 from viz.frame.terms.marks import say
+from viz.text.direction import isolate
 
 Way = Callable[[Tensor, Tensor], Tensor]
 
@@ -62,7 +63,7 @@ def empty_row(context: MasksContext) -> list[Check]:
         key="query",
         persist_state=KEEP,
         width=260,
-        format_func=lambda i: f"{i} · {labels[i]}",
+        format_func=lambda i: f"{i} · {isolate(labels[i])}",
     )
     emptied = context.allowed.clone()
     emptied[row] = False

@@ -11,6 +11,7 @@ from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, part
 from viz.frame.show import show_lines
+from viz.text.direction import isolate
 
 
 @for_decoders
@@ -35,7 +36,7 @@ def _table(context: NextWordContext, layers: compute.Layers) -> None:
         words, chances = context.words(layers.best[level].tolist()), layers.chance[level].tolist()
         cells = [{"text": w, "note": part(c), "share": c} for w, c in zip(words, chances, strict=True)]
         rows.append({"name": _level(context, level), "cells": cells})
-    columns = [f"{i} · {label}" for i, label in enumerate(context.labels)]
+    columns = [f"{i} · {isolate(label)}" for i, label in enumerate(context.labels)]
     show_grid(context, "lens", "column", columns, rows)
 
 

@@ -10,6 +10,7 @@ from viz.components.bars import BarChart
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
 from viz.frame.show import show_bars
+from viz.text.direction import isolate
 
 HARD = 20.0
 """Bits at which a surprise has its full colour: one chance in a million."""
@@ -36,7 +37,7 @@ def _table(context: NextWordContext, expected: compute.Expected) -> None:
         cells = [{"text": shown, "note": "", "share": 0 if bits is None else bits / HARD}]
         best = zip(words[place * n : (place + 1) * n], chances[place], strict=True)
         cells += [{"text": word, "note": part(chance), "share": chance} for word, chance in best]
-        rows.append({"name": f"{place} · {label}", "cells": cells})
+        rows.append({"name": f"{place} · {isolate(label)}", "cells": cells})
     columns = [t("next_word.surprise"), *[t("next_word.nth", n=i + 1) for i in range(n)]]
     show_grid(context, "rows", "row", columns, rows)
 

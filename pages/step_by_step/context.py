@@ -17,6 +17,7 @@ from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head
 from viz.models.capture import Call
 from viz.text import Translate
+from viz.text.direction import isolate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +116,7 @@ def _pair(t: Translate, labels: tuple[str, ...]) -> None:
                 persist_state=KEEP,
                 width=138,
                 label_visibility="collapsed",
-                format_func=lambda i: f"{i} · {labels[i]}",
+                format_func=lambda i: f"{i} · {isolate(labels[i])}",
             )
             if name == "query":
                 st.markdown(t("step_by_step.looks_at"), width="content")

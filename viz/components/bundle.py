@@ -57,6 +57,12 @@ CONTRAST = """@media (forced-colors: active) {
 """Of every view, under a contrast theme: the theme's colours stand in for Streamlit's. The browser would put them in by
 itself, but take away all by which a view says what is chosen: shadows, backgrounds, borders that are seen or not."""
 
+WORDS = """th, td > span, .word, .option span, .order li > span, .long-map .text { unicode-bidi: plaintext; }
+"""
+"""Of every view: words of the user's text each run in their own direction."""
+
+EVERY_VIEW = PRINTED + CONTRAST + WORDS
+
 
 def views() -> list[str]:
     """Every view, by its folder and name, as in "masks/growing": what has a style of its own name and is one.
@@ -140,7 +146,7 @@ def _scope(module: Path, names: list[str]) -> str:
 def _style(entry: Path) -> str:
     """The style of a view, behind those of the views it is made of, and what holds for all."""
     styles = [module.with_suffix(".css") for module in _in_order(entry)[0]]
-    return PRINTED + CONTRAST + "".join(style.read_text("utf8") for style in styles if style.is_file())
+    return EVERY_VIEW + "".join(style.read_text("utf8") for style in styles if style.is_file())
 
 
 def dressed(view: str) -> str:
