@@ -1,4 +1,7 @@
-"""A text from right to left: the box, the strip of its tokens, and a saved file. (Every page: test_accessibility.py.)"""
+"""A text from right to left: the box, the strip of its tokens, and a saved file.
+
+Every page is looked at in ``test_accessibility.py``, where it is open anyway.
+"""
 
 import pytest
 from playwright.sync_api import expect
