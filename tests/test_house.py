@@ -46,7 +46,7 @@ MAY_IMPORT = {
     },
     "components": {"components", "figures", "core", "text"},
     "lessons": {"lessons", "core", "limits"},
-    "figures": {"figures", "core"},
+    "figures": {"figures", "core", "text"},
     "scheduler": {"scheduler", "limits", "errors", "cancellation"},
     "models": {"models", "core", "errors", "cancellation", "imports"},
     "core": {"core"},

@@ -13,6 +13,7 @@ from viz.frame.compute import head_grid
 from viz.frame.format import number, part
 from viz.frame.head_grid.grid import opening_query
 from viz.frame.show import show_bars
+from viz.text.direction import isolate
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -69,6 +70,6 @@ def _chosen_row(context: HeadsContext) -> int:
     locks.follow("query", labels)
     usual = max(0, opening_query(context.scene))
     state.pick("query", usual, range(len(labels)))  # -1, nothing is locked in the grid, is no row
-    names = [f"{i} · {label}" for i, label in enumerate(labels)]
+    names = [f"{i} · {isolate(label)}" for i, label in enumerate(labels)]
     controls.selectbox(context.t("heads.row_of"), "query", range(len(labels)), names.__getitem__, width=260)
     return max(0, head_grid.axis(queries, context.view).of[st.session_state["query"]])

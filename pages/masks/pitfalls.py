@@ -30,6 +30,7 @@ from viz.frame.format import number, part, share, span
 from viz.frame.show import show_table
 from viz.frame.specs import Mask
 from viz.frame.terms.marks import say
+from viz.text.direction import isolate
 
 Way = Callable[[Tensor, Tensor], Tensor]
 
@@ -56,7 +57,7 @@ WAYS: dict[str, Way] = {
 def empty_row(context: MasksContext) -> list[Check]:
     """One query that may look nowhere, in the hands of six programs."""
     t, row, labels = context.t, context.query, context.labels
-    names = [f"{i} · {label}" for i, label in enumerate(labels)]
+    names = [f"{i} · {isolate(label)}" for i, label in enumerate(labels)]
     controls.selectbox(t("masks.empty_query"), "query", range(context.n), names.__getitem__, width=260)
     emptied = context.allowed.clone()
     emptied[row] = False

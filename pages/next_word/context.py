@@ -23,6 +23,7 @@ from viz.frame.specs import Mask, Source
 from viz.models.stream import has_words, logit_cap
 from viz.models.tokens import Tokens, guesses, word_token
 from viz.text import Translate
+from viz.text.direction import isolate
 
 ALONE = "∅"
 """Instead of a second word: the first one's logit by itself. No vocabulary has it as a word."""
@@ -196,13 +197,13 @@ def _preset_control(scene: Scene, name: str) -> None:
         args=(name,),
         width=WIDTH,
         placeholder=scene.t("choice.examples"),
-        format_func=lambda code: f"{offered[code].text} · {offered[code].why[lang]}",
+        format_func=lambda code: f"{isolate(offered[code].text)} · {offered[code].why[lang]}",
     )
 
 
 def _place(scene: Scene, tokens: Tokens) -> int:
     """The token after which the model is asked; the last one at first."""
-    t, n, names = scene.t, len(tokens.ids), [f"{i} · {label}" for i, label in enumerate(tokens.labels)]
+    t, n, names = scene.t, len(tokens.ids), [f"{i} · {isolate(label)}" for i, label in enumerate(tokens.labels)]
     locks.follow("next_at", tokens.labels)
     at = state.whole("next_at", n - 1, 0, n - 1)
     with scene.chips.add("next_at", t("next_word.at_chip", n=at)):

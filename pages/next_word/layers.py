@@ -17,6 +17,7 @@ from viz.frame.compute import model
 from viz.frame.format import amount, part
 from viz.frame.show import show_lines
 from viz.models.recount.token_labels import wrong_labels
+from viz.text.direction import isolate
 
 TIED = 1e-6
 """Chances that are no further apart are equal for float32."""
@@ -58,7 +59,7 @@ def _table(context: NextWordContext, layers: compute.Layers) -> list[dict[str, A
         words, chances = context.words(layers.best[level].tolist()), layers.chance[level].tolist()
         cells = [{"text": w, "note": part(c), "share": c} for w, c in zip(words, chances, strict=True)]
         rows.append({"name": _level(context, level), "cells": cells})
-    columns = [f"{i} · {label}" for i, label in enumerate(context.labels)]
+    columns = [f"{i} · {isolate(label)}" for i, label in enumerate(context.labels)]
     show_grid(context, "lens", "column", columns, rows)
     return rows
 

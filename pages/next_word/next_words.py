@@ -17,6 +17,7 @@ from viz.frame.compute import model
 from viz.frame.format import number, part
 from viz.frame.show import show_bars
 from viz.models.recount.token_labels import wrong_labels
+from viz.text.direction import isolate
 
 TIED = 1e-5
 """Chances that are no further apart are taken for equal."""
@@ -63,7 +64,7 @@ def _table(context: NextWordContext, expected: compute.Expected) -> list[dict[st
         cells = [{"text": shown, "note": "", "share": 0 if bits is None else bits / HARD}]
         best = zip(words[place * n : (place + 1) * n], chances[place], strict=True)
         cells += [{"text": word, "note": part(chance), "share": chance} for word, chance in best]
-        rows.append({"name": f"{place} · {label}", "cells": cells})
+        rows.append({"name": f"{place} · {isolate(label)}", "cells": cells})
     columns = [t("next_word.surprise"), *[t("next_word.nth", n=i + 1) for i in range(n)]]
     show_grid(context, "rows", "row", columns, rows)
     return rows

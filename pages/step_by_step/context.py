@@ -16,6 +16,7 @@ from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head
 from viz.models.capture import Call
 from viz.text import Translate
+from viz.text.direction import isolate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +112,7 @@ def _pair(t: Translate, labels: tuple[str, ...]) -> None:
                 t(f"step_by_step.{name}"),
                 name,
                 range(len(labels)),
-                lambda i: f"{i} · {labels[i]}",
+                lambda i: f"{i} · {isolate(labels[i])}",
                 width=138,
                 label_visibility="collapsed",
             )

@@ -18,6 +18,7 @@ from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
 from viz.models.layout import LoadedModel
+from viz.text.direction import isolate
 
 OUR_TRANSLATOR, LARGER = "animals-en-zh", "t5-small"
 """The encoder-decoders of the registry that are proposed: this project's, and one from the hub."""
@@ -104,7 +105,7 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
         rows[torch.ones_like(rows).triu(1).bool()] = -torch.inf
     assert in_one_pass.target is not None
     read, made = in_one_pass.target.labels, writing.target.labels
-    looking = [f"{token} → {after}" for token, after in zip(read, made, strict=True)]
+    looking = [f"{isolate(token)} → {isolate(after)}" for token, after in zip(read, made, strict=True)]
     keys = writing.tokens.labels if stack == "cross" else read
     drawn = Matrix(
         values=rows,
@@ -125,7 +126,7 @@ def _candidates(context: TwoSequencesContext, writing: Writing) -> None:
     rows = [
         {"at": step.at + 1}
         | {
-            f"c{i}": f"{label} {part(p)}"
+            f"c{i}": f"{isolate(label)} {part(p)}"
             for i, (label, p) in enumerate(zip(step.labels, step.probabilities, strict=True))
         }
         for step in writing.steps

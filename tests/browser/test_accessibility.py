@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from pages import PAGES
 from tests.browser.drive import PHONE, address, eventually, frame, open_chip, wait_run
+from tests.browser.right_to_left import assert_words_are_isolated, record_drawn_words
 from tests.browser.sections import LINKS, is_low_and_begins_on_the_first_screen
 from tests.browser.test_small_screens import ZOOMED, is_readable
 from tests.sections import page_named
@@ -17,7 +18,7 @@ from viz.text import translator
 SCREEN = (1280, 720)
 AXE = {"resultTypes": ["violations"], "selectors": False, "preload": False, "rules": {"target-size": {"enabled": True}}}
 
-HOSTILE = "<img src=x onerror=alert(1)> {query} $x$ **b** :red[w] #000001 猫 word"
+HOSTILE = "<img src=x onerror=alert(1)> {query} $x$ **b** :red[w] #000001 猫 שלום, (של) word"
 
 EMPTY = "export default () => null;"
 """The module of Streamlit's that draws figures, without them: they take most of the time, and look alike to axe."""
@@ -57,6 +58,7 @@ def look(page: Page, rules: Sequence[str] = ()) -> None:
 def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url, name):
     """Two of the eight ways to see a page, in which nothing is the same; the second on strange words, and readable."""
     page = new_page(viewport=SCREEN)
+    record_drawn_words(page)
     page.goto(address(app_url, path_of(name), section="all", **LINKS.get(name, {})))
     wait_run(page)
     expect(page.locator("html")).to_have_attribute("lang", "en")
@@ -74,6 +76,7 @@ def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url,
     for section in page_named(name).sections:
         expect(page.locator(f".st-key-section_{section.name}")).to_be_attached()
     look(page)
+    assert_words_are_isolated(page)
     for width, height in (PHONE, ZOOMED):
         page.set_viewport_size({"width": width, "height": height})
         frame(page)

@@ -1,14 +1,22 @@
-"""Every visible control receives a mouse click at its middle, on every page and at four widths."""
+"""Every visible control receives a mouse click at its middle, on every page and at four widths.
 
+``HEADLIGHT_SWEEP=1 pytest tests/browser/test_clicks.py`` opens each section alone at all widths, not at one.
+"""
+
+import os
 from functools import partial
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from pages import EVERY, FIRST, PAGES
+from tests.browser.contrast import assert_choices_differ
 from tests.browser.drive import address, eventually, frame, open_chip, wait_run
+from tests.sections import page_named
 from viz.frame.sidebar import path_of
+from viz.text import translator
 
+SWEEP = os.environ.get("HEADLIGHT_SWEEP") == "1"
 SCREENS = ((390, 844), (800, 600), (1280, 720), (1920, 1080))
 
 COVERED = """(scope) => {
@@ -65,16 +73,34 @@ def _assert_at_this_width(page: Page, scope: str, width: int) -> None:
     assert not covered, f"at {width} px: {covered}"
 
 
-def click_middle(page: Page, name: str) -> None:
+def assert_sections_uncovered(page: Page, name: str) -> None:
+    """Open each section by the mouse; look at it at one width after the other, which are shared out among all pages."""
+    t = translator("en")
+    for place, section in enumerate(page_named(name).sections, start=PAGES.index(name)):
+        width, height = SCREENS[place % len(SCREENS)]
+        page.set_viewport_size({"width": width, "height": height})
+        title = page.locator(".st-key-section").get_by_text(t(f"{name}.{section.name}.title"), exact=True)
+        title.scroll_into_view_if_needed()
+        click_middle(page, title)
+        expect(page.locator(f".st-key-section_{section.name}")).to_be_visible()
+        expect(page.locator('[class*="st-key-section_"]')).to_have_count(1)
+        wait_run(page)
+        for screen in SCREENS if SWEEP else ((width, height),):
+            page.set_viewport_size({"width": screen[0], "height": screen[1]})
+            frame(page)
+            eventually(partial(_assert_at_this_width, page, "body", screen[0]))
+
+
+def click_middle(page: Page, control: Locator) -> None:
     """Click with the mouse where a control is, whatever lies there."""
-    box = page.locator(name).bounding_box()
+    box = control.bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_controls_on_every_page_are_uncovered(visit, name):
-    """As a page opens, and with all its sections."""
+    """As a page opens, with all its sections and with each alone; what is chosen is seen under a contrast theme."""
     path = "" if name == FIRST else path_of(name)
     page = visit(path)
     assert_uncovered(page)
@@ -82,6 +108,9 @@ def test_controls_on_every_page_are_uncovered(visit, name):
         page.goto(address(page.url.partition("?")[0], section="all"))
         wait_run(page)
         assert_uncovered(page)
+    assert_choices_differ(page)
+    if name in PAGES:
+        assert_sections_uncovered(page, name)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -92,7 +121,7 @@ def test_share_opens_by_mouse(visit, name):
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
         frame(page)
-        click_middle(page, ".st-key-share_view button")
+        click_middle(page, page.locator(".st-key-share_view button"))
         expect(panel).to_be_visible()
         wait_run(page)
         page.keyboard.press("Escape")

@@ -6,6 +6,7 @@ from torch.nn.functional import softmax
 from torch.testing import assert_close
 
 import viz
+from tests.browser.contrast import assert_choices_differ
 from tests.browser.drive import PATIENCE, PHONE, Watch, frame
 from viz.components import bundle, head_grid
 from viz.components.head_grid import weight_codes
@@ -15,6 +16,13 @@ from viz.notebook.widget import CHOICE, RENDER
 HOSTILE = ["</script>", "<!--", "\u2028", "<img/src=x/onerror=alert(1)>", "{q}", "猫", "ا"]
 SAID = {"one": "undefined", "mean": "'mean'", "max": "'max'"}
 READY = "() => document.querySelector('.head-grid')?.headGrid?.map"
+
+WHITE = """() => {
+    const canvas = document.querySelector('.large canvas'), { width, height } = canvas;
+    const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer);
+    return pixels.filter((pixel) => pixel === 0xffffffff).length;
+}"""
+"""Pixels of the large map that are white, as the letters beside it are on a black theme."""
 
 
 def maps(n=2, heads=3, tokens=7, seed=0):
@@ -47,6 +55,19 @@ def blank(browser):
 
 def numbers(page, what):
     return torch.tensor(page.evaluate(f"() => Array.from(document.querySelector('.head-grid').headGrid.{what})"))
+
+
+def test_saved_file_under_contrast_theme(blank, tmp_path):
+    """What is chosen can be told in a file, too."""
+    page = blank()
+    page.goto(viz.show(maps(), HOSTILE, layer=1, head=2, query=3).save_html(tmp_path / "heads.html").as_uri())
+    page.wait_for_function(READY)
+    assert_choices_differ(page)
+    page.emulate_media(forced_colors="active", color_scheme="dark")
+    page.reload()
+    page.wait_for_function(READY)
+    frame(page)
+    assert page.evaluate(WHITE) > 50
 
 
 def test_a_file_stands_alone(blank, tmp_path):

@@ -67,7 +67,7 @@ def test_joined_modules_keep_their_names_apart_and_the_style_is_put_on_in_a_root
     done = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", run], capture_output=True, text=True, cwd=tmp_path, check=False
     )
-    style = bundle.PRINTED + '.toy::before {\n  content: "\\"";\n}\n'
+    style = bundle.EVERY_VIEW + '.toy::before {\n  content: "\\"";\n}\n'
     assert json.loads(done.stdout or "null") == [[38, 33, 7, 1], [44, 39, 7, 1], [style]], done.stderr
 
 
@@ -90,7 +90,7 @@ def test_a_view_inside_another_brings_its_style(client, tmp_path):
     )
     *said, style = json.loads(done.stdout or "[0]")
     assert said == ["outer", 38, 33, 7, 1], done.stderr
-    assert style.startswith(f"{bundle.PRINTED}.toy::before") and style.endswith(".outer {}\n"), "its own comes last"
+    assert style.startswith(f"{bundle.EVERY_VIEW}.toy::before") and style.endswith(".outer {}\n"), "its own comes last"
 
 
 @pytest.mark.parametrize(

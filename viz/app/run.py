@@ -79,6 +79,7 @@ def draw_frame() -> None:
     paper.begin()
     panel.hide(looked_at.hide)
     marks.begin()
+    links.open_links()
     t = sidebar.language()
     try:
         with waiting.writing():
@@ -116,4 +117,3 @@ def what_is_around(t: Translate, name: str, looked_at: view.View) -> None:
         panel.offer(t, name)
         if name in PAGES:
             sidebar.neighbours(t, PAGES, name)
-    links.open_links()

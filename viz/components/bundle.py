@@ -45,6 +45,24 @@ PRINTED = """@media print { @container style(--page-ink: #fff) {
 """Of every view: what it shows on a dark page is printed black on white (``assets/style.css``). The colours that a
 canvas is drawn in stay as they were, because it is turned over."""
 
+CONTRAST = """@media (forced-colors: active) {
+  :host, .take-away { forced-color-adjust: none; color: CanvasText;
+    --st-text-color: CanvasText !important; --st-border-color: CanvasText !important;
+    --st-background-color: Canvas !important; --st-secondary-background-color: Canvas !important;
+    --st-primary-color: Highlight !important; --st-link-color: LinkText !important; }
+  .segments button[aria-checked="true"] { background: Highlight !important; color: HighlightText !important; }
+  button:disabled { color: GrayText !important; }
+}
+"""
+"""Of every view, under a contrast theme: the theme's colours stand in for Streamlit's. The browser would put them in by
+itself, but take away all by which a view says what is chosen: shadows, backgrounds, borders that are seen or not."""
+
+WORDS = """th, td > span, .word, .option span, .order li > span, .long-map .text { unicode-bidi: plaintext; }
+"""
+"""Of every view: words of the user's text each run in their own direction."""
+
+EVERY_VIEW = PRINTED + CONTRAST + WORDS
+
 
 def views() -> list[str]:
     """Every view, by its folder and name, as in "masks/growing": what has a style of its own name and is one.
@@ -128,7 +146,7 @@ def _scope(module: Path, names: list[str]) -> str:
 def _style(entry: Path) -> str:
     """The style of a view, behind those of the views it is made of, and what holds for all."""
     styles = [module.with_suffix(".css") for module in _in_order(entry)[0]]
-    return PRINTED + "".join(style.read_text("utf8") for style in styles if style.is_file())
+    return EVERY_VIEW + "".join(style.read_text("utf8") for style in styles if style.is_file())
 
 
 def dressed(view: str) -> str:

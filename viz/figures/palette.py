@@ -6,6 +6,8 @@ Blue is positive (and weights), orange is negative; the pair stays apart for all
 
 from html import escape
 
+from viz.text.direction import isolate
+
 BLUE = (46, 120, 240)
 ORANGE = (226, 116, 20)
 GREY = (128, 132, 140)
@@ -61,4 +63,4 @@ def plain(text: str) -> str:
         >>> plain("<b>#000001")
         '&lt;b&gt;&#35;000001'
     """
-    return escape(text, quote=False).replace("#", "&#35;").replace("$", "&#36;").replace("\n", " ")
+    return escape(isolate(text), quote=False).replace("#", "&#35;").replace("$", "&#36;").replace("\n", " ")

@@ -18,6 +18,7 @@ from viz.frame.mask_code import from_code
 from viz.frame.models_here import models_here, offered, to_choose_from
 from viz.models.layout import LoadedModel
 from viz.text import Translate
+from viz.text.direction import isolate
 
 SOURCES = ("model", "embeddings", "words")
 
@@ -171,7 +172,7 @@ def _text(t: Translate, lang: str, usual: str) -> tuple[str, int]:
             width=150,
             placeholder=t("choice.examples"),
             label_visibility="collapsed",
-            format_func=lambda code: f"{by_code[code].text} · {by_code[code].why[lang]}",
+            format_func=lambda code: f"{isolate(by_code[code].text)} · {by_code[code].why[lang]}",
         )
     return text[: limits.CHARACTERS], max(0, len(text) - limits.CHARACTERS)
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from viz import ROOT
+from viz.text.direction import isolate
 
 LANGUAGES = MappingProxyType({"en": "English", "zh": "中文"})
 Translate = Callable[..., str]
@@ -89,10 +90,11 @@ def paragraph(*parts: str) -> str:
 
 
 def fill(sentence: str, /, **values: Any) -> str:
-    """A sentence with its {names} filled in, and the right form beside each number.
+    """A sentence with its {names} filled in, and the right form beside each number; words from right to left set apart.
 
     Example:
         >>> [fill("{n} {n|head|heads}", n=n) for n in (0, 1, "1,024")]
         ['0 heads', '1 head', '1,024 heads']
     """
-    return PLURAL.sub(lambda found: found[2 if str(values[found[1]]) == "1" else 3], sentence).format(**values)
+    isolated = {name: isolate(value) if isinstance(value, str) else value for name, value in values.items()}
+    return PLURAL.sub(lambda found: found[2 if str(values[found[1]]) == "1" else 3], sentence).format(**isolated)

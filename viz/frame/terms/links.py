@@ -20,7 +20,10 @@ SHARED = (
 
 
 def open_links() -> None:
-    """Have the links of the terms take along what was chosen; to be called when the page is there."""
+    """Have the links of the terms take along what was chosen; and have what a translator replaces follow the app.
+
+    To be called before the page is drawn: a browser translates it as soon as it comes.
+    """
     mount("frame/see", key="see", data=[*SHARED, *view.PARAMETERS])
 
 

@@ -1,5 +1,6 @@
 // Bars: a number for each name, of one series or several side by side.
 
+import { isolateAll } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
 import { line } from "../lib/canvas.js";
 import { css } from "../lib/colour.js";
@@ -92,7 +93,7 @@ class Bars extends Chart {
     const { left, w, bottom, room, level } = this.place, { labels } = this.data;
     if (!level) return columnNames(context, labels, left, bottom, room, w, "below");
     [context.textAlign, context.textBaseline] = ["center", "top"];
-    labels.forEach((label, at) => context.fillText(label, left + (at + 0.5) * w, bottom + AWAY));
+    isolateAll(labels).forEach((label, at) => context.fillText(label, left + (at + 0.5) * w, bottom + AWAY));
   }
 
   under([x, y]) {

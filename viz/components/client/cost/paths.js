@@ -2,6 +2,7 @@
 //
 // The numbers of steps come from viz/core/cost/architectures.py; here the ways are only drawn, and a test compares the two.
 
+import { isolate, isolateAll } from "../lib/direction.js";
 import { mount } from "../lib/mount.js";
 import { line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
@@ -63,7 +64,7 @@ class Paths {
   }
 
   build() {
-    const { tokens, words, panels } = this.data, options = tokens.map((token, place) => [place, `${place} ${token}`]);
+    const { tokens, words, panels } = this.data, options = tokens.map((token, place) => [place, `${place} ${isolate(token)}`]);
     this.ends = ["from", "to"].map((name) => {
       const made = dropdown(words[`path_${name}`], options, (place) => this.choose({ [name]: Number(place) }));
       made.list.dataset.end = name;
@@ -179,7 +180,7 @@ class Paths {
   labels(context, top, x, colours) {
     const { tokens } = this.data, every = Math.ceil(WORD / this.cell()); // as many words as can be read
     const ends = [this.from, this.to];
-    tokens.forEach((token, place) => {
+    isolateAll(tokens).forEach((token, place) => {
       const chosen = ends.includes(place);
       if (!chosen && (place % every || ends.some((end) => Math.abs(end - place) < every))) return;
       context.save();

@@ -1,5 +1,6 @@
 // A picture on the page as one SVG: its boxes, words, drawings and canvases, each where it stands.
 
+import { isolate } from "../lib/direction.js";
 import { Sketch, colourOf, drawn } from "./sketch.js";
 
 const LEFT_OUT = "[hidden], script, style, .live, .unseen, .tip, .controls, .tools, .bar, .dropdown, .temperature, .lock, .letters, .choose, .ends, "
@@ -176,7 +177,7 @@ class Painter {
     const { width, fontBoundingBoxAscent: above, fontBoundingBoxDescent: below } = this.context.measureText(text);
     this.#reach({ x, y, width, height });
     const place = { x, y: y + (height - above - below) / 2 + above, textLength: width || null, lengthAdjust: "spacingAndGlyphs" };
-    group.append(drawn("text", { ...place, fill, "fill-opacity": opacity, style: `font: ${font}; white-space: pre` }, text));
+    group.append(drawn("text", { ...place, fill, "fill-opacity": opacity, style: `font: ${font}; white-space: pre` }, isolate(text)));
   }
 }
 

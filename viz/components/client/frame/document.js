@@ -59,6 +59,7 @@ class PageItself {
     if (!this.hasSidebar || document.querySelector(GROUPS)) document.querySelector("#frame")?.remove();
     groups();
     sentences();
+    boxes();
     this.figures.place();
     this.later();
   }
@@ -110,6 +111,11 @@ function frames() {
     if (doesScroll) say(frame, "tabindex", "0");
     else frame.removeAttribute("tabindex");
   }
+}
+
+/** What is typed in a box runs as its first letter does. */
+function boxes() {
+  for (const box of document.querySelectorAll("textarea, .stTextInput input")) say(box, "dir", "auto");
 }
 
 /** A sentence that a choice changes is read out where it stands, politely and whole; those of a view say so themselves. */

@@ -1,6 +1,7 @@
 // Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new visit.
 
 import { follow as goTo, isTheBrowsers } from "../lib/open.js";
+import { followTranslator } from "./translated.js";
 
 const NEW = ["section", "embed", "embed_options"]; // these are the other section's own, or Streamlit's
 let carried = []; // what the pages share
@@ -24,8 +25,10 @@ function follow(event) {
   goTo(link.href);
 }
 
+/** This is the first of our code on a page: a translator may come soon after. */
 export default function ({ data }) {
   carried = data;
+  followTranslator();
   for (const kind of ["click", "auxclick"]) document.addEventListener(kind, follow);
   return () => {
     for (const kind of ["click", "auxclick"]) document.removeEventListener(kind, follow);

@@ -1,5 +1,6 @@
 // The large head as lines: queries on one side, keys on the other, a line as strong as the weight between them.
 
+import { isolateAll } from "../lib/direction.js";
 import { css } from "../lib/colour.js";
 import { CanvasWindow } from "../lib/canvas_window.js";
 import { shorten } from "../lib/shorten.js";
@@ -74,8 +75,8 @@ export class Lines extends CanvasWindow {
     const belongs = (pair) => meets("query", pair) && meets("key", pair);
     for (const pair of this.drawn) if (!chosen || !belongs(pair)) this.#line(context, pair, chosen ? 0.12 : 1);
     if (chosen) for (const pair of this.drawn) if (belongs(pair)) this.#line(context, pair, 1);
-    this.labels.rows.forEach((label, i) => this.#label(context, label, "query", i));
-    this.labels.columns.forEach((label, i) => this.#label(context, label, "key", i));
+    isolateAll(this.labels.rows).forEach((label, i) => this.#label(context, label, "query", i));
+    isolateAll(this.labels.columns).forEach((label, i) => this.#label(context, label, "key", i));
   }
 
   #line(context, { at, query, key }, strength) {

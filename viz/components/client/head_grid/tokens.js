@@ -1,7 +1,8 @@
 // The text itself: the token that asks is framed, the others are shaded by what it gives them.
 
 import { css } from "../lib/colour.js";
-import { element } from "../lib/dom.js";
+import { readingDirection } from "../lib/direction.js";
+import { element, wordOf } from "../lib/dom.js";
 
 export class Tokens {
   constructor(root, along, title) {
@@ -13,9 +14,9 @@ export class Tokens {
   }
 
   show(labels) {
+    const base = (this.element.dir = readingDirection(labels));
     this.spans = labels.map((label, index) => {
-      const span = element("span", "token", {}, label);
-      span.dir = "auto";
+      const span = wordOf("span", "token", {}, label, base);
       span.index = index;
       return span;
     });

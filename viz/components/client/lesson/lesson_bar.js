@@ -137,13 +137,13 @@ class LessonBar {
   #answers(given) {
     const { kind, options, picked, words } = this.data;
     if (kind === "number") {
-      const field = element("input", "", { type: "text", inputmode: "decimal", autocomplete: "off", maxlength: "40", "aria-label": words.number });
+      const field = element("input", "", { type: "text", inputmode: "decimal", autocomplete: "off", maxlength: "40", "aria-label": words.number, dir: "auto" });
       field.value = given ?? "";
       return [field];
     }
     if (kind === "order") return [this.#order(given)];
     if (kind === "open") { // nobody can judge it, so nobody is sent it
-      const field = element("textarea", "", { rows: "2", maxlength: "2000", "aria-label": words.write, placeholder: words.write });
+      const field = element("textarea", "", { rows: "2", maxlength: "2000", "aria-label": words.write, placeholder: words.write, dir: "auto" });
       field.value = given ?? "";
       return [field];
     }

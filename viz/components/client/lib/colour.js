@@ -60,10 +60,24 @@ export function css([red, green, blue], opacity = 1) {
 
 /** The page's own colours, which Streamlit sets as CSS variables; they change with the theme. @param {Element} element */
 export function theme(element) {
-  const style = getComputedStyle(element);
-  const read = (/** @type {string} */ name) => style.getPropertyValue(`--st-${name}`).trim();
-  return {
+  const style = getComputedStyle(element), probe = hasContrastTheme() ? element.appendChild(document.createElement("i")) : null;
+  const read = (/** @type {string} */ name) => resolved(style.getPropertyValue(`--st-${name}`).trim(), probe);
+  const found = {
     text: read("text-color"), background: read("background-color"), border: read("border-color"),
-    primary: read("primary-color"), font: read("font") || "sans-serif",
+    primary: read("primary-color"), font: style.getPropertyValue("--st-font").trim() || "sans-serif",
   };
+  probe?.remove();
+  return found;
+}
+
+/** Under a contrast theme the colours are names of the system's (viz/components/bundle.py). */
+export function hasContrastTheme() {
+  return matchMedia("(forced-colors: active)").matches;
+}
+
+/** A colour as a canvas and `ink.js` take it. @param {string} colour @param {HTMLElement | null} probe a place to ask at */
+function resolved(colour, probe) {
+  if (!probe) return colour;
+  probe.style.color = colour;
+  return getComputedStyle(probe).color;
 }

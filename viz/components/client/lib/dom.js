@@ -1,5 +1,7 @@
 // Making elements. Words from outside (tokens above all) enter the page as text, never as HTML.
 
+import { direction, isolate, readingDirection } from "./direction.js";
+
 /** How far each arrow key goes, in rows and columns. */
 export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -16,6 +18,21 @@ export function walkCells(picture, from, to) {
   });
 }
 
+/** A paragraph of a text's words, in the direction of the text, with the last of them marked. */
+export function sentenceOf(paragraph, labels, last) {
+  paragraph.dir = readingDirection(labels);
+  paragraph.translate = false;
+  paragraph.replaceChildren(...labels.flatMap((label, i) => [wordOf(i === last ? "b" : "span", "", {}, label, paragraph.dir), " "]));
+}
+
+/** An element with a word of the user's text: in its own direction, and left alone by a translator. */
+export function wordOf(tag, className, attributes, word, base = "ltr") {
+  const made = element(tag, className, attributes, word);
+  made.dir = direction(word) || base;
+  made.translate = false;
+  return made;
+}
+
 export function element(tag, className = "", attributes = {}, text = "") {
   const made = document.createElement(tag);
   if (className) made.className = className;
@@ -29,7 +46,7 @@ export function fill(sentence, values) {
   return sentence.replace(/\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}/g, (whole, name, one, many) => {
     if (!(name in values)) return whole;
     const value = String(values[name]);
-    return one === undefined ? value : value === "1" ? one : many;
+    return one === undefined ? isolate(value) : value === "1" ? one : many;
   });
 }
 

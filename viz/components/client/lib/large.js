@@ -1,6 +1,7 @@
 // The large map: its window of the whole is drawn on a canvas as large as the window, so that any zoom of 512 x 512
 // cells costs the same. Labels stay in place while the map scrolls under them.
 
+import { isolateAll } from "./direction.js";
 import { shorten } from "./shorten.js";
 import { scoreColour, weightColour } from "./colour.js";
 import { CanvasWindow } from "./canvas_window.js";
@@ -154,7 +155,8 @@ export class LargeMap extends CanvasWindow {
 
   #labels(context, focus, locked) {
     const { rows, columns } = this.labels, { cell, gutter, head } = this, [width, height] = this.size;
-    const write = (labels, along, vertical) => {
+    const write = (names, along, vertical) => {
+      const labels = isolateAll(names);
       const step = Math.max(1, Math.ceil((TEXT - 1) / cell));
       const from = Math.max(0, Math.floor((vertical ? head - this.top : gutter - this.left) / cell));
       const to = Math.min(labels.length, Math.ceil((vertical ? height - this.top : width - this.left) / cell));

@@ -1,12 +1,14 @@
 // The tokens' names on the sides of a map, as many as have room. Those above columns lean as in every other picture.
 
+import { isolateAll } from "./direction.js";
 import { shorten } from "./shorten.js";
 
 const TEXT = 12, AWAY = 4; // pixels: of a name, and between it and the cells
 export const LEAN = Math.PI / 3; // of the names above columns
 
 /** Names to the left of rows that begin at `room`, and at `top`, of which each is `cell` high. */
-export function rowNames(context, labels, room, cell, top = room) {
+export function rowNames(context, names, room, cell, top = room) {
+  const labels = isolateAll(names);
   [context.textAlign, context.textBaseline] = ["right", "middle"];
   for (let i = 0; i < labels.length; i += Math.ceil(TEXT / cell)) {
     context.fillText(shorten(context, labels[i], room - 2 * AWAY), room - AWAY, top + (i + 0.5) * cell);
@@ -14,7 +16,8 @@ export function rowNames(context, labels, room, cell, top = room) {
 }
 
 /** Names above columns that begin at `left`, leaning to the right, or upright below them; `edge` is where the cells end. */
-export function columnNames(context, labels, left, edge, room, cell, side = "above") {
+export function columnNames(context, names, left, edge, room, cell, side = "above") {
+  const labels = isolateAll(names);
   const above = side === "above";
   [context.textAlign, context.textBaseline] = [above ? "left" : "right", "middle"];
   for (let i = 0; i < labels.length; i += above ? everyColumn(cell) : Math.ceil(TEXT / cell)) {

@@ -1,6 +1,7 @@
 // @ts-check
 // What is pointed at, in words, with the value.
 
+import { isolate } from "./direction.js";
 import { fill } from "./dom.js";
 import { wallValue } from "./numbers.js";
 
@@ -64,7 +65,7 @@ export function sayLarge(words, map, labels, focus, place) {
   const seen = line.map((value, i) => [value, i]).filter(([value]) => value !== -Infinity);
   const best = seen.sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
-  const named = best.map(([value, i]) => `“${names[i]}” ${digits(value, map.exact)}`);
+  const named = best.map(([value, i]) => `“${isolate(names[i])}” ${digits(value, map.exact)}`);
   const list = named.reduce((first, rest) => fill(words.says_list, { first, rest }));
   return fill(words[`says_${row ? "row" : "column"}${scores ? "_score" : ""}`], { q, k, list });
 }

@@ -1,6 +1,7 @@
 // One head on a long text: the pooled map, a window of it exactly, and what the row that was chosen looks at. A click on
 // the map opens the window there; a click on the window chooses a row.
 
+import { readingDirection } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme, weightTable } from "../lib/colour.js";
@@ -90,11 +91,10 @@ class LongMap {
   #list() {
     const { keys, row, label, looks, words } = this.data;
     const title = element("p", "", {}, `${fill(words.row, { row, label })} `);
-    title.append(element("span", "near", {}, `… ${looks[0]}`), element("b", "", {}, ` ▸${label}◂ `), element("span", "near", {}, `${looks[1]} …`));
+    title.append(around([`… ${looks[0]}`, ` ▸${label}◂ `, `${looks[1]} …`], ""));
     const list = element("ol");
-    for (const { at, weight, back, around, label: key } of keys) {
-      const item = element("li"), text = element("span", "text");
-      text.append(element("span", "near", {}, around[0]), element("b", "", {}, ` ${key} `), element("span", "near", {}, around[1]));
+    for (const { at, weight, back, around: [before, after], label: key } of keys) {
+      const item = element("li"), text = around([before, ` ${key} `, after], "text");
       const far = fill(back === 0 ? words.itself : back > 0 ? words.back : words.ahead, { n: Math.abs(back), at });
       item.append(element("span", "", {}, shown(weight)), text, element("span", "back", {}, far));
       list.append(item);
@@ -195,4 +195,11 @@ class LongMap {
     this.times = (this.times ?? 0) + 1; // the same place may be chosen again, after another was chosen elsewhere
     this.setStateValue("choice", [row, top, left, this.times]);
   }
+}
+
+/** A word among its neighbours, in the direction that they are read in. */
+function around([before, word, after], className) {
+  const made = element("span", className, { translate: "no", dir: readingDirection([before, word, after]) });
+  made.append(element("span", "near", {}, before), element("b", "", {}, word), element("span", "near", {}, after));
+  return made;
 }

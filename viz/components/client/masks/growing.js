@@ -4,7 +4,7 @@ import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
-import { element, fill } from "../lib/dom.js";
+import { element, fill, sentenceOf } from "../lib/dom.js";
 import { softmax } from "../lib/numbers.js";
 import { Player } from "../lib/player.js";
 import { partDigits } from "../lib/say.js";
@@ -75,7 +75,7 @@ class Growing {
 
   step() {
     const { n, scores, words } = this.data, { at } = this.player;
-    this.text.replaceChildren(...this.labels.slice(0, at).flatMap((label, i) => [element(i === at - 1 ? "b" : "span", "", {}, label), " "]));
+    sentenceOf(this.text, this.labels.slice(0, at), at - 1);
     this.found = {};
     for (const { kind, found } of this.panels) {
       const causal = kind === "causal";

@@ -1,5 +1,6 @@
 // A square map of the same tokens with their names on two sides: queries down the left, keys along the top.
 
+import { isolateAll } from "../lib/direction.js";
 import { start } from "../lib/canvas.js";
 import { everyColumn, LEAN, overhang } from "../lib/names.js";
 import { place } from "../lib/place.js";
@@ -28,7 +29,8 @@ export function cellAt(square, canvas, event) {
 }
 
 /** Every token's name on both sides, or every second where they would overlap; those of the pair are bold. */
-export function names({ context, room, cell, n }, labels, bold, words) {
+export function names({ context, room, cell, n }, tokens, bold, words) {
+  const labels = isolateAll(tokens);
   const steps = { query: Math.ceil(11 / cell), key: everyColumn(cell) }, font = context.font;
   const write = (along, i, x, y, turn, align) => {
     const away = Math.abs(i - bold[along]), step = steps[along];

@@ -1,6 +1,7 @@
 // One matrix as a map of its cells, with its numbers where they fit. Pointing at a cell, or going to it by the arrow keys,
 // reads it off; where cells can be chosen, a click or Enter does. What is taken away of it, its menu says (figure/menu.js).
 
+import { isolateAll } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
 import { image, start } from "../lib/canvas.js";
 import { css, rgba, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
@@ -181,7 +182,7 @@ class Matrix {
       context.fillText(String(i), rowRoom - AWAY, top + (i + 0.5) * h);
     });
     context.restore();
-    const names = this.#names("columns"), long = context.measureText(String(columns.count)).width + 2 * AWAY;
+    const names = isolateAll(this.#names("columns")), long = context.measureText(String(columns.count)).width + 2 * AWAY;
     if (!upright) columnNames(context, names, left, top, columnRoom, w);
     else everyStep(columns.count, columns.labels ? 1 : long / w, (i) => {
       [context.textAlign, context.textBaseline] = ["center", "alphabetic"];

@@ -4,7 +4,7 @@ import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable } from "../lib/colour.js";
-import { element, fill } from "../lib/dom.js";
+import { element, fill, sentenceOf } from "../lib/dom.js";
 import { Player } from "../lib/player.js";
 
 
@@ -71,7 +71,7 @@ class Cache {
   show(at) {
     const { labels, words, token_bytes: ours, mha_token_bytes: theirs } = this.data;
     this.at = at;
-    this.text.replaceChildren(...labels.slice(0, at).flatMap((label, i) => [element(i === at - 1 ? "b" : "span", "", {}, label), " "]));
+    sentenceOf(this.text, labels.slice(0, at), at - 1);
     for (const canvas of this.canvases) this.#paint(canvas);
     const mine = counted(at, ours), other = counted(at, theirs);
     const row = ([first, ...cells], scope = "row") => {

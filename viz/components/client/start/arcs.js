@@ -1,7 +1,8 @@
 // A sentence in large words, with arcs from one of them to the words it looks at; its twin, which differs in one word;
 // and a box for a sentence of one's own. The weights of one head came with the page.
 
-import { element, fill, segments } from "../lib/dom.js";
+import { readingDirection } from "../lib/direction.js";
+import { element, fill, segments, wordOf } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/say.js";
@@ -71,7 +72,7 @@ class Arcs {
 
   #box() {
     const { words, longest } = this.data;
-    const attributes = { type: "text", name: "text", maxlength: longest, autocomplete: "off", spellcheck: "false", "aria-label": words.own };
+    const attributes = { type: "text", name: "text", maxlength: longest, autocomplete: "off", spellcheck: "false", dir: "auto", "aria-label": words.own };
     this.input = element("input", "", attributes);
     this.form.replaceChildren(this.input, element("button", "", { type: "submit" }, words.show));
     this.input.addEventListener("focus", () => this.input.select());
@@ -95,7 +96,7 @@ class Arcs {
     for (const kind of ["click", "focusin"])
       this.sentence.addEventListener(kind, (event) => wordOf(event) && this.#choose(Number(wordOf(event).dataset.at)));
     this.sentence.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], at = this.words.findIndex(({ key }) => key === this.chosen);
+      const ahead = this.sentence.dir === "rtl" ? -1 : 1, step = { ArrowRight: ahead, ArrowLeft: -ahead }[event.key], at = this.words.findIndex(({ key }) => key === this.chosen);
       const to = { Home: 0, End: this.words.length - 1 }[event.key] ?? (step && Math.max(0, Math.min(this.words.length - 1, at + step)));
       if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
@@ -117,12 +118,13 @@ class Arcs {
   }
 
   #words(labels, special) {
+    this.sentence.dir = readingDirection(labels.filter((_, key) => !special[key]));
     this.arcs = document.createElementNS(SVG, "svg");
     this.arcs.setAttribute("aria-hidden", "true");
     this.words = labels.flatMap((label, key) => {
       if (special[key]) return [];
       const button = element("button", "word", { type: "button", "data-at": key });
-      button.append(element("b", "", {}, label), element("small", "", { "aria-hidden": "true" }));
+      button.append(wordOf("b", "", {}, label, this.sentence.dir), element("small", "", { "aria-hidden": "true" }));
       const arc = document.createElementNS(SVG, "path");
       this.arcs.append(arc);
       return [{ key, button, arc }];
