@@ -62,7 +62,7 @@ def test_lesson_words_are_never_marks(lesson: Lesson, number: int):
     for drawn, key in keys_of(step.ask):
         marks = {label for label, special in zip(drawn.subject.labels, drawn.subject.special, strict=True) if special}
         if step.ask.kind == "word":
-            assert not any(drawn.subject.special[place] for place in key.right)
+            assert not any(drawn.subject.special[int(str(place))] for place in key.right)
         wrong = [key.wrong(given) for given in range(len(drawn.subject.labels))] if step.ask.kind == "word" else []
         filled = [("", key.values), *((f"wrong.{code}", {**key.values, **values}) for code, values in wrong)]
         for name, lang, text in sentences_of(step):
@@ -196,17 +196,23 @@ def test_head_width_is_of_the_heads_not_of_the_vector():
 Holds = Callable[[Sample, Key], bool]
 
 
+def number_of(key: Key, name: str) -> float:
+    """Return one of the numbers that a reveal is filled with."""
+    value: Any = key.values[name]
+    return float(value)
+
+
 def _weights(drawn: Sample) -> np.ndarray:
     weights: np.ndarray = drawn.weights[drawn.subject.layer]
     return weights
 
 
 def _one_token_gets_more_than_far(drawn: Sample, key: Key) -> bool:
-    return float(_weights(drawn).sum((0, 1)).max() / _weights(drawn).sum()) > float(key.values["far"])
+    return float(_weights(drawn).sum((0, 1)).max() / _weights(drawn).sum()) > number_of(key, "far")
 
 
 def _most_is_half(_: Sample, key: Key) -> bool:
-    return max(float(key.values[code]) for code in ("first", "itself", "beside", "far")) > 0.5
+    return max(number_of(key, code) for code in ("first", "itself", "beside", "far")) > 0.5
 
 
 def _row_loses_little(drawn: Sample, key: Key) -> bool:
@@ -221,7 +227,7 @@ def _row_loses_little(drawn: Sample, key: Key) -> bool:
 
 def _first_weight_is_large(_: Sample, key: Key) -> bool:
     """The value's length is said to decide what a head delivers: only if nearly all weight is on the first token."""
-    return float(key.values["weight"]) > 0.5
+    return number_of(key, "weight") > 0.5
 
 
 MAY_BE_FALSE: dict[str, tuple[str, Holds]] = {
@@ -268,7 +274,7 @@ def _compares(one: str, other: str) -> Holds:
     """The two numbers of the reveal stand to each other as the answer says."""
 
     def holds(_: Sample, key: Key) -> bool:
-        first, second = float(key.values[one]), float(key.values[other])
+        first, second = number_of(key, one), number_of(key, other)
         order = {"more": first > second, "less": first < second, "same": abs(first - second) <= 0.05 * max(1.0, second)}
         return order[str(key.right[0])]
 
@@ -276,17 +282,15 @@ def _compares(one: str, other: str) -> Holds:
 
 
 def _sum_to_one(_: Sample, key: Key) -> bool:
-    return abs(sum(float(key.values[code]) for code in ("first", "itself", "beside", "far")) - 1) < 1e-5
+    return abs(sum(number_of(key, code) for code in ("first", "itself", "beside", "far")) - 1) < 1e-5
 
 
 def _best_of_words(drawn: Sample, key: Key) -> bool:
     """Of the words, this one gets the most, as much as is said."""
     row = drawn.row_of_head[drawn.subject.labels.index(str(key.values["query"]))][1:-1]
     name, weight = ("key", "weight") if "key" in key.values else ("most", "most_weight")
-    return (
-        drawn.subject.labels[1 + int(row.argmax())] == key.values[name]
-        and abs(row.max() - float(key.values[weight])) < 1e-6
-    )
+    is_most = drawn.subject.labels[1 + int(row.argmax())] == key.values[name]
+    return is_most and bool(abs(row.max() - number_of(key, weight)) < 1e-6)
 
 
 def _rows_that_are_read(drawn: Sample, key: Key) -> bool:
@@ -316,8 +320,8 @@ TRUE_OF: dict[str, Holds] = {
     "joined": _is_sum,
     "one_head_instead": lambda _, key: (key.values["single"] == key.values["many"]) == (key.right == ("same",)),
     "parameters_saved": _compares("saved", "of_cache"),
-    "wrong_order": lambda _, key: (key.values["n"] > 0) == (key.right == ("silent",)),
-    "pooled": lambda _, key: (float(key.values["moved"]) > 0.01) == (key.right == ("changed",)),
+    "wrong_order": lambda _, key: (number_of(key, "n") > 0) == (key.right == ("silent",)),
+    "pooled": lambda _, key: (number_of(key, "moved") > 0.01) == (key.right == ("changed",)),
     "shuffled": lambda _, key: "words" in key.right,
     "at_the_border": lambda _, key: key.right == ("edge",),
     "holds_the_kernel": lambda _, key: key.right == ("w_o",),

@@ -141,4 +141,4 @@ def test_byte_level_tokens_are_readable():
     assert viz.show([maps], ["ä½łå¥½", "!"]).tokens[0] == ("你好", "!")
     assert viz.show([maps], [b"caf\xc3", b"\xa9"]).tokens[0] == ("café₁", "é₂")
     assert viz.show([maps], ["być", "Łódź"]).tokens[0] == ("być", "Łódź")
-    assert spell([b"\xff", "[X]", b"ok"]) == ("⟨FF⟩", "[X]", "ok")
+    assert spell([b"\xff", "[X]", b"ok"]) == ("⟨FF…⟩", "[X]", "ok")

@@ -23,7 +23,7 @@ from viz.lessons.read import lesson_named
 from viz.models import registry
 from viz.models.atlas.corpus import LENGTH, SEQUENCES
 from viz.models.atlas.corpus import sentences as lines
-from viz.models.packaged import gguf
+from viz.models.packaged import gguf, parts
 from viz.models.presets import presets
 from viz.text import LANGUAGES, sentences, translator
 
@@ -174,7 +174,7 @@ def test_numbers_in_fixed_sentences_are_counted():
 def _bits_of(file) -> dict[str, tuple[int, int]]:
     """Of each tensor how many numbers it has, and in how many bits."""
     formats, found = {0: 32, 3: 4, 8: 8}, {}
-    cursor = gguf.Cursor(file)
+    cursor = parts.Cursor(file)
     cursor.take(len(gguf.MAGIC))
     _, n_tensors, n_values = cursor.numbers("IQQ")
     for _ in range(n_values):

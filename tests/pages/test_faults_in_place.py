@@ -325,7 +325,7 @@ SIBLINGS = {
         (f"masks/editor?{WORDS}", f"long_text/map?{WORDS}"),
     ),
     "the table's rows named after the next token": Misplaced(
-        NextWordContext.labels.fget, lambda right, context: _one_on(right(context)), (TABLE,)
+        vars(NextWordContext)["labels"].fget, lambda right, context: _one_on(right(context)), (TABLE,)
     ),
     "the lens at the next token": Misplaced(next_word.by_layer, _lens_at_next_token, (LENS,)),
     "attribution with its layers reversed": Misplaced(

@@ -55,6 +55,7 @@ def test_own_state_head_off_equals_capture(name: str, checkpoint: Checkpoint):
     for layer in range(seen.n_layers):
         without = capture(model, checkpoints.TEXT, max_tokens=24, heads_off=frozenset({(layer, 1)}))
         found = own_state_without(model, seen, layer, [1])
+        assert found is not None
         assert_close(found, without.states[stack][layer + 1], atol=2e-4, rtol=1e-4)
         assert (seen.states[stack][layer + 1] - found).abs().max() > 1e-3
     trace = seen.layer(seen.n_layers - 1)

@@ -23,7 +23,7 @@ def every_layer(model: LoadedModel) -> list[float | None]:
 def test_file_error_of_folder_is_nothing(name: str):
     """What transformers reads of safetensors is what stands there."""
     errors = every_layer(load(name))
-    assert None not in errors and max(errors) == 0
+    assert errors == [0.0] * len(errors)
 
 
 @pytest.mark.usefixtures("memory_given_back")
@@ -40,7 +40,7 @@ def test_file_error_of_changed_weight_is_large(loaded: Loaded):
     kept = weight.clone()
     weight += 1.0
     try:
-        assert file_error(model, 1, 7, "seed") > 0.01
+        assert (file_error(model, 1, 7, "seed") or 0.0) > 0.01
         assert file_error(model, 0, 7, "seed") == 0
     finally:
         weight.copy_(kept)

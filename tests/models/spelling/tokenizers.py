@@ -172,7 +172,7 @@ def _roberta() -> Tokenizer:
     tokenizer = MAKERS["bytes"]()
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     tokenizer.add_special_tokens(["<s>", "</s>"])
-    first, last = ((name, tokenizer.token_to_id(name)) for name in ("<s>", "</s>"))
+    first, last = ((name, int(tokenizer.token_to_id(name) or 0)) for name in ("<s>", "</s>"))
     tokenizer.post_processor = processors.RobertaProcessing(last, first, trim_offsets=True)
     return tokenizer
 
