@@ -35,6 +35,15 @@ COVERED = """(scope) => {
         for (let inner; (inner = hit?.shadowRoot?.elementFromPoint(x, y)) && inner !== hit; hit = inner);
         return hit;
     };
+    const atMiddle = (node) => {
+        const { left, top, width, height } = node.getClientRects()[0];
+        return topmost(left + width / 2, top + height / 2);
+    };
+    const isHit = (node) => {
+        const hit = atMiddle(node);
+        // A slider's input lies behind its thumb, a table's canvas behind what scrolls it, a box behind its label.
+        return contains(node, hit) || contains(node.closest('label, .stSlider, .stDataFrame') ?? node, hit);
+    };
     const describe = (node) => {
         const text = node && (node.getAttribute('aria-label') || node.textContent || '').trim().slice(0, 40);
         return node ? `<${node.tagName.toLowerCase()}> ${text}` : 'nothing';
@@ -46,12 +55,9 @@ COVERED = """(scope) => {
             if (node.disabled || node.closest('.stSidebar[data-collapsed=true]')) continue;
             if (Math.min(box.width, box.height) < 4 || !node.checkVisibility(visible)) continue;
             if (getComputedStyle(node).pointerEvents === 'none') continue;
+            if (isHit(node)) continue;  // where it stands already: to scroll to each would take most of the time
             node.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
-            const { left, top, width, height } = node.getClientRects()[0];
-            const hit = topmost(left + width / 2, top + height / 2);
-            // A slider's input lies behind its thumb, a table's canvas behind what scrolls it, a box behind its label.
-            const around = node.closest('label, .stSlider, .stDataFrame') ?? node;
-            if (!contains(node, hit) && !contains(around, hit)) found.push(`${describe(node)} under ${describe(hit)}`);
+            if (!isHit(node)) found.push(`${describe(node)} under ${describe(atMiddle(node))}`);
         }
     window.scrollTo(0, 0);
     document.querySelector('.stMain')?.scrollTo(0, 0);
