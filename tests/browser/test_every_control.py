@@ -30,6 +30,12 @@ def widget_option(name: str) -> tuple[str, bool] | None:
     return options[0] if options else None
 
 
+def widget_of(call: ast.Call) -> str:
+    """Return which widget a call draws, or has drawn (``draw=st.text_area``); "" for any other call."""
+    drawn = [call.func, *(each.value for each in call.keywords if each.arg == "draw")]
+    return next((each.attr for each in reversed(drawn) if isinstance(each, ast.Attribute)), "")
+
+
 def kinds_of_widgets() -> set[str]:
     """Return the kinds of widgets that the pages and the frame draw, by Streamlit's names."""
     widgets = {name: option for name in dir(DeltaGenerator) if name[0] != "_" and (option := widget_option(name))}
@@ -37,8 +43,8 @@ def kinds_of_widgets() -> set[str]:
     found = set()
     for file in [ROOT / "app.py", *ROOT.glob("pages/**/*.py"), *ROOT.glob("viz/**/*.py")]:
         for call in ast.walk(ast.parse(file.read_text("utf8"))):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in widgets:
-                kind, given = call.func.attr, {each.arg: ast.unparse(each.value) for each in call.keywords}
+            if isinstance(call, ast.Call) and (kind := widget_of(call)) in widgets:
+                given = {each.arg: ast.unparse(each.value) for each in call.keywords}
                 name, is_always = widgets[kind]
                 if given.get(name, "" if is_always else "'ignore'") != "'ignore'":
                     found.add(kind + " several" * (given.get("selection_mode") == "'multi'"))
