@@ -200,6 +200,7 @@ class LongMap {
 /** A word among its neighbours, in the direction that they are read in. */
 function around([before, word, after], className) {
   const made = element("span", className, { translate: "no", dir: readingDirection([before, word, after]) });
-  made.append(element("span", "near", {}, before), element("b", "", {}, word), element("span", "near", {}, after));
+  const apart = { dir: "auto" };
+  made.append(element("span", "near", apart, before), element("b", "", apart, word), element("span", "near", apart, after));
   return made;
 }
