@@ -5,7 +5,7 @@ import pytest
 from pages import PAGES
 from tests.random_walk import Walk
 
-ACTIONS = 8
+ACTIONS = 3
 """On each page; `python -m tests.random_walk` does 300."""
 
 
