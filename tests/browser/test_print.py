@@ -52,7 +52,7 @@ def test_a_step_is_a_worksheet_and_with_its_answer_a_key(visit):
     bar.locator("[data-does=reveal]").click()
     wait_run(page)
     page.emulate_media(media="print")
-    expect(bar.get_by_text("of its attention")).to_be_visible()
+    expect(bar.get_by_text("gets the most from")).to_be_visible()
     expect(page.locator(".bars canvas")).to_be_visible()
     frame(page)
     assert (is_cut_off(page), pages(page, "Letter")) == ([], 1)

@@ -16,6 +16,8 @@ from viz.scheduler.stores import Bounds
 from viz.text import translator
 
 T = translator("en")
+RECOUNT = "viz.frame.compute.recount"
+"""Where checks compute a second time what a page shows, each at a place of its own."""
 
 
 def boxes(app):
@@ -51,9 +53,10 @@ def test_examples_are_warm_before_the_first_visitor(open_app, passes, monkeypatc
     monkeypatch.setattr(compute.results(), "_join", lambda key, *rest: computed.append(key) or join(key, *rest))
     app = open_app(text=texts[3], layer=5, head=7)
     assert not app.exception
-    assert computed == [], "the page of an example computes nothing"
+    shown = [key for key in computed if key[0][0] != RECOUNT]
+    assert shown == [], "the page of an example computes nothing but what its checks compare with"
     open_app(text=texts[3] + " And then?")
-    assert computed, "the test sees what is computed"
+    assert any(key[0][0] != RECOUNT for key in computed), "the test sees what is computed"
     assert passes == dict.fromkeys(texts, 1) | {texts[3] + " And then?": 1}
 
 
