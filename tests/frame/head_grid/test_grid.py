@@ -103,7 +103,7 @@ def test_the_axis_says_where_each_token_went(merge, hide):
     weights = weights / weights.sum(-1, keepdim=True) if hide else weights
     assert_close(weights, shown.values)
     if merge and hide:
-        assert shown.labels == ("the", "unbelievable", "hippopotamuses", "misunderstood", "electroencephalography", ".")
+        assert shown.labels == ("The", "unbelievable", "hippopotamuses", "misunderstood", "electroencephalography", ".")
 
 
 def test_a_lock_counts_tokens_in_the_link_and_rows_for_the_page(open_app):
