@@ -79,6 +79,12 @@ def links_written(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def without_source_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sections count their own checks alone; those of a page's source are held by tests/pages/test_faults_in_place.py."""
+    monkeypatch.setattr("viz.frame.page.choice_checks", lambda *_, **__: [])
+
+
+@pytest.fixture
 def open_app(monkeypatch: pytest.MonkeyPatch):
     """Run the app: ``open_app("step_by_step", source="words", lang="zh")``; ``locale`` is the browser's language.
 

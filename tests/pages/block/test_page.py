@@ -122,6 +122,7 @@ BOTH = SEEDED | {"diagram": 5, "points": 4, "against_torch": 4}
         ),
     ],
 )
+@pytest.mark.usefixtures("without_source_checks")
 def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     app, t = open_app("block", section="all", lang=lang, **link), translator(lang)
     assert not app.exception
@@ -136,6 +137,7 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
 
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])
 @pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.usefixtures("without_source_checks")
 def test_a_section_stands_alone(open_app, section, source):
     """It needs nothing that another section has drawn or declared."""
     app = open_app("block", section=section, source=source)
@@ -397,6 +399,7 @@ def test_hostile_words_arrive_as_text(open_app, source):
 
 
 @pytest.mark.parametrize("family", ["bart", "gemma2"])
+@pytest.mark.usefixtures("without_source_checks")
 def test_other_families(open_app, monkeypatch, tmp_path, family):
     """An encoder-decoder shows blocks of its own on both sides; a block that is not known is a sentence."""
     entry = checkpoints.offered(family, tmp_path / "small")

@@ -56,6 +56,7 @@ def empty_row(app):
         {"mask": "window", "text": HOSTILE, "mask_late": 1},
     ],
 )
+@pytest.mark.usefixtures("without_source_checks")
 def test_every_check_of_the_page_holds(open_app, link):
     app = open_app("masks", section="all", **link)
     assert not app.exception
@@ -115,6 +116,7 @@ def test_with_no_mask_chosen_a_causal_one_shows_it(open_app, section):
     assert not app.info
 
 
+@pytest.mark.usefixtures("without_source_checks")
 def test_large_scores_turn_no_check_red(open_app, memory_given_back):
     """Scores up to 30, as e5 has them, are rounded thirty times as coarsely as those around 1."""
     packaged_file("multilingual-e5-small")

@@ -88,6 +88,7 @@ def alone(counts):
         ({"pe_width": 2, "pe_n": 8, "pe_k": -32, "pe_at": 0, "place_head": 11, "near_alpha": 0, "trained": 8}, EVERY),
     ],
 )
+@pytest.mark.usefixtures("without_source_checks")
 def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     app = open_app("positions", section="all", lang=lang, **link)
     assert not app.exception
@@ -99,6 +100,7 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
 
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])
 @pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
+@pytest.mark.usefixtures("without_source_checks")
 def test_a_section_stands_alone(open_app, section, source):
     """It needs nothing that another section has drawn or declared."""
     app = open_app("positions", section=section, source=source)
@@ -138,6 +140,7 @@ def test_an_old_link_opens_the_section_it_means(open_app, link, section):
     assert {name: app.query_params[name] for name in app.query_params} == wanted
 
 
+@pytest.mark.usefixtures("without_source_checks")
 def test_the_words_are_shuffled_again(open_app):
     app = open_app("positions")
     said = [line.value for line in app.get("text")]
@@ -190,6 +193,7 @@ def test_masks_are_for_the_comparison_only(open_app):
     assert all(each[later].max() > 0 for each in need.values())
 
 
+@pytest.mark.usefixtures("without_source_checks")
 def test_heads_that_do_not_fit_are_told_so(open_app):
     app = open_app("positions", section="all", source="words", d_model=6, n_heads=2)
     assert not app.exception
@@ -267,6 +271,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.usefixtures("without_source_checks")
 def test_any_family_of_models(open_app, monkeypatch, tmp_path, family):
     """Odd widths, shared heads, causal masks, tables or none: what cannot be is said, the rest holds."""
     entry = checkpoints.offered(family, tmp_path / "small")
@@ -396,6 +401,7 @@ def negated(*rows, bias=None, **options):
         ("pages.positions.sinusoids", "sinusoidal", cosine_first, {"sinusoids": (0, 1)}),
     ],
 )
+@pytest.mark.usefixtures("without_source_checks")
 def test_a_fault_is_seen(open_app, monkeypatch, module, name, fault, found):
     """What is put in here once left every check of the page passing."""
     monkeypatch.setattr(f"{module}.{name}", fault)

@@ -78,6 +78,7 @@ def without(counts, **fewer):
         ({"text": HOSTILE, "mask": "both", "pad": 2, "pad_left": 1}, without(EVERY, flow=0)),
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("without_source_checks")
 def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     app = open_app("stacking", section="all", lang=lang, **link)
     assert not app.exception
@@ -206,6 +207,7 @@ def test_one_word_and_one_head_get_no_verdict(open_app):
     assert verdict in said(open_app("stacking", **link))
 
 
+@pytest.mark.usefixtures("without_source_checks")
 def test_rows_that_may_look_nowhere_are_excepted(open_app):
     app = open_app("stacking", text="a b c", depth=2, mask="both", pad=2, pad_left=1)
     assert not any(T("source.model_own") in caption.value for caption in app.caption), "nor are the numbers the model's"
@@ -303,6 +305,7 @@ def test_hostile_words_arrive_as_text(open_app):
 
 
 @pytest.mark.parametrize(("family", "n_states"), [("gpt2", 1), ("llama", 1), ("t5", 1)])
+@pytest.mark.usefixtures("without_source_checks")
 def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_states):
     """Pre-norm, RoPE with shared heads, relative biases: the blocks are the model's, autograd goes through all."""
     entry = checkpoints.offered(family, tmp_path / "small")
