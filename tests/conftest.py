@@ -80,7 +80,7 @@ def links_written(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def without_source_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sections count their own checks alone; those of a page's source are held by tests/pages/test_faults_in_place.py."""
+    """Sections count their own checks alone; tests/pages/test_faults_in_place.py holds those of a page's source."""
     monkeypatch.setattr("viz.frame.page.choice_checks", lambda *_, **__: [])
 
 

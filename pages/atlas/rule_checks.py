@@ -47,16 +47,17 @@ def _rule_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
         return 0.0 if math.isnan(score.hurdle) else math.inf
     if math.isnan(score.hurdle):
         return math.inf
-    chance = score.random.numpy()
+    chance, first = score.chance.numpy(), score.random.numpy()
     least = THREE_QUARTERS if name == "copying" else QUARTER
     hurdle = max([least, *(float(value) for value in (score.even, *chance[np.isfinite(chance)]) if value == value)])  # noqa: PLR0124
     lower = score.mean.double().numpy() - score.half.double().numpy()
     clear = np.abs(lower - score.hurdle) > 1e-6
+    off = abs(float(chance[0]) - first[np.isfinite(first)].max(initial=-math.inf)) if np.isfinite(chance[0]) else 0.0
     wrong = int(((lower > score.hurdle) != score.labelled.numpy())[clear].sum())
     lowest, against = float(score.low_values[0, layer, head]), int(score.against[layer, head])
     if math.isfinite(lowest) and abs(lowest - score.hurdle) > STORED:
         wrong += (lowest <= score.hurdle) != (against > 0)
-    return abs(hurdle - score.hurdle) + wrong
+    return max(abs(hurdle - score.hurdle), off) + wrong
 
 
 def _interval_off(context: AtlasContext, name: str, layer: int, head: int) -> int:

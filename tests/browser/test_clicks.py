@@ -87,7 +87,7 @@ def assert_sections_uncovered(page: Page, name: str) -> None:
         page.set_viewport_size({"width": width, "height": height})
         title = page.locator(".st-key-section").get_by_text(t(f"{name}.{section.name}.title"), exact=True)
         title.scroll_into_view_if_needed()
-        click_middle(page, title)
+        title.click()
         expect(page.locator(f".st-key-section_{section.name}")).to_be_visible()
         expect(page.locator('[class*="st-key-section_"]')).to_have_count(1)
         wait_run(page)

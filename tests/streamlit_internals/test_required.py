@@ -27,7 +27,6 @@ GIVEN = {
     "streamlit.proto.NewSession_pb2:Initialize",
     "streamlit.proto.ClientState_pb2:ContextInfo",
     "streamlit.runtime.websocket_session_manager:WebsocketSessionManager",
-    "streamlit.runtime.session_manager:SessionInfo",
     "streamlit.runtime.state.session_state:SessionState",
     "uvicorn.config:Config",
     "websockets.protocol:Protocol",

@@ -33,7 +33,7 @@ NAMES = {
         *("connect_session", "close_session", "handle_backmsg", "is_active_session"),
     ),
     "streamlit.runtime.session_manager:SessionClient": ("write_forward_msg",),
-    "streamlit.runtime.websocket_session_manager:WebsocketSessionManager": ("get_session_info",),
+    "streamlit.runtime.websocket_session_manager:WebsocketSessionManager": ("get_session_info", "_session_storage"),
     "streamlit.runtime.session_manager:SessionInfo": ("session",),
     "streamlit.runtime.memory_session_storage:MemorySessionStorage": ("save", "_cache"),
     "streamlit.runtime.app_session:AppSession": (
@@ -48,6 +48,7 @@ NAMES = {
     "streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager": ("file_storage", "remove_file"),
     "uvicorn.server:Server": ("startup", "config"),
     "uvicorn.config:Config": ("http_protocol_class", "ws_protocol_class", "h11_max_incomplete_event_size"),
+    "uvicorn.protocols.http.h11_impl:h11": ("LocalProtocolError",),
     "uvicorn.protocols.http.auto:AutoHTTPProtocol": (
         *("connection_made", "data_received", "pause_writing", "resume_writing", "handle_websocket_upgrade"),
         *("connection_lost", "cycle", "client", "transport"),

@@ -15,7 +15,7 @@ from viz.models.long.capture import long_capture, long_seeded
 from viz.models.long.packed import pack
 from viz.models.tokens import read_text, split_words
 
-EXACT = 2e-6
+EXACT = 4e-6
 """Of a weight; of q and k as a share of the largest number."""
 
 PLAIN = ("llama", "qwen2", "gpt2", "gpt_bigcode", "bert", "roberta")

@@ -178,6 +178,7 @@ def test_a_kernel_in_another_order_turns_a_check_red(open_app, monkeypatch):
     assert checked(app, "kernel_in_w_o") == (1, 2)
 
 
+@pytest.mark.usefixtures("without_source_checks")
 def test_a_share_of_another_head_turns_a_check_red(open_app, monkeypatch):
     import pages.convolution.likeness as module
 

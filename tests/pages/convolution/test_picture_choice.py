@@ -1,7 +1,5 @@
 """A user's picture is unpacked in a turn of the queue, which counts its memory."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
@@ -13,8 +11,7 @@ from viz.scheduler.fair_queue import Turns
 
 @pytest.fixture
 def upload(monkeypatch):
-    given = SimpleNamespace(getvalue=lambda: b"a file")
-    monkeypatch.setattr(picture_choice, "st", SimpleNamespace(session_state={"_upload": given}))
+    monkeypatch.setattr(picture_choice, "uploaded_bytes", lambda name: b"a file")
     monkeypatch.setattr(picture_choice.state, "choice", lambda *args: "upload")
 
 

@@ -38,6 +38,7 @@ def test_it_looks_at_the_animal_in_both_texts(open_app, lang):
     assert checked(app, "compare") == (6, 6)
 
 
+@pytest.mark.usefixtures("without_source_checks")
 def test_a_word_that_only_one_text_has_is_left_out_of_the_others_bars(open_app):
     app = open_app("step_by_step", section="compare", text="it was tired", text_b="it was very tired", query=1, key=3)
     first, second = drawn(app)["compare_after"]

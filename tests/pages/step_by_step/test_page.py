@@ -175,6 +175,7 @@ def test_a_wrong_derivative_turns_the_checks_red(open_app, monkeypatch):
         assert (held, n) == (CHECKS[section] - 1, CHECKS[section])
 
 
+@pytest.mark.usefixtures("without_source_checks")
 def test_scores_that_do_not_grow_with_the_width_turn_the_check_red(open_app, monkeypatch):
     monkeypatch.setattr(
         "pages.step_by_step.saturation.random_scores",
@@ -305,6 +306,7 @@ def test_softmax_rows_are_drawn_before_and_after(visit):
         torch.testing.assert_close(drawn, row)
 
 
+@pytest.mark.usefixtures("without_source_checks")
 def test_a_mask_leaves_gaps_and_the_cell_is_said_to_be_blocked(visit):
     app = visit(step=6, mask="causal", query=2, key=5)
     drawn = values(app, "map_S_masked")
@@ -354,6 +356,7 @@ def test_a_pair_beyond_a_shorter_text_falls_back(visit):
         ({"no_scale": 1, "temperature": 4.0}, lambda scores, v: (scores / 4).softmax(-1)),
     ],
 )
+@pytest.mark.usefixtures("without_source_checks")
 def test_what_is_broken_is_beside_what_is_correct(visit, faults, wrong):
     trace = compute.trace(REAL, 3, specs.Mask(kind=faults.get("mask", "own")))
     app = visit(step=1, **faults)
@@ -681,6 +684,7 @@ def test_nothing_is_kept_that_nobody_chose(open_app):
     assert link_of(app) == {"section": "steps"}
 
 
+@pytest.mark.usefixtures("without_source_checks")
 def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_costs(open_app):
     t = translator("en")
     right, wrong = (open_app("step_by_step", section="split", split_heads=4, no_transpose=off) for off in (0, 1))

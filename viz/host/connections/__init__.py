@@ -8,8 +8,8 @@ from collections import Counter
 from typing import Any
 
 from starlette.datastructures import Headers
-from uvicorn.protocols.http import h11_impl
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import h11
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import Server
 
@@ -79,7 +79,7 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
         before = self.cycle
         try:
             super().data_received(data)
-        except h11_impl.h11.LocalProtocolError:  # type: ignore[attr-defined] # uvicorn's 400, where an answer has begun
+        except h11.LocalProtocolError:  # uvicorn's 400, where an answer has begun
             self.transport.close()
         if self.cycle is not before:
             self._head.stop()

@@ -121,7 +121,7 @@ def seconds(n_heads: int, n_lines: int) -> int:
 
     Example:
         >>> seconds(72, 203), seconds(72, 1)
-        (27, 6)
+        (27, 7)
     """
     return max(1, round(A_HEAD * n_heads * (n_lines + SEQUENCES + len(SEEDS) * (min(BY_CHANCE, n_lines) + SEQUENCES))))
 

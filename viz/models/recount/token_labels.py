@@ -29,7 +29,8 @@ def wrong_labels(
 ) -> int:
     """How many tokens stand under a label that is not theirs.
 
-    A piece that is no text by itself, bytes of a letter, is not compared, nor one without letters.
+    A piece that is no text by itself, bytes of a letter, is not compared, nor one without letters, nor, below a word as
+    it was typed, a token that stands for all that the tokenizer does not know.
 
     Args:
         tokenizer: the model's.
@@ -42,7 +43,8 @@ def wrong_labels(
     for place, token in enumerate(ids[: len(shown)] if rows is None else ids):
         label = place if rows is None else rows[place]
         piece = tokenizer.decode([token], clean_up_tokenization_spaces=False)
-        if label < 0 or LOST in piece or not (written := letters(piece)):
+        is_lost = LOST in piece or (merged and token == tokenizer.unk_token_id)
+        if label < 0 or is_lost or not (written := letters(piece)):
             continue
         read = letters(shown[label])
         wrong += written not in read if merged else written != read
