@@ -31,6 +31,7 @@ from viz.models.atlas import file as atlas_file
 from viz.models.capture import Capture
 from viz.models.long import capture as long_capture
 from viz.models.packaged import e5, gguf, parts, quantised
+from viz.models.spelling import pieces
 
 # The package names two functions after their modules.
 capturing, loading = import_module("viz.models.capture"), import_module("viz.models.load")
@@ -285,8 +286,8 @@ SIBLINGS = {
         ("heads/row?merge=1&text=unbelievable+tokenization+works",),
     ),
     "every label one on": Misplaced(
-        tokens.labels,
-        lambda right, tokenizer, ids, pieces=None: _one_on(right(tokenizer, ids, pieces)),
+        pieces.spell,
+        lambda right, parts: _one_on(right(parts)),
         (*(f"{place}?{SENTENCE}" for place in IN_ALL), CROSS, f"atlas/map?{SENTENCE}", CUT),
     ),
     "q and k of the next head": Misplaced(
