@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.datastructures import Headers
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
-from uvicorn.protocols.http.h11_impl import h11
+from uvicorn.protocols.http.h11_impl import h11  # type: ignore[attr-defined]
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import Server
 
