@@ -1,5 +1,7 @@
 """Files of weights read by NumPy alone against the models that are put together from them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -55,3 +57,18 @@ def test_gguf_token_at_each_place_is_vocabulary(smollm2: LoadedModel):
     row = file.read(WORDS, 5, 64)
     expected = smollm2.model.get_input_embeddings().weight[5, 64:96].numpy()
     assert row is not None and np.allclose(row, expected, atol=0, rtol=1e-6)
+
+
+@pytest.mark.usefixtures("memory_given_back")
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux says which parts of a file are in memory")
+def test_file_error_leaves_no_pages(smollm2: LoadedModel):
+    """What was read of a file counts as the process's memory for as long as it is mapped."""
+    every_layer(smollm2)
+    name = str(smollm2.entry.packaged_file())
+    found, is_of_file = 0, False
+    for line in Path("/proc/self/smaps").read_text("utf8").splitlines():
+        if "-" in line.split(" ", 1)[0]:
+            is_of_file = line.endswith(name)
+        elif is_of_file and line.startswith("Rss:"):
+            found += int(line.split()[1])
+    assert found < 1_000, "kB"

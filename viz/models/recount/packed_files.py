@@ -45,6 +45,10 @@ WORDS = "words"
 class WeightFile(Protocol):
     """A file of weights of which single numbers can be read."""
 
+    @property
+    def data(self) -> mmap.mmap:
+        """The bytes, as the system maps them."""
+
     def read(self, name: str, row: int, at: int) -> np.ndarray | None:
         """Return up to 32 numbers of a row of a tensor from this place on; None if the file has no such tensor."""
 
@@ -58,6 +62,12 @@ class WeightFile(Protocol):
 def _mapped(file: Path) -> mmap.mmap:
     with file.open("rb") as opened:
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def release(file: WeightFile) -> None:
+    """Give the parts of a file that were read back to the system, which counts them as the process's memory."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        file.data.madvise(mmap.MADV_DONTNEED)
 
 
 def _behind_length(code: str, name: str) -> bytes:

@@ -7,7 +7,7 @@ import torch
 
 from viz.core.random_place import random_place
 from viz.models.layout import LoadedModel
-from viz.models.recount.packed_files import BLOCK, WORDS, WeightFile, open_weights
+from viz.models.recount.packed_files import BLOCK, WORDS, WeightFile, open_weights, release
 
 
 def weight_file(model: LoadedModel) -> WeightFile | None:
@@ -40,6 +40,7 @@ def file_error(model: LoadedModel, layer: int, token: int, *of: object) -> float
         *_of_token(model, file, token, of),
         *_of_settings(model, file, layer),
     ]
+    release(file)
     return max(errors, default=None)
 
 
