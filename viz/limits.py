@@ -186,7 +186,7 @@ MEASUREMENTS_WAITING = 4
 
 # --- Memory ------------------------------------------------------------------------------------------------------
 
-MEMORY_BYTES = whole("MEMORY_MB", 1_500, 800, 1_000_000) * 10**6
+MEMORY_BYTES = whole("MEMORY_MB", 1_700, 800, 1_000_000) * 10**6
 """Of the whole process, resident, on a public server, with the default model alone; each further model in memory adds
 its weights. What would go beyond it waits in the line, and what is kept gives way. Warm: 0.7 GB (with CUDA 1)."""
 
