@@ -17,7 +17,7 @@ from viz.frame.checks import Check, check
 from viz.models.atlas.file import WHOLE, path_of
 
 QUARTER, THREE_QUARTERS = 0.25, 0.75
-"""What a label takes at least: of the weight, and, for copying, of the other words beaten."""
+"""The least share a label takes: of the weight, and, for copying, of the other words beaten."""
 PARTS = ("entropy", "distance", "removal")
 """Scores that are no part of 1, so that their intervals may reach anywhere."""
 NO_LABELS = (*PARTS, "window")
@@ -25,7 +25,7 @@ NO_LABELS = (*PARTS, "window")
 
 
 def rule_checks(context: AtlasContext, name: str, layer: int, head: int) -> list[Check]:
-    """What must hold of a score's label and interval, of the head that is open and of all heads."""
+    """Return what must hold of a score's label and interval, of the head that is open and of all heads."""
     found = [check("atlas.check_rule", _rule_off(context, name, layer, head), 2 * STORED)]
     places = [(i, j) for i in range(context.atlas.size[0]) for j in range(context.atlas.size[1])]
     wrong = sum(_interval_off(context, name, *place) for place in places)
@@ -41,7 +41,7 @@ def rule_checks(context: AtlasContext, name: str, layer: int, head: int) -> list
 
 
 def _rule_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
-    """How far the hurdle is from its rule; one more for each head whose label is not what the rule says."""
+    """Return how far the hurdle is from its rule; one more for each head whose label is not what the rule says."""
     score = context.score(name)
     if name in NO_LABELS:
         return 0.0 if math.isnan(score.hurdle) else math.inf
@@ -92,7 +92,7 @@ def _file_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
 
 
 def _spread_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
-    """How far mean and interval over all lines are from NumPy's and SciPy's, as a share of the mean."""
+    """Return how far mean and interval over all lines are from NumPy's and SciPy's, as a share of the mean."""
     from scipy.stats import t as student
 
     pieces, values = compute.chunks_of(context.atlas.lines), list[float]()

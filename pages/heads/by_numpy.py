@@ -47,7 +47,7 @@ def worst(found: Mapping[str, Tensor], expected: Mapping[str, np.ndarray]) -> fl
 
 
 def viewed_off(shown: Tensor, rows: Tensor, keys: Tokens, *, merge: bool, hide: bool) -> float:
-    """How far a row of a view is from the mean of its tokens' rows (n, K), with a word's keys added up.
+    """Return how far a row of a view is from the mean of its tokens' rows (n, K), with a word's keys added up.
 
     Args:
         shown: the row as it is shown.

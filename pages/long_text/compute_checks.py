@@ -87,5 +87,5 @@ def packing_error(text: LongText, layer: int, head: int) -> float:
 
 @kept_long
 def wrong_tokens(text: LongText) -> int:
-    """How many labels or numbers of the tokens are not what the tokenizer says of the whole text."""
+    """Return how many labels or numbers of the tokens are not what the tokenizer says of the whole text."""
     return recount.wrong_tokens_of(replace(text.source, text=text.whole), compute.read(text).tokens)

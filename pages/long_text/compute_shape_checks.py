@@ -34,7 +34,7 @@ def wall_errors(text: LongText) -> tuple[float, float]:
 
 @kept_long
 def wrong_names(text: LongText) -> int:
-    """How many heads have another name than the rule gives their shares: a simple shape that explains enough."""
+    """Return how many heads have another name than the rule gives their shares: a simple shape that explains enough."""
     n = len(compute.read(text).tokens.ids)
     fits = [fit for layer in range(len(compute.read(text).layers)) for fit in compute.small_maps(text, layer).fits]
     return sum(fit.name not in _names(list(fit.shares.items()), fit.even, n) for fit in fits)

@@ -173,7 +173,7 @@ def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> 
 
 
 def say_notes(context: LongTextContext, *parts: str) -> None:
-    """What has to be said below a picture: what is given, and whose text it is."""
+    """Return what has to be said below a picture: what is given, and whose text it is."""
     t, notes = context.t, list(parts)
     if context.text.source.text.strip() == shipped():
         notes.append(t("long_text.shipped"))

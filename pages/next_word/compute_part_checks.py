@@ -31,7 +31,7 @@ def own_states(source: Source, n: int) -> tuple[Tensor, ...]:
 
 
 def _normalized(loaded: LoadedModel, x: Tensor) -> Tensor:
-    """What the final norm makes of a vector, in float64, from its numbers alone."""
+    """Return what the final norm makes of a vector, in float64, from its numbers alone."""
     weights, centred = final_norm(loaded)
     x = x.double()
     x = x - x.mean() if centred else x
@@ -54,7 +54,7 @@ def random_level(source: Source, n_levels: int, n_tokens: int) -> Cell:
 
 @kept
 def lens_row(source: Source, word: int, level: int, at: int) -> tuple[int, float, float, int, int]:
-    """What a level says at one token, from the model's own state there: best word, chances, and the word's rank.
+    """Return what a level says at one token, from the model's own state there: best word, chances, and the word's rank.
 
     The chances are of the best word and of the one that is followed; the rank lies between the two numbers at the end,
     which differ where rounding leaves it open.

@@ -260,7 +260,7 @@ def _resolve(source: Source, names: dict[str, int], written: str) -> Word:
 
 
 def model_checks(context: NextWordContext) -> list[Check]:
-    """What must hold of the model that is asked: its tokens, a row of a random layer, and its file."""
+    """Return what must hold of the model that is asked: its tokens, a row of a random layer, and its file."""
     source = context.source
     return source_checks(source, random_place(read(source).n_layers, source, "layer"), Mask())
 

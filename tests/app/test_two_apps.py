@@ -62,7 +62,7 @@ def fill(stack, turns, n):
         stack.enter_context(turns.turn("sentence", quietly))
 
 
-def test_result_of_one_app_is_computed_again_by_another(apps, passes):
+def test_result_of_app_unknown_to_other(apps, passes):
     """Each finds its own again."""
     first, second = (app.stores for app in apps)
     found = []
@@ -75,7 +75,7 @@ def test_result_of_one_app_is_computed_again_by_another(apps, passes):
     assert key in first.results and key in second.results and key not in default_stores().results
 
 
-def test_cache_of_one_app_evicts_nothing_of_another(apps):
+def test_cache_of_app_evicts_nothing_elsewhere(apps):
     """The small one holds few of the texts, the large one all."""
     first, second = (app.stores for app in apps)
     for number in range(30):
@@ -87,7 +87,7 @@ def test_cache_of_one_app_evicts_nothing_of_another(apps):
     assert 0 < first.results.bytes <= 60_000 < second.results.bytes
 
 
-def test_full_queue_of_one_app_holds_up_no_other(apps):
+def test_full_queue_holds_up_no_other(apps):
     """The first has no place left and two who wait; the second computes, and counts none of that."""
     first, second = (app.stores for app in apps)
     with ExitStack() as stack:
@@ -104,7 +104,7 @@ def test_full_queue_of_one_app_holds_up_no_other(apps):
             first.turns.drop(ticket)
 
 
-def test_closed_queue_of_one_app_closes_no_other(apps):
+def test_closed_queue_closes_no_other(apps):
     """As where a server ends."""
     first, second = (app.stores for app in apps)
     first.turns.closed = True
@@ -114,7 +114,7 @@ def test_closed_queue_of_one_app_closes_no_other(apps):
         assert compute.read(SOURCE).tokens.words
 
 
-def test_thread_of_the_pool_computes_for_its_app(apps, passes):
+def test_pool_thread_computes_for_its_app(apps, passes):
     """A result that waits is computed by a thread of its store, and so is the result that it is made of."""
     first, second = (app.stores for app in apps)
 
@@ -133,7 +133,7 @@ def test_thread_of_the_pool_computes_for_its_app(apps, passes):
     assert second.results.bytes == 0 and passes == [SOURCE.text]
 
 
-def test_memory_ceiling_of_one_app_is_not_anothers(apps):
+def test_memory_ceiling_is_of_one_app(apps):
     """Nor is what depends on it: the longest text, and what is kept of such."""
     first, second = (app.stores for app in apps)
     set_ceiling(first)
@@ -160,7 +160,7 @@ def test_refusals_and_tabs_are_counted_by_app(apps):
     assert "headlight_kept_bytes 0" not in metrics[0] and "headlight_kept_bytes 0" in metrics[1]
 
 
-def test_run_finds_the_stores_of_the_served_app(apps, open_app):
+def test_run_finds_stores_of_served_app(apps, open_app):
     """A run has a thread of its own, and nobody tells it. Without a server it has the default stores."""
     first, second = (app.stores for app in apps)
     assert in_thread(stores) is default_stores()
@@ -173,7 +173,7 @@ def test_run_finds_the_stores_of_the_served_app(apps, open_app):
     assert in_thread(stores) is default_stores()
 
 
-def test_run_stays_with_its_app_after_the_server():
+def test_run_after_server_keeps_app():
     """One that goes on while its server ends gives its turns back where it took them."""
     made = make_stores()
 

@@ -1,4 +1,4 @@
-"""What a public server has, and a desk has not."""
+"""A public server: its guard, its limits and its readiness, which a desk has not."""
 
 import viz.streamlit_internals.required  # noqa: F401 - before any private name that safety depends on is imported
 

@@ -56,7 +56,7 @@ def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
 
 
 def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
-    """What must hold of a source in every section that shows it: tokens, a row, a vector or the weights' file.
+    """Return what must hold of a source in every section that shows it: tokens, a row, a vector or the weights' file.
 
     Each is a small part, drawn at random for this source, layer and mask, and computed by another way.
     """

@@ -122,7 +122,7 @@ def looks_back(subject: Subject, query: str) -> Key:
 
 @registered(ANSWERS, "option", codes=("first", "second", "neither"))
 def prefers(subject: Subject, query: str, first: str, second: str) -> Key:
-    """Which of two words a word looks at most; or neither, if it is a third. Marks do not count."""
+    """Return which of two words a word looks at most; or neither, if it is a third. Marks do not count."""
     _, row = row_of(subject, query)
     places = {"first": place_of(subject, first), "second": place_of(subject, second)}
     best, _ = _two_largest(subject, row)

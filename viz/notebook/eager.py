@@ -38,7 +38,7 @@ def keeping_weights(model: Any) -> Iterator[None]:
 
 
 def implementation(module: Any) -> str | None:
-    """How a model or a layer computes attention, as its configuration says; None if it says nothing."""
+    """Return how a model or a layer computes attention, as its configuration says; None if it says nothing."""
     return getattr(getattr(module, "config", None), "_attn_implementation", None)
 
 

@@ -193,7 +193,7 @@ def _words(tokens: Sequence[Any]) -> list[Any]:
 
 
 def is_special_token(token: Any) -> bool:
-    """Whether a token is one that a tokenizer adds."""
+    """Return whether a token is one that a tokenizer adds."""
     return isinstance(token, str) and bool(SPECIAL.fullmatch(token))
 
 

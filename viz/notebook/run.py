@@ -76,7 +76,7 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
 
 
 def _run(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[int, str], Tensor]:
-    """What the model gives with its maps, who made them, and its output without them.
+    """Return what the model gives with its maps, who made them, and its output without them.
 
     Raises:
         ValueError: if the model cannot read this, with what it said.
@@ -128,7 +128,7 @@ def _text_config(model: Any) -> Any:
 
 
 def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> ReadText:
-    """What a decoder reads: the target, or what the model writes itself, one place later."""
+    """Return what a decoder reads: the target, or what the model writes itself, one place later."""
     start = getattr(model.config, "decoder_start_token_id", None) or 0
     if target is None:
         if not hasattr(model, "generate"):
@@ -142,7 +142,7 @@ def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> 
 
 
 def _written(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
-    """What the model reads while it writes, as long as it can."""
+    """Return what the model reads while it writes, as long as it can."""
     options = {
         "max_new_tokens": max(2, min(WRITTEN, longest_text(model, tokenizer) - 1)), "do_sample": False, "num_beams": 1
     }  # fmt: skip

@@ -18,7 +18,7 @@ Along = tuple[Any, Any]
 
 
 def _is_pair(tokens: Any) -> bool:
-    """Whether tokens are two lists, and not two tokens."""
+    """Return whether tokens are two lists, and not two tokens."""
     single = (str, bytes, int)
     return (
         isinstance(tokens, tuple | list) and len(tokens) == 2 and not any(isinstance(part, single) for part in tokens)
@@ -180,7 +180,7 @@ def _shown_text(text: Any) -> str:
 
 
 def _notes_on(stack: Maps, has_sinks: bool) -> list[run.Note]:
-    """What is to be said of a stack's maps."""
+    """Return what is to be said of a stack's maps."""
     notes: list[run.Note] = []
     numbers = list(stack.layers)
     if numbers != list(range(len(numbers))):

@@ -112,7 +112,7 @@ def _of_parts(parts: Any) -> Handed:
 
 
 def _fit(stacks: Mapping[str, Any]) -> bool:
-    """Whether the maps of an encoder, a decoder and what is between them have each other's sizes."""
+    """Return whether the maps of an encoder, a decoder and what is between them have each other's sizes."""
     sizes = {name: shape_of(part) for name, part in stacks.items()}
     if None in sizes.values():
         return False

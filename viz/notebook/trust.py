@@ -81,7 +81,7 @@ def check_causal(model: Any, inputs: Mapping[str, Tensor], plain: Tensor, maps: 
 
 
 def has_sinks(model: Any) -> bool:
-    """Whether some attention of a model has learned sinks, to which a part of each row goes."""
+    """Return whether some attention of a model has learned sinks, to which a part of each row goes."""
     return any(isinstance(getattr(module, "sinks", None), Tensor) for module in model.modules())
 
 

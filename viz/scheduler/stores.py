@@ -33,7 +33,7 @@ class Bounds:
 
 
 class Stores:
-    """What an app computes in turn, and keeps. It is made before anything that computes is imported.
+    """The queues and caches of one app, and its memory ceiling. It is made before anything that computes is imported.
 
     Args:
         bounds: of its queues and caches.

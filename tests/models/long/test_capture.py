@@ -15,8 +15,10 @@ from viz.models.long.capture import long_capture, long_seeded
 from viz.models.long.packed import pack
 from viz.models.tokens import read_text, split_words
 
-EXACT = 4e-6
-"""Of a weight; of q and k as a share of the largest number."""
+EXACT = 2e-6
+"""Of q and k, as a share of the largest number."""
+ROW_OFF = 4e-6
+"""Of a weight: both ways to it round its scores, and the exponential makes that larger."""
 
 PLAIN = ("llama", "qwen2", "gpt2", "gpt_bigcode", "bert", "roberta")
 
@@ -49,7 +51,7 @@ def test_long_capture_every_row_is_exact(loaded, name):
     found, whole, every = long_capture(model, tokens), capture_tokens(model, tokens), torch.arange(len(tokens.ids))
     for layer in range(model.n_layers):
         rows = torch.stack([found.rows_of(layer, head, every) for head in range(found.n_heads)])
-        assert_close(rows, whole.layer(layer).weights, rtol=0, atol=EXACT)
+        assert_close(rows, whole.layer(layer).weights, rtol=0, atol=ROW_OFF)
 
 
 def test_smollm2_long_rows_are_exact(smollm2):

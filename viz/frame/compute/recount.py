@@ -113,13 +113,13 @@ def _seeded_row(source: Source, call: Call, mask: Mask, layer: int, head: int, r
 
 
 def row_error(row: Row, weights: Tensor) -> float:
-    """How far weights that are shown, (K,), are from a row computed by another way."""
+    """Return how far weights that are shown, (K,), are from a row computed by another way."""
     off = (row.weights - weights).abs()
     return 0.0 if bool(row.weights.isnan().all()) else float(off.max())
 
 
 def row_tolerance(source: Source, layer: int, head: int, row: int) -> float:
-    """How far a row may be off: large scores are rounded more, and each layer rounds in its own way."""
+    """Return how far a row may be off: large scores are rounded more, and each layer rounds in its own way."""
     call = read(source).calls[layer]
     lost = scores_rounding(call.q, call.k, call.options.get("scale"))[head, row]
     return 1e-4 + min(MOST_ROUNDED, 4 * float(lost))
@@ -140,7 +140,7 @@ def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, f
 
 @kept
 def wrong_tokens(source: Source) -> int:
-    """How many labels of a text, or numbers of its tokens, are not what its tokenizer itself says."""
+    """Return how many labels of a text, or numbers of its tokens, are not what its tokenizer itself says."""
     seen, target = read(source), source.target
     if not target:
         return _wrong(source, source.text, seen.tokens)
@@ -192,7 +192,7 @@ def weights_error(source: Source, layer: int) -> float | None:
 
 @kept
 def without_error(source: Source, layer: int, heads_off: frozenset[Head], place: int) -> float | None:
-    """How far the state of a token behind a layer without some heads is off; None where it is not known.
+    """Return how far the state of a token behind a layer without some heads is off; None where it is not known.
 
     A model's own layer is run once more on its own state. Seeded heads have one layer: theirs is the output less each
     head's own part, in float64.

@@ -32,7 +32,7 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def grid_checks(scene: Scene, view: specs.View, layer: int, head: int) -> list[Check]:
-    """What must hold of the grid: its labels, a random row of its small maps, a random row of the large one."""
+    """Return what must hold of the grid: its labels, a random row of its small maps, a random row of the large one."""
     source, mask = scene.choice.source, scene.choice.mask
     found = [check("truth.grid_labels", _labels_off(scene, view), 0)]
     wall = head_grid.wall(source, mask, view)
@@ -64,7 +64,7 @@ def _row_check(key: str, scene: Scene, place: tuple[int, int, int], sent: np.nda
 
 
 def _labels_off(scene: Scene, view: specs.View) -> int:
-    """How many tokens stand in a row or column of the grid whose label has not their letters."""
+    """Return how many tokens stand in a row or column of the grid whose label has not their letters."""
     source, wrong = scene.choice.source, 0
     for tokens in (scene.capture.queries, scene.capture.tokens):
         sent = head_grid.axis(tokens, view).sent()

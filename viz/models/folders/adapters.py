@@ -151,7 +151,7 @@ def _pattern(patterns: Any, module: str, default: Any) -> Any:
 
 
 def is_adapter(folder: Path) -> bool:
-    """Whether a folder holds an adapter and no whole model."""
+    """Return whether a folder holds an adapter and no whole model."""
     return (folder / ADAPTER).is_file() and not any(
         (folder / name).is_file() for name in ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
     )

@@ -47,7 +47,7 @@ def _check_old_files(entry: Entry, folder: Path) -> None:
 
 
 def _lost(tokenizer: Any, folder: Path) -> str | None:
-    """How many words of vocab.txt a tokenizer did not read, if it is of another kind."""
+    """Return how many words of vocab.txt a tokenizer did not read, if it is of another kind."""
     file = folder / "vocab.txt"
     if (folder / "tokenizer.json").is_file() or not file.is_file():
         return None

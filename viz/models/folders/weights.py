@@ -56,7 +56,7 @@ def renamed(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
 
 
 def has_own_names(names: list[str], expected: Iterable[str]) -> bool:
-    """Whether the names in a file are those that the model's own code reads."""
+    """Return whether the names in a file are those that the model's own code reads."""
     return all(name == plain for name, plain in renamed(names, expected).items()) and not any(map(LORA.search, names))
 
 

@@ -1,1 +1,1 @@
-"""What a model says once more by another way, a small part at a time: what live checks compare with."""
+"""A small part of what a model says, computed by another way: live checks compare with it."""

@@ -58,7 +58,7 @@ _twins: "WeakKeyDictionary[nn.Module, Twin]" = WeakKeyDictionary()
 
 
 def _attend_as_written(module: nn.Module, *args: Any, **options: Any) -> tuple[Tensor, Tensor | None]:
-    """What transformers calls in every layer of a twin: the function beside the layer's own class."""
+    """Return what transformers calls in every layer of a twin: the function beside the layer's own class."""
     outputs, weights = sys.modules[type(module).__module__].eager_attention_forward(module, *args, **options)
     going = _current.get()
     if going is not None and module is going.attention:
@@ -151,7 +151,7 @@ def twin(model: LoadedModel) -> Twin:
 
 
 def knows_own_attention(model: LoadedModel) -> bool:
-    """Whether transformers has an attention for this family that stands by itself."""
+    """Return whether transformers has an attention for this family that stands by itself."""
     return hasattr(sys.modules[type(model.layers[0].attention).__module__], "eager_attention_forward")
 
 

@@ -78,7 +78,7 @@ def _behind_length(code: str, name: str) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _place_of(data: mmap.mmap, written: bytes, start: int) -> int:
-    """Where the bytes behind these begin; -1 if they are nowhere."""
+    """Return where the bytes behind these begin; -1 if they are nowhere."""
     at = data.find(written, start)
     return at if at < 0 else at + len(written)
 
@@ -99,7 +99,7 @@ class Gguf:
     data: mmap.mmap
 
     def _after(self, name: str, start: int = 0) -> int:
-        """Where the bytes behind a name begin."""
+        """Return where the bytes behind a name begin."""
         return _place_of(self.data, _behind_length("Q", name), start)
 
     def _setting(self, name: str, code: str) -> Any:
@@ -148,7 +148,7 @@ class Gguf:
         return np.frombuffer(block[2:], "i1").astype(np.float32) * np.float32(_half(block[:2]))
 
     def _row_of_pair(self, row: int, module: str, rows: int) -> int:
-        """Where the file keeps a row of W_Q or W_K: the pairs of RoPE side by side, not in two halves."""
+        """Return where the file keeps a row of W_Q or W_K: the pairs of RoPE side by side, not in two halves."""
         which = "head_count" if module.endswith("q_proj") else "head_count_kv"
         width = rows // self._setting(f"llama.attention.{which}", "I")
         head, within = divmod(row, width)
@@ -178,7 +178,7 @@ def _token_places(data: mmap.mmap) -> np.ndarray:
 
 @lru_cache(maxsize=4)
 def _directory_end(data: mmap.mmap, at: int) -> int:
-    """Where a GGUF file's list of tensors ends, from behind any entry on: what follows has no name."""
+    """Return where a GGUF file's list of tensors ends, from behind any entry on: what follows has no name."""
     while True:
         (n,) = struct.unpack_from("<Q", data, at)
         if not 0 < n < 100:

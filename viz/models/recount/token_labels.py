@@ -10,7 +10,7 @@ LOST = "\ufffd"
 
 
 def letters(text: str) -> str:
-    """What can be compared of a label: its letters and digits, small, without marks above or below them.
+    """Return what can be compared of a label: its letters and digits, small, without marks above or below them.
 
     Example:
         >>> letters("##Straße"), letters(" café")
@@ -27,7 +27,7 @@ def wrong_labels(
     *,
     merged: bool = False,
 ) -> int:
-    """How many tokens stand under a label that is not theirs.
+    """Return how many tokens stand under a label that is not theirs.
 
     A piece that is no text by itself, bytes of a letter, is not compared, nor one without letters, nor, below a word as
     it was typed, a token that stands for all that the tokenizer does not know.
@@ -52,7 +52,7 @@ def wrong_labels(
 
 
 def wrong_numbers(tokenizer: Any, text: str, ids: Sequence[int], dropped: int) -> int:
-    """How many of the tokenizer's own numbers of a text, read once more, are not those that are shown.
+    """Return how many of the tokenizer's own numbers of a text, read once more, are not those that are shown.
 
     Of a text that was cut its beginning is compared, as far as no mark stands at its end.
     """
@@ -62,13 +62,13 @@ def wrong_numbers(tokenizer: Any, text: str, ids: Sequence[int], dropped: int) -
 
 
 def wrong_numbers_of_words(ids: Sequence[int], shown: Sequence[str]) -> int:
-    """How many words stand above another word's number; signs, which may be written out, are not compared."""
+    """Return how many words stand above another word's number; signs, which may be written out, are not compared."""
     pairs = zip(ids, shown, strict=False)
     return sum(word.isalnum() and zlib.crc32(word.casefold().encode()) != number for number, word in pairs)
 
 
 def wrong_words(text: str, ids: Sequence[int], shown: Sequence[str]) -> int:
-    """How many words of a text stand under another word's number, or in another order than in the text."""
+    """Return how many words of a text stand under another word's number, or in another order than in the text."""
     wrong, at = abs(len(ids) - len(shown)) + wrong_numbers_of_words(ids, shown), 0
     for word in filter(str.isalnum, shown):
         found = text.find(word, at)

@@ -56,7 +56,7 @@ def gather(values: Float[Tensor, "S H"]) -> Evidence:
 
 
 def hurdle(name: str, even: float, random: Float[Tensor, "*R"]) -> float:
-    """What a label has to beat: an even spread, every head of models of random weights, and the least it takes.
+    """Return what a label has to beat: an even spread, every head of models of random weights, and the least it takes.
 
     Example:
         >>> [round(hurdle("previous", 0.1, torch.tensor(random)), 2) for random in ([0.05, 0.4], [0.2])]
