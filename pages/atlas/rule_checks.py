@@ -61,7 +61,7 @@ def _rule_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
 
 
 def _interval_off(context: AtlasContext, name: str, layer: int, head: int) -> int:
-    """How many of the three numbers of an interval are written otherwise than mean, mean less and mean plus half."""
+    """Count the numbers of an interval that are written otherwise than mean, mean less and mean plus half."""
     score = context.score(name)
     mean, half = float(score.mean[layer, head]), float(score.half[layer, head])
     shown = interval(name, mean, half)
@@ -79,7 +79,7 @@ def _scores_of(model: str, corpus: str) -> dict[str, Any]:
 
 
 def _file_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
-    """How far a random head's numbers are from those that stand in the file at its place, row by row of the layers."""
+    """Return how far a random head's numbers are from those at its place in the file, layer by layer."""
     stored, score = _scores_of(context.atlas.model, context.atlas.corpus)[name], context.score(name)
     place = layer * context.atlas.size[1] + head
     shown = {"mean": score.mean, "half": score.half, "random": score.random, "against": score.against}

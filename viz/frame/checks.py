@@ -73,7 +73,7 @@ def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
 
 
 def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
-    """What must hold of a scene's source, in the layer that is chosen, or in any on a page that shows them all."""
+    """Return what must hold of a scene's source, in the chosen layer, or in any on a page that shows all."""
     source, layer = choice.source, choice.layer
     if any_layer:
         layer = random_place(read(source).n_layers, source, "layer")

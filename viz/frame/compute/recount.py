@@ -184,7 +184,7 @@ def vector_error(source: Source) -> tuple[int, float]:
 
 @kept
 def weights_error(source: Source, layer: int) -> float | None:
-    """How far random blocks of a layer's weights are from the model's file; None where the file cannot be read."""
+    """Return how far random blocks of a layer's weights are from the model's file; None if it cannot be read."""
     loaded, ids = model(source.model), read(source).tokens.ids
     token = ids[random_place(len(ids), source, layer, "token")]
     return file_error(loaded, layer, token, source, layer)

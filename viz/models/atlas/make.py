@@ -117,7 +117,7 @@ def assemble(
 
 
 def seconds(n_heads: int, n_lines: int) -> int:
-    """How long it takes to make an atlas of so many heads, about: lines and random tokens, of models by chance, too.
+    """Return about how long an atlas of so many heads takes: lines and random tokens, of random models, too.
 
     Example:
         >>> seconds(72, 203), seconds(72, 1)

@@ -22,7 +22,7 @@ def weight_file(model: LoadedModel) -> WeightFile | None:
 
 
 def file_error(model: LoadedModel, layer: int, token: int, *of: object) -> float | None:
-    """How far the weights of a layer are from its file, as a share of the largest of a block; None without a file.
+    """Return how far a layer's weights are from its file, as a share of a block's largest; None without a file.
 
     Compared are a random block of 32 numbers in each tensor of the layer, one of the vector of a token, the token's
     writing, and the numbers that norms and RoPE are made with. A wrong word counts as 1.
