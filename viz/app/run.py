@@ -99,6 +99,7 @@ def opened_page(t: Translate, looked_at: view.View) -> str:
         panel.keep_place()
     if name == FIRST and old_links.is_old(arrival.link(), embedded=looked_at.embed):
         old_links.go_on(sidebar.path_of(HEADS))
+    old_links.open_moved(name)
     if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them
         st.logo(picture("logo.png"), size="large")
         sidebar.language_control(t)

@@ -22,6 +22,7 @@ from viz.frame.checks import Check, choice_checks
 from viz.frame.choice import Asked, Choice, Controls, choose
 from viz.frame.connection.fragments import fragment
 from viz.frame.format import number
+from viz.frame.header.tabs import draw_tabs
 from viz.frame.lazy import without_results
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.share import figure_menu
@@ -57,6 +58,8 @@ class Section:
             one, and for whoever asks what other books call its letters.
         downloads: draws what can be taken away.
         parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
+        in_menu: whether it has no tab, and is opened from the menu *More*.
+        reads_text: False where neither text nor model would change anything: then the box and the chip are not there.
         reads_mask: False where the page's mask would change nothing: then its chip is not there.
         reads_layer: the same of the layer.
         reads_head: the same of the head.
@@ -70,6 +73,8 @@ class Section:
     formula: str | Callable[[Any], str] = ""
     downloads: Callable[[Any], None] | None = None
     parameters: tuple[str, ...] = ()
+    in_menu: bool = False
+    reads_text: bool = True
     reads_mask: bool = True
     reads_layer: Reads = True
     reads_head: Reads = True
@@ -77,7 +82,7 @@ class Section:
     is_fragment: bool = True
 
 
-standalone = partial(Section, reads_mask=False, reads_layer=False, reads_head=False)
+standalone = partial(Section, reads_text=False, reads_mask=False, reads_layer=False, reads_head=False)
 """A section with numbers of its own, which no mask, no layer and no head changes."""
 
 
@@ -177,7 +182,7 @@ class Page:
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
         if len(self.sections) > 1:
-            self._bar(scene.t, whole=st.session_state["section"] == ALL)
+            self._tabs(scene.t, whole=st.session_state["section"] == ALL)
         is_covered = lesson.ask(scene, opened, context)
         for section in opened:
             with st.container(key=f"section_{section.name}"):
@@ -215,16 +220,11 @@ class Page:
         apart = [section.name for section in opened if _has_own_numbers(section)]
         figure_menu.note_source(scene.t, scene.choice.source, apart)
 
-    def _bar(self, t: Translate, *, whole: bool) -> None:
-        names = [section.name for section in self.sections] + [ALL] * whole
-        st.segmented_control(
-            t("page.sections"),
-            names,
-            key="section",
-            required=True,
-            label_visibility="collapsed",
-            persist_state="session",
-            format_func=lambda name: t("page.all") if name == ALL else t(f"{self.name}.{name}.title"),
+    def _tabs(self, t: Translate, *, whole: bool) -> None:
+        main = [section.name for section in self.sections if not section.in_menu]
+        more = [section.name for section in self.sections if section.in_menu]
+        draw_tabs(
+            t, main + [ALL] * whole, more, lambda name: t(f"{self.name}.{name}.title" if name != ALL else "page.all")
         )
 
 

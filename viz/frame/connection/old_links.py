@@ -1,12 +1,15 @@
-"""Links to ``/`` from when that was Heads: they open it for good, with all they ask for."""
+"""Links of earlier versions: to ``/`` from when that was Heads, and to sections that are parts of others now."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode, urlparse
 
 import streamlit as st
 
 from viz.components.mount import mount
 from viz.frame.connection.address import asked_link
+from viz.frame.connection.moved import where_now
+from viz.frame.connection.parameters import of_session
+from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 
 _OF_THE_PAGE = "section", "lesson", "lesson_step"
@@ -21,9 +24,18 @@ def is_old(names: Iterable[str], *, embedded: bool) -> bool:
     return embedded or not ASKED.isdisjoint(names)
 
 
-def go_on(path: str) -> None:
-    """Open another page with what this link asks for, in place of this one: Back does not lead here again."""
+def open_moved(page: str) -> None:
+    """Have a link to a section of an earlier version ask for what that is now; on another page, open that one."""
+    now, link = where_now(page, asked_link())
+    if now != page:
+        go_on(path_of(now), link)
+    known = of_session()
+    _, known.link = where_now(page, known.link)
+
+
+def go_on(path: str, asked: Mapping[str, str] | None = None) -> None:
+    """Open another page with what a link asks for (if None: this one) in its place: Back does not lead here again."""
     base = urlparse(st.context.url or "").path.rpartition("/")[0]
-    link = urlencode(asked_link())
+    link = urlencode(asked_link() if asked is None else asked)
     mount("frame/reopen", key="reopen", data={"address": f"{base}/{path}" + (f"?{link}" if link else "")})
     st.stop()

@@ -10,7 +10,8 @@ from typing import Any
 import streamlit as st
 
 from viz.frame import state, view
-from viz.lessons.lesson import Lesson, OwnLessonError
+from viz.frame.connection.moved import where_now
+from viz.lessons.lesson import Lesson, OwnLessonError, Step
 from viz.lessons.own import own_lesson
 from viz.text import Translate, has_text, translator
 
@@ -46,15 +47,26 @@ def _code(raw: str) -> str:
 
 
 def with_places(lesson: Lesson) -> Lesson:
-    """The lesson, if every step is on a page and in a section that there is.
+    """Return the lesson, if every step is on a page and in a section that there is, or was in an earlier version.
 
     Raises:
         OwnLessonError: if one is not.
     """
-    for number, step in enumerate(lesson.steps, 1):
+    steps = tuple(map(_step_now, lesson.steps))
+    for number, step in enumerate(steps, 1):
         if not has_text(f"{step.page}.{step.section}.title"):
             raise OwnLessonError("place", step=number)
-    return lesson
+    return replace(lesson, steps=steps)
+
+
+def _step_now(step: Step) -> Step:
+    """Return a step with what its section is now, if that was one of an earlier version."""
+    page, links = step.page, {}
+    for language, shown in step.shows.items():
+        page, link = where_now(step.page, {**shown, "section": step.section})
+        section = link.pop("section")
+        links[language] = link
+    return replace(step, page=page, section=section, shows=links)
 
 
 def refusal(t: Translate) -> str:

@@ -1,0 +1,40 @@
+"""Links to sections of earlier versions open what those are now."""
+
+import pytest
+
+from tests.sections import SECTIONS
+from viz.frame.connection import moved
+from viz.frame.connection.moved import Moved, moved_sections, where_now
+
+
+@pytest.fixture
+def two_moved(monkeypatch):
+    """A section that is on the same page, and one that is on another."""
+    table = {
+        "block": {"points": Moved(section="diagram", parameters={"show": "points"})},
+        "step_by_step": {"compare": Moved(section="compare", page="heads")},
+    }
+    monkeypatch.setattr(moved, "moved_sections", lambda: table)
+
+
+def test_where_now_opens_the_section_of_now(two_moved):
+    """With what shows there what was asked for, and with all that the link says itself."""
+    assert where_now("block", {"section": "points", "head": "2"}) == (
+        "block",
+        {"section": "diagram", "show": "points", "head": "2"},
+    )
+    assert where_now("step_by_step", {"section": "compare"}) == ("heads", {"section": "compare"})
+
+
+def test_where_now_leaves_other_links(two_moved):
+    """A section that is there is opened as it stands, and so is a link without one."""
+    for page, link in (("block", {"section": "diagram"}), ("heads", {"section": "points"}), ("block", {})):
+        assert where_now(page, link) == (page, link)
+
+
+def test_every_moved_section_leads_somewhere():
+    """Each place of now is a section that there is; no place of before is."""
+    for page, sections in moved_sections().items():
+        for name, where in sections.items():
+            assert (where.page or page, where.section) in SECTIONS, (page, name)
+            assert (page, name) not in SECTIONS

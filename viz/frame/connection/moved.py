@@ -1,0 +1,41 @@
+"""Sections of earlier versions that are parts of others now: a link to one opens what it asked for, where it is.
+
+They are listed in ``pages/moved_sections.toml``: under page and section of before, the section of now, the ``page`` it
+is on if that is another, and the ``parameters`` that show there what was asked for.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from viz import ROOT
+
+FILE = ROOT / "pages" / "moved_sections.toml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved:
+    """Where a section is now. ``page`` is empty if it is on the page it was on."""
+
+    section: str
+    page: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def moved_sections() -> Mapping[str, Mapping[str, Moved]]:
+    """Return all sections that have moved, by the page and the name they had."""
+    read = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return {page: {name: Moved(**where) for name, where in sections.items()} for page, sections in read.items()}
+
+
+def where_now(page: str, link: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return a link as it reads today: its page, and its parameters. One to a section that is there stays as it is.
+
+    What the link asks for itself goes before what shows the section of before.
+    """
+    moved = moved_sections().get(page, {}).get(link.get("section", ""))
+    if moved is None:
+        return page, dict(link)
+    return moved.page or page, {**moved.parameters, **link, "section": moved.section}

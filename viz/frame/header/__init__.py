@@ -1,0 +1,1 @@
+"""Above a section: its page's tabs."""

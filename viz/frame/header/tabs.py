@@ -1,0 +1,47 @@
+"""The tabs of a page: its main sections in one line, and a menu *More* with the others."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from viz.frame import state
+from viz.text import Translate
+
+ON_A_PHONE = 3
+"""Tabs that a phone has room for; the style sheet hides the others there, and a menu of its own lists them."""
+
+
+def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Callable[[str], str]) -> None:
+    """Draw the tabs; a section of the menu that is open has a tab too.
+
+    Args:
+        t: the texts.
+        main: names of the sections with a tab.
+        more: names of the sections in the menu.
+        title: what a section is called.
+    """
+    opened = st.session_state["section"]
+    with st.container(key="tabs", horizontal=True, gap=None, vertical_alignment="bottom"):
+        st.segmented_control(
+            t("page.sections"),
+            [*main, opened] if opened not in main else list(main),
+            key="section",
+            required=True,
+            label_visibility="collapsed",
+            persist_state="session",
+            format_func=title,
+        )
+        seen = ON_A_PHONE if opened in main[:ON_A_PHONE] else ON_A_PHONE - 1
+        menus = {"_more": more, "_more_phone": [*main[seen:], *more]}
+        for key, listed in menus.items():
+            if names := [name for name in listed if name != opened]:
+                st.menu_button(
+                    t("page.more"), names, key=key, format_func=title, type="tertiary", on_click=partial(_open, key)
+                )
+
+
+def _open(key: str) -> None:
+    """Open the section chosen in a menu."""
+    if chosen := st.session_state[key]:
+        state.choose("section", chosen)
