@@ -27,15 +27,16 @@ ABREAST = 3
 
 def draw(context: PositionsContext) -> list[Check]:
     """One curve for each encoding, from k = 0 to twice the trained length."""
-    t = context.t
+    t, pictures = context.t, st.container()
     usual = 64 if context.rows is None else len(context.rows)
     trained = controls.slider(t("positions.trained"), "trained", usual, *compute.TRAINED)
     curves = _curves(context, trained)
     codes = list(curves)
-    for row in (codes[:ABREAST], codes[ABREAST:]):
-        for column, code in zip(st.columns(max(1, len(row))), row, strict=False):
-            with column:
-                _curve(context, code, curves[code], trained)
+    with pictures:
+        for row in (codes[:ABREAST], codes[ABREAST:]):
+            for column, code in zip(st.columns(max(1, len(row))), row, strict=False):
+                with column:
+                    _curve(context, code, curves[code], trained)
     context.say_base()
     stand_apart("far")  # no curve has to do with the text, and one with the model, which says so itself
     return _checks(context, curves)

@@ -51,9 +51,10 @@ def draw(context: PositionsContext) -> list[Check]:
     except ValueError as error:
         say_error(t, error)
         return []
-    pairing = controls.choice(t("positions.pairing"), "pairing", PAIRINGS, lambda code: t(f"positions.pairing_{code}"))
     left, right = st.columns(2)
     with right:
+        label = t("positions.pairing")
+        pairing = controls.choice(label, "pairing", PAIRINGS, lambda code: t(f"positions.pairing_{code}"))
         chosen = _controls(context, PAIRINGS[PAIRINGS.index(pairing)], len(omega))
     q, k = trace.q[context.head, chosen.query], share_kv(trace.k, len(trace.q))[context.head, chosen.key]
     turned_q, turned_k = (

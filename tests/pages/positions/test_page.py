@@ -8,10 +8,10 @@ import torch
 from torch.testing import assert_close
 
 from pages.positions.checks import T5_BORDERS, alibi_slope, bias_of, rope_scores, sinusoids_error
-from pages.positions.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import checked, sentences_of
+from tests.sections import views_of
 from viz.core import positions as core_positions
 from viz.core.attention import attend, row_softmax
 from viz.core.positions import alibi, alibi_slopes, rope, sinusoidal, t5_bias
@@ -29,7 +29,7 @@ MINILM = "all-MiniLM-L6-v2"
 
 def checks(app):
     """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
-    found = {section.name: checked(app, section.name) for section in PAGE.sections}
+    found = {name: checked(app, name) for name in views_of("positions")}
     return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
 
 
@@ -99,7 +99,7 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
 
 
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])
-@pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
+@pytest.mark.parametrize("section", views_of("positions"))
 @pytest.mark.usefixtures("without_source_checks")
 def test_a_section_stands_alone(open_app, section, source):
     """It needs nothing that another section has drawn or declared."""
