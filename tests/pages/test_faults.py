@@ -168,7 +168,6 @@ PLACES = {
     "points": f"block/points?{SEEDED}",
     "norm place": f"block/norm_place?{SEEDED}",
     "encoder and decoder": f"block/encoder_decoder?{SEEDED}&target=six+seven",
-    "against torch": "block/against_torch",
     "parts off": f"block/switched_off?{SEEDED}",
     # Stacking
     "rollout": f"stacking/rollout?{SEEDED}&mask=causal",
@@ -657,27 +656,27 @@ FAULTS = {
     "a norm with the unbiased deviation": Fault(
         function=norm.standardize,
         wrong=lambda right, x, *, eps=0.0: right(x, eps=eps) * ((x.shape[-1] - 1) / x.shape[-1]) ** 0.5,
-        places=("points", "norm place", "against torch", "parts off"),
+        places=("points", "norm place", "diagram", "parts off"),
     ),
     "post for pre": Fault(
         function=sublayer.post_norm,
         wrong=lambda _, *a, **o: sublayer.pre_norm(*a, **o),
-        places=("norm place", "against torch", "parts off", "rollout, a model"),
+        places=("norm place", "diagram", "parts off", "rollout, a model"),
     ),
     "no residual": Fault(
         function=sublayer.post_norm,
         wrong=lambda right, *a, residual: right(*a, residual=False),
-        places=("diagram", "norm place", "against torch", "parts off"),
+        places=("diagram", "norm place", "parts off"),
     ),
     "no bias in the feed-forward layer": Fault(
         function=feed_forward.feed_forward,
         wrong=lambda right, x, w, **o: right(x, replace(w, b_in=None), **o),
-        places=("against torch", "rollout, a model"),
+        places=("diagram", "rollout, a model"),
     ),
     "no activation": Fault(
         function=feed_forward.feed_forward,
         wrong=lambda right, x, w, **o: right(x, w, activation=lambda u: u),
-        places=("against torch", "norm place", "parts off"),
+        places=("diagram", "norm place", "parts off"),
     ),
     "a stack whose layers all read the words": Fault(
         function=block.stack,
