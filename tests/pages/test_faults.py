@@ -172,7 +172,6 @@ PLACES = {
     # Stacking
     "rollout": f"stacking/rollout?{SEEDED}&mask=causal",
     "rollout, a model": "stacking/rollout",
-    "flow": f"stacking/flow?{SEEDED}&depth=3",
     "gradient": f"stacking/gradient?{SEEDED}&depth=3",
     "receptive field": f"stacking/receptive_field?{SEEDED}&depth=2",
     "oversmoothing": f"stacking/oversmoothing?{SEEDED}",
@@ -261,7 +260,7 @@ ATTENTION = (
     "cross-attention",
     "widths",
     "windows, causal",
-    "flow",
+    "rollout",
 )
 """Places that show what attention makes of queries and keys."""
 
@@ -696,13 +695,7 @@ FAULTS = {
         function=rollout.rollout, wrong=lambda right, mixed: right(mixed.flip(0)), places=("rollout",)
     ),
     "rollout without the residual's half": Fault(
-        function=rollout.with_residual, wrong=lambda _, weights: weights.mean(-3), places=("rollout", "flow")
-    ),
-    "rollout for flow": Fault(
-        function=rollout.flow, wrong=lambda _, mixed, query: rollout.rollout(mixed)[-1, query], places=("flow",)
-    ),
-    "half the flow": Fault(
-        function=rollout.flow, wrong=lambda right, mixed, query: right(mixed, query) / 2, places=("flow",)
+        function=rollout.with_residual, wrong=lambda _, weights: weights.mean(-3), places=("rollout",)
     ),
     "a receptive field one layer short": Fault(
         function=receptive_field.cone,
