@@ -8,11 +8,11 @@ import torch
 from torch.testing import assert_close
 
 from pages.two_sequences import differences, scoring
-from pages.two_sequences.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.frame.head_grid.test_grid import sent
 from tests.running import checked, matrices, sentences_of
+from tests.sections import views_of
 from viz import limits
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive
@@ -55,7 +55,7 @@ def minilm():
 def test_every_source_in_both_languages(open_app, source, lang):
     app, t = open_app("two_sequences", section="all", source=source, lang=lang), translator(lang)
     assert not app.exception and not app.error
-    assert list(HELD) == [section.name for section in PAGE.sections] and all_hold(app)
+    assert list(HELD) == views_of("two_sequences") and all_hold(app)
     wall, head, data = sent(app)
     queries, keys = data["axes"]["queries"]["labels"], data["axes"]["keys"]["labels"]
     assert (wall["n_queries"], wall["n_keys"]) == (head["rows"], head["columns"]) == (len(queries), len(keys))
