@@ -36,7 +36,6 @@ def draw(context: NextWordContext) -> list[Check]:
     _open(context, found, chosen)
     _largest(context, ordered)
     _list(context, found, ordered)
-    st.caption(context.t("next_word.parts_note"))
     context.say_cap()
     return [_sum_check(context, found), *_part_checks(context, drawn), *model_checks(context)]
 
@@ -114,6 +113,8 @@ def _open(context: NextWordContext, found: Attribution, chosen: tuple[int, int])
         say(t("next_word.head_adds", layer=layer, head=head, n=value))
         label = t("next_word.open_heads", layer=layer, head=head)
         if st.button(label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, chosen)):
+            for name in ("model", "text"):  # defaults of this page, and chosen for that one
+                state.leave_out(name, "")
             st.switch_page(file_of("heads"))
 
 

@@ -37,7 +37,6 @@ def draw(context: NextWordContext) -> list[Check]:
     drawn = _map(context, moved, len(compute.stream(context.source).heads))
     _say(context, before, theirs)
     _largest(context, moved)
-    st.caption(context.t("next_word.swap_note"))
     n_layers = len(compute.stream(context.source).heads)
     return [*_checks(context, other, drawn, before, n_layers), *model_checks(context)]
 
