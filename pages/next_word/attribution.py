@@ -48,13 +48,13 @@ def name_of(context: NextWordContext, part: Part) -> str:
 
 def _say(context: NextWordContext, found: Attribution, ordered: list[Part]) -> None:
     t = context.t
-    st.text(t("next_word.logit_is", what=context.asked, token=context.labels[context.at], total=number(found.total, 3)))
+    st.text(t("next_word.logit_is", what=context.asked, token=context.labels[context.at], total=number(found.total)))
     heads = [part for part in ordered if part[0] == "head"][:3]
     named = [t("next_word.head_says", layer=layer, head=head, n=number(n)) for _, layer, head, n in heads]
     sums = {
-        "heads": number(float(found.heads.sum() + found.biases.sum()), 3),
-        "feed_forward": number(float(found.feed_forward.sum()), 3),
-        "embedding": number(found.embedding, 3),
+        "heads": number(float(found.heads.sum() + found.biases.sum())),
+        "feed_forward": number(float(found.feed_forward.sum())),
+        "embedding": number(found.embedding),
     }
     listed = reduce(lambda before, last: t("next_word.listed", before=before, last=last), named)
     say(t("next_word.parts_found", listed=listed, **sums))
@@ -78,7 +78,7 @@ def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) 
                 "next_word.hover_ff" if column == n_heads else "next_word.hover_head",
                 layer=row,
                 head=column,
-                n=number(v, 3),
+                n=number(v, 4),
             )
             for column, v in enumerate(line)
         ]
@@ -108,7 +108,7 @@ def choose_head(n_heads: int, layer: int, head: int) -> None:
 def _open(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> None:
     """The chosen head's number, and the way to its map of weights on the page of heads."""
     t, (layer, head) = context.t, chosen
-    value = number(float(found.heads[layer, head]), 3)
+    value = number(float(found.heads[layer, head]))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         say(t("next_word.head_adds", layer=layer, head=head, n=value))
         label = t("next_word.open_heads", layer=layer, head=head)

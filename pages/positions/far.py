@@ -93,7 +93,7 @@ def _only_trained(model: str, known: int, far: int) -> Tensor:
 def _says(context: PositionsContext, code: str, values: Tensor, trained: int) -> str:
     """What to read off a curve, in its own numbers."""
     end, case = len(values) - 1, ""
-    numbers = {"n": f"{trained:,}", "end": statistic(values[-1]), "at": statistic(values[trained])}
+    numbers = {"n": f"{trained:,}", "end": statistic(values[-1], 2), "at": statistic(values[trained], 2)}
     if code in ("sinusoidal", "rope_halves"):
         width = context.spec.d_model if code == "sinusoidal" else context.spec.d_k
         waves = 2 * math.pi / frequencies(width, base=context.placing.base)
@@ -106,7 +106,7 @@ def _says(context: PositionsContext, code: str, values: Tensor, trained: int) ->
         case = "_cut" if trained < len(context.rows) else ""
     elif code == "t5":
         flat = int(t5_buckets(-torch.arange(1024)).diff().nonzero().max()) + 1
-        numbers |= {"flat": str(flat), "last": statistic(_bias_back(context, code, flat + 1)[-1])}
+        numbers |= {"flat": str(flat), "last": statistic(_bias_back(context, code, flat + 1)[-1], 2)}
         case = "" if flat <= end else "_short"
     elif code == "quadratic":
         case = "" if context.placing.alpha else "_zero"

@@ -106,5 +106,5 @@ def _say(context: PositionsContext, chosen: Chosen, omega: float, score: float, 
     query, key = labels[chosen.query], labels[chosen.key]
     st.text(t("positions.rope_who", query=query, i=i, key=key, j=j, offset=j - i))
     numbers = {"score": score, "bare": bare, "angle_i": i * omega, "angle_j": j * omega}
-    say(t("positions.rope_found", **{name: number(value, 3) for name, value in numbers.items()}))
+    say(t("positions.rope_found", **{name: number(value) for name, value in numbers.items()}))
     context.say_base()

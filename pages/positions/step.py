@@ -125,7 +125,7 @@ def _hands(context: PositionsContext, step: Step) -> None:
     fig = plane(arrows, x_title=t("positions.step.sine"), y_title=t("positions.step.cosine"))
     show_lines(fig, key="step", alt=t("positions.step.alt", pair=step.pair, k=step.k))
     angle = step.k * float(frequencies(step.table.width, base=step.base)[step.pair])
-    st.caption(t("positions.step.turned", pair=step.pair, angle=number(angle, 3)))
+    st.caption(t("positions.step.turned", pair=step.pair, angle=number(angle)))
 
 
 def _learned_rows(context: PositionsContext) -> tuple[str, Tensor] | None:

@@ -45,6 +45,7 @@ PAGE = Page(
     context=open_stacking,
     controls=Controls(layer=False),
     about=about,
+    former="rollout",
     sections=(
         with_views(
             "origin",

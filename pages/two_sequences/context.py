@@ -98,7 +98,8 @@ def sentence() -> Example:
 
 def usual_model() -> str:
     """Return the model that translates where none is chosen; "" if it is not offered."""
-    return OUR_TRANSLATOR if OUR_TRANSLATOR in models_here() else ""
+    may_show = not limits.MODELS or OUR_TRANSLATOR in limits.MODELS
+    return OUR_TRANSLATOR if may_show and OUR_TRANSLATOR in models_here() else ""
 
 
 def usual_text() -> str:

@@ -13,6 +13,7 @@ from viz.models.generation import write
 PAGE = Page(
     name="two_sequences",
     context=open_two_sequences,
+    former="cross_attention",
     about=provenance_pooled,  # between two texts a model's own heads are not what the model was trained for
     sections=(
         Section(

@@ -79,10 +79,17 @@ def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int
             st.text(text, width="content")
     _rows(context, writing, in_one_pass, layer, head)
     if context.is_trained:
-        use, args = context.t("two_sequences.use"), ("target", writing.text)
-        st.button(use, on_click=state.put, args=args, disabled=not writing.text)
+        use, args = context.t("two_sequences.use"), (source, writing.text)
+        st.button(use, on_click=_open_heads, args=args, disabled=not writing.text)
     _candidates(context, writing)
     return checks(writing, in_one_pass)
+
+
+def _open_heads(source: specs.Source, written: str) -> None:
+    """Open every head between the text and what was written."""
+    for name, value in {"source": source.kind, "model": source.model, "text": source.text, "target": written}.items():
+        state.choose(name, value)
+    state.put("section", "cross_attention")
 
 
 def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, layer: int, head: int) -> None:

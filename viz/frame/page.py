@@ -18,6 +18,7 @@ from viz.errors import ModelError
 from viz.frame import lesson, state, view
 from viz.frame.checks import Check, choice_checks
 from viz.frame.choice import Asked, Choice, Controls, choose
+from viz.frame.connection import arrival
 from viz.frame.connection.fragments import fragment
 from viz.frame.footer import footer
 from viz.frame.header.tabs import draw_tabs
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 ALL = "all"
 """``section=all`` in the link: every section, one below the other, for printing and searching."""
 EVERY_CONTROL = Controls()
+
+_NO_CHOICE = {"lang", *view.PARAMETERS}
+"""Parameters of every page: how it is looked at."""
 
 Reads = bool | Callable[[LoadedModel | None], bool]
 """Whether a section reads a choice; or whether it does so with a model's own heads (None: with seeded ones)."""
@@ -148,6 +152,8 @@ class Page:
         scene_of: what the scene is opened on, if not on all that was asked: a page that reads more than a scene can
             hold opens it on the beginning.
         checks_source: False where a page shows another source than the scene's, or none, and checks that itself.
+        former: the section or view that was the first of an earlier version: a link that makes choices and names no
+            section opens it.
     """
 
     name: str
@@ -157,6 +163,7 @@ class Page:
     about: Callable[[Scene], None] = provenance
     scene_of: Callable[[Asked], Asked] = as_asked
     checks_source: bool = True
+    former: str = ""
 
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
@@ -214,14 +221,17 @@ class Page:
 
     def _open_carried(self, first: str) -> None:
         """Open the section, and the view, whose parameters an old link carries without a name."""
-        for section in self.sections:
-            for one in section.views or (section,):
-                if any(map(state.asked, one.parameters)):
-                    state.put("section", section.name)
-                    if section.switch and not state.is_known(section.switch):
-                        state.put(section.switch, one.name)
-                    return
-        state.put("section", first)
+        former = self.former if set(arrival.link()) - _NO_CHOICE else ""
+        shown = [(section, one) for section in self.sections for one in section.views or (section,)]
+        carried = (each for each in shown if any(map(state.asked, each[1].parameters)))
+        found = next(carried, None) or next((each for each in shown if each[1].name == former), None)
+        if found is None:
+            state.put("section", first)
+            return
+        section, one = found
+        state.put("section", section.name)
+        if section.switch and not state.is_known(section.switch):
+            state.put(section.switch, one.name)
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
@@ -259,7 +269,12 @@ class Page:
         self.finish()
 
     def finish(self) -> None:
-        """What is to be done after all parameters were declared, in every run: nothing on most pages."""
+        """What is to be done after all parameters were declared, in every run: the first section is named in a link
+        with choices, where one without a name opens the first section of an earlier version.
+        """
+        if self.former:
+            choices = set(state.link()) - _NO_CHOICE - {"section"}
+            state.leave_out("section", "" if choices else self.sections[0].name)
 
     def _note_figures(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         """What stands below a picture that is taken away: the model and the text, if it has to do with them."""

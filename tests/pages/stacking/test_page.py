@@ -98,7 +98,6 @@ def test_a_section_is_drawn_alone(open_app, section):
 @pytest.mark.parametrize(
     ("link", "section"),
     [
-        ({}, "gradient"),
         ({"depth": 3, "from_token": 2}, "gradient"),
         ({"field": "causal"}, "receptive_field"),
         ({"field_width": 3}, "receptive_field"),
