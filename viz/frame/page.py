@@ -20,7 +20,7 @@ from viz.frame.checks import Check, choice_checks
 from viz.frame.choice import Asked, Choice, Controls, choose
 from viz.frame.connection import arrival
 from viz.frame.connection.fragments import fragment
-from viz.frame.footer import footer
+from viz.frame.header.footer import footer
 from viz.frame.header.tabs import draw_tabs
 from viz.frame.header.views import draw_views
 from viz.frame.lazy import without_results
@@ -216,22 +216,23 @@ class Page:
             self._open_carried(names[0])
         chosen = state.choice("section", names[0], [*names, ALL])
         whole = chosen == ALL and not view.current().is_bare
-        shown = self.sections if whole else [one for one in self.sections if one.name == chosen] or self.sections[:1]
+        named = [section for section in self.sections if section.name == chosen]
+        shown = self.sections if whole else named or self.sections[:1]
         return tuple(chain.from_iterable(section.opened_views(whole=whole) for section in shown))
 
     def _open_carried(self, first: str) -> None:
         """Open the section, and the view, whose parameters an old link carries without a name."""
         former = self.former if set(arrival.link()) - _NO_CHOICE else ""
-        shown = [(section, one) for section in self.sections for one in section.views or (section,)]
-        carried = (each for each in shown if any(map(state.asked, each[1].parameters)))
-        found = next(carried, None) or next((each for each in shown if each[1].name == former), None)
+        pairs = [(section, shown) for section in self.sections for shown in section.views or (section,)]
+        carried = (pair for pair in pairs if any(map(state.asked, pair[1].parameters)))
+        found = next(carried, None) or next((pair for pair in pairs if pair[1].name == former), None)
         if found is None:
             state.put("section", first)
             return
-        section, one = found
+        section, shown = found
         state.put("section", section.name)
         if section.switch and not state.is_known(section.switch):
-            state.put(section.switch, one.name)
+            state.put(section.switch, shown.name)
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
