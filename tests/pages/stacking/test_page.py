@@ -108,6 +108,8 @@ def test_a_section_is_drawn_alone(open_app, section):
 def test_an_old_link_opens_the_section_it_means(open_app, link, section):
     app = open_app("stacking", source="words", **link)
     assert app.session_state["section"] == section
+    if section == "gradient":  # the rollout was the first section
+        assert app.session_state["origin"] == "rollout"
     assert {name: app.session_state[name] for name in link} == link
     assert {name: app.query_params[name] for name in link} == {name: str(value) for name, value in link.items()}
 
