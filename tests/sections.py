@@ -13,3 +13,8 @@ def page_named(name: str) -> Page:
 
 
 SECTIONS = [(name, section.name) for name in PAGES for section in page_named(name).sections]
+
+
+def views_of(name: str) -> list[str]:
+    """Return the names of all pictures of a page: its sections, and the views of those that have several."""
+    return [view.name for section in page_named(name).sections for view in section.views or (section,)]

@@ -67,8 +67,6 @@ STACK_TOKENS, STACK_ROWS = 128, 1_536
 """Of a text that goes through whole blocks, and of its rows in all layers together: every step of twelve layers is
 100 MB then, 2 MB for a sentence. Of SmolLM2's thirty, 128 tokens took 300 MB, more than is kept, and 51 take 100."""
 
-FLOW_TOKENS = 32
-"""Of a text whose attention flow is computed: 1024 maximum flows through twelve layers take one second."""
 
 SCORED_TOKENS = 128
 """Of two texts whose scoring functions are compared: additive scoring holds 128 x 128 x 64 numbers at once, 4 MB."""

@@ -3,13 +3,16 @@
 from collections.abc import Iterable
 
 import numpy as np
+import torch
 from torch import Tensor
 
-from pages.block.side import Attention, Side
-from viz.core.analysis.checks import worst
+from pages.block import compute
+from pages.block.context import BlockContext
+from pages.block.side import Attention, Side, side_name, torch_name
+from viz.core.analysis.checks import farthest_off, worst
 from viz.core.block import BlockTrace
 from viz.core.norm import moments, standard_error
-from viz.frame.checks import Check, attention_checks
+from viz.frame.checks import Check, attention_checks, check
 
 
 def worst_checks(attentions: Iterable[Attention]) -> list[Check]:
@@ -62,3 +65,20 @@ def moments_error(points: Iterable[Tensor]) -> float:
         for name, numbers in expected.items():
             errors.append(float(np.abs(getattr(seen, name).numpy() - numbers).max()) / size)
     return worst(errors)
+
+
+def torch_checks(context: BlockContext) -> list[Check]:
+    """Every block of each side against its equations, torch's own layer and the model's hidden states: the worst."""
+    found = list[Check]()
+    for side in context.sides:
+        target = context.target if side.code == "dec" else ""
+        rows, name = compute.compared(context.source, target, context.plan, context.mask), side_name(context.t, side)
+        found.append(check("block.check_equations_side", worst(row.equations for row in rows), 1e-5, name=name))
+        by_torch = [row.torch_layer for row in rows if row.torch_layer is not None]
+        if by_torch:
+            error, tolerance = farthest_off(*torch.tensor(by_torch, dtype=torch.float64).T)
+            found.append(check("block.check_torch", error, tolerance, kind=torch_name(side), name=name))
+        states = [row.model_state for row in rows if row.model_state is not None]
+        if states:
+            found.append(check("block.check_model", worst(states), 1e-5, name=name, n=len(rows)))
+    return found

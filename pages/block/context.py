@@ -13,7 +13,7 @@ from viz.frame import controls, state
 from viz.frame.checks import Check
 from viz.frame.compute import blocks, stack_tokens
 from viz.frame.compute.block_plan import BlockPlan
-from viz.frame.examples import pairs
+from viz.frame.examples import usual_target
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more, chosen_head, model_own
 from viz.frame.specs import Mask, Source
@@ -140,7 +140,9 @@ def open_block(scene: Scene) -> BlockContext:
     context = replace(context, head=chosen_head(scene, t("block.head"), scene.trace.projections.spec.H))
     if kind == "encoder":
         return context
-    return replace(context, target=target_control(t) or " ")  # "" would mean that no decoder is shown
+    return replace(
+        context, target=target_control(t, scene.choice.source.text) or " "
+    )  # "" would mean that no decoder is shown
 
 
 def _plan(scene: Scene, built: str) -> BlockPlan:
@@ -177,18 +179,18 @@ def design_name(t: Translate, plan: BlockPlan, built: str) -> str:
     return t(f"block.design_{norm}" if plan.residual else f"block.design_{norm}_no_residual")
 
 
-def target_control(t: Translate) -> str:
+def target_control(t: Translate, text: str) -> str:
     """The text a decoder writes, shared with every page that has two texts."""
-    text = controls.text_box(
+    target = controls.text_box(
         t("block.target"),
         "target",
-        pairs()[0].target,
+        usual_target(text),
         limits.CHARACTERS,
         draw=st.text_area,
         height="content",
         help=t("block.target_help"),
     )
-    return text[: limits.CHARACTERS]
+    return target[: limits.CHARACTERS]
 
 
 Draw = Callable[[BlockContext], list[Check]]

@@ -7,7 +7,7 @@ import streamlit as st
 from torch import Tensor
 
 from pages.block import opened_box
-from pages.block.checks import added_error, worst_attention_checks
+from pages.block.checks import added_error, torch_checks, worst_attention_checks
 from pages.block.context import BlockContext, notes, say_outgrown, warn_of_changes
 from pages.block.side import Side, box_name, kind_of, part_name, side_name
 from viz.components.mount import mount
@@ -38,7 +38,7 @@ def draw(context: BlockContext) -> list[Check]:
     for side in context.sides:
         if side.trace.design.residual:
             found.append(check("block.check_add", added_error(side.trace), 0.0, name=side_name(context.t, side)))
-    return found
+    return found + torch_checks(context)
 
 
 def formula(context: BlockContext) -> str:

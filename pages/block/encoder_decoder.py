@@ -12,14 +12,16 @@ from viz.frame.terms.marks import say
 
 
 def draw(context: BlockContext) -> list[Check]:
-    """One head's weights in each of the three places, after the target that is written."""
-    target = context.target or target_control(context.t) or " "
+    """One head's weights in each of the three places, above the target that is written."""
+    pictures = st.container()
+    target = context.target or target_control(context.t, context.source.text) or " "  # below the maps
     encoder, decoder = context.encoder, context.decoder(target)
     if say_outgrown(context, (encoder, decoder)):
         return []
     crossing = decoder.trace.cross
     assert crossing is not None
-    _maps(context, encoder, decoder, crossing)
+    with pictures:
+        _maps(context, encoder, decoder, crossing)
     say(context.t("block.three_found", source=len(encoder.labels), target=len(decoder.labels)))
     notes(context, (encoder, decoder))
     n, m = len(decoder.labels), len(context.source_labels)

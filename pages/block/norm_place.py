@@ -66,8 +66,8 @@ def _lengths(context: BlockContext, names: dict[str, str], built: str) -> None:
     curves = [Curve(name=names[place], values=torch.tensor(outcome.lengths)) for place, outcome in outcomes.items()]
     fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), height=300)
     show_lines(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
-    lengths = {place: statistic(outcome.last.norm) for place, outcome in outcomes.items()}
-    say(t("block.place_found", n=n, first=statistic(outcomes[built].lengths[0]), **lengths))
+    lengths = {place: statistic(outcome.last.norm, 2) for place, outcome in outcomes.items()}
+    say(t("block.place_found", n=n, first=statistic(outcomes[built].lengths[0], 2), **lengths))
     if context.source.kind == "model":
         st.caption(t("block.only_as_built", model=context.source.model))
     else:

@@ -25,7 +25,7 @@ def draw(context: BlockContext) -> None:
     _tensor(context, code, values, name)
     seen = moments(values)
     sizes = {"mean": seen.mean.mean(), "std": seen.std.mean(), "norm": seen.norm.mean()}
-    written = {what: statistic(value) for what, value in sizes.items()}
+    written = {what: statistic(value, 2) for what, value in sizes.items()}
     st.caption(t("block.tensor_says", rows=values.shape[0], columns=values.shape[1], **written))
     _particular(context, side, kind, values)
 
@@ -83,9 +83,9 @@ def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) ->
         before, after = moments(trace.before(kind)), moments(values)
         gain = trace.norm_weights(kind).gain
         sizes = {"mean": before.mean.abs(), "std": before.std, "mean_after": after.mean.abs(), "std_after": after.std}
-        sentences = [t("block.norm_says", **{what: statistic(column.mean()) for what, column in sizes.items()})]
+        sentences = [t("block.norm_says", **{what: statistic(column.mean(), 2) for what, column in sizes.items()})]
         if bool((gain == 1).all()):
             sentences.append(t("block.gain_one"))
         else:
-            sentences.append(t("block.gains", low=statistic(gain.min()), high=statistic(gain.max())))
+            sentences.append(t("block.gains", low=statistic(gain.min(), 2), high=statistic(gain.max(), 2)))
         st.caption(paragraph(*sentences))

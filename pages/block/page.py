@@ -1,6 +1,6 @@
 """The block around the heads: attention, add and norm, feed-forward, add and norm; every box opens its tensor."""
 
-from pages.block import against_torch, diagram, encoder_decoder, norm_place, points, switched_off
+from pages.block import diagram, encoder_decoder, norm_place, points, switched_off
 from pages.block.context import about, open_block, with_target
 from pages.block.equations import sublayer
 from viz.core.analysis.torch_layers import torch_layer, torch_layer_error
@@ -8,7 +8,7 @@ from viz.core.block import attention_sublayer, decoder_block, encoder_block, fee
 from viz.core.feed_forward import feed_forward
 from viz.core.norm import layer_norm, moments, rms_norm
 from viz.core.sublayer import post_norm, pre_norm
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, with_views
 
 # One under the other: beside each other they are wider than a phone.
 PLACES = r"""\begin{aligned}
@@ -24,18 +24,32 @@ PAGE = Page(
     context=open_block,
     about=about,
     sections=(
-        Section(
-            "diagram",
-            with_target(diagram.draw),
-            code=(encoder_block, decoder_block, attention_sublayer, feed_forward_sublayer, feed_forward),
-            formula=diagram.formula,
-        ),
-        Section(
-            "points",
-            with_target(points.draw),
-            code=(layer_norm, rms_norm, moments),
-            formula=MOMENTS,
-            reads_head=False,
+        with_views(
+            "block_show",
+            Section(
+                "diagram",
+                with_target(diagram.draw),
+                code=(
+                    encoder_block,
+                    decoder_block,
+                    attention_sublayer,
+                    feed_forward_sublayer,
+                    feed_forward,
+                    torch_layer,
+                    torch_layer_error,
+                ),
+                formula=diagram.formula,
+            ),
+            Section(
+                "points",
+                with_target(points.draw),
+                code=(layer_norm, rms_norm, moments),
+                formula=MOMENTS,
+                reads_head=False,
+            ),
+            Section(
+                "norm_place", with_target(norm_place.draw), code=(post_norm, pre_norm), formula=PLACES, reads_head=False
+            ),
         ),
         Section(
             "switched_off",
@@ -45,16 +59,6 @@ PAGE = Page(
             reads_layer=False,
             reads_head=False,
         ),
-        Section(
-            "norm_place", with_target(norm_place.draw), code=(post_norm, pre_norm), formula=PLACES, reads_head=False
-        ),
         Section("encoder_decoder", with_target(encoder_decoder.draw), code=(decoder_block,), formula=CROSS),
-        Section(
-            "against_torch",
-            with_target(against_torch.draw),
-            code=(torch_layer, torch_layer_error),
-            reads_layer=False,
-            reads_head=False,
-        ),
     ),
 )

@@ -62,7 +62,7 @@ def _side(context: BlockContext, side: Side) -> None:
     show(fig, key=f"block_points_{side.code}", alt=alt)
     lengths = torch.stack([point.norm.mean() for point in seen])
     most = int(lengths.argmax())
-    found = {what: statistic(lengths[at]) for what, at in (("first", 0), ("last", -1), ("most", most))}
+    found = {what: statistic(lengths[at], 2) for what, at in (("first", 0), ("last", -1), ("most", most))}
     say(t("block.points_found", point=names[most], **found))
     if context.box in codes:
         st.caption(t("block.points_marked"))

@@ -79,9 +79,9 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
 def _found(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm: Outcome) -> None:
     t, n = context.t, len(built.lengths) - 1
     lengths = {"built": built.last.norm, "no_norm": no_norm.last.norm}
-    found = t("block.found_length", n=n, **{what: statistic(value) for what, value in lengths.items()})
+    found = t("block.found_length", n=n, **{what: statistic(value, 2) for what, value in lengths.items()})
     if built.last.alike == built.last.alike:  # one token alone has no other to be like
-        alike = {"built": statistic(built.last.alike), "no_residual": statistic(no_residual.last.alike)}
+        alike = {"built": statistic(built.last.alike, 2), "no_residual": statistic(no_residual.last.alike, 2)}
         found = paragraph(t("block.found_alike", n=n, **alike), found)
     say(found)
     if context.source.kind == "model":

@@ -26,7 +26,7 @@ POOLED = ("most", "mean")
 @unless_stopped
 def draw(context: LongTextContext) -> list[Check]:
     """The map, the window, and the strongest keys of the row that was chosen."""
-    n = context.n
+    n, picture = context.n, st.container()
     found = compute.head_map(context.text, context.layer, context.head)
     pooled = _pooled(context, found.side)
     row = state.whole("long_row", context.seen.witness_at, 0, n - 1)
@@ -49,7 +49,8 @@ def draw(context: LongTextContext) -> list[Check]:
         hues=HUES,
         words=words_of(context, VIEW),
     )
-    mount("long/long_map", key=VIEW, data=data, on_choice_change=_take)
+    with picture:
+        mount("long/long_map", key=VIEW, data=data, on_choice_change=_take)
     _say(context, found)
     return map_checks(context, zoom, cut, row, weights)
 

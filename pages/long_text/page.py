@@ -6,7 +6,7 @@ from viz.core.long.rows import window
 from viz.core.long.shapes import fit_shapes, name_of
 from viz.core.long.streamed import long_map
 from viz.frame.choice import Controls
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, with_views
 from viz.models.long.capture import long_capture
 
 POOLED = r"""\begin{gathered}
@@ -26,15 +26,19 @@ PAGE = Page(
     scene_of=on_the_beginning,
     sections=(
         Section("map", head_map.draw, formula=POOLED, code=(long_map, window, long_capture), reads_mask=False),
-        Section(
-            "wall",
-            wall.draw,
-            formula=SHARE,
-            code=(fit_shapes, name_of),
-            reads_mask=False,
-            reads_layer=False,
-            reads_head=False,
+        with_views(
+            "long_show",
+            Section(
+                "wall",
+                wall.draw,
+                formula=SHARE,
+                code=(fit_shapes, name_of),
+                reads_mask=False,
+                reads_layer=False,
+                reads_head=False,
+            ),
+            Section("rows", rows.draw, formula=ALONG, code=(long_map,), reads_mask=False),
+            in_menu=True,
         ),
-        Section("rows", rows.draw, formula=ALONG, code=(long_map,), reads_mask=False),
     ),
 )

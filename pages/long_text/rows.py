@@ -36,7 +36,6 @@ def draw(context: LongTextContext) -> list[Check]:
     t = context.t
     found = compute.head_map(context.text, context.layer, context.head)
     rows, side = found.rows, side_of(context.n, POINTS)
-    say(t("long_text.rows_found", side=side) if side > 1 else t("long_text.rows_one"))
     sees = torch.arange(1, context.n + 1) if context.seen.causal else torch.full((context.n,), context.n)
     at = averaged(rows.first)[0]
     named = {
@@ -50,5 +49,6 @@ def draw(context: LongTextContext) -> list[Check]:
         drawn = {t(f"long_text.row_{name}"): averaged(values)[1] for name, values in series.items()}
         fig = curves(at, drawn, x=Axis(t("long_text.axis_row")), y=Axis(title, grid=True, **limits), height=220)
         show_lines(fig, key=f"long_{figure}", alt=title)
+    say(t("long_text.rows_found", side=side) if side > 1 else t("long_text.rows_one"))
     say_notes(context)
     return rows_checks(context, found)

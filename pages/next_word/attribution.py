@@ -36,7 +36,6 @@ def draw(context: NextWordContext) -> list[Check]:
     _open(context, found, chosen)
     _largest(context, ordered)
     _list(context, found, ordered)
-    st.caption(context.t("next_word.parts_note"))
     context.say_cap()
     return [_sum_check(context, found), *_part_checks(context, drawn), *model_checks(context)]
 
@@ -49,13 +48,13 @@ def name_of(context: NextWordContext, part: Part) -> str:
 
 def _say(context: NextWordContext, found: Attribution, ordered: list[Part]) -> None:
     t = context.t
-    st.text(t("next_word.logit_is", what=context.asked, token=context.labels[context.at], total=number(found.total, 3)))
+    st.text(t("next_word.logit_is", what=context.asked, token=context.labels[context.at], total=number(found.total)))
     heads = [part for part in ordered if part[0] == "head"][:3]
     named = [t("next_word.head_says", layer=layer, head=head, n=number(n)) for _, layer, head, n in heads]
     sums = {
-        "heads": number(float(found.heads.sum() + found.biases.sum()), 3),
-        "feed_forward": number(float(found.feed_forward.sum()), 3),
-        "embedding": number(found.embedding, 3),
+        "heads": number(float(found.heads.sum() + found.biases.sum())),
+        "feed_forward": number(float(found.feed_forward.sum())),
+        "embedding": number(found.embedding),
     }
     listed = reduce(lambda before, last: t("next_word.listed", before=before, last=last), named)
     say(t("next_word.parts_found", listed=listed, **sums))
@@ -79,7 +78,7 @@ def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) 
                 "next_word.hover_ff" if column == n_heads else "next_word.hover_head",
                 layer=row,
                 head=column,
-                n=number(v, 3),
+                n=number(v, 4),
             )
             for column, v in enumerate(line)
         ]
@@ -109,11 +108,13 @@ def choose_head(n_heads: int, layer: int, head: int) -> None:
 def _open(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> None:
     """The chosen head's number, and the way to its map of weights on the page of heads."""
     t, (layer, head) = context.t, chosen
-    value = number(float(found.heads[layer, head]), 3)
+    value = number(float(found.heads[layer, head]))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         say(t("next_word.head_adds", layer=layer, head=head, n=value))
         label = t("next_word.open_heads", layer=layer, head=head)
         if st.button(label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, chosen)):
+            for name in ("model", "text"):  # defaults of this page, and chosen for that one
+                state.leave_out(name, "")
             st.switch_page(file_of("heads"))
 
 

@@ -7,28 +7,29 @@ from functools import wraps
 import streamlit as st
 
 from pages.next_word import compute
-from pages.next_word.presets import TWINS, preset_of, presets_for
+from pages.next_word.decoders import decoders, take, take_preset, twin, usual_model
+from pages.next_word.presets import OF_TWINS, preset_of, presets_for
 from viz import limits
 from viz.core.random_place import random_place
 from viz.frame import controls, locks, state
 from viz.frame.checks import Check, source_checks
-from viz.frame.choice import first_text, own_model
 from viz.frame.compute import model, read
-from viz.frame.examples import examples, lay_aside
 from viz.frame.format import number
-from viz.frame.models_here import files_here, models_here
 from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.share.figure_menu import note_source
 from viz.frame.specs import Mask, Source
 from viz.models.stream import has_words, logit_cap
 from viz.models.tokens import Tokens, guesses, word_token
-from viz.text import Translate
+from viz.models.trained.twins import words
+from viz.text import Translate, paragraph
 from viz.text.direction import isolate
 
 ALONE = "∅"
 """Instead of a second word: the first one's logit by itself. No vocabulary has it as a word."""
 WIDTH = 300
 """Of a control, in pixels."""
+OTHERS = 6
+"""Decoders offered by a button each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +76,12 @@ class NextWordContext:
         return guesses(model(self.source.model).tokenizer, list(tokens))
 
     @property
+    def why(self) -> str:
+        """What there is to see in the text, if it is one of the presets."""
+        preset = preset_of(self.source.model, self.source.text)
+        return preset.why[self.scene.choice.lang] if preset else ""
+
+    @property
     def asked(self) -> str:
         """The two words, or the one: what a number is about. For ``st.text`` and figures only."""
         word = self.word.label
@@ -84,12 +91,6 @@ class NextWordContext:
         """Say of a model that presses its logits together that sums are of those before (Gemma 2)."""
         if cap := logit_cap(model(self.source.model)):
             st.caption(self.t("next_word.capped", cap=number(cap)))
-
-
-def decoders() -> list[str]:
-    """The models on this machine that have words to say, the largest first; the twins behind them."""
-    found = [entry for entry in models_here().values() if entry.writes and not entry.of and files_here(entry.id)]
-    return [entry.id for entry in sorted(found, key=lambda entry: (entry.id in TWINS, -entry.parameters))]
 
 
 def open_next_word(scene: Scene) -> NextWordContext | None:
@@ -104,12 +105,13 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
     if context is None:
         return None
     note_source(scene.t, context.source)
+    name = context.source.model
+    if name in OF_TWINS:
+        st.caption(scene.t("next_word.twin", model=name, n=len(words())))
     if example:
-        say_unknown(scene.t, context.source.model, model(context.source.model).tokenizer, context.tokens)
+        say_unknown(scene.t, name, model(name).tokenizer, context.tokens)
     if len(context.labels) < len(read(context.source).tokens.labels):
         st.caption(scene.t("next_word.first", n=len(context.labels)))
-    if not example and (preset := preset_of(context.source.model, context.source.text)):
-        st.caption(preset.why[scene.choice.lang])
     return context
 
 
@@ -118,22 +120,8 @@ def _decoders_source(scene: Scene) -> tuple[Source | None, bool]:
     source = scene.choice.source
     if source.kind == "model" and has_words(model(source.model)):
         return Source(kind="model", text=source.text, model=source.model), False
-    name = _example()
+    name = usual_model() if source.kind == "model" else twin()
     return (Source(kind="model", text=source.text, model=name) if name else None), bool(name)
-
-
-def _example() -> str:
-    """The decoder that reads the text where nothing chosen can say what comes next; "" if none is here."""
-    return next((name for name in decoders() if name in TWINS), "")
-
-
-def usual_text() -> str:
-    """The text of whoever has typed none; where an example reads it, one of the words that it knows."""
-    chosen, name = models_here().get(own_model()), _example()
-    if not name or (chosen and (chosen.writes or (chosen.path is not None and has_words(model(chosen.id))))):
-        return first_text()
-    lay_aside()
-    return _usual_text(name)
 
 
 def _choose(scene: Scene, source: Source, example: bool) -> NextWordContext:
@@ -148,39 +136,24 @@ def _choose(scene: Scene, source: Source, example: bool) -> NextWordContext:
 
 
 def _say_silent(scene: Scene, source: Source | None) -> None:
-    """That nothing chosen has a vocabulary head, a click to what has, and which example is shown until then."""
-    t, chosen, known = scene.t, scene.choice.source, decoders()
-    st.info(t(f"next_word.silent_{'model' if chosen.kind == 'model' else 'seeded'}", model=chosen.model))
-    offered = list(dict.fromkeys([*known[:1], *[name for name in known if name in TWINS][:1]]))
-    with st.container(horizontal=True, gap="small", key="next_take"):
-        for name in offered:
-            st.button(t("next_word.take", model=name), key=f"take_{name}", on_click=take, args=(name,), type="primary")
-    if source is not None:
-        st.caption(t("next_word.example", model=source.model))
+    """Say that nothing chosen has a vocabulary head and what reads the text instead, with a button that chooses it."""
+    t, chosen = scene.t, scene.choice.source
+    says = t(f"next_word.silent_{'model' if chosen.kind == 'model' else 'seeded'}", model=chosen.model)
+    if source is None:
+        st.caption(says)
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="next_take"):
+        st.caption(paragraph(says, t("next_word.example", model=source.model)), width="content")
+        _take_button(t, source.model)
 
 
-def _usual_text(name: str) -> str:
-    return next(iter(presets_for(name).values())).text
-
-
-def take(name: str) -> None:
-    """Choose a decoder; who has typed nothing yet is given a text that it knows the words of."""
-    if not state.is_chosen("text") or st.session_state["text"] in {example.text for example in examples()}:
-        _take_preset(name, next(iter(presets_for(name))))
-    state.choose("source", "model")
-    state.choose("model", name)
-
-
-def _take_preset(name: str, code: str) -> None:
-    preset = presets_for(name)[code]
-    state.choose("text", preset.text)
-    for parameter in ("next_at", "follow", "against", "swap_with", "cut"):  # what suits the text is the default
-        state.forget(parameter)
+def _take_button(t: Translate, name: str) -> None:
+    st.button(t("next_word.take", model=name), key=f"take_{name}", on_click=take, args=(name,), type="tertiary")
 
 
 def _taken(name: str) -> None:
     if (code := st.session_state["_next_preset"]) is not None:
-        _take_preset(name, code)
+        take_preset(name, code)
         state.choose("source", "model")
         state.choose("model", name)
         st.session_state["_next_preset"] = None
@@ -280,9 +253,14 @@ def for_decoders(draw: Draw) -> Callable[[NextWordContext | None], list[Check]]:
 
 def about(scene: Scene) -> None:
     """Which numbers these are; a model's with its own mask alone."""
-    source = scene.choice.source
+    source, t = scene.choice.source, scene.t
+    if others := [name for name in decoders() if name != source.model]:
+        st.caption(t("next_word.others"))
+        with st.container(horizontal=True, gap="small", key="next_others"):
+            for name in others[:OTHERS]:
+                st.button(name, key=f"open_{name}", on_click=take, args=(name,), type="tertiary")
     if source.kind != "model":
         provenance(scene)
         return
     spec = scene.trace.projections.spec
-    st.caption(scene.t("next_word.model_line", model=source.model, layers=scene.capture.n_layers, H=spec.H, G=spec.G))
+    st.caption(t("next_word.model_line", model=source.model, layers=scene.capture.n_layers, H=spec.H, G=spec.G))

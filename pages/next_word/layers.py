@@ -30,7 +30,6 @@ def draw(context: NextWordContext) -> list[Check]:
     rows = _table(context, layers)
     _say(context, layers)
     _ranks(context, layers)
-    st.caption(context.t("next_word.lens_note"))
     return [*_checks(context), _row_check(context, layers, rows), *model_checks(context)]
 
 

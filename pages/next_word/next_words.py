@@ -17,6 +17,7 @@ from viz.frame.compute import model
 from viz.frame.format import number, part
 from viz.frame.show import show_bars
 from viz.models.recount.token_labels import wrong_labels
+from viz.text import paragraph
 from viz.text.direction import isolate
 
 TIED = 1e-5
@@ -29,10 +30,10 @@ HARD = 20.0
 def draw(context: NextWordContext) -> list[Check]:
     """A row for each token: the surprise at it, and the five likeliest words after it; then the model writes on."""
     expected = compute.expected(context.source)
+    _bars(context, expected)
     rows = _table(context, expected)
-    _say(context, expected)
+    _say_surprise(context, expected)
     _followed(context)
-    st.caption(context.t("next_word.chances_note"))
     found = [*_checks(context, expected), row_check(context, rows), *model_checks(context)]
     return found + writing.draw(context)
 
@@ -70,12 +71,27 @@ def _table(context: NextWordContext, expected: compute.Expected) -> list[dict[st
     return rows
 
 
-def _say(context: NextWordContext, expected: compute.Expected) -> None:
-    """The likeliest word at the chosen token, and the greatest surprise, in two sentences."""
-    t, at = context.t, context.at
-    best = context.words(expected.best[at, :1].tolist())[0]
-    chance = part(float(expected.chances[at, 0]))
-    st.text(t("next_word.found", token=context.labels[at], word=best, chance=chance))
+def _bars(context: NextWordContext, expected: compute.Expected) -> None:
+    """Draw the likeliest words after the chosen token, and say the first of them in a sentence."""
+    t, chances = context.t, expected.chances[context.at]
+    words = context.words(expected.best[context.at].tolist())
+    found = t("next_word.found", token=context.labels[context.at], word=words[0], chance=part(float(chances[0])))
+    drawn = BarChart(
+        [f"{isolate(word)} {part(float(chance))}" for word, chance in zip(words, chances, strict=True)],
+        {t("next_word.chance"): chances},
+        title="",
+        value_title=t("next_word.chance"),
+        top=1.0,
+        height=220,
+    )
+    show_bars(drawn, key="next_best", alt=found)
+    st.text(found)
+    st.caption(paragraph(t("next_word.chances_note"), context.why))
+
+
+def _say_surprise(context: NextWordContext, expected: compute.Expected) -> None:
+    """The greatest surprise, and the mean of all."""
+    t = context.t
     if len(expected.surprise) > 1:
         worst = int(expected.surprise.argmax())
         bits = float(expected.surprise[worst])

@@ -1,7 +1,8 @@
 """What a decoder says next, layer by layer, and which of its heads say it."""
 
 from pages.next_word import attribution, layers, next_words, swap, switch_off
-from pages.next_word.context import about, open_next_word, usual_text
+from pages.next_word.context import about, open_next_word
+from pages.next_word.decoders import usual_model, usual_text
 from viz.core.analysis.attribution import attribute, held_direction
 from viz.core.analysis.lens import logit_lens, rank, surprise
 from viz.frame.choice import Controls
@@ -21,7 +22,7 @@ SWAPPED = r"\text{effect}_i = \Delta\big(z_i \to z'_i\big) - \Delta"
 PAGE = Page(
     name="next_word",
     context=open_next_word,
-    controls=Controls(layer=False, mask=False, usual_text=usual_text),
+    controls=Controls(layer=False, mask=False, usual_text=usual_text, usual_model=usual_model),
     about=about,
     checks_source=False,
     sections=(

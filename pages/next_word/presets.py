@@ -15,7 +15,10 @@ OF_TWINS = {*TWINS, *(point.id for point in checkpoints() if point.of in TWINS)}
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A text of ``assets/next_words.toml``; ``twins``: of the words that the twins know."""
+    """A text of ``assets/next_words.toml``; ``twins``: of the words that the twins know.
+
+    ``opens`` is the language in which the page opens on it.
+    """
 
     code: str
     text: str
@@ -24,6 +27,7 @@ class Preset:
     against: str
     why: dict[str, str]
     twins: bool = False
+    opens: str = ""
 
 
 @cache
@@ -36,6 +40,12 @@ def presets() -> tuple[Preset, ...]:
 def presets_for(model: str) -> dict[str, Preset]:
     """Those in words that a model knows, by code."""
     return {preset.code: preset for preset in presets() if preset.twins == (model in OF_TWINS)}
+
+
+def opening(model: str, lang: str) -> Preset:
+    """Return the preset that the page opens on with a model, in a language."""
+    known = presets_for(model)
+    return next((preset for preset in known.values() if preset.opens == lang), next(iter(known.values())))
 
 
 def preset_of(model: str, text: str) -> Preset | None:

@@ -37,7 +37,6 @@ def draw(context: NextWordContext) -> list[Check]:
     drawn = _map(context, moved, len(compute.stream(context.source).heads))
     _say(context, before, theirs)
     _largest(context, moved)
-    st.caption(context.t("next_word.swap_note"))
     n_layers = len(compute.stream(context.source).heads)
     return [*_checks(context, other, drawn, before, n_layers), *model_checks(context)]
 
@@ -92,7 +91,7 @@ def _run(context: NextWordContext, other: Source) -> list[Tensor]:
 
 def _say(context: NextWordContext, before: Tensor, theirs: Tensor) -> None:
     t = context.t
-    values = {"before": number(float(before), 3), "theirs": number(float(theirs), 3)}
+    values = {"before": number(float(before)), "theirs": number(float(theirs))}
     st.text(t("next_word.swap_is", what=context.asked, **values))
     context.say_cap()
 
@@ -110,7 +109,7 @@ def _map(context: NextWordContext, moved: Tensor, n_layers: int) -> Matrix:
         framed=(layer, head),
         low=rows > 12,
     )
-    best = number(float(moved[layer, head]), 3)
+    best = number(float(moved[layer, head]))
     show_matrix(t, drawn, key=MAP, alt=t("next_word.swap_alt"))
     st.text(t("next_word.swap_found", layer=first + layer, head=head, n=best, what=context.asked))
     return drawn

@@ -42,7 +42,6 @@ def draw(context: NextWordContext) -> list[Check]:
     _chances(context, seen)
     _say(context, seen, heads)
     _surprise(context, seen)
-    st.caption(t("next_word.cut_note"))
     return [*_checks(context, heads, mean), *_score_checks(context), *model_checks(context)]
 
 

@@ -24,7 +24,7 @@ PARTS = {"X": "words", "P": "places", "X + P": "sum"}
 
 def draw(context: PositionsContext) -> list[Check]:
     """Three tables of the same size, and the lengths of their rows."""
-    t = context.t
+    t, pictures = context.t, st.container()
     codes = [code for code, encoding in context.encodings.items() if encoding.table is not no_table]
     label = t("positions.added.which")
     code = controls.choice(label, "added", codes, lambda code: t(f"positions.name_{code}"), default=codes[-1])
@@ -34,9 +34,10 @@ def draw(context: PositionsContext) -> list[Check]:
         say_error(t, error)
         return []
     parts = {"X": context.vectors, "P": table, "X + P": context.vectors + table}
-    _tables(context, parts)
+    with pictures:
+        _tables(context, parts)
     norms = {f"‖{name}‖": values.norm(dim=-1) for name, values in parts.items()}
-    means = [statistic(norm.mean()) for norm in norms.values()]
+    means = [statistic(norm.mean(), 2) for norm in norms.values()]
     found = t("positions.norms", x=means[0], p=means[1], sum=means[2])
     say(found)
     context.say_gain(code)

@@ -65,12 +65,13 @@ class Compared:
 
 def draw(context: PositionsContext) -> list[Check]:
     """One text, one head, every encoding: the maps, and the mean score of each offset below them."""
-    t = context.t
+    t, pictures = context.t, st.container()
     look = controls.choice(
         t("positions.look"), "look_at", LOOKS, lambda code: t(f"positions.{code}"), label_visibility="collapsed"
     )
     compared = Compared(context=context, look=look, scores=_scores(context))
-    chosen = _strip(compared)
+    with pictures:
+        chosen = _strip(compared)
     say(f"**{context.name(chosen)}** · {t(f'positions.about_{chosen}')}")
     if chosen == "quadratic":
         _quadratic_controls(context)

@@ -27,15 +27,16 @@ ABREAST = 3
 
 def draw(context: PositionsContext) -> list[Check]:
     """One curve for each encoding, from k = 0 to twice the trained length."""
-    t = context.t
+    t, pictures = context.t, st.container()
     usual = 64 if context.rows is None else len(context.rows)
     trained = controls.slider(t("positions.trained"), "trained", usual, *compute.TRAINED)
     curves = _curves(context, trained)
     codes = list(curves)
-    for row in (codes[:ABREAST], codes[ABREAST:]):
-        for column, code in zip(st.columns(max(1, len(row))), row, strict=False):
-            with column:
-                _curve(context, code, curves[code], trained)
+    with pictures:
+        for row in (codes[:ABREAST], codes[ABREAST:]):
+            for column, code in zip(st.columns(max(1, len(row))), row, strict=False):
+                with column:
+                    _curve(context, code, curves[code], trained)
     context.say_base()
     stand_apart("far")  # no curve has to do with the text, and one with the model, which says so itself
     return _checks(context, curves)
@@ -92,7 +93,7 @@ def _only_trained(model: str, known: int, far: int) -> Tensor:
 def _says(context: PositionsContext, code: str, values: Tensor, trained: int) -> str:
     """What to read off a curve, in its own numbers."""
     end, case = len(values) - 1, ""
-    numbers = {"n": f"{trained:,}", "end": statistic(values[-1]), "at": statistic(values[trained])}
+    numbers = {"n": f"{trained:,}", "end": statistic(values[-1], 2), "at": statistic(values[trained], 2)}
     if code in ("sinusoidal", "rope_halves"):
         width = context.spec.d_model if code == "sinusoidal" else context.spec.d_k
         waves = 2 * math.pi / frequencies(width, base=context.placing.base)
@@ -105,7 +106,7 @@ def _says(context: PositionsContext, code: str, values: Tensor, trained: int) ->
         case = "_cut" if trained < len(context.rows) else ""
     elif code == "t5":
         flat = int(t5_buckets(-torch.arange(1024)).diff().nonzero().max()) + 1
-        numbers |= {"flat": str(flat), "last": statistic(_bias_back(context, code, flat + 1)[-1])}
+        numbers |= {"flat": str(flat), "last": statistic(_bias_back(context, code, flat + 1)[-1], 2)}
         case = "" if flat <= end else "_short"
     elif code == "quadratic":
         case = "" if context.placing.alpha else "_zero"

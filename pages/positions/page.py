@@ -7,13 +7,25 @@ from viz.core.analysis.map_statistics import on_offset
 from viz.core.variants.encodings import encode, offset_profile, put_back
 from viz.core.variants.relative import quadratic_scores
 from viz.frame.choice import Controls
-from viz.frame.page import Page, Section, standalone
+from viz.frame.page import Page, Section, standalone, with_views
 
-SINUSOIDS = (
+ROWS = (
     r"\begin{aligned} p_{i,2j} &= \sin\big(i / b^{2j/D}\big) \\ p_{i,2j+1} &= \cos\big(i / b^{2j/D}\big) \end{aligned}"
 )
 TURNED = r"(\rho_i\, q) \cdot (\rho_j\, k) = q \cdot (\rho_{j-i}\, k)"
 ENCODED = r"\operatorname{softmax}\big(\rho(X W_Q)\, \rho(X W_K)^\top / \sqrt{d_k} + b\big)\, X W_V"
+
+SINUSOIDS = standalone(
+    "sinusoids",
+    sinusoids.draw,
+    code=(positions.frequencies, positions.sinusoidal),
+    formula=ROWS,
+    parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
+)
+ADDED = standalone("added", added.draw, code=(positions.sinusoidal,), parameters=("added",), reads_text=True)
+STEP = standalone(
+    "step", step.draw, code=(positions.rotation, offset_profile), formula=step.formula, parameters=("pe_k", "pe_pair")
+)
 
 PAGE = Page(
     name="positions",
@@ -22,22 +34,7 @@ PAGE = Page(
     about=about,
     sections=(
         Section("shuffle", shuffle.draw, code=(encode, put_back), reads_mask=False),
-        standalone("real_head", real_head.draw, code=(on_offset,)),
-        standalone(
-            "sinusoids",
-            sinusoids.draw,
-            code=(positions.frequencies, positions.sinusoidal),
-            formula=SINUSOIDS,
-            parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
-        ),
-        standalone("added", added.draw, code=(positions.sinusoidal,), parameters=("added",)),
-        standalone(
-            "step",
-            step.draw,
-            code=(positions.rotation, offset_profile),
-            formula=step.formula,
-            parameters=("pe_k", "pe_pair"),
-        ),
+        with_views("pe_show", SINUSOIDS, ADDED, STEP),
         Section(
             "encodings",
             encodings.draw,
@@ -53,6 +50,14 @@ PAGE = Page(
             parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
             reads_mask=False,
         ),
-        Section("far", far.draw, code=(positions.kernel, positions.alibi), parameters=("trained",), reads_mask=False),
+        standalone("real_head", real_head.draw, code=(on_offset,), in_menu=True, reads_text=True),
+        Section(
+            "far",
+            far.draw,
+            code=(positions.kernel, positions.alibi),
+            parameters=("trained",),
+            in_menu=True,
+            reads_mask=False,
+        ),
     ),
 )

@@ -56,13 +56,15 @@ def draw(context: PositionsContext) -> list[Check]:
     if rows is None:
         st.info(t("positions.evidence_none", model=source.model))
         return []
+    pictures = st.container()
     orders.shuffle_again(t("positions.shuffle_again"), key="shuffle_model")
     order = orders.shuffled_order(tokens)
     if orders.reads_the_same(tokens, order):  # nothing was shuffled, so nothing would be shown
         st.info(t("positions.evidence_one" if order == tuple(range(len(order))) else "positions.same_words"))
         return []
     found = _find(source, order)
-    _maps(context, found)
+    with pictures:
+        _maps(context, found)
     where = {"layer": found.layer, "head": found.head, "n": found.n_heads}
     say(t("positions.evidence_head", model=source.model, **where))
     means = {case: float(on_offset(found.weights(case), -1).mean()) for case in found.cases}

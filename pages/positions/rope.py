@@ -51,9 +51,10 @@ def draw(context: PositionsContext) -> list[Check]:
     except ValueError as error:
         say_error(t, error)
         return []
-    pairing = controls.choice(t("positions.pairing"), "pairing", PAIRINGS, lambda code: t(f"positions.pairing_{code}"))
     left, right = st.columns(2)
     with right:
+        label = t("positions.pairing")
+        pairing = controls.choice(label, "pairing", PAIRINGS, lambda code: t(f"positions.pairing_{code}"))
         chosen = _controls(context, PAIRINGS[PAIRINGS.index(pairing)], len(omega))
     q, k = trace.q[context.head, chosen.query], share_kv(trace.k, len(trace.q))[context.head, chosen.key]
     turned_q, turned_k = (
@@ -105,5 +106,5 @@ def _say(context: PositionsContext, chosen: Chosen, omega: float, score: float, 
     query, key = labels[chosen.query], labels[chosen.key]
     st.text(t("positions.rope_who", query=query, i=i, key=key, j=j, offset=j - i))
     numbers = {"score": score, "bare": bare, "angle_i": i * omega, "angle_j": j * omega}
-    say(t("positions.rope_found", **{name: number(value, 3) for name, value in numbers.items()}))
+    say(t("positions.rope_found", **{name: number(value) for name, value in numbers.items()}))
     context.say_base()

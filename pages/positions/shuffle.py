@@ -18,13 +18,13 @@ from viz.frame.format import number
 from viz.frame.terms.marks import say
 
 ORDERS = ("shuffled", "reversed")
-WIDTH = 720
-"""Of the four maps, in pixels: two abreast, and the first two on the first screen."""
+WIDTH = 520
+"""Of the four maps, in pixels: two abreast, and all on the first screen."""
 
 
 def draw(context: PositionsContext) -> list[Check]:
     """Without positions the weights only follow the words around; with positions they change."""
-    t, tokens = context.t, context.tokens
+    t, tokens, pictures = context.t, context.tokens, st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         order = _chosen_order(context)
         if orders.reads_the_same(tokens, order):
@@ -33,7 +33,8 @@ def draw(context: PositionsContext) -> list[Check]:
         code = _compared(context)
     before, after = _both(context, "none", order)
     told, moved = _both(context, code, order)
-    _maps(context, code, torch.stack([before, after, told, moved]))
+    with pictures:
+        _maps(context, code, torch.stack([before, after, told, moved]))
     without, changed = (float((a - b).abs().max()) for a, b in ((before, after), (told, moved)))
     say(t("positions.need_found", none=number(without), code=context.name(code), changed=number(changed)))
     if code == "alibi" and order == tuple(reversed(range(context.n))):

@@ -79,9 +79,6 @@ def draw(context: PositionsContext) -> list[Check]:
         return []
     labels = (t("positions.step.at"), t("positions.step.k"), t("positions.step.pair"))
     parameters = (at_parameter(step.table), STEPS, pair_parameter(step.table))
-    for column, label, parameter in zip(st.columns(3), labels, parameters, strict=True):
-        with column:
-            controls.slider(label, *parameter)
     learned = _learned_rows(context)
     cosines = _cosines(context, step, learned)
     profiles = {name: offset_profile(cosine) for name, cosine in cosines.items()}
@@ -90,6 +87,9 @@ def draw(context: PositionsContext) -> list[Check]:
         _hands(context, step)
     with right:
         _distance(context, profiles)
+    for column, label, parameter in zip(st.columns(3), labels, parameters, strict=True):
+        with column:
+            controls.slider(label, *parameter)
     spreads = [float(profile.spread.max()) for profile in profiles.values()]
     say(t("positions.spread", sinusoidal=number(spreads[0])))
     if learned is not None:
@@ -125,7 +125,7 @@ def _hands(context: PositionsContext, step: Step) -> None:
     fig = plane(arrows, x_title=t("positions.step.sine"), y_title=t("positions.step.cosine"))
     show_lines(fig, key="step", alt=t("positions.step.alt", pair=step.pair, k=step.k))
     angle = step.k * float(frequencies(step.table.width, base=step.base)[step.pair])
-    st.caption(t("positions.step.turned", pair=step.pair, angle=number(angle, 3)))
+    st.caption(t("positions.step.turned", pair=step.pair, angle=number(angle)))
 
 
 def _learned_rows(context: PositionsContext) -> tuple[str, Tensor] | None:
@@ -192,4 +192,4 @@ def _numbers(step: Step) -> str:
 
 def _matrix(values: Tensor) -> str:
     rows = values.reshape(len(values), -1).tolist()
-    return r"\begin{pmatrix}" + r"\\".join("&".join(f"{v:.4f}" for v in row) for row in rows) + r"\end{pmatrix}"
+    return r"\begin{pmatrix}" + r"\\".join("&".join(map(in_formula, row)) for row in rows) + r"\end{pmatrix}"

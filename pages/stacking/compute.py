@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 
 from viz.core.analysis.head_statistics import Portrait, baseline, portrait
 from viz.core.analysis.receptive_field import cone, moved_by, sensitivity, step
-from viz.core.analysis.rollout import flow, rollout, with_residual
+from viz.core.analysis.rollout import rollout, with_residual
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.block import one_by_one, stack_parameters
 from viz.core.cost.counting import FlopCounterMode
@@ -43,22 +43,6 @@ def rollouts(source: Source, plan: BlockPlan, mask: Mask) -> Rollouts:
     with torch.inference_mode():
         maps = attention_maps(source, plan, mask)
         return Rollouts(weights=maps[-1].mean(0), through=rollout(with_residual(maps)))
-
-
-@compute.kept
-def flows(source: Source, plan: BlockPlan, mask: Mask) -> Tensor:
-    """Flow through all layers of a stack, (T, T), for up to ``limits.FLOW_TOKENS`` tokens."""
-    with torch.inference_mode():
-        mixed = with_residual(attention_maps(source, plan, mask))
-        return torch.stack([flow(mixed, query) for query in range(mixed.shape[-1])])
-
-
-@compute.kept
-def flow_growth(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Tensor:
-    """One token's flow through the lowest 1, 2 … L layers, (L, T)."""
-    with torch.inference_mode():
-        mixed = with_residual(attention_maps(source, plan, mask))
-        return torch.stack([flow(mixed[:n], query) for n in range(1, len(mixed) + 1)])
 
 
 def _each_tensor(value: T, change: Callable[[Tensor], Tensor]) -> T:

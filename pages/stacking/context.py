@@ -95,7 +95,7 @@ class StackingContext:
         return _layers(self.t, n)
 
     def map_name(self, code: str) -> str:
-        """What a map of the tokens is called: weights, rollout or flow."""
+        """What a map of the tokens is called: weights or rollout."""
         return self.t(f"stacking.map_{code}", layers=self.layers(self.depth), last=self.depth - 1)
 
     def most(self, values: Tensor) -> list[int]:
@@ -152,16 +152,16 @@ def about(scene: Scene) -> None:
         st.caption(t("stacking.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
 
 
-def show_maps(context: StackingContext, maps: Mapping[str, Tensor], *, key: str) -> None:
-    """Maps of all tokens of the last layer by all words, by their code, two abreast; ``key`` is the section's name."""
+def show_maps(context: StackingContext, maps: Mapping[str, Tensor]) -> None:
+    """Maps of all tokens of the last layer by all words, by their code, two abreast."""
     t = context.t
     names = {code: context.map_name(code) for code in maps}
     panels = [Panel(code=code, title=names[code], alt=names[code], labels=context.labels) for code in maps]
-    words = {"says": t("stacking.pair_says"), "axes": t(f"stacking.{key}.axes")}
+    words = {"says": t("stacking.pair_says"), "axes": t("stacking.rollout.axes")}
     packed = pack_maps(
         panels, torch.stack(list(maps.values())), what="weights", limit=1.0, gutter=True, words=words, hues=HUES
     )
-    mount("maps/maps", key=f"{key}_maps", data=packed)
+    mount("maps/maps", key="rollout_maps", data=packed)
 
 
 def asked(context: StackingContext, layer: int) -> dict[str, Any]:

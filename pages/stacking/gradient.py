@@ -5,7 +5,6 @@ from torch import Tensor
 
 from pages.stacking import compute
 from pages.stacking.context import NEAREST, StackingContext
-from viz import limits
 from viz.components.bars import BarChart
 from viz.frame.checks import Check, check
 from viz.frame.show import show_bars
@@ -15,16 +14,16 @@ from viz.frame.terms.marks import say
 def draw(context: StackingContext) -> list[Check]:
     """The chosen token's row of the weights, of the rollout, and of the gradient; and which words each puts first."""
     t, found, query = context.t, context.rollouts, context.query
-    context.token_control()
     reacts = compute.gradients(context.source, context.plan, context.mask, query)[0]
     rows = {"weights": found.weights[query], "rollout": found.through[-1, query], "gradient": reacts / reacts.sum()}
     title = t("stacking.gradient.picture", token=context.labels[query], layers=context.layers(context.depth))
     st.text(title)
     series = {_name(context, code): values for code, values in rows.items()}
     drawn = BarChart(
-        context.labels, series, title=t("stacking.words"), value_title=t("stacking.gradient.share"), height=340
+        context.labels, series, title=t("stacking.words"), value_title=t("stacking.gradient.share"), height=300
     )
     show_bars(drawn, key="origin_row", alt=title)
+    context.token_control()
     if len(context.labels) > 2 * NEAREST:  # of a few words any three are the right ones
         _compare(context, rows)
     say(t("stacking.gradient.shows"))
@@ -43,8 +42,6 @@ def _compare(context: StackingContext, rows: dict[str, Tensor]) -> None:
     t, wanted = context.t, context.most(rows["gradient"])
     lines = [t("stacking.gradient.most", words=context.names(wanted))]
     pictures = {code: values for code, values in rows.items() if code != "gradient"}
-    if len(context.labels) <= limits.FLOW_TOKENS:
-        pictures["flow"] = compute.flows(context.source, context.plan, context.mask)[context.query]
     for code, values in pictures.items():
         found = context.most(values)
         same = len(set(found) & set(wanted))

@@ -13,7 +13,7 @@ from pages.stacking.context import WIDTH, StackingContext
 from viz.components.bars import BarChart
 from viz.core.variants.layer_sharing import layers_used
 from viz.figures.depth import Curve, depth
-from viz.frame import controls
+from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic
@@ -24,11 +24,12 @@ from viz.frame.terms.marks import say
 def draw(context: StackingContext) -> list[Check]:
     """The same depth with fewer sets of weights: parameters, work and activations."""
     t, n = context.t, context.depth
-    help_text = t("stacking.layer_sharing.sets_help")
-    sets = controls.slider(t("stacking.layer_sharing.sets"), "sets", max(1, n // 2), 1, n, help=help_text, width=WIDTH)
+    sets = state.whole("sets", max(1, n // 2), 1, n)
     asked = sorted({n, sets, 1}, reverse=True)
     found = [compute.sharing(context.source, context.plan, context.mask, n_sets) for n_sets in asked]
     _cost_picture(context, found)
+    help_text = t("stacking.layer_sharing.sets_help")
+    controls.slider(t("stacking.layer_sharing.sets"), "sets", max(1, n // 2), 1, n, help=help_text, width=WIDTH)
     _table(context, found)
     say(t("stacking.layer_sharing.shows"))
     _activations(context, found)
@@ -52,7 +53,7 @@ def _cost_picture(context: StackingContext, found: list[Sharing]) -> None:
     }
     title, share = t("stacking.layer_sharing.sets"), t("stacking.layer_sharing.share")
     drawn = BarChart(
-        [str(sharing.n_sets) for sharing in found], series, title=title, value_title=share, top=105.0, height=320
+        [str(sharing.n_sets) for sharing in found], series, title=title, value_title=share, top=105.0, height=260
     )
     show_bars(drawn, key="sharing_costs", alt=share)
 

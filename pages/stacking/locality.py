@@ -17,7 +17,6 @@ from viz.frame.compute.blocks import blocks
 from viz.frame.format import number
 from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
-from viz.text import paragraph
 
 
 def draw(context: StackingContext) -> list[Check]:
@@ -32,7 +31,6 @@ def draw(context: StackingContext) -> list[Check]:
             show_lines(fig, key=f"broad_{code}", alt=t("stacking.locality.alt", what=title))
     distance = "plain_distance" if special else "distance"
     _verdict(context, {"entropy": curves["entropy"][0], distance: curves["distance"][int(special)]})
-    st.caption(paragraph(t("stacking.locality.note"), t("stacking.locality.special") if special else ""))
     return _checks(context, portraits, even)
 
 

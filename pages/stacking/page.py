@@ -1,7 +1,6 @@
 """Blocks upon blocks: where a word of the last layer comes from, how far it sees, and what depth does to tokens."""
 
 from pages.stacking import (
-    flow,
     gradient,
     layer_sharing,
     locality,
@@ -18,17 +17,13 @@ from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.block import stack
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame.choice import Controls
-from viz.frame.page import Page, Section, standalone
+from viz.frame.page import Page, Section, standalone, with_views
 from viz.models.trained.layer_sharing import look, tied
 
 # One under the other: beside each other they are wider than a phone.
 ROLLOUT = (
     r"\begin{gathered} \hat A_l = \tfrac12 \bar A_l + \tfrac12 I"
     r" \\ R_l = \hat A_l\, R_{l-1} \qquad R_0 = I \end{gathered}"
-)
-FLOW = (
-    r"\begin{gathered} F_{ij} = \operatorname{maxflow}\big((L, i) \to (0, j)\big)"
-    r" \\ (l, q) \to (l - 1, k) \ \le\ \hat A_{l,qk} \end{gathered}"
 )
 GRADIENT = (
     r"g_j = \Big\lVert \frac{\partial\, (r \cdot x^{(L)}_i)}{\partial x^{(0)}_j} \Big\rVert"
@@ -50,21 +45,33 @@ PAGE = Page(
     context=open_stacking,
     controls=Controls(layer=False),
     about=about,
+    former="rollout",
     sections=(
-        Section("rollout", rollout.draw, code=(stack, paths.with_residual, paths.rollout), formula=ROLLOUT),
-        Section("flow", flow.draw, code=(paths.flow,), formula=FLOW),
-        Section("gradient", gradient.draw, code=(fields.sensitivity,), formula=GRADIENT),
+        with_views(
+            "origin",
+            Section("gradient", gradient.draw, code=(fields.sensitivity,), formula=GRADIENT),
+            Section("rollout", rollout.draw, code=(stack, paths.with_residual, paths.rollout), formula=ROLLOUT),
+        ),
         Section(
             "receptive_field",
             receptive_field.draw,
             code=(fields.step, fields.cone, fields.moved_by),
             formula=FIELD,
             parameters=("field", "field_width", "field_gap"),
+            in_menu=True,
             reads_mask=False,
         ),
-        Section("oversmoothing", oversmoothing.draw, code=(mean_cosine, residual_share), formula=ALIKE),
-        Section("locality", locality.draw, code=(entropy, distance), formula=LOCALITY),
-        Section("layer_sharing", layer_sharing.draw, code=(layers_used,), formula=SHARING, parameters=("sets",)),
-        standalone("trained_sharing", trained_sharing.draw, code=(tied, look)),
+        with_views(
+            "alike",
+            Section("oversmoothing", oversmoothing.draw, code=(mean_cosine, residual_share), formula=ALIKE),
+            Section("locality", locality.draw, code=(entropy, distance), formula=LOCALITY),
+            in_menu=True,
+        ),
+        with_views(
+            "sharing",
+            Section("layer_sharing", layer_sharing.draw, code=(layers_used,), formula=SHARING, parameters=("sets",)),
+            standalone("trained_sharing", trained_sharing.draw, code=(tied, look)),
+            in_menu=True,
+        ),
     ),
 )

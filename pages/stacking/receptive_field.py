@@ -24,10 +24,12 @@ SLIDER = 150
 
 def draw(context: StackingContext) -> list[Check]:
     """The cone below the chosen token: what masks let through, and how much of it is really used."""
-    t, mask = context.t, _mask(context)
+    t, pictures = context.t, st.container()
+    mask = _mask(context)  # its controls stand below the picture
     found = compute.field(context.source, context.plan, mask, context.query)
     measured = compute.gradients(context.source, context.plan, mask, context.query)
-    _picture(context, found.open, measured)
+    with pictures:
+        _picture(context, found.open, measured)
     if context.mask.kind not in ("own", mask.kind):
         st.caption(t("stacking.receptive_field.instead"))
     _reach(context, mask, found.open[0])

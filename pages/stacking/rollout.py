@@ -22,14 +22,14 @@ PRINTED_COLUMNS = 20
 def draw(context: StackingContext) -> list[Check]:
     """The chosen token's rollout through more and more layers; and the whole map beside the last layer's weights."""
     t, found = context.t, context.rollouts
+    show_growth(context, found.through[:, context.query])
     context.token_control()
-    show_growth(context, found.through[:, context.query], key="rollout")
     by_rollout, by_weights = (_shares(context, rows) for rows in (found.through[-1], found.weights))
     most = t("stacking.rollout.most", layers=context.layers(context.depth), words=by_rollout)
     most_last = t("stacking.rollout.most_last", last=context.depth - 1, words=by_weights)
     st.text(f"{most}\n{most_last}")
     say(_says(context))
-    show_maps(context, {"weights": found.weights, "rollout": found.through[-1]}, key="rollout")
+    show_maps(context, {"weights": found.weights, "rollout": found.through[-1]})
     if blind := int((found.weights.amax(-1) == 0).sum()):
         st.caption(t("stacking.rollout.blind", n=blind))
     layers = context.layers(context.depth)
@@ -41,7 +41,7 @@ def draw(context: StackingContext) -> list[Check]:
     ]
 
 
-def show_growth(context: StackingContext, rows: Tensor, *, key: str) -> None:
+def show_growth(context: StackingContext, rows: Tensor) -> None:
     """What one token has from each word after 1, 2 … L layers, (L, T): a row for each number of layers."""
     t, token = context.t, context.labels[context.query]
     names = [context.layers(n) for n in range(1, len(rows) + 1)]
@@ -50,13 +50,13 @@ def show_growth(context: StackingContext, rows: Tensor, *, key: str) -> None:
         rows=Axis(names, t("stacking.passed")),
         columns=Axis(context.labels, t("stacking.words")),
         kind="weights",
-        hover=t(f"stacking.{key}.cell"),
+        hover=t("stacking.rollout.cell"),
         named={"token": token},
         numbers=rows.shape[1] <= PRINTED_COLUMNS,
     )
-    title = t(f"stacking.{key}.picture", token=token)
+    title = t("stacking.rollout.picture", token=token)
     st.text(title)
-    show_matrix(t, drawn, key=f"{key}_growth", alt=title)
+    show_matrix(t, drawn, key="rollout_growth", alt=title)
 
 
 def _says(context: StackingContext) -> str:

@@ -33,7 +33,6 @@ def draw(context: StackingContext) -> list[Check]:
     _curves(t, by_variant)
     _verdict(t, by_variant)
     _table(t, by_variant)
-    st.caption(t("stacking.trained_sharing.note", n=min(map(len, by_variant.values()))))
     _passes(context, by_variant["tied"][0])
     return _checks(by_variant)
 

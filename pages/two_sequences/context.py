@@ -7,13 +7,21 @@ import streamlit as st
 from viz import limits
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import compute, specs, state
+from viz.frame.choice import first_text, own_model
 from viz.frame.controls import text_box
-from viz.frame.examples import pairs
+from viz.frame.examples import Example, keep_old_choice, lay_aside, pairs, usual_target
 from viz.frame.lazy import lazy
+from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
 from viz.text import Translate
 
 HUES = {"positive": BLUE, "negative": ORANGE}
+
+OUR_TRANSLATOR, LARGER = "animals-en-zh", "t5-small"
+"""The encoder-decoders of the registry that are proposed: this project's, and one from the hub."""
+
+FAMOUS_LAYER, FAMOUS_HEAD = 1, 0
+"""The head of this project's translator that finds the word to be translated next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,19 +76,58 @@ def open_two_sequences(scene: Scene) -> TwoSequencesContext:
     t, target = scene.t, _target_text(scene)
     # A mask is about the places of one text: between two it means nothing.
     cross = see(scene, replace(scene.choice.source, target=target), specs.Mask())
-    if dropped := cross.capture.queries.dropped:
-        st.warning(t("two_sequences.dropped", n=dropped, kept=len(cross.capture.queries.ids)))
-    unknown_tokens(t, scene.choice.source.model, cross.capture.queries)
-    head = chosen_head(scene, t("two_sequences.head"), min(cross.capture.n_heads, scene.capture.n_heads))
+    if not is_translation():
+        if dropped := cross.capture.queries.dropped:
+            st.warning(t("two_sequences.dropped", n=dropped, kept=len(cross.capture.queries.ids)))
+        unknown_tokens(t, scene.choice.source.model, cross.capture.queries)
+    opens = is_translation() and not state.is_chosen("model")
+    usual = FAMOUS_HEAD if opens else 1
+    head = chosen_head(scene, t("two_sequences.head"), min(cross.capture.n_heads, scene.capture.n_heads), usual)
     return TwoSequencesContext(source=scene, cross=cross, target_text=target, head=head)
+
+
+def is_translation() -> bool:
+    """Whether the translation is open, and nothing else."""
+    return bool(st.session_state["section"] == "translation")
+
+
+def sentence() -> Example:
+    """Return a sentence that the small translator knows."""
+    return next(pair for pair in pairs() if pair.code == "animals")
+
+
+def usual_model() -> str:
+    """Return the model that translates where none is chosen; "" if it is not offered."""
+    may_show = not limits.MODELS or OUR_TRANSLATOR in limits.MODELS
+    return OUR_TRANSLATOR if may_show and OUR_TRANSLATOR in models_here() else ""
+
+
+def usual_text() -> str:
+    """Return the text that is translated where none was typed."""
+    usual = usual_model()
+    if not usual or keep_old_choice(usual):
+        return first_text()
+    lay_aside(with_model=True)
+    return sentence().text if own_model(usual) == usual else first_text()
 
 
 def _target_text(scene: Scene) -> str:
     """The text whose words look at the other's, in a box of its own; the other is the text of every page."""
     t, lang, by_code = scene.t, scene.choice.lang, {pair.code: pair for pair in pairs()}
-    with st.container(key="target_row", horizontal=True, gap="small", vertical_alignment="bottom"):
-        label, usual = t("two_sequences.target"), pairs()[0].target
-        text = text_box(label, "target", usual, limits.CHARACTERS, draw=st.text_area, height="content")
+    usual = usual_target(scene.choice.source.text)
+    if is_translation():  # the translator writes the target itself
+        return state.text("target", usual, limits.CHARACTERS)[: limits.CHARACTERS]
+    with st.container(key="target_row", horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(t("two_sequences.target_short"), width="content")
+        text = text_box(
+            t("two_sequences.target"),
+            "target",
+            usual,
+            limits.CHARACTERS,
+            draw=st.text_area,
+            height="content",
+            label_visibility="collapsed",
+        )
         with st.container(horizontal=True, gap="small", width="content", vertical_alignment="center"):
             st.selectbox(
                 t("two_sequences.pairs"),

@@ -24,7 +24,7 @@ CROSS_ATTENTION = (
 
 def draw(context: TwoSequencesContext) -> list[Check]:
     """The head grid of one of the three, and whether its heads have ever done this before."""
-    t = context.t
+    t, picture = context.t, st.container()
     code = controls.choice(
         t("two_sequences.between"),
         "between",
@@ -34,8 +34,9 @@ def draw(context: TwoSequencesContext) -> list[Check]:
         label_visibility="collapsed",
     )
     shown: Scene = getattr(context, code)
-    view = view_controls(shown)
-    chosen = grid(shown, view)
+    with picture:
+        view = view_controls(shown)
+        chosen = grid(shown, view)
     rows, columns = shown.trace.weights.shape[-2:]
     say(t(f"two_sequences.map_{'cross' if shown.capture.is_cross else 'self'}", rows=rows, columns=columns))
     st.caption(" ".join(whose_heads(context, shown)))

@@ -1,11 +1,11 @@
 """Two texts: the words of the one look at the words of the other, with the same heads or a translator's."""
 
 from pages.two_sequences import cross_attention, differences, kinds, scoring, translation, widths
-from pages.two_sequences.context import open_two_sequences
+from pages.two_sequences.context import open_two_sequences, usual_model, usual_text
 from viz.core.heads import multi_head
 from viz.core.variants.general_heads import general_heads
 from viz.core.variants.scoring import additive, dot, scaled_dot
-from viz.frame.page import Page, Section, standalone
+from viz.frame.page import Page, Section, standalone, with_views
 from viz.frame.scene import provenance_pooled
 from viz.models.cross import pair, self_error, trained_cross
 from viz.models.generation import write
@@ -13,41 +13,50 @@ from viz.models.generation import write
 PAGE = Page(
     name="two_sequences",
     context=open_two_sequences,
+    former="cross_attention",
     about=provenance_pooled,  # between two texts a model's own heads are not what the model was trained for
     sections=(
-        Section(
-            "cross_attention", cross_attention.draw, code=(pair, trained_cross), formula=cross_attention.CROSS_ATTENTION
-        ),
-        Section("differences", differences.draw, code=(self_error,)),
         Section(
             "translation",
             translation.draw,
             code=(write,),
             parameters=("write=1", "write_stack"),
+            usual_model=usual_model,
+            usual_text=usual_text,
             reads_mask=False,
             reads_layer=translation.reads_heads,
             reads_head=translation.reads_heads,
         ),
         Section(
-            "scoring",
-            scoring.draw,
-            code=(dot, scaled_dot, additive),
-            formula=scoring.draw_formulas,
-            parameters=("hidden", "score_seed"),
-            reads_mask=False,
+            "cross_attention", cross_attention.draw, code=(pair, trained_cross), formula=cross_attention.CROSS_ATTENTION
         ),
-        standalone(
-            "kinds",
-            kinds.draw,
-            code=(general_heads, additive, scaled_dot),
-            formula=kinds.FORMULA,
-            parameters=(*kinds.USUAL, "kinds_mask", "same_p_k"),
-        ),
-        standalone(
-            "widths",
-            widths.draw,
-            code=(multi_head,),
-            parameters=("two_d_model", "two_d_memory", "two_d_head", "two_d_value", "two_d_output", "two_heads"),
+        Section("differences", differences.draw, code=(self_error,), in_menu=True),
+        with_views(
+            "score_show",
+            Section(
+                "scoring",
+                scoring.draw,
+                code=(dot, scaled_dot, additive),
+                formula=scoring.draw_formulas,
+                parameters=("hidden", "score_seed"),
+                reads_mask=False,
+            ),
+            standalone(
+                "kinds",
+                kinds.draw,
+                code=(general_heads, additive, scaled_dot),
+                formula=kinds.FORMULA,
+                parameters=(*kinds.USUAL, "kinds_mask", "same_p_k"),
+                reads_text=True,
+            ),
+            standalone(
+                "widths",
+                widths.draw,
+                code=(multi_head,),
+                parameters=("two_d_model", "two_d_memory", "two_d_head", "two_d_value", "two_d_output", "two_heads"),
+                reads_text=True,
+            ),
+            in_menu=True,
         ),
     ),
 )

@@ -4,13 +4,19 @@ import streamlit as st
 import torch
 
 from pages.two_sequences.compute import written
-from pages.two_sequences.context import TwoSequencesContext
+from pages.two_sequences.context import (
+    FAMOUS_HEAD,
+    FAMOUS_LAYER,
+    LARGER,
+    OUR_TRANSLATOR,
+    TwoSequencesContext,
+    sentence,
+)
 from viz import limits
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rounding, torchs_weights, worst
 from viz.frame import compute, controls, specs, state
 from viz.frame.checks import Check, check
-from viz.frame.examples import Example, pairs
 from viz.frame.format import part
 from viz.frame.share.figure_menu import stand_apart
 from viz.frame.show import show_matrix, show_table
@@ -19,12 +25,6 @@ from viz.models.capture import Capture
 from viz.models.generation import Writing
 from viz.models.layout import LoadedModel
 from viz.text.direction import isolate
-
-OUR_TRANSLATOR, LARGER = "animals-en-zh", "t5-small"
-"""The encoder-decoders of the registry that are proposed: this project's, and one from the hub."""
-
-FAMOUS_LAYER, FAMOUS_HEAD = 1, 0
-"""The head of this project's translator that finds the word to be translated next."""
 
 STACKS = ("cross", "decoder")
 
@@ -46,7 +46,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
 
 def _draw_example(context: TwoSequencesContext) -> list[Check]:
     """The small translator at work on a sentence it knows, and a button that takes both."""
-    t, text = context.t, _sentence().text
+    t, text = context.t, sentence().text
     say(t("two_sequences.example"))
     stand_apart("translation")
     source = specs.Source(kind="model", model=OUR_TRANSLATOR, text=text)
@@ -65,14 +65,9 @@ def _say_what_to_do(context: TwoSequencesContext) -> None:
     st.code("streamlit run app.py -- --model FOLDER", language="sh")
 
 
-def _sentence() -> Example:
-    """A sentence that the small translator knows."""
-    return next(pair for pair in pairs() if pair.code == "animals")
-
-
 def _take_translator() -> None:
-    sentence = _sentence()
-    chosen = {"source": "model", "model": OUR_TRANSLATOR, "text": sentence.text, "target": sentence.target}
+    taken = sentence()
+    chosen = {"source": "model", "model": OUR_TRANSLATOR, "text": taken.text, "target": taken.target}
     for name, value in {**chosen, "layer": FAMOUS_LAYER, "head": FAMOUS_HEAD}.items():
         state.put(name, value)
 
@@ -84,15 +79,22 @@ def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int
             st.text(text, width="content")
     _rows(context, writing, in_one_pass, layer, head)
     if context.is_trained:
-        use, args = context.t("two_sequences.use"), ("target", writing.text)
-        st.button(use, on_click=state.put, args=args, disabled=not writing.text)
+        use, args = context.t("two_sequences.use"), (source, writing.text)
+        st.button(use, on_click=_open_heads, args=args, disabled=not writing.text)
     _candidates(context, writing)
     return checks(writing, in_one_pass)
 
 
+def _open_heads(source: specs.Source, written: str) -> None:
+    """Open every head between the text and what was written."""
+    for name, value in {"source": source.kind, "model": source.model, "text": source.text, "target": written}.items():
+        state.choose(name, value)
+    state.put("section", "cross_attention")
+
+
 def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, layer: int, head: int) -> None:
     """The weights of one head, a row for each step up to the chosen one."""
-    t, n = context.t, len(writing.steps)
+    t, n, picture = context.t, len(writing.steps), st.container()
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         stack = controls.choice(
             t("two_sequences.write_stack"), "write_stack", STACKS, lambda code: t(f"two_sequences.write_{code}")
@@ -116,7 +118,8 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
         numbers=rows.numel() <= limits.PRINTED_CELLS,
     )
     caption = t("two_sequences.write_alt", layer=layer, head=head, step=step, n=n, columns=len(keys))
-    show_matrix(t, drawn, key="written", alt=caption)
+    with picture:
+        show_matrix(t, drawn, key="written", alt=caption)
     st.caption(caption)
 
 

@@ -65,6 +65,7 @@ OF = {
 def draw(context: TwoSequencesContext) -> list[Check]:
     """Every matrix to scale, and the shapes read off what was computed."""
     t, n, capture = context.t, limits.SCORED_TOKENS, context.cross.capture
+    picture = st.container()
     spec = _chosen_widths(context)
     queries, keys = (first(tokens, n) for tokens in (capture.queries, capture.tokens))
     x, memory = seeded_embeddings(queries.ids, spec.d_model, 0), seeded_embeddings(keys.ids, spec.d_mem, 0)
@@ -72,7 +73,8 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     with torch.inference_mode():
         trace = multi_head(x, memory, weights)
     shapes = {name: tuple(matrix.shape) for name, matrix in named(trace).items()}
-    _picture(context, shapes)
+    with picture:
+        _picture(context, shapes)
     if context.is_cut:
         st.caption(t("two_sequences.first", n=n))
     _without_projections(context, x, memory)

@@ -80,3 +80,12 @@ def test_an_example_brings_the_model_it_is_meant_for(open_app):
     words.selectbox(key="_example").set_value("crossing").run()
     assert (words.session_state["text"], words.session_state["source"]) == (CROSSING.text, "words")
     assert words.session_state["model"] == ENGLISH["model"] if "model" in words.session_state else True
+
+
+def test_chinese_link_to_section_opens_chinese(open_app):
+    """It names no model and no text; in English it opens what it always has."""
+    packaged_file(E5)
+    app = open_app("positions", lang="zh", section="rope")
+    assert app.session_state["text"] == CROSSING.text
+    assert app.session_state["model"] == E5
+    assert open_app("positions", section="rope").session_state["text"] == ENGLISH["text"]

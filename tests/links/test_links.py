@@ -5,16 +5,22 @@ import pytest
 
 from tests.links.record import LINKS, name_of, open_link, recorded
 from tests.links.shown import FITTED, RELATIVE, VISION, checks, digest, missing, shown
+from tests.packaged import packaged_file
+from viz.models.registry import SMALL_DECODER
 
 RECORDED = recorded()
 TIED = [name_of(link) for link in LINKS if link["page"] == "convolution" and link["parameters"].get("mask") == "window"]
 """Links whose mask leaves five cells to a fitted window: several windows explain the same share of a head there, and
 which of them is found differs by processor. The share is compared, the centre is not."""
+OPENING_OF_DECODER = {"page": "next_word", "parameters": {}}
+"""Where its package is installed, the small decoder reads there."""
 PLACES = [f"{link['page']}-{i % 12}" for i, link in enumerate(LINKS)]
 
 
 @pytest.mark.parametrize("link", LINKS, ids=PLACES)
 def test_a_link_shows_what_it_showed(open_app, link):
+    if link == OPENING_OF_DECODER:
+        packaged_file(SMALL_DECODER)
     app = open_link(open_app, link)
     (held, failed), digests = RECORDED[name_of(link)]
     assert not app.exception

@@ -168,12 +168,10 @@ PLACES = {
     "points": f"block/points?{SEEDED}",
     "norm place": f"block/norm_place?{SEEDED}",
     "encoder and decoder": f"block/encoder_decoder?{SEEDED}&target=six+seven",
-    "against torch": "block/against_torch",
     "parts off": f"block/switched_off?{SEEDED}",
     # Stacking
     "rollout": f"stacking/rollout?{SEEDED}&mask=causal",
     "rollout, a model": "stacking/rollout",
-    "flow": f"stacking/flow?{SEEDED}&depth=3",
     "gradient": f"stacking/gradient?{SEEDED}&depth=3",
     "receptive field": f"stacking/receptive_field?{SEEDED}&depth=2",
     "oversmoothing": f"stacking/oversmoothing?{SEEDED}",
@@ -262,7 +260,7 @@ ATTENTION = (
     "cross-attention",
     "widths",
     "windows, causal",
-    "flow",
+    "rollout",
 )
 """Places that show what attention makes of queries and keys."""
 
@@ -657,27 +655,27 @@ FAULTS = {
     "a norm with the unbiased deviation": Fault(
         function=norm.standardize,
         wrong=lambda right, x, *, eps=0.0: right(x, eps=eps) * ((x.shape[-1] - 1) / x.shape[-1]) ** 0.5,
-        places=("points", "norm place", "against torch", "parts off"),
+        places=("points", "norm place", "diagram", "parts off"),
     ),
     "post for pre": Fault(
         function=sublayer.post_norm,
         wrong=lambda _, *a, **o: sublayer.pre_norm(*a, **o),
-        places=("norm place", "against torch", "parts off", "rollout, a model"),
+        places=("norm place", "diagram", "parts off", "rollout, a model"),
     ),
     "no residual": Fault(
         function=sublayer.post_norm,
         wrong=lambda right, *a, residual: right(*a, residual=False),
-        places=("diagram", "norm place", "against torch", "parts off"),
+        places=("diagram", "norm place", "parts off"),
     ),
     "no bias in the feed-forward layer": Fault(
         function=feed_forward.feed_forward,
         wrong=lambda right, x, w, **o: right(x, replace(w, b_in=None), **o),
-        places=("against torch", "rollout, a model"),
+        places=("diagram", "rollout, a model"),
     ),
     "no activation": Fault(
         function=feed_forward.feed_forward,
         wrong=lambda right, x, w, **o: right(x, w, activation=lambda u: u),
-        places=("against torch", "norm place", "parts off"),
+        places=("diagram", "norm place", "parts off"),
     ),
     "a stack whose layers all read the words": Fault(
         function=block.stack,
@@ -697,13 +695,7 @@ FAULTS = {
         function=rollout.rollout, wrong=lambda right, mixed: right(mixed.flip(0)), places=("rollout",)
     ),
     "rollout without the residual's half": Fault(
-        function=rollout.with_residual, wrong=lambda _, weights: weights.mean(-3), places=("rollout", "flow")
-    ),
-    "rollout for flow": Fault(
-        function=rollout.flow, wrong=lambda _, mixed, query: rollout.rollout(mixed)[-1, query], places=("flow",)
-    ),
-    "half the flow": Fault(
-        function=rollout.flow, wrong=lambda right, mixed, query: right(mixed, query) / 2, places=("flow",)
+        function=rollout.with_residual, wrong=lambda _, weights: weights.mean(-3), places=("rollout",)
     ),
     "a receptive field one layer short": Fault(
         function=receptive_field.cone,

@@ -5,7 +5,7 @@ import pytest
 from pages import PAGES
 from tests.packaged import packaged_file
 from tests.running import checked
-from tests.sections import page_named
+from tests.sections import views_of
 from viz.text import translator
 
 pytestmark = pytest.mark.usefixtures("memory_given_back")
@@ -33,7 +33,7 @@ def test_every_page_shows_it(open_app, page, link):
     reads = page != "next_word" or link["model"] != "multilingual-e5-small"
     unknown = any("[UNK]" in warning.value or "<unk>" in warning.value for warning in app.warning)
     assert unknown is not reads
-    held = [checked(app, section.name) for section in page_named(page).sections]
+    held = [checked(app, name) for name in views_of(page)]
     assert all(passed == n for passed, n in held) and any(n for _, n in held)
     assert app.session_state["model"] == link["model"]
 
@@ -50,5 +50,5 @@ def test_where_numbers_outgrow_float32_a_sentence_says_so_and_no_check_fails(ope
     app = open_app("block", section="all", model="SmolLM2-135M-Instruct", text="In 2024", layer=12, normalize=0)
     assert not app.exception and not app.error
     assert [one.value for one in app.info] == 3 * [translator("en")("block.outgrown")]
-    held = {section.name: checked(app, section.name) for section in page_named("block").sections}
+    held = {name: checked(app, name) for name in views_of("block")}
     assert [name for name, (_, n) in held.items() if not n] == ["diagram", "points", "encoder_decoder"]

@@ -2,11 +2,12 @@
 
 import pytest
 
+from pages import PAGES
 from pages.block import formulas as of_the_block
 from pages.convolution.slips import choice as slips
 from pages.step_by_step.three_words import FORMULAS as OF_THREE_WORDS
 from pages.two_sequences.scoring import FORMULAS as OF_SCORING
-from tests.sections import SECTIONS, page_named
+from tests.sections import page_named, views_of
 from viz.text import LANGUAGES
 from viz.text.letters import BOOKS, letters, letters_in
 
@@ -23,9 +24,11 @@ DRAWN = {
 
 def formulas():
     """Page, section, and its LaTeX."""
-    for page, name in SECTIONS:
-        section = next(section for section in page_named(page).sections if section.name == name)
-        yield page, name, DRAWN.get((page, name), section.formula if isinstance(section.formula, str) else "")
+    for page in PAGES:
+        for name, section in {
+            view.name: view for one in page_named(page).sections for view in one.views or (one,)
+        }.items():
+            yield page, name, DRAWN.get((page, name), section.formula if isinstance(section.formula, str) else "")
 
 
 def test_by_hand():
@@ -56,7 +59,7 @@ def test_every_letter_stands_in_a_formula():
 
 
 def test_every_place_is_there():
-    places = {page for page, _ in SECTIONS} | {f"{page}/{section}" for page, section in SECTIONS}
+    places = {*PAGES} | {f"{page}/{view}" for page in PAGES for view in views_of(page)}
     assert {place for letter in letters() for place in letter.places} <= places
 
 

@@ -107,9 +107,14 @@ def opened_page(t: Translate, looked_at: view.View) -> str:
         loading.come_in()
     if name != FIRST:  # that one computes nothing, and is there before what computes is imported
         loading.module("viz.frame.compute").warm()
-        if name in PAGES and (arrival.is_untouched() or (arrival.is_bare() and name == HEADS)):
+        if name in PAGES and (arrival.is_untouched() or (arrival.is_bare() and name == HEADS) or asks_in_chinese()):
             loading.module("viz.frame.examples").open_on_what_is_read(st.session_state["lang"])
     return name
+
+
+def asks_in_chinese() -> bool:
+    """Return whether a link names a section for a user who reads Chinese: an English sentence says nothing there."""
+    return st.session_state["lang"] == "zh" and arrival.opens_section_alone()
 
 
 def what_is_around(t: Translate, name: str, looked_at: view.View) -> None:

@@ -49,6 +49,7 @@ class Controls:
         layer_chip: whether the open section reads the layer; where it does not, the choice stays as it is.
         head_chip: whether it reads the head.
         usual_text: the text of whoever has typed none.
+        usual_model: the model where none was chosen; "" for the app's default.
     """
 
     layer: bool = True
@@ -57,6 +58,7 @@ class Controls:
     layer_chip: Shown = always
     head_chip: Shown = always
     usual_text: Callable[[], str] = first_text
+    usual_model: Callable[[], str] = str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +112,7 @@ def choose(t: Translate, shown: Controls) -> Asked:
     text, dropped = _text(t, lang, shown.usual_text())
     chips = Chips()
     kind = state.choice("source", SOURCES[0], SOURCES)
-    model = "" if kind == "words" else _model_id()
+    model = "" if kind == "words" else _model_id(shown.usual_model())
     chip = chips.add("source", t(f"chips.{kind}", model=model))
     layer = 0
     sizes: dict[str, Any] = {}
@@ -177,15 +179,15 @@ def _text(t: Translate, lang: str, usual: str) -> tuple[str, int]:
     return text[: limits.CHARACTERS], max(0, len(text) - limits.CHARACTERS)
 
 
-def _model_id() -> str:
+def _model_id(usual: str = "") -> str:
     available = models_here()
-    default = compute.DEFAULT_MODEL
+    default = usual or compute.DEFAULT_MODEL
     return state.choice("model", default if default in available else next(iter(available), default), list(available))
 
 
-def own_model() -> str:
-    """The model whose own heads are chosen; "" for seeded ones."""
-    return _model_id() if state.choice("source", SOURCES[0], SOURCES) == "model" else ""
+def own_model(usual: str = "") -> str:
+    """The model whose own heads are chosen, ``usual`` where none is; "" for seeded ones."""
+    return _model_id(usual) if state.choice("source", SOURCES[0], SOURCES) == "model" else ""
 
 
 def _model_control(t: Translate, lang: str) -> None:

@@ -12,6 +12,7 @@ from viz.frame.models_here import models_here
 from viz.models import registry
 
 _ASIDE = "_text_aside"
+_MODEL_ASIDE = "_model_aside"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,20 +93,58 @@ def take_head(example: Example) -> None:
         state.choose(name, getattr(example, name))
 
 
-def lay_aside() -> None:
-    """Where no word of it is known: have a sentence that came along, and nobody typed, wait until the page is left."""
+def usual_target(text: str) -> str:
+    """Return the second text where none was chosen: a Chinese one beside a Chinese text.
+
+    Example:
+        >>> usual_target("one two"), usual_target("一二")
+        ('A sleepy dog stayed on its side of the road.', '那只小狗困得不想走到街对面。')
+    """
+    return next(pair.target for pair in pairs() if _is_chinese(pair.text) == _is_chinese(text))
+
+
+def _is_chinese(text: str) -> bool:
+    return any("\u4e00" <= character <= "\u9fff" for character in text)
+
+
+def lay_aside(*, with_model: bool = False) -> None:
+    """Where no word of it is known: have a sentence that came along, and nobody typed, wait until the page is left.
+
+    With it waits the model that it was opened with, if ``with_model``.
+    """
     held = st.session_state
     came_along = state.is_moved() and state.is_chosen("text") and not state.is_of_before("text")
     if came_along and held["text"] in {example.text for example in examples()}:
-        held[_ASIDE] = held["text"]
+        text = held[_ASIDE] = held["text"]
         state.forget("text")
+        readers = {example.model for example in examples() if example.text == text}
+        if with_model and state.is_chosen("model") and held["model"] in readers:
+            held[_MODEL_ASIDE] = held["model"]
+            state.forget("model")
 
 
 def take_up() -> None:
     """Choose again the sentence that was laid aside, unless another was chosen meanwhile."""
     text = st.session_state.pop(_ASIDE, None)
+    reader = st.session_state.pop(_MODEL_ASIDE, None)
     if text is not None and not state.is_chosen("text") and not state.is_of_before("text"):
         state.choose("text", text)
+        if reader is not None and not state.is_chosen("model") and not state.is_of_before("model"):
+            state.choose("model", reader)
+
+
+def keep_old_choice(usual: str) -> bool:
+    """Return whether a link of an earlier version opens a page's default model on the app's first text, and keep both.
+
+    There the model was no default, so the link names it; one of now leaves it out.
+    """
+    if not state.asked(f"model={usual}"):
+        return False
+    state.choose("model", usual)
+    if state.asked("text") or state.is_chosen("text"):
+        return False
+    state.choose("text", examples()[0].text)
+    return True
 
 
 def open_on_what_is_read(lang: str) -> None:

@@ -4,13 +4,11 @@ Above the picture stand the text and the chips (:mod:`viz.frame.choice`), then t
 its picture and what it shows; formula, checks, code and downloads are folded into one footer.
 """
 
-import inspect
-import math
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from logging import WARNING, getLogger
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -20,17 +18,18 @@ from viz.errors import ModelError
 from viz.frame import lesson, state, view
 from viz.frame.checks import Check, choice_checks
 from viz.frame.choice import Asked, Choice, Controls, choose
+from viz.frame.connection import arrival
 from viz.frame.connection.fragments import fragment
-from viz.frame.format import number
+from viz.frame.header.footer import footer
 from viz.frame.header.tabs import draw_tabs
+from viz.frame.header.views import draw_views
 from viz.frame.lazy import without_results
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.share import figure_menu
-from viz.frame.terms.letters import translate_letters
 from viz.frame.terms.marks import say
 from viz.frame.view.paper import room_to_write
 from viz.models.layout import LoadedModel
-from viz.text import Translate, has_text, translator
+from viz.text import Translate, translator
 
 if TYPE_CHECKING:
     from viz.lessons.subject import Subject
@@ -38,7 +37,9 @@ if TYPE_CHECKING:
 ALL = "all"
 """``section=all`` in the link: every section, one below the other, for printing and searching."""
 EVERY_CONTROL = Controls()
-_log = getLogger(__name__)
+
+_NO_CHOICE = {"lang", *view.PARAMETERS}
+"""Parameters of every page: how it is looked at."""
 
 Reads = bool | Callable[[LoadedModel | None], bool]
 """Whether a section reads a choice; or whether it does so with a model's own heads (None: with seeded ones)."""
@@ -65,6 +66,10 @@ class Section:
         reads_head: the same of the head.
         subject: of a section with numbers of its own, what a lesson may ask of them; else it is the page's text.
         is_fragment: False for a section that draws a chip, above itself: a control of it has the whole page drawn.
+        usual_model, usual_text: where the section opens on another model or text than its page.
+        views: see :func:`with_views`.
+        switch: the parameter that says which of the views is open.
+        view: the name of the view that is open, where there are some; its texts are the section's then.
     """
 
     name: str
@@ -80,6 +85,36 @@ class Section:
     reads_head: Reads = True
     subject: Callable[[Any], "Subject"] | None = None
     is_fragment: bool = True
+    usual_model: Callable[[], str] | None = None
+    usual_text: Callable[[], str] | None = None
+    views: tuple["Section", ...] = ()
+    switch: str = ""
+    view: str = ""
+
+    @property
+    def texts(self) -> str:
+        """Below which name of the page its texts stand."""
+        return self.view or self.name
+
+    def opened_views(self, *, whole: bool) -> tuple["Section", ...]:
+        """Return the section as the view that is open, or if ``whole`` as each of its views."""
+        if not self.views:
+            return (self,)
+        names = [view.name for view in self.views]
+        wanted = names if whole else [state.choice(self.switch, names[0], names)]
+        return tuple(
+            replace(view, name=self.name, view=view.name, views=self.views, switch=self.switch, in_menu=self.in_menu)
+            for view in self.views
+            if view.name in wanted
+        )
+
+
+def with_views(switch: str, *views: Section, in_menu: bool = False) -> Section:
+    """Return one section with several pictures of one idea, one at a time; buttons above it choose.
+
+    Each view is a section with texts, checks and code of its own. The first gives the name, and is open at first.
+    """
+    return replace(views[0], views=views, switch=switch, in_menu=in_menu)
 
 
 standalone = partial(Section, reads_text=False, reads_mask=False, reads_layer=False, reads_head=False)
@@ -117,6 +152,8 @@ class Page:
         scene_of: what the scene is opened on, if not on all that was asked: a page that reads more than a scene can
             hold opens it on the beginning.
         checks_source: False where a page shows another source than the scene's, or none, and checks that itself.
+        former: the section or view that was the first of an earlier version: a link that makes choices and names no
+            section opens it.
     """
 
     name: str
@@ -126,6 +163,7 @@ class Page:
     about: Callable[[Scene], None] = provenance
     scene_of: Callable[[Asked], Asked] = as_asked
     checks_source: bool = True
+    former: str = ""
 
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
@@ -151,8 +189,11 @@ class Page:
 
     def _controls(self, opened: tuple[Section, ...]) -> Controls:
         """The page's controls, less those that the open section does not read."""
+        alone = opened[0] if len(opened) == 1 else None
         return replace(
             self.controls,
+            usual_model=(alone and alone.usual_model) or self.controls.usual_model,
+            usual_text=(alone and alone.usual_text) or self.controls.usual_text,
             mask=self.controls.mask and any(section.reads_mask for section in opened),
             layer_chip=partial(_any_reads, tuple(section.reads_layer for section in opened)),
             head_chip=partial(_any_reads, tuple(section.reads_head for section in opened)),
@@ -172,40 +213,56 @@ class Page:
         state.belong_to(self.name, "section")
         names = [section.name for section in self.sections]
         if not state.is_known("section"):
-            carried = (section.name for section in self.sections if any(map(state.asked, section.parameters)))
-            state.put("section", next(carried, names[0]))
+            self._open_carried(names[0])
         chosen = state.choice("section", names[0], [*names, ALL])
-        if chosen == ALL:
-            return self.sections[:1] if view.current().is_bare else self.sections
-        return tuple(section for section in self.sections if section.name == chosen)
+        whole = chosen == ALL and not view.current().is_bare
+        named = [section for section in self.sections if section.name == chosen]
+        shown = self.sections if whole else named or self.sections[:1]
+        return tuple(chain.from_iterable(section.opened_views(whole=whole) for section in shown))
+
+    def _open_carried(self, first: str) -> None:
+        """Open the section, and the view, whose parameters an old link carries without a name."""
+        former = self.former if set(arrival.link()) - _NO_CHOICE else ""
+        pairs = [(section, shown) for section in self.sections for shown in section.views or (section,)]
+        carried = (pair for pair in pairs if any(map(state.asked, pair[1].parameters)))
+        found = next(carried, None) or next((pair for pair in pairs if pair[1].name == former), None)
+        if found is None:
+            state.put("section", first)
+            return
+        section, shown = found
+        state.put("section", section.name)
+        if section.switch and not state.is_known(section.switch):
+            state.put(section.switch, shown.name)
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
         if len(self.sections) > 1:
             self._tabs(scene.t, whole=st.session_state["section"] == ALL)
         is_covered = lesson.ask(scene, opened, context)
+        if len(opened) == 1 and not (lesson.current() or view.current().is_bare or view.current().is_paper):
+            draw_views(scene.t, self.name, opened[0])
         for section in opened:
-            with st.container(key=f"section_{section.name}"):
+            with st.container(key=f"section_{section.texts}"):
                 # Of one section the name is in the bar already, but there it is no title to go to.
                 looked_at = view.current()
                 is_said = len(opened) == 1 and not looked_at.present and not looked_at.is_paper
                 with st.container(key="title_unseen") if is_said else nullcontext():
-                    st.header(scene.t(f"{self.name}.{section.name}.title"), anchor=False)
+                    st.header(scene.t(f"{self.name}.{section.texts}.title"), anchor=False)
                 if is_covered:
                     lesson.cover()
                     continue
                 if not lesson.is_asking():
-                    say(view.lead_of(scene.t, self.name, section.name))
+                    say(view.lead_of(scene.t, self.name, section.texts))
                 draw = partial(self._draw_section, scene.t, section, scene.choice)
                 if section.is_fragment and not (len(opened) > 1 or lesson.current() or looked_at.is_bare):
                     held = without_results(context)
-                    fragment(section.name, lambda: draw(without_results(held)), partial(say_error, scene.t))  # noqa: B023
+                    fragment(section.texts, lambda: draw(without_results(held)), partial(say_error, scene.t))  # noqa: B023
                 else:  # what stands around it says something of what is chosen in it
                     draw(context)
 
     def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:
         """The picture of a section and what it shows, and the footer."""
-        with room_to_write(t, section.name):
+        with room_to_write(t, section.texts):
             checks = list(section.draw(context) or ())
         if checks and choice and self.checks_source and not _has_own_numbers(section):
             checks += choice_checks(choice, any_layer=not self.controls.layer)
@@ -213,11 +270,16 @@ class Page:
         self.finish()
 
     def finish(self) -> None:
-        """What is to be done after all parameters were declared, in every run: nothing on most pages."""
+        """What is to be done after all parameters were declared, in every run: the first section is named in a link
+        with choices, where one without a name opens the first section of an earlier version.
+        """
+        if self.former:
+            choices = set(state.link()) - _NO_CHOICE - {"section"}
+            state.leave_out("section", "" if choices else self.sections[0].name)
 
     def _note_figures(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         """What stands below a picture that is taken away: the model and the text, if it has to do with them."""
-        apart = [section.name for section in opened if _has_own_numbers(section)]
+        apart = [section.texts for section in opened if _has_own_numbers(section)]
         figure_menu.note_source(scene.t, scene.choice.source, apart)
 
     def _tabs(self, t: Translate, *, whole: bool) -> None:
@@ -234,66 +296,3 @@ def say_refused(t: Translate, note: DeltaGenerator) -> None:
         note.error(problem)
     if refused := state.refused():
         note.info(t("note.refused", names=", ".join(refused)))
-
-
-def footer(t: Translate, page: str, section: Section, context: Any, checks: list[Check]) -> None:
-    """Formula, checks, code and downloads in one row; what is opened is drawn below it, and not before."""
-    why = f"{page}.{section.name}.why"
-    parts = {
-        "why": partial(_why, t, page, section, context),
-        "checks": partial(truth, t, checks),
-        "code": partial(source_code, t, *section.code),
-        "downloads": partial(section.downloads or str, context),
-    }
-    present = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
-    offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
-    wrong = [check for check in checks if not check.passed]
-    looked_at = view.current()
-    labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
-    labels["checks"] = t("footer.checks", passed=len(checks) - len(wrong), n=len(checks))
-    opened = None
-    if looked_at.is_paper:  # nothing is to be pressed there
-        opened = "why" if looked_at.print == "answers" and "why" in offered else None
-    elif offered and not looked_at.present:
-        opened = st.pills(
-            t("footer.label"),
-            offered,
-            key=f"_footer_{section.name}",
-            format_func=labels.__getitem__,
-            label_visibility="collapsed",
-        )
-    if wrong:
-        _log.log(WARNING, "checks that failed on %s, %s: %s", page, section.name, ", ".join(map(str, wrong)))
-        st.error(t("truth.failed"))
-        opened = "checks"
-    if opened:
-        parts[opened]()
-
-
-def _why(t: Translate, page: str, section: Section, context: Any) -> None:
-    latex = section.formula
-    if callable(latex):
-        latex = latex(context)
-    elif latex:
-        st.latex(latex)
-    if has_text(why := f"{page}.{section.name}.why"):
-        st.markdown(t(why))
-    translate_letters(t, page, section.name, latex)
-
-
-def truth(t: Translate, checks: Iterable[Check]) -> None:
-    """The live checks of what a section shows, each with its number."""
-    for check in checks:
-        mark = "✓" if check.passed else "✗"
-        off = number(check.error) if math.isfinite(check.error) else str(check.error)
-        st.markdown(f"{mark} {t(check.key, **check.values)} — {t('truth.off', off=off)}")
-
-
-_source = cache(inspect.getsource)
-
-
-def source_code(t: Translate, *functions: Callable[..., Any]) -> None:
-    """The code that ran, read from the running modules."""
-    st.caption(t("code.lead"))
-    for function in functions:
-        st.code(_source(function), language="python")

@@ -61,12 +61,12 @@ def open_scene(t: Translate, asked: Asked) -> Scene:
     return scene
 
 
-def chosen_head(scene: Scene, label: str, n_heads: int) -> int:
+def chosen_head(scene: Scene, label: str, n_heads: int, usual: int = 1) -> int:
     """The head of the link, with its chip where there are several and the open section reads it."""
-    head, last = state.whole("head", 1, 0, n_heads - 1), n_heads - 1
+    head, last = state.whole("head", usual, 0, n_heads - 1), n_heads - 1
     if last and scene.reads_head:
         with scene.chips.add("head", scene.t("chips.head", head=head)):
-            controls.slider(label, "head", 1, 0, last)
+            controls.slider(label, "head", usual, 0, last)
     return head
 
 

@@ -12,10 +12,10 @@ from pages.block import compute as block_compute
 from pages.block.checks import added_error, moments_error, norm_error
 from pages.block.compute import outcome, stack_of
 from pages.block.equations import equations_error
-from pages.block.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import checked, line_charts, matrices, sentences_of
+from tests.sections import views_of
 from viz.core.block import BlockWeights, decoder_block, encoder_block
 from viz.core.masks import causal
 from viz.core.norm import no_norm
@@ -32,7 +32,7 @@ TEXT = examples()[0].text
 MINILM = compute.DEFAULT_MODEL
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
 POST = ["attention", "attention_add", "attention_norm", "hidden", "feed_forward", "feed_forward_add"]
-SECTIONS = [section.name for section in PAGE.sections]
+SECTIONS = views_of("block")
 
 
 def checks(app):
@@ -84,6 +84,14 @@ def maps(app):
 EVERY = {"diagram": 4, "points": 2, "switched_off": 1, "norm_place": 3, "encoder_decoder": 5, "against_torch": 3}
 SEEDED = EVERY | {"against_torch": 2}
 """No model has computed these numbers before."""
+
+
+def joined(counts):
+    """Return the counts with what is held against torch among the diagram's."""
+    rest = {name: n for name, n in counts.items() if name != "against_torch"}
+    return rest | {"diagram": rest["diagram"] + counts["against_torch"]}
+
+
 BOTH = SEEDED | {"diagram": 5, "points": 4, "against_torch": 4}
 
 
@@ -127,7 +135,7 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     app, t = open_app("block", section="all", lang=lang, **link), translator(lang)
     assert not app.exception
     assert not app.error
-    assert checks(app) == counts
+    assert checks(app) == joined(counts)
     assert app.title[0].value == t("block.title")
     if link.get("target", "").startswith("cat"):
         assert t("block.uneven", target=128, source=3) in said(app)
@@ -143,7 +151,7 @@ def test_a_section_stands_alone(open_app, section, source):
     app = open_app("block", section=section, source=source)
     assert not app.exception
     assert not app.error
-    assert checks(app) == {section: (EVERY if source == "model" else SEEDED)[section]}
+    assert checks(app) == {section: joined(EVERY if source == "model" else SEEDED)[section]}
 
 
 @pytest.mark.parametrize(
@@ -164,26 +172,30 @@ def test_an_old_link_opens_the_diagram_as_before(open_app, link):
     assert diagram(app)[0]["chosen"] == link.get("box", "enc_attention")
 
 
+AGAINST_TORCH = [
+    "block.check_equations_side",
+    "block.check_torch",
+    "block.check_model",
+    "block.check_equations_side",
+    "block.check_torch",
+]
+
+
 def test_each_check_finds_its_section(open_app):
     app = open_app("block", block="both", text=TEXT, section="all")
     wanted = {
-        "diagram": ["truth.rows", "truth.sdpa", "truth.sum", "block.check_add", "block.check_add"],
+        "diagram": ["truth.rows", "truth.sdpa", "truth.sum", "block.check_add", "block.check_add", *AGAINST_TORCH],
         "points": ["block.check_moments", "block.check_norm"] * 2,
         "switched_off": ["block.check_equations"],
         "norm_place": ["block.check_both", "block.check_torch_place", "block.check_torch_place"],
         "encoder_decoder": ["block.check_ahead", "block.check_shape", "truth.rows", "truth.sdpa", "truth.sum"],
-        "against_torch": [
-            "block.check_equations_side",
-            "block.check_torch",
-            "block.check_model",
-            "block.check_equations_side",
-            "block.check_torch",
-        ],
     }
     of_the_source = ["truth.tokens_model", "truth.row", "truth.file"]
     for section, own in wanted.items():
         keys = [*own, *of_the_source]
-        app.session_state["section"] = section
+        shown = section in ("diagram", "points", "norm_place")  # three views of one section
+        app.session_state["section"] = "diagram" if shown else section
+        app.session_state["block_show"] = section if shown else "diagram"
         found = lines(app, section)
         starts = [T(key).split("{name}")[-1].split("{")[0].strip(": ") for key in keys]
         assert len(found) == len(keys)
@@ -410,8 +422,8 @@ def test_other_families(open_app, monkeypatch, tmp_path, family):
     if family == "gemma2":
         assert ["how a block of the family gemma2" in error.value.replace("\\", "") for error in app.error] == [True]
         return
-    assert checks(app) == BOTH | {"against_torch": 6}
-    found = lines(app, "against_torch")
+    assert checks(app) == joined(BOTH | {"against_torch": 6})
+    found = lines(app, "diagram")
     assert sum("hidden states" in line for line in found) == 2
     assert any(line.startswith("✓") and "TransformerDecoderLayer" in line for line in found)
     assert not any(T("block.lent", model=entry.id) in caption.value for caption in app.caption)

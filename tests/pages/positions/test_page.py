@@ -8,10 +8,10 @@ import torch
 from torch.testing import assert_close
 
 from pages.positions.checks import T5_BORDERS, alibi_slope, bias_of, rope_scores, sinusoids_error
-from pages.positions.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import checked, sentences_of
+from tests.sections import views_of
 from viz.core import positions as core_positions
 from viz.core.attention import attend, row_softmax
 from viz.core.positions import alibi, alibi_slopes, rope, sinusoidal, t5_bias
@@ -29,7 +29,7 @@ MINILM = "all-MiniLM-L6-v2"
 
 def checks(app):
     """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
-    found = {section.name: checked(app, section.name) for section in PAGE.sections}
+    found = {name: checked(app, name) for name in views_of("positions")}
     return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
 
 
@@ -99,7 +99,7 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
 
 
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])
-@pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
+@pytest.mark.parametrize("section", views_of("positions"))
 @pytest.mark.usefixtures("without_source_checks")
 def test_a_section_stands_alone(open_app, section, source):
     """It needs nothing that another section has drawn or declared."""
@@ -135,8 +135,9 @@ def test_a_section_stands_alone(open_app, section, source):
 def test_an_old_link_opens_the_section_it_means(open_app, link, section):
     app = open_app("positions", **link)
     assert not app.exception
-    assert app.session_state["section"] == section
-    wanted = {name: str(value) for name, value in link.items()} | ({"section": section} if section != "shuffle" else {})
+    where = {"section": "sinusoids", "pe_show": section} if section in ("added", "step") else {"section": section}
+    assert {name: app.session_state[name] for name in where} == where
+    wanted = {name: str(value) for name, value in link.items()} | (where if section != "shuffle" else {})
     assert {name: app.query_params[name] for name in app.query_params} == wanted
 
 
@@ -315,13 +316,13 @@ def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
 @pytest.mark.parametrize(
     ("link", "wanted", "values"),
     [
-        ({}, "far_t5", {"flat": "91", "end": "1.57"}),
+        ({}, "far_t5", {"flat": "91", "end": "1.6"}),
         ({}, "far_learned", {"known": "512", "model": compute.DEFAULT_MODEL}),
-        ({"trained": 8}, "far_t5_short", {"flat": "91", "last": "1.57"}),
+        ({"trained": 8}, "far_t5_short", {"flat": "91", "last": "1.6"}),
         ({"trained": 64}, "far_learned_cut", {"known": "64", "model": compute.DEFAULT_MODEL}),
         ({"base": 2, "trained": 1024}, "far_sinusoidal_all", {"end": "X", "pairs": "192", "n": "1,024"}),
         ({"base": 2, "trained": 1024}, "far_rope_halves_all", {"end": "X", "pairs": "16", "n": "1,024"}),
-        ({"trained": 8, "near_delta": -8}, "far_quadratic", {"at": "0", "end": "−24.5"}),
+        ({"trained": 8, "near_delta": -8}, "far_quadratic", {"at": "0", "end": "−24"}),
         ({"near_alpha": 0}, "far_quadratic_zero", {}),
     ],
 )

@@ -7,13 +7,13 @@ from torch.testing import assert_close
 
 from pages.stacking import compute as stacking_compute
 from pages.stacking import layer_sharing
-from pages.stacking.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import bar_charts, checked, everything, matrices, sentences_of
+from tests.sections import views_of
 from viz.core.analysis.map_statistics import total_variation
-from viz.core.analysis.rollout import flow, with_residual
 from viz.core.analysis.rollout import rollout as core_rollout
+from viz.core.analysis.rollout import with_residual
 from viz.frame import compute, specs
 from viz.frame.compute.block_plan import BlockPlan
 from viz.models import capture, load
@@ -27,7 +27,7 @@ HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
 
 def checks(app):
     """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
-    found = {section.name: checked(app, section.name) for section in PAGE.sections}
+    found = {name: checked(app, name) for name in views_of("stacking")}
     return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
 
 
@@ -52,7 +52,7 @@ def said(app):
 
 
 SEEDED = {
-    "rollout": 3, "flow": 5, "gradient": 1, "receptive_field": 3, "oversmoothing": 2, "locality": 3, "layer_sharing": 3,
+    "rollout": 3, "gradient": 1, "receptive_field": 3, "oversmoothing": 2, "locality": 3, "layer_sharing": 3,
     "trained_sharing": 2,
 }  # fmt: skip
 EVERY = SEEDED | {"rollout": 4, "oversmoothing": 3}
@@ -74,8 +74,8 @@ def without(counts, **fewer):
         ({"source": "words", "text": "word", "depth": 1},
          without(SEEDED, oversmoothing=0, receptive_field=1, layer_sharing=1)),
         ({"text": CHINESE, "field": "own", "depth": 3}, without(EVERY, receptive_field=1)),
-        ({"text": "word other " * 100, "source": "words", "mask": "padding"}, without(SEEDED, flow=0)),
-        ({"text": HOSTILE, "mask": "both", "pad": 2, "pad_left": 1}, without(EVERY, flow=0)),
+        ({"text": "word other " * 100, "source": "words", "mask": "padding"}, SEEDED),
+        ({"text": HOSTILE, "mask": "both", "pad": 2, "pad_left": 1}, EVERY),
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("without_source_checks")
@@ -86,20 +86,19 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     assert checks(app) == counts
 
 
-@pytest.mark.parametrize("section", [section.name for section in PAGE.sections])
+@pytest.mark.parametrize("section", list(SEEDED))
 def test_a_section_is_drawn_alone(open_app, section):
     app = open_app("stacking", section=section, source="words", text="dog bites man today")
     assert not app.exception
     assert list(checks(app)) == [section]
     controls = [box.key for box in app.selectbox if box.key == "from_token"]
-    assert bool(controls) == (section in ("rollout", "flow", "gradient", "receptive_field"))
+    assert bool(controls) == (section in ("rollout", "gradient", "receptive_field"))
 
 
 @pytest.mark.parametrize(
     ("link", "section"),
     [
-        ({}, "rollout"),
-        ({"depth": 3, "from_token": 2}, "rollout"),
+        ({"depth": 3, "from_token": 2}, "gradient"),
         ({"field": "causal"}, "receptive_field"),
         ({"field_width": 3}, "receptive_field"),
         ({"field": "dilated", "field_gap": 3}, "receptive_field"),
@@ -109,6 +108,8 @@ def test_a_section_is_drawn_alone(open_app, section):
 def test_an_old_link_opens_the_section_it_means(open_app, link, section):
     app = open_app("stacking", source="words", **link)
     assert app.session_state["section"] == section
+    if section == "gradient":  # the rollout was the first section
+        assert app.session_state["origin"] == "rollout"
     assert {name: app.session_state[name] for name in link} == link
     assert {name: app.query_params[name] for name in link} == {name: str(value) for name, value in link.items()}
 
@@ -123,10 +124,7 @@ def test_the_maps_are_those_of_the_models_own_heads(open_app):
     rolled = core_rollout(mixed)
     assert_close(maps[T("stacking.map_weights", last=3)], weights[3].mean(0), atol=1e-5, rtol=0)
     assert_close(maps[T("stacking.map_rollout", layers=layers)], rolled[-1], atol=1e-5, rtol=0)
-    assert_close(maps[T("stacking.map_flow", layers=layers)][2], flow(mixed, 2), atol=1e-5, rtol=0)
     assert_close(matrices(app)["rollout_growth"][1], rolled[:, 2], atol=1e-5, rtol=0)
-    expected = torch.stack([flow(mixed[:n], 2) for n in (1, 2, 3, 4)])
-    assert_close(matrices(app)["flow_growth"][1], expected, atol=1e-5, rtol=0)
 
 
 def test_what_rows_have_in_common_is_counted(open_app):
@@ -165,7 +163,7 @@ def test_the_three_answers_are_shares(open_app):
     for bar, values in zip(bars.values(), maps.values(), strict=False):
         assert_close(bar, values[2], atol=1e-6, rtol=0)
     (lines,) = [text.value.split("\n") for text in app.text if text.value.startswith("Most by gradient")]
-    assert len(lines) == 4, "gradient, weights, rollout and flow"
+    assert len(lines) == 3, "gradient, weights and rollout"
     reacts = bars["gradient"].argsort(descending=True)[:3].tolist()
     places = app.selectbox(key="from_token").options
     assert lines[0].endswith(": " + ", ".join(f"“{places[i].partition(' · ')[2]}”" for i in reacts))
@@ -225,26 +223,6 @@ def test_sharing_saves_parameters_and_no_work(open_app):
     parameters, work = bar_charts(app)["sharing_costs"].series.values()
     assert_close(parameters, torch.tensor([100.0, 100 / 3, 100 / 6]))
     assert_close(work, torch.tensor([100.0] * 3))
-
-
-def test_a_long_text_has_no_flow_and_says_so(open_app):
-    link = {"source": "words", "text": "a b c d e f g h " * 5, "depth": 2}
-    app = open_app("stacking", section="all", **link)
-    layers = T("stacking.n_layers", n=2)
-    assert set(strips(app)) == {T("stacking.map_weights", last=1), T("stacking.map_rollout", layers=layers)}
-    assert T("stacking.flow.long", limit=32, n=40) in [info.value for info in app.info]
-    (lines,) = [text.value.split("\n") for text in app.text if text.value.startswith("Most by gradient")]
-    assert len(lines) == 3, "gradient, weights and rollout"
-
-
-def test_flow_says_what_the_pipes_leave(open_app):
-    """Nothing comes from later words under a causal mask; through one layer the flow is the weight."""
-    link = {"section": "flow", "source": "words", "text": "a b c d e", "from_token": 1}
-    masked = open_app("stacking", mask="causal", depth=2, **link)
-    layers = T("stacking.n_layers", n=2)
-    assert T("stacking.flow.closed", n=3, words=5, layers=layers) in sentences_of(masked)
-    single = open_app("stacking", depth=1, **link)
-    assert T("stacking.flow.one") in sentences_of(single)
 
 
 def test_a_window_without_gaps_is_called_a_window(open_app):

@@ -8,11 +8,11 @@ import torch
 from torch.testing import assert_close
 
 from pages.two_sequences import differences, scoring
-from pages.two_sequences.page import PAGE
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.frame.head_grid.test_grid import sent
 from tests.running import checked, matrices, sentences_of
+from tests.sections import views_of
 from viz import limits
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive
@@ -26,7 +26,7 @@ PAIR = pairs()[0]
 T = translator("en")
 
 
-HELD = {"cross_attention": 11, "differences": 6, "translation": 5, "scoring": 5, "kinds": 4, "widths": 2}
+HELD = {"translation": 5, "cross_attention": 11, "differences": 6, "scoring": 5, "kinds": 4, "widths": 2}
 """How many live checks each section has, whatever the source."""
 
 
@@ -55,7 +55,7 @@ def minilm():
 def test_every_source_in_both_languages(open_app, source, lang):
     app, t = open_app("two_sequences", section="all", source=source, lang=lang), translator(lang)
     assert not app.exception and not app.error
-    assert list(HELD) == [section.name for section in PAGE.sections] and all_hold(app)
+    assert list(HELD) == views_of("two_sequences") and all_hold(app)
     wall, head, data = sent(app)
     queries, keys = data["axes"]["queries"]["labels"], data["axes"]["keys"]["labels"]
     assert (wall["n_queries"], wall["n_keys"]) == (head["rows"], head["columns"]) == (len(queries), len(keys))
@@ -190,8 +190,32 @@ def family(monkeypatch, tmp_path):
     return save
 
 
+def test_opening_shows_translator(open_app):
+    """Where nothing was chosen it writes its own sentence; no box, no second text, and the head that aligns."""
+    app, sentence = open_app("two_sequences"), pairs()[-1]
+    assert not app.warning and not app.info and not app.error
+    assert app.session_state["section"] == "translation"
+    assert {sentence.text, sentence.target} <= {one.value for one in app.text}
+    assert [one.key for one in app.text_area] == ["text"]
+    assert (app.session_state["model"], app.session_state["head"]) == ("animals-en-zh", 0)
+    assert not app.query_params
+
+
+def test_choice_on_first_section_names_it(open_app):
+    """A link with choices and no section opens the first of an earlier version, so a link of now names its own."""
+    app = open_app("two_sequences")
+    app.text_area(key="text").set_value("the cat sees a dog").run()
+    assert app.query_params["section"] == "translation"
+    assert open_app("two_sequences", text="the cat sees a dog").session_state["section"] == "cross_attention"
+
+
+def test_target_beside_chinese_is_chinese(open_app):
+    app = open_app("two_sequences", section="cross_attention", source="words", text="这只动物没有过马路。")
+    assert app.text_area(key="target").value == "那只小狗困得不想走到街对面。"
+
+
 def test_without_an_encoder_decoder_the_small_translator_is_shown_and_can_be_taken(open_app):
-    app = open_app("two_sequences", section="translation")
+    app = open_app("two_sequences", section="translation", model=compute.DEFAULT_MODEL)
     sentence = pairs()[-1]
     assert T("two_sequences.no_model", model="t5-small") in said(app) and T("two_sequences.example") in said(app)
     assert any("--model" in code.value for code in app.code)
@@ -206,7 +230,8 @@ def test_without_an_encoder_decoder_the_small_translator_is_shown_and_can_be_tak
     assert T("two_sequences.example") not in said(app)
     assert T("two_sequences.no_model", model="t5-small") not in said(app)
     assert (app.session_state["layer"], app.session_state["head"]) == (1, 0)
-    app.button_group(key="section").set_value("cross_attention").run()
+    next(one for one in app.button if one.label == T("two_sequences.use")).click().run()
+    assert app.session_state["section"] == "cross_attention"
     wall, _, data = sent(app)
     looking, keys = data["choice"]["query"], data["axes"]["keys"]["labels"]
     assert data["axes"]["queries"]["labels"][looking] == "黑"
@@ -272,7 +297,9 @@ def test_a_translator_that_does_not_know_the_words_says_so(open_app):
 )
 def test_an_old_link_opens_the_section_it_is_about(open_app, link, section):
     app = open_app("two_sequences", **link)
-    assert not app.exception and app.session_state["section"] == section
+    assert not app.exception
+    opened = app.session_state["section"]
+    assert (app.session_state["score_show"] if opened == "scoring" else opened) == section
     kept = {name: str(value) for name, value in link.items() if name != "write"}
     assert {name: str(app.session_state[name]) for name in kept} == kept
 

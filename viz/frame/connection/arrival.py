@@ -33,6 +33,12 @@ def is_bare() -> bool:
     return bare
 
 
+def opens_section_alone() -> bool:
+    """Return whether the link that led here names one section, perhaps a language, and nothing else."""
+    names: list[str] = st.session_state[_LINK]
+    return "section" in names and set(names) <= {"lang", "section"} and asked_link()["section"] != "all"
+
+
 def is_untouched() -> bool:
     """Whether the visitor comes from a page without a text, nothing was chosen, and the link asks for nothing."""
     comes: bool = st.session_state[_COMES]

@@ -1,1 +1,1 @@
-"""Above a section: its page's tabs."""
+"""Around a section: tabs and views above it, the footer below."""

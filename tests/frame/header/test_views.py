@@ -1,0 +1,58 @@
+"""Sections with several pictures of one idea: each is opened by its button, by its link and by the link it had."""
+
+import pytest
+
+from pages import PAGES
+from tests.running import checked, sentences_of
+from tests.sections import page_named
+from viz.frame.connection.moved import moved_sections
+from viz.text import translator
+
+VIEWS = [
+    (page, section, view.name) for page in PAGES for section in page_named(page).sections for view in section.views
+]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("page", "section", "view"), VIEWS, ids=[f"{page}-{view}" for page, _, view in VIEWS])
+def test_view_opened_by_link_holds(open_app, page, section, view, lang):
+    """Its sentence stands there, and its own checks hold; no other view is drawn."""
+    app = open_app(page, section=section.name, **{section.switch: view}, lang=lang)
+    assert not app.exception
+    assert not app.error
+    assert translator(lang)(f"{page}.{view}.lead") in sentences_of(app)
+    passed, n = checked(app, view)
+    assert passed == n > 0
+    others = [other.name for other in section.views if other.name != view]
+    assert all(checked(app, other) == (0, 0) for other in others)
+
+
+@pytest.mark.parametrize(
+    ("page", "section"), {(page, section.name): (page, section) for page, section, _ in VIEWS}.values()
+)
+def test_view_button_draws_page(open_app, page, section):
+    """The button leads to the last view, and the link says so."""
+    app = open_app(page, section=section.name)
+    last = section.views[-1].name
+    app.session_state[section.switch] = last
+    app.run()
+    assert checked(app, last)[1]
+    assert app.query_params[section.switch] == last
+
+
+@pytest.mark.parametrize(("page", "name"), [(page, name) for page, names in moved_sections().items() for name in names])
+def test_moved_section_opens_by_old_name(open_app, page, name):
+    """An old link opens the section of now, on the view that shows what the old one did."""
+    where = moved_sections()[page][name]
+    if where.page:
+        return
+    app = open_app(page, section=name)
+    assert app.session_state["section"] == where.section
+    for parameter, value in where.parameters.items():
+        assert str(app.session_state[parameter]) == value
+
+
+def test_old_parameter_opens_its_view(open_app):
+    """A link from before sections were named in links carries a parameter of one view alone."""
+    app = open_app("positions", pe_k=3)
+    assert (app.session_state["section"], app.session_state["pe_show"]) == ("sinusoids", "step")
