@@ -1,8 +1,9 @@
-"""Every page and section of the app."""
+"""Every page, section and view of the app."""
 
 from importlib import import_module
 
 from pages import PAGES
+from viz.frame.header.views import views_of
 from viz.frame.page import Page
 
 
@@ -13,3 +14,12 @@ def page_named(name: str) -> Page:
 
 
 SECTIONS = [(name, section.name) for name in PAGES for section in page_named(name).sections]
+
+VIEWS = [
+    (name, section.name, view.name)
+    for name in PAGES
+    for section in page_named(name).sections
+    if len(views_of(section)) > 1
+    for view in views_of(section)
+]
+"""Every view of a section that has several: its page, its section and its name."""

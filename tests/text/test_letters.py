@@ -7,6 +7,7 @@ from pages.convolution.slips import choice as slips
 from pages.step_by_step.three_words import FORMULAS as OF_THREE_WORDS
 from pages.two_sequences.scoring import FORMULAS as OF_SCORING
 from tests.sections import SECTIONS, page_named
+from viz.frame.header.views import views_of
 from viz.text import LANGUAGES
 from viz.text.letters import BOOKS, letters, letters_in
 
@@ -25,7 +26,9 @@ def formulas():
     """Page, section, and its LaTeX."""
     for page, name in SECTIONS:
         section = next(section for section in page_named(page).sections if section.name == name)
-        yield page, name, DRAWN.get((page, name), section.formula if isinstance(section.formula, str) else "")
+        for view in views_of(section):
+            latex = view.formula if isinstance(view.formula, str) else ""
+            yield page, view.name, DRAWN.get((page, view.name), latex)
 
 
 def test_by_hand():

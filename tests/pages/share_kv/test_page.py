@@ -10,7 +10,6 @@ import torch
 
 from pages.share_kv import compute as own_compute
 from pages.share_kv import copying, growing_cache, published, savings, speed, who_shares
-from pages.share_kv.context import WITHOUT_G
 from pages.share_kv.page import PAGE
 from tests.links.shown import shown
 from tests.packaged import packaged_file
@@ -23,6 +22,7 @@ from viz.core.spec import AttentionSpec
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import size as size_text
+from viz.frame.header.views import views_of
 from viz.models.kv_sharing import with_fewer
 from viz.models.presets import presets
 from viz.models.trained.twins import GROUPS, REPEATING, twin_id
@@ -299,7 +299,9 @@ def test_measured_here(open_app, monkeypatch):
 
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
-NAMES = [section.name for section in PAGE.sections]
+NAMES = [view.name for section in PAGE.sections for view in views_of(section)]
+WITHOUT_G = ("speed", "trained", "copying")
+"""Views whose layers have a G of their own: its control would do nothing there."""
 ALWAYS = {"growing_cache": 5, "savings": 3, "published": 1, "speed": 1, "trained": 1, "copying": 4}
 """Live checks that a section has whatever the source."""
 

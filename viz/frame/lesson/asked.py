@@ -31,7 +31,7 @@ def ask_here(running: Running, scene: Scene, opened: "Sequence[Section]", contex
     """Draw the bar with the step's question, and say whether the sections stay covered."""
     if running.step.ask.kind == OPEN:
         return ask_class(running)
-    section = next(section for section in opened if section.name == running.step.section)
+    section = next(section for section in opened if section.name == running.view)
     subject = section.subject(context) if section.subject else of_scene(scene, running)
     if not _fill_bar(running, subject):
         return False

@@ -72,9 +72,14 @@ class Running:
         asks = "lesson_place" if any(self.step.ask.question.values()) else "lesson_says"
         self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
 
+    @property
+    def view(self) -> str:
+        """Name of the view that the step shows, or of its section if that has no views."""
+        return self.step.shows[self.read].get("view", self.step.section)
+
     def is_here(self, sections: list[str]) -> bool:
         """Whether the page that is open shows what the step is about."""
-        return self.page == self.step.page and self.step.section in sections
+        return self.page == self.step.page and self.view in sections
 
     def link(self, number: int) -> str:
         """To a step of the lesson; beyond the last, to the list of lessons, which is told of one that it does not list.
