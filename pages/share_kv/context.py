@@ -144,7 +144,8 @@ def _real_sharing(scene: Scene) -> None:
         )
         st.caption(t("share_kv.real_cache", n=f"{longest:,}", L=L, kept=size(kept), unshared=size(unshared)))
     elif SMALL_DECODER in models_here():
-        st.button(t("share_kv.real", model=SMALL_DECODER), key="_real_sharing", on_click=_choose_real, type="tertiary")
+        st.caption(t("share_kv.real"))
+        st.button(f"{SMALL_DECODER} →", key="_real_sharing", on_click=_choose_real, type="tertiary")
 
 
 def _choose_real() -> None:
