@@ -6,7 +6,7 @@ from math import inf, prod
 import streamlit as st
 
 from pages.cost import recount
-from pages.cost.context import CostContext
+from pages.cost.context import CostContext, draw_sizes
 from pages.cost.growth import flops_check
 from pages.cost.layer_parts import MASKED_TOKENS, pairs_check
 from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes
@@ -32,6 +32,7 @@ def draw(context: CostContext) -> list[Check]:
             ]
         )
     st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
+    draw_sizes(context, first=True)
     off = max(
         abs(architecture.order(s) - multiplied_out(architecture.formulas[0], s)) for architecture in ARCHITECTURES
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.cost import compute
-from pages.cost.context import CostContext, powers_of_two
+from pages.cost.context import CostContext, draw_sizes, powers_of_two
 from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes, crossing, gru, lstm, named
 from viz.core.cost.timed_layers import CANDIDATES
 from viz.figures.growth import Line, growth
@@ -25,6 +25,7 @@ WEIGHTS = {"recurrence": 2, "gru": 6, "lstm": 8}
 def draw(context: CostContext) -> list[Check]:
     """Every layer's cost over the length of the text, and the lengths at which self-attention meets the others."""
     t, s, picture = context.t, context.sizes, st.container()
+    draw_sizes(context)
     how = controls.choice(
         t("cost.how"),
         "cost_how",

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from pages.cost import compute, recount
-from pages.cost.context import FLOAT32_BYTES, CostContext
+from pages.cost.context import FLOAT32_BYTES, CostContext, draw_sizes
 from pages.cost.growth import flops_check
 from pages.cost.measurement import Measurement
 from viz import limits
@@ -28,6 +28,7 @@ MIB = 2**20
 def draw(context: CostContext) -> list[Check]:
     """Start, watch and stop a measurement; show what there is."""
     t, s, picture = context.t, context.sizes, st.container()
+    draw_sizes(context)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         seconds = controls.select_slider(
             t("cost.seconds"),

@@ -6,7 +6,7 @@ from math import ceil
 import streamlit as st
 
 from pages.cost import recount
-from pages.cost.context import CostContext
+from pages.cost.context import CostContext, draw_sizes
 from pages.cost.growth import COUNTED_TOKENS
 from viz.core.cost.model import ModelSpec, model_flops, model_kv_bytes, model_parameters, overtakes
 from viz.figures.growth import Line, growth
@@ -26,6 +26,7 @@ PARTS = ("projections", "pairs", "feed_forward", "output")
 def draw(context: CostContext) -> list[Check]:
     """One configuration over all lengths, then every configuration at this one."""
     t, n, picture = context.t, context.sizes.n, st.container()
+    draw_sizes(context)
     names = [preset.id for preset in presets()]
     usual = context.scene.choice.source.model
     chosen = controls.choice(
