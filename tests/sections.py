@@ -1,9 +1,9 @@
-"""Every page and section of the app."""
+"""Every page, section and view of the app."""
 
 from importlib import import_module
 
 from pages import PAGES
-from viz.frame.page import Page
+from viz.frame.page import Page, Section
 
 
 def page_named(name: str) -> Page:
@@ -17,4 +17,15 @@ SECTIONS = [(name, section.name) for name in PAGES for section in page_named(nam
 
 def views_of(name: str) -> list[str]:
     """Return the names of all pictures of a page: its sections, and the views of those that have several."""
-    return [view.name for section in page_named(name).sections for view in section.views or (section,)]
+    return [view.name for section in page_named(name).sections for view in section_views(section)]
+
+
+def section_views(section: Section) -> tuple[Section, ...]:
+    """Return the views of a section; one without views is its own only view."""
+    return section.views or (section,)
+
+
+VIEWS = [
+    (name, section.name, view.name) for name in PAGES for section in page_named(name).sections for view in section.views
+]
+"""Every view of a section that has several: its page, its section and its name."""

@@ -69,6 +69,10 @@ class AtlasContext:
                 controls.slider(t("atlas.head"), "atlas_head", place[1], 0, heads - 1)
         return layer, head
 
+    def say_which(self) -> None:
+        """Say whose numbers these are, and since when."""
+        st.caption(_which(self.t, self.atlas))
+
     def choose_score(self, parameter: str, default: str) -> str:
         """A list of the scores; what a score is stands below it."""
         t, usual = self.t, default if default in self.names else self.names[0]
@@ -111,7 +115,7 @@ def open_atlas(scene: Scene) -> AtlasContext | None:
         atlas = progress.computed(t, model, corpus, lines, at_once=now or corpus == OWN)
     if atlas is None:
         return None
-    _say_which(t, atlas)
+    note([_which(t, atlas)])  # it stands below the pictures that are saved, too
     if n := compute.n_cut(model, lines) if corpus == OWN else 0:
         st.caption(t("atlas.lines_cut", n=n, most=LONGEST))
     return AtlasContext(scene=scene, source=source, example=example, atlas=atlas)
@@ -144,17 +148,15 @@ def _corpus(scene: Scene, model: str) -> tuple[str, bool]:
     return corpus, now
 
 
-def _say_which(t: Translate, atlas: Atlas) -> None:
-    """Model, corpus and day, in one line, which stands below the pictures that are saved, too."""
+def _which(t: Translate, atlas: Atlas) -> str:
+    """Return model, corpus and day in one line."""
     layers, heads = atlas.size
     values = {
         "model": atlas.model,
         "heads": layers * heads,
         "corpus": t(f"atlas.of_{atlas.corpus}", n=len(atlas.lines)),
     }
-    line = t("atlas.from_file", day=atlas.made, **values) if atlas.made else t("atlas.from_now", **values)
-    st.caption(line)
-    note([line])
+    return t("atlas.from_file", day=atlas.made, **values) if atlas.made else t("atlas.from_now", **values)
 
 
 def about(scene: Scene) -> None:

@@ -27,10 +27,13 @@ def draw(context: AtlasContext | None) -> list[Check]:
     """The score, the map, what was found, the head that is chosen."""
     if context is None:
         return []
+    picture = st.container()
     name = context.choose_score("atlas_score", FIRST)
     layer, head = context.chosen(name)
     st.caption(context.t(f"atlas.d_{name}"))
-    _map(context, name, (layer, head))
+    with picture:
+        _map(context, name, (layer, head))
+    context.say_which()
     _found(context, name)
     draw_head(context, "map", name, (layer, head))
     return [*head_checks(context, name, layer, head), *rule_checks(context, name, layer, head)]

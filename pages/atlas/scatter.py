@@ -25,7 +25,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
     """The two scores, the cloud, how they go together, the head that is chosen."""
     if context is None:
         return []
-    t = context.t
+    t, picture = context.t, st.container()
     with st.container(horizontal=True, gap="small"):
         across, upwards = context.choose_score("atlas_x", X), context.choose_score("atlas_y", Y)
     st.caption(
@@ -42,7 +42,9 @@ def draw(context: AtlasContext | None) -> list[Check]:
     )
     fig = head_points(trained, by_chance, chosen, x_title=context.title(across), y_title=context.title(upwards))
     names = {"x": context.title(across), "y": context.title(upwards)}
-    show(fig, key="atlas_scatter", alt=t("atlas.scatter_alt", **names))
+    with picture:
+        show(fig, key="atlas_scatter", alt=t("atlas.scatter_alt", **names))
+    context.say_which()
     r = float(correlation(x.mean.flatten(), y.mean.flatten()))
     if math.isfinite(r):
         say(t("atlas.correlated", r=number(r), n=x.mean.numel(), **names))

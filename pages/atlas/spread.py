@@ -23,6 +23,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
     """The score, how many heads have how much of it, and the head that is chosen."""
     if context is None:
         return []
+    picture = st.container()
     t, name = context.t, context.choose_score("atlas_of", FIRST)
     st.caption(t(f"atlas.d_{name}"))
     layer, head = context.chosen(name)
@@ -33,7 +34,9 @@ def draw(context: AtlasContext | None) -> list[Check]:
     series = {t("atlas.trained"): counts} | ({t("atlas.by_chance"): by_chance} if by_chance.any() else {})
     title = t("atlas.from_on", score=context.title(name), width=number(float(edges[1] - edges[0]), 4))
     drawn = BarChart(labels, series, title=title, value_title=t("atlas.heads"))
-    show_bars(drawn, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
+    with picture:
+        show_bars(drawn, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
+    context.say_which()
     low, middle, high = (says(name, float(value)) for value in trained.quantile(torch.tensor([0.25, 0.5, 0.75])))
     above = int((trained > highest(score)).sum())
     key = "atlas.spread_found" if by_chance.any() else "atlas.spread_alone"

@@ -29,8 +29,10 @@ DRAWN = 1e-9
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """The error against alpha, and three ways to go on beyond the border."""
+    picture = st.container()
     choice = choose(context)
-    _error_curve(context, choice)
+    with picture:
+        _error_curve(context, choice)
     say(context.t("convolution.difference.shows"))
     differences = at_border(choice)
     _border(context, choice, differences)

@@ -21,6 +21,10 @@ from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
+FORMULA = (
+    r"\begin{gathered} y_i = \sum_h w_h \sum_j A^{(h)}_{ij}\, x_j"
+    r" \\ \xrightarrow{\ \alpha \to \infty\ }\; \sum_h w_h\, x_{i + \Delta_h} \end{gathered}"
+)
 TAPS: Mapping[str, tuple[float, ...]] = {
     "average": (1 / 3, 1 / 3, 1 / 3),
     "shift": (1.0, 0.0, 0.0),
@@ -37,7 +41,7 @@ ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0,
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """What the heads make of a signal, and what conv1d makes of it."""
-    t, wave = context.t, signal()
+    t, wave, picture = context.t, signal(), st.container()
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         name = controls.choice(
             t("convolution.taps"),
@@ -56,8 +60,9 @@ def draw(context: ConvolutionContext) -> list[Check]:
     series = {t("convolution.signal"): wave[0], t("convolution.attention"): found[0], "conv1d": expected[0]}
     places, values = Axis(t("convolution.place")), Axis(t("convolution.value"), grid=True)
     fig = curves(range(wave.shape[1]), series, x=places, y=values)
-    show_lines(fig, key="filter", alt=sentence)
-    say(sentence)
+    with picture:
+        show_lines(fig, key="filter", alt=sentence)
+        say(sentence)
     st.text(_sum_of_heads(t, heads))
     return _checks(wave, kernel)
 

@@ -20,10 +20,11 @@ from viz.text import Translate
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """A filter, and beside it W_O, its rows labelled with the place that each head looks at."""
-    t, choice = context.t, choose(context)
+    t, picture = context.t, st.container()
+    choice = choose(context)
     i = choose_channel(context, choice) // len(choice.image) if len(choice.filters) > 1 else 0
     heads = heads_from_kernel(choice.kernel, alpha=SHARP)
-    left, right = st.columns([2, 3], gap="medium")
+    left, right = picture.columns([2, 3], gap="medium")
     with left:
         _filter(t, choice, i)
         H, (rows, columns) = len(heads.offset), heads.weights.w_o.shape

@@ -32,8 +32,10 @@ def draw(context: ConvolutionContext) -> list[Check]:
     fits = own_compute.windows(choice.source, choice.mask)
     H = context.scene.trace.weights.shape[0]
     label = context.t("convolution.which_head", layer=choice.layer)
+    picture = st.container()
     head = controls.slider(label, "head", 1, 0, H - 1, width=420)
-    _beside_window(context, fits[choice.layer], head)
+    with picture:
+        _beside_window(context, fits[choice.layer], head)
     _all_heads(context, table(fits, len(context.scene.labels)), head)
     return _checks(context, fits[choice.layer], head)
 

@@ -11,17 +11,9 @@ from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.mistakes.relative import narrow_heads, query_minus_key, shift_for_centre
 from viz.core.variants.learn_convolution import effective_kernel, learn
 from viz.core.variants.relative import axial_layer, heads_from_kernel, position_vectors, quadratic_scores, value_heads
-from viz.frame.page import Page, Section, standalone
+from viz.frame.page import Page, Section, standalone, with_views
 from viz.models.trained.digits import train
 
-WINDOW = (
-    r"\begin{aligned} v \cdot r_\delta &= -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta)"
-    r" \\ &= -\alpha\,(\delta - \Delta)^2 + \alpha\Delta^2, \quad \delta = j - i \end{aligned}"
-)
-FILTER = (
-    r"\begin{gathered} y_i = \sum_h w_h \sum_j A^{(h)}_{ij}\, x_j"
-    r" \\ \xrightarrow{\ \alpha \to \infty\ }\; \sum_h w_h\, x_{i + \Delta_h} \end{gathered}"
-)
 PLANE = (
     r"A^{(h)}_{ij} \propto e^{-\alpha_h \lVert \delta - \Delta_h \rVert^2}, \qquad \delta, \Delta_h \in \mathbb{R}^2"
 )
@@ -47,24 +39,40 @@ PAGE = Page(
     name="convolution",
     context=open_convolution,
     sections=(
-        Section("windows", windows.draw, (quadratic_scores, position_vectors), WINDOW, parameters=WINDOWS),
-        standalone("filters", filters.draw, (heads_from_kernel, value_heads), FILTER, parameters=FILTERS),
-        standalone("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE, parameters=PICTURE),
-        standalone("difference", difference.draw, (heads_from_kernel, axial_layer)),
-        standalone("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED),
-        standalone(
-            "slips",
-            slips.draw,
-            (shift_for_centre, query_minus_key, narrow_heads),
-            slips.formula,
-            parameters=slips.PARAMETERS,
+        with_views(
+            "view",
+            Section("windows", windows.draw, (quadratic_scores, position_vectors), windows.FORMULA, parameters=WINDOWS),
+            standalone("filters", filters.draw, (heads_from_kernel, value_heads), filters.FORMULA, parameters=FILTERS),
         ),
-        standalone("sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA, parameters=SHARPNESS),
+        with_views(
+            "view",
+            standalone("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE, parameters=PICTURE),
+            standalone("difference", difference.draw, (heads_from_kernel, axial_layer)),
+            standalone("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED),
+        ),
         standalone("training", training.draw, (learn, effective_kernel), LOSS, parameters=TRAINING),
-        standalone("reach", reach.draw, parameters=("k_stack",)),
-        standalone("comparison", comparison.draw, (heads_from_kernel,), parameters=("compare_k",)),
-        Section("likeness", likeness.draw, (fit_windows, window_weights), EXPLAINED, parameters=("head",)),
-        standalone("vision", vision_heads.draw, (fit_planes, plane_weights), EXPLAINED, parameters=VISION),
-        standalone("vision_training", vision_training.draw, (train,)),
+        with_views(
+            "view",
+            standalone(
+                "slips",
+                slips.draw,
+                (shift_for_centre, query_minus_key, narrow_heads),
+                slips.formula,
+                parameters=slips.PARAMETERS,
+            ),
+            standalone("sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA, parameters=SHARPNESS),
+            standalone("reach", reach.draw, parameters=("k_stack",)),
+            standalone("comparison", comparison.draw, (heads_from_kernel,), parameters=("compare_k",)),
+            in_menu=True,
+        ),
+        Section(
+            "likeness", likeness.draw, (fit_windows, window_weights), EXPLAINED, parameters=("head",), in_menu=True
+        ),
+        with_views(
+            "view",
+            standalone("vision", vision_heads.draw, (fit_planes, plane_weights), EXPLAINED, parameters=VISION),
+            standalone("vision_training", vision_training.draw, (train,)),
+            in_menu=True,
+        ),
     ),
 )

@@ -33,9 +33,11 @@ CELLS = 400_000
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """The plane of centres, where each head looks, what comes out; and the same beside torch's Conv2d."""
+    picture = st.container()
     choice = choose(context, first=True)
     heads = chosen_heads(choice)
-    pixel = _live(context, choice, heads)
+    with picture:
+        pixel = _live(context, choice, heads)
     st.caption(context.t("convolution.live_note"))
     found = axial_layer(heads, choice.image)
     _beside_conv2d(context, choice, found)

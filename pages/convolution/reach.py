@@ -21,8 +21,9 @@ SIZES = (3, 5, 7)
 def draw(context: ConvolutionContext) -> list[Check]:
     """How many tokens the first one has been carried to, layer by layer, and in a single layer of attention."""
     t, n = context.t, len(context.scene.labels)
-    k = _kernel_size(t)
-    found = _chart(context, k, n) if n > 1 else []
+    picture, k = st.container(), _kernel_size(t)
+    with picture:
+        found = _chart(context, k, n) if n > 1 else []
     if n == 1:
         say(t("convolution.field_one"))
     say(t("convolution.reach.shows"))

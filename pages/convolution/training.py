@@ -44,13 +44,13 @@ class Run:
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """Train up to where the link says, and show the run: paths of the centres, the loss, the kernel learned."""
-    t, row = context.t, st.container(horizontal=True, gap="small")
+    t, picture, row = context.t, st.container(), st.container(horizontal=True, gap="small")
     buttons = row.container(horizontal=True, gap="small", width="content")
     run = _run_of(_chosen(t, row))
     state.whole("learned", 0, 0, STEPS)
     with buttons:
         _buttons(t, done=run.shots[-1].step)
-    with st.container():
+    with picture:
         _train(t, run)
         return _results(t, run)
 

@@ -22,6 +22,10 @@ from viz.frame.checks import Check, asked_of, check, open_cells
 from viz.frame.scene import Scene
 from viz.frame.terms.marks import say
 
+FORMULA = (
+    r"\begin{aligned} v \cdot r_\delta &= -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta)"
+    r" \\ &= -\alpha\,(\delta - \Delta)^2 + \alpha\Delta^2, \quad \delta = j - i \end{aligned}"
+)
 KEY = "windows"
 
 FARTHEST = 12.0

@@ -6,17 +6,16 @@ from math import inf, prod
 import streamlit as st
 
 from pages.cost import recount
-from pages.cost.context import CostContext
+from pages.cost.context import CostContext, draw_sizes
 from pages.cost.growth import flops_check
 from pages.cost.layer_parts import MASKED_TOKENS, pairs_check
 from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes
 from viz.frame.checks import Check, check
 from viz.frame.format import amount
-from viz.frame.terms.marks import say
 
 
 def draw(context: CostContext) -> list[Check]:
-    """Work, waiting and the longest path of five layers; what is often copied wrongly with them."""
+    """Work, waiting and the longest path of five layers."""
     t, s = context.t, context.sizes
     head = [t(f"cost.{name}") for name in ("layer", "order", "at_sizes", "exact", "waits", "path")]
     rows = [head, ["---"] * len(head)]
@@ -33,8 +32,7 @@ def draw(context: CostContext) -> list[Check]:
             ]
         )
     st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
-    st.caption(t("cost.table_note"))
-    say(t("cost.slips"))
+    draw_sizes(context, first=True)
     off = max(
         abs(architecture.order(s) - multiplied_out(architecture.formulas[0], s)) for architecture in ARCHITECTURES
     )

@@ -1,17 +1,20 @@
 """What every section of the Cost page stands on: the sizes of the layers, which the visitor chooses."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from viz.core.cost.architectures import Sizes
-from viz.frame import controls
+from viz.frame import controls, state
+from viz.frame.page import ALL
 from viz.frame.scene import Scene
 from viz.frame.share import figure_menu
 from viz.text import Translate
 
 LONGEST, WIDEST = 10**12, 10**6
 KERNELS = (1, 3, 5, 7, 9, 15, 31, 63, 127)
+USUAL, USUAL_KERNEL = 512, 3
 USUAL_HEADS, MOST_HEADS = 8, 1024
 WIDTHS = {"n": 190, "d": 150, "k": 170, "h": 170}
 """Pixels of the controls: four stand in a row, two on a phone; n holds thirteen digits."""
@@ -55,15 +58,10 @@ def powers_of_two(*sizes: int) -> list[int]:
 
 
 def open_cost(scene: Scene) -> CostContext:
-    """Draw the sizes, one row for the whole page; a size that cannot be is a sentence, and 1 is taken instead."""
-    t = scene.t
-    with st.container(key="sizes", horizontal=True, gap="small", vertical_alignment="bottom"):
-        n = _number(t, "n", LONGEST)
-        d = _number(t, "d", WIDEST)
-        k = controls.select_slider(t("cost.k"), "cost_k", 3, KERNELS, width=WIDTHS["k"], help=t("cost.k_help"))
-        heads = divisors(max(d, 1))
-        usual = max(h for h in heads if h <= USUAL_HEADS)
-        h = controls.select_slider(t("cost.h"), "cost_h", usual, heads, width=WIDTHS["h"], help=t("cost.h_help"))
+    """Take over the sizes, which every section draws; one that cannot be is a sentence, and 1 is taken instead."""
+    t, n, d = scene.t, state.whole("cost_n", USUAL, 0, LONGEST), state.whole("cost_d", USUAL, 0, WIDEST)
+    k, heads = state.pick("cost_k", USUAL_KERNEL, KERNELS), divisors(max(d, 1))
+    h = state.pick("cost_h", _usual_heads(heads), heads)
     for name, value in (("n", n), ("d", d)):
         if value < 1:
             st.error(t("cost.too_small", name=name, value=value))
@@ -71,9 +69,27 @@ def open_cost(scene: Scene) -> CostContext:
     return CostContext(scene=scene, sizes=Sizes(n=max(n, 1), d=max(d, 1), k=k, h=h))
 
 
-def _number(t: Translate, name: str, most: int) -> int:
+def _usual_heads(heads: Sequence[int]) -> int:
+    return max(h for h in heads if h <= USUAL_HEADS)
+
+
+def draw_sizes(context: CostContext, *, first: bool = False) -> None:
+    """Draw the controls of the sizes in one row; where all sections stand below each other, only the ``first`` does."""
+    if st.session_state["section"] == ALL and not first:
+        return
+    t, heads = context.t, divisors(context.sizes.d)
+    with st.container(key="sizes", horizontal=True, gap="small", vertical_alignment="bottom"):
+        _number(t, "n", LONGEST)
+        _number(t, "d", WIDEST)
+        controls.select_slider(t("cost.k"), "cost_k", USUAL_KERNEL, KERNELS, width=WIDTHS["k"], help=t("cost.k_help"))
+        controls.select_slider(
+            t("cost.h"), "cost_h", _usual_heads(heads), heads, width=WIDTHS["h"], help=t("cost.h_help")
+        )
+
+
+def _number(t: Translate, name: str, most: int) -> None:
     help_text = t(f"cost.{name}_help")
-    return controls.number_input(t(f"cost.{name}"), f"cost_{name}", 512, 0, most, width=WIDTHS[name], help=help_text)
+    controls.number_input(t(f"cost.{name}"), f"cost_{name}", USUAL, 0, most, width=WIDTHS[name], help=help_text)
 
 
 def about(scene: Scene) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.cost import compute
-from pages.cost.context import CostContext, powers_of_two
+from pages.cost.context import CostContext, draw_sizes, powers_of_two
 from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes, crossing, gru, lstm, named
 from viz.core.cost.timed_layers import CANDIDATES
 from viz.figures.growth import Line, growth
@@ -24,7 +24,8 @@ WEIGHTS = {"recurrence": 2, "gru": 6, "lstm": 8}
 
 def draw(context: CostContext) -> list[Check]:
     """Every layer's cost over the length of the text, and the lengths at which self-attention meets the others."""
-    t, s = context.t, context.sizes
+    t, s, picture = context.t, context.sizes, st.container()
+    draw_sizes(context)
     how = controls.choice(
         t("cost.how"),
         "cost_how",
@@ -54,7 +55,8 @@ def draw(context: CostContext) -> list[Check]:
     if met:
         lines.append(Line(name=t("cost.meets"), points=True, values=met))
     fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.multiply_adds"), marks={s.n: f"n = {amount(s.n)}"})
-    show_lines(fig, key="growth", alt=t("cost.curves_alt", d=amount(s.d), k=s.k))
+    with picture:
+        show_lines(fig, key="growth", alt=t("cost.curves_alt", d=amount(s.d), k=s.k))
     st.markdown("\n".join(f"- {_says(t, how, names[name], n)}" for name, n in found.items()))
     st.caption(t(f"cost.how_{how}_note"))
     return [flops_check(s), _crossings_check(s, how, found)]

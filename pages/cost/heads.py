@@ -4,7 +4,7 @@ import streamlit as st
 import torch
 
 from pages.cost import recount
-from pages.cost.context import FLOAT32_BYTES, CostContext, divisors
+from pages.cost.context import FLOAT32_BYTES, CostContext, divisors, draw_sizes
 from pages.cost.growth import COUNTED_TOKENS
 from viz.core.cost.architectures import Sizes
 from viz.core.cost.attention import attention_flops, parameters, softmax_exponentials
@@ -23,11 +23,13 @@ COLUMNS = ("heads", "d_k", "parameters", "projections", "pairs", "w_o", "total",
 
 def draw(context: CostContext) -> list[Check]:
     """What grows with the number of heads, drawn, then every number."""
-    t, s = context.t, context.sizes
+    t, s, picture = context.t, context.sizes, st.container()
+    draw_sizes(context)
     fixed = controls.toggle(t("cost.fixed", d_k=s.d // s.h), "cost_fixed", help=t("cost.fixed_help"))
     specs = _specs(s, fixed=fixed)
     if len(specs) > 1:
-        _figure(t, s.n, specs)
+        with picture:
+            _figure(t, s.n, specs)
     say(t("cost.fixed_says" if fixed else "cost.shared_says"))
     rows = [_row(s, spec) for spec in specs]
     columns = {name: st.column_config.TextColumn(t(f"cost.col_{name}"), pinned=name == "heads") for name in COLUMNS}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.cost import recount
-from pages.cost.context import CostContext, powers_of_two
+from pages.cost.context import CostContext, draw_sizes, powers_of_two
 from pages.cost.growth import COUNTED_TOKENS
 from viz.core.cost.architectures import Sizes, named
 from viz.core.cost.attention import shortest, softmax_exponentials
@@ -50,6 +50,7 @@ def draw(context: CostContext) -> list[Check]:
     )
     says = t("cost.parts_found", n=amount(half))
     show_lines(fig, key="parts", alt=says)
+    draw_sizes(context)
     say(says)
     _table(t, s)
     exponentials = softmax_exponentials(AttentionSpec(d_model=s.d, n_heads=s.h), n_queries=s.n, n_keys=s.n)

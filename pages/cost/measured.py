@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from pages.cost import compute, recount
-from pages.cost.context import FLOAT32_BYTES, CostContext
+from pages.cost.context import FLOAT32_BYTES, CostContext, draw_sizes
 from pages.cost.growth import flops_check
 from pages.cost.measurement import Measurement
 from viz import limits
@@ -27,7 +27,8 @@ MIB = 2**20
 
 def draw(context: CostContext) -> list[Check]:
     """Start, watch and stop a measurement; show what there is."""
-    t, s = context.t, context.sizes
+    t, s, picture = context.t, context.sizes, st.container()
+    draw_sizes(context)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         seconds = controls.select_slider(
             t("cost.seconds"),
@@ -46,12 +47,13 @@ def draw(context: CostContext) -> list[Check]:
         if not running.active:
             label = t("cost.again" if running.points else "cost.start")
             st.button(label, key="measure", type="primary", on_click=running.start)
-    if running.active:
-        st.fragment(_watch, run_every=WATCHED_EVERY)(t, running)
-    else:
-        if running.state in ("full", "failed", "stopped", "late"):
-            st.info(t(f"cost.state_{running.state}", limit=seconds))
-        _results(t, running)
+    with picture:
+        if running.active:
+            st.fragment(_watch, run_every=WATCHED_EVERY)(t, running)
+        else:
+            if running.state in ("full", "failed", "stopped", "late"):
+                st.info(t(f"cost.state_{running.state}", limit=seconds))
+            _results(t, running)
     _say_how(t, plan)
     return [flops_check(s), *_checks(s, plan)]
 

@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from pages.cost import recount
-from pages.cost.context import FLOAT32_BYTES, CostContext, powers_of_two
+from pages.cost.context import FLOAT32_BYTES, CostContext, draw_sizes, powers_of_two
 from pages.cost.growth import COUNTED_TOKENS
 from pages.cost.streaming import streaming_attention
 from viz.core.analysis.checks import largest
@@ -40,6 +40,7 @@ def draw(context: CostContext) -> list[Check]:
     ]
     fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.bytes"), marks={s.n: f"n = {amount(s.n)}"})
     show_lines(fig, key="memory", alt=t("cost.memory_alt", h=s.h))
+    draw_sizes(context)
     found = t("cost.memory_found", n=amount(s.n), h=s.h, kept=size(kept(s.n)), streamed=size(streamed(s.n)))
     say(found)
     st.caption(t("cost.memory_note"))

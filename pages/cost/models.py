@@ -6,7 +6,7 @@ from math import ceil
 import streamlit as st
 
 from pages.cost import recount
-from pages.cost.context import CostContext
+from pages.cost.context import CostContext, draw_sizes
 from pages.cost.growth import COUNTED_TOKENS
 from viz.core.cost.model import ModelSpec, model_flops, model_kv_bytes, model_parameters, overtakes
 from viz.figures.growth import Line, growth
@@ -17,6 +17,7 @@ from viz.frame.show import show_lines, show_table
 from viz.frame.terms.marks import say
 from viz.models.presets import Preset, preset, presets
 from viz.text import Translate
+from viz.text.citations import translate_source
 
 COLUMNS = ("model", "kind", "parameters", "flops", "share", "overtakes", "kv_token", "kv_text")
 PARTS = ("projections", "pairs", "feed_forward", "output")
@@ -24,13 +25,15 @@ PARTS = ("projections", "pairs", "feed_forward", "output")
 
 def draw(context: CostContext) -> list[Check]:
     """One configuration over all lengths, then every configuration at this one."""
-    t, n = context.t, context.sizes.n
+    t, n, picture = context.t, context.sizes.n, st.container()
+    draw_sizes(context)
     names = [preset.id for preset in presets()]
     usual = context.scene.choice.source.model
     chosen = controls.choice(
         t("cost.model"), "cost_model", names, str, default=usual if usual in names else "gpt2", look="list", width=300
     )
-    _share(t, preset(chosen), n)
+    with picture:
+        _share(t, preset(chosen), n)
     columns = {
         name: st.column_config.TextColumn(t(f"cost.m_{name}"), help=t(f"cost.m_{name}_help"), pinned=name == "model")
         for name in COLUMNS
@@ -69,7 +72,7 @@ def _share(t: Translate, preset: Preset, n: int) -> None:
     says = t(f"cost.overtakes_{when}", model=preset.id, n=amount(cross))
     show_lines(fig, key="share", alt=says)
     say(says)
-    st.caption(t("cost.preset_source", source=preset.source))
+    st.caption(t("cost.preset_source", source=translate_source(st.session_state["lang"], preset.source)))
 
 
 def _row(t: Translate, preset: Preset, n: int, chosen: str) -> dict[str, str]:

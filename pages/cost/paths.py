@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.cost.classic_table import steps_off
-from pages.cost.context import CostContext
+from pages.cost.context import CostContext, draw_sizes
 from pages.cost.pack import paths_data
 from viz.components.mount import mount
 from viz.core.cost.architectures import named
@@ -16,6 +16,7 @@ def draw(context: CostContext) -> list[Check]:
     t, s = context.t, context.sizes
     data = paths_data(s, context.scene.labels, t)
     mount("cost/paths", key="paths", data=data)
+    draw_sizes(context)
     say(t("cost.path_shows", k=s.k))
     st.caption(t("cost.path_note"))
     off = max(steps_off(named(panel["name"]), panel["steps"], s.k) for panel in data["panels"])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from pages.share_kv import compute
@@ -21,6 +22,7 @@ from viz.frame.compute import model
 from viz.frame.format import size
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
+from viz.frame.page import ALL
 from viz.frame.scene import Scene, blocks_more, model_own
 from viz.frame.terms.marks import say
 from viz.models.capture import Call
@@ -28,8 +30,6 @@ from viz.models.registry import SMALL_DECODER
 from viz.text import Translate, sentences
 
 HUES = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
-WITHOUT_G = ("speed", "trained", "copying")
-"""Sections whose layers have a G of their own: the control would do nothing there."""
 
 
 def spec_with(spec: AttentionSpec, n_kv_heads: int) -> AttentionSpec:
@@ -89,36 +89,49 @@ class ShareKvContext:
 
 
 def open_share_kv(scene: Scene) -> ShareKvContext:
-    """Draw the control of the page, G, where it does something, and say beside it what was chosen."""
-    H, before = scene.trace.projections.spec.H, len(scene.trace.k)
-    groups = divisors(before if scene.choice.source.kind == "model" else H)
-    if st.session_state["section"] in WITHOUT_G:
-        return ShareKvContext(scene=scene, n_kv_heads=state.pick("n_kv_heads", groups[len(groups) // 2], groups))
-    return ShareKvContext(scene=scene, n_kv_heads=_choose(scene, groups))
+    """Take over G, the number of key/value heads; the sections that it changes draw its control."""
+    groups = _groups(scene)
+    return ShareKvContext(scene=scene, n_kv_heads=state.pick("n_kv_heads", groups[len(groups) // 2], groups))
 
 
-def _choose(scene: Scene, groups: Sequence[int]) -> int:
-    """G, by its control, and what it means."""
+def _groups(scene: Scene) -> Sequence[int]:
+    """How many key/value heads the layer can be given."""
+    is_model = scene.choice.source.kind == "model"
+    return divisors(len(scene.trace.k) if is_model else scene.trace.projections.spec.H)
+
+
+def draw_groups(context: ShareKvContext, *, first: bool = False) -> None:
+    """Draw the control of G, and say below it what was chosen.
+
+    Where all sections stand below each other, only the ``first`` has it.
+    """
+    if st.session_state["section"] == ALL and not first:
+        return
+    scene, groups, n_kv_heads = context.scene, _groups(context.scene), context.n_kv_heads
     t, H, before = scene.t, scene.trace.projections.spec.H, len(scene.trace.k)
-    sliders, says = st.columns([3, 2], gap="small", vertical_alignment="center")
-    with sliders:
-        n_kv_heads = controls.select_slider(
-            t("share_kv.groups"),
-            "n_kv_heads",
-            groups[len(groups) // 2],
-            groups,
-            help=t("choice.n_kv_heads_help"),
-            format_func=lambda G: t(f"share_kv.g_{_kind(H, G)}", G=G),
-        )
-    with says:
-        if len(groups) > 1:
-            say(t(f"share_kv.says_{_kind(H, n_kv_heads)}", H=H, G=n_kv_heads, each=H // n_kv_heads))
-        else:
-            st.caption(t("share_kv.own_one", H=H))
-        if scene.choice.source.kind == "model" and 1 < before < H:
-            st.caption(t("share_kv.own", own=before, H=H))
-        _real_sharing(scene)
-    return n_kv_heads
+    controls.select_slider(
+        t("share_kv.groups"),
+        "n_kv_heads",
+        groups[len(groups) // 2],
+        groups,
+        help=t("choice.n_kv_heads_help"),
+        format_func=lambda G: t(f"share_kv.g_{_kind(H, G)}", G=G),
+    )
+    if len(groups) > 1:
+        say(t(f"share_kv.says_{_kind(H, n_kv_heads)}", H=H, G=n_kv_heads, each=H // n_kv_heads))
+    else:
+        st.caption(t("share_kv.own_one", H=H))
+    if scene.choice.source.kind == "model" and 1 < before < H:
+        st.caption(t("share_kv.own", own=before, H=H))
+    _real_sharing(scene)
+
+
+def beside_groups(context: ShareKvContext, *, first: bool = False) -> DeltaGenerator:
+    """Draw the control of G at the right, and return the place for the picture beside it."""
+    picture, side = st.columns([7, 2], gap="medium")
+    with side:
+        draw_groups(context, first=first)
+    return picture
 
 
 def _real_sharing(scene: Scene) -> None:
@@ -131,7 +144,8 @@ def _real_sharing(scene: Scene) -> None:
         )
         st.caption(t("share_kv.real_cache", n=f"{longest:,}", L=L, kept=size(kept), unshared=size(unshared)))
     elif SMALL_DECODER in models_here():
-        st.button(t("share_kv.real", model=SMALL_DECODER), key="_real_sharing", on_click=_choose_real, type="tertiary")
+        st.caption(t("share_kv.real"))
+        st.button(f"{SMALL_DECODER} →", key="_real_sharing", on_click=_choose_real, type="tertiary")
 
 
 def _choose_real() -> None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.share_kv import compute
-from pages.share_kv.context import ShareKvContext, map_pair
+from pages.share_kv.context import ShareKvContext, beside_groups, map_pair
 from viz import limits
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import added_to_scores
@@ -31,8 +31,10 @@ def draw(context: ShareKvContext) -> list[Check]:
     if int(before.masked.isfinite().any(0).sum(-1).max()) <= 1:
         st.info(t("share_kv.convert_nothing"))
         return []
+    picture = beside_groups(context)
     head = controls.slider(t("share_kv.head"), "head", 1, 0, context.spec.H - 1)
-    _before_after(context, head)
+    with picture:
+        _before_after(context, head)
     choice = context.scene.choice
     groups = divisors(context.kv_heads_before)
     moved = {g: compute.moved(choice.source, choice.layer, choice.mask, g) for g in groups}

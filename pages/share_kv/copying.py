@@ -27,7 +27,8 @@ NAMED = 20
 
 def draw(context: ShareKvContext) -> list[Check]:
     """The heads that copy, and what all three decoders expect next with and without them."""
-    t, text = context.t, _text(context.t)
+    t, picture = context.t, st.container()
+    text = _text(t)
     sources = {g: specs.Source(kind="model", text=text, model=twin_id(g)) for g in GROUPS}
     try:
         whole = {g: compute.read(source) for g, source in sources.items()}
@@ -37,7 +38,8 @@ def draw(context: ShareKvContext) -> list[Check]:
     codes = [str(g) for g in GROUPS]
     twin = int(controls.choice(t("share_kv.twin"), "twin", codes, lambda g: f"G = {g}", default="2"))
     best = {g: best_heads(seen) for g, seen in whole.items()}
-    _maps(t, whole[twin], twin, best[twin])
+    with picture:
+        _maps(t, whole[twin], twin, best[twin])
     expected = st.container()
     off = _switched_off(t)
     with expected:

@@ -6,7 +6,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.share_kv.context import HUES, ShareKvContext, say_whose_numbers, spec_with, words_of
+from pages.share_kv.context import HUES, ShareKvContext, beside_groups, say_whose_numbers, spec_with, words_of
 from pages.share_kv.pack import pack_cache
 from viz import limits
 from viz.components.mount import mount
@@ -29,7 +29,8 @@ def draw(context: ShareKvContext) -> list[Check]:
         token_bytes=kv_cache_bytes(spec, n_tokens=1, n_layers=L),
         mha_token_bytes=kv_cache_bytes(spec_with(spec, spec.H), n_tokens=1, n_layers=L),
     )
-    mount("share_kv/kv_cache", key="kv_growing", data=data)
+    with beside_groups(context):
+        mount("share_kv/kv_cache", key="kv_growing", data=data)
     st.caption(t("share_kv.growing_note", L=L, G=spec.G, d_k=spec.d_k, d_v=spec.d_v))
     _say_what_differs(context)
     say_whose_numbers(context)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pages.share_kv import compute
 from pages.share_kv.compute import ModuleErrors
-from pages.share_kv.context import ShareKvContext
+from pages.share_kv.context import ShareKvContext, beside_groups
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import added_to_scores, largest, worst
@@ -51,7 +51,8 @@ class Refusal:
 def draw(context: ShareKvContext) -> list[Check]:
     """Who reads whose keys by two calls of torch; the code of a version, run now; and what the wrong order changes."""
     t = context.t
-    _strip(context)
+    with beside_groups(context):
+        _strip(context)
     version = controls.choice(
         t("share_kv.in_code.version"),
         "gqa_code",
@@ -89,7 +90,6 @@ def _strip(context: ShareKvContext) -> None:
     t = context.t
     rows = {"repeat_interleave": GroupedQueryAttention, "repeat": Tiled}
     reads = torch.stack([heads_read(version, context) for version in rows.values()])
-    say(t("share_kv.in_code.query_head"))
     drawn = Matrix(
         values=reads,
         rows=Axis(list(rows), ""),
@@ -100,6 +100,7 @@ def _strip(context: ShareKvContext) -> None:
         scale=False,
     )
     show_matrix(t, drawn, key="who_reads", alt=t("share_kv.in_code.strip_alt"))
+    st.caption(t("share_kv.in_code.query_head"))
     wrong = int((reads[0] != reads[1]).sum())
     name = "strip_found" if wrong else "strip_none"
     say(t(f"share_kv.in_code.{name}", wrong=wrong, H=context.spec.H, G=context.n_kv_heads))

@@ -2,6 +2,7 @@
 
 from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, speed, trained, who_shares
 from pages.share_kv.context import open_share_kv
+from pages.share_kv.formulas import CACHE, COPIED, PARAMETERS, POOLED, SHARED_HEAD
 from viz.core.analysis.grouped_module import GroupedQueryAttention
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.cost.decode_timing import decode_seconds
@@ -10,25 +11,9 @@ from viz.core.heads import share_kv as share_out
 from viz.core.variants.decoding import decode
 from viz.core.variants.kv_sharing import attend_shared, decode_step, induction, pool_heads, repeat_kv
 from viz.frame.choice import Controls
-from viz.frame.page import Page, Section, standalone
+from viz.frame.page import Page, Section, standalone, with_views
 from viz.frame.scene import provenance_pooled
 from viz.models.trained.twins import predictable, repeated
-
-# One under the other: beside each other they are wider than a phone.
-SHARED_HEAD = r"""\begin{gathered}
-\operatorname{head}_i = \operatorname{attend}\big(X W_Q^i,\; X W_K^{g(i)},\; X W_V^{g(i)}\big)
-\\ g(i) = \lfloor i\, G / H \rfloor
-\end{gathered}"""
-COPIED = r"K\colon (B, G, T, d_k) \to (B, H, T, d_k), \qquad K_i \leftarrow K_{g(i)}"
-CACHE = r"C = 2\, L\, G\, d_k\, n\, b"
-PARAMETERS = (
-    r"\begin{gathered} P = 2\, d_{model} H d_k + 2\, d_{model}\, G\, d_k \\ C_{token} = 2\, G\, d_k\, b \end{gathered}"
-)
-POOLED = r"""\begin{gathered}
-\bar K^{\,g} = \frac{G}{G_0} \sum_{j \,\in\, \mathrm{group}\ g} K^{\,j}
-\\ \bar V^{\,g} = \frac{G}{G_0} \sum_{j \,\in\, \mathrm{group}\ g} V^{\,j}
-\end{gathered}"""
-
 
 PAGE = Page(
     name="share_kv",
@@ -43,21 +28,49 @@ PAGE = Page(
             code=(share_out, attend_shared, repeat_kv),
             parameters=("mistake",),
         ),
-        Section("in_code", in_code.draw, formula=COPIED, code=(GroupedQueryAttention,), parameters=("gqa_code",)),
         Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
-        standalone("savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes)),
-        standalone(
-            "published",
-            published.draw,
-            formula=published.formula,
-            code=(kv_cache_bytes,),
-            parameters=("preset", "n", "batch", "layers", "number"),
-        ),
-        standalone("speed", speed.draw, code=(decode_step, decode_seconds)),
         Section(
-            "converted", converted.draw, formula=POOLED, code=(pool_heads, HeadWeights.from_mha), parameters=("head",)
+            "in_code",
+            in_code.draw,
+            formula=COPIED,
+            code=(GroupedQueryAttention,),
+            parameters=("gqa_code",),
+            in_menu=True,
         ),
-        standalone("trained", trained.draw, code=(repeated, predictable)),
-        standalone("copying", copying.draw, code=(induction,), parameters=("words", "twin", "twin_off")),
+        with_views(
+            "view",
+            standalone(
+                "published",
+                published.draw,
+                formula=published.formula,
+                code=(kv_cache_bytes,),
+                parameters=("preset", "n", "batch", "layers", "number"),
+            ),
+            Section(
+                "savings",
+                savings.draw,
+                formula=PARAMETERS,
+                code=(parameters, kv_cache_bytes),
+                reads_mask=False,
+                reads_layer=False,
+                reads_head=False,
+            ),
+            standalone("speed", speed.draw, code=(decode_step, decode_seconds)),
+            in_menu=True,
+        ),
+        Section(
+            "converted",
+            converted.draw,
+            formula=POOLED,
+            code=(pool_heads, HeadWeights.from_mha),
+            parameters=("head",),
+            in_menu=True,
+        ),
+        with_views(
+            "view",
+            standalone("copying", copying.draw, code=(induction,), parameters=("words", "twin", "twin_off")),
+            standalone("trained", trained.draw, code=(repeated, predictable)),
+            in_menu=True,
+        ),
     ),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 import torch
 
-from pages.share_kv.context import ShareKvContext, spec_with
+from pages.share_kv.context import ShareKvContext, draw_groups, spec_with
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.spec import AttentionSpec
 from viz.figures.line_chart import LineChart
@@ -16,6 +16,7 @@ from viz.frame.format import amount, size
 from viz.frame.show import show_lines
 from viz.models.presets import Preset, preset, presets
 from viz.text import Translate
+from viz.text.citations import translate_source
 
 FORMATS = {"float32": torch.float32, "float16": torch.float16, "int8": torch.int8}
 MEMORIES_GB = (8, 24, 80, 141)
@@ -55,10 +56,12 @@ class Sizes:
 
 def draw(context: ShareKvContext) -> list[Check]:
     """The cache against the length of the text, beside what it is at the length chosen."""
-    t, sizes = context.t, _choose(context.t)
+    t, picture = context.t, st.container()
+    sizes = _choose(t)
+    draw_groups(context)
     spec = sizes.attention
     kept, unshared = (sizes.cache(g, sizes.n_tokens) for g in (spec.G, spec.H))
-    growth, numbers = st.columns([5, 2], gap="medium")
+    growth, numbers = picture.columns([5, 2], gap="medium")
     with growth:
         alt = t("share_kv.growth_alt", mine=size(kept), mha=size(unshared))
         show_lines(_growth(t, sizes, page_g=context.n_kv_heads), key="growth", alt=alt)
@@ -142,7 +145,7 @@ def _notes(t: Translate, sizes: Sizes) -> None:
             G=spec.G,
             d_k=spec.d_k,
             d_model=amount(spec.d_model),
-            source=model.source,
+            source=translate_source(st.session_state["lang"], model.source),
         )
     )
     if not model.model.decoder:

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 from torch.nn import Linear
 
-from pages.share_kv.context import ShareKvContext, spec_with
+from pages.share_kv.context import ShareKvContext, draw_groups, spec_with
 from viz.components.bars import BarChart
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.spec import AttentionSpec
@@ -40,6 +40,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     )
     show_bars(drawn, key="savings", alt=found)
     say(found)
+    draw_groups(context)
     _table(t, marks, every)
     st.caption(t("share_kv.table_note"))
     return _checks(context, every)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, scaled_dot_product_attention
 
-from pages.share_kv.context import HUES, ShareKvContext, say_whose_numbers, words_of
+from pages.share_kv.context import HUES, ShareKvContext, beside_groups, say_whose_numbers, words_of
 from pages.share_kv.pack import pack_sharing
 from viz import limits
 from viz.components.mount import mount
@@ -22,7 +22,7 @@ from viz.frame.format import number
 
 def draw(context: ShareKvContext) -> list[Check]:
     """The brackets; below them a switch that shares keys and values out in the wrong order."""
-    t, picture = context.t, st.container()
+    t, picture = context.t, beside_groups(context, first=True)
     mistake = controls.toggle(t("share_kv.mistake"), "mistake", help=t("share_kv.mistake_help"))
     shown = context.with_kv_heads(context.n_kv_heads, mistake=True) if mistake else context.layer
     reads = kv_head_of(context.spec.H, context.n_kv_heads, repeat_kv if mistake else share_kv)

@@ -14,7 +14,7 @@ from viz.components.bars import BarChart
 from viz.components.matrix import Axis
 from viz.core.analysis.checks import largest, worst
 from viz.core.heads import project
-from viz.figures.palette import HEADS
+from viz.figures.palette import GREY, HEADS
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import number
 from viz.frame.show import show_bars
@@ -170,7 +170,7 @@ def _leaves(context: StepByStepContext) -> None:
         matrices.picture(context, "W_O", symbol, w_o, rows, columns, beside=2)
     with right:
         title = t("step_by_step.all_heads", i=i)
-        colours = [HEADS[0] if other == head else HEADS[10] for other in range(spec.H)]
+        colours = [HEADS[0] if other == head else GREY for other in range(spec.H)]
         names = [str(other) for other in range(spec.H)]
         drawn = BarChart(
             names,

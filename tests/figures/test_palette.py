@@ -5,8 +5,9 @@ from itertools import pairwise
 
 import pytest
 
+from tests.colour_blindness import VISIONS, closest, oklab
 from tests.contrast import ENOUGH, THEMES, contrast, lightness, over
-from viz.figures.palette import BLUE, HEADS, ORANGE, weights_scale
+from viz.figures.palette import BLUE, GREY, HEADS, ORANGE, weights_scale
 
 
 @pytest.mark.parametrize("theme", THEMES.values())
@@ -42,3 +43,55 @@ def test_printed_in_black_and_white_more_weight_is_darker():
 def test_printed_in_black_and_white_more_of_any_hue_is_darker(hue):
     found = [lightness(over(hue, step / 16, WHITE)) for step in range(17)]
     assert all(after < before for before, after in pairwise(found))
+
+
+TOGETHER = {
+    "signs and the rest": ((BLUE, ORANGE, GREY), 0.09),
+    "two models compared": ((GREY, HEADS[2]), 0.06),
+    "four series": ((BLUE, ORANGE, *HEADS[2:4]), 0.075),
+    "four heads and the rest": ((*HEADS[:4], GREY), 0.06),
+    "eight heads": (HEADS[:8], 0.055),
+    "all heads and the rest": ((*HEADS, GREY), 0.04),
+}
+"""Colours that tell things apart beside each other, and how far apart they are at least: twice what can be seen."""
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize(("colours", "least"), TOGETHER.values(), ids=TOGETHER)
+def test_colours_stay_apart_without_a_cone(colours, least, vision):
+    """At full strength they are the same in light and dark."""
+    assert closest(colours, vision) >= least
+
+
+OWNED = 0.45
+"""How strong a head's colour is below a number: ``OWNED`` of ``client/matrix/matrix.js``."""
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_pale_colours_stay_apart(theme, vision):
+    """Four heads below numbers, over both pages."""
+    assert closest([over(hue, OWNED, theme.background) for hue in HEADS[:4]], vision) >= 0.035
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_lines_can_be_seen(theme):
+    """WCAG 2.2, 1.4.11: 3 : 1 for what tells things apart; beyond ten heads a little less."""
+    found = [contrast(hue, theme.background) for hue in HEADS]
+    assert min(found[:10]) >= 3 and min(found) >= 2.7
+
+
+GREEN, MAGENTA = (20, 160, 140), (200, 80, 160)
+
+
+@pytest.mark.parametrize(("pair", "vision"), [((GREEN, MAGENTA), "deuteranopia"), ((ORANGE, MAGENTA), "tritanopia")])
+def test_colours_of_before_are_too_close(pair, vision):
+    """Green and magenta were one grey to some eyes, orange and magenta near to others: the distance tells."""
+    assert closest(pair, vision) < 0.08 < closest(pair, "all cones")
+
+
+def test_oklab_of_known_colours():
+    """White and red of Ottosson's own table; to eyes without long cones red is dark."""
+    assert oklab((255, 255, 255)) == pytest.approx([1, 0, 0], abs=1e-3)
+    assert oklab((255, 0, 0)) == pytest.approx([0.628, 0.225, 0.126], abs=1e-3)
+    assert oklab((255, 0, 0), "protanopia")[0] < oklab((255, 0, 0))[0] - 0.1

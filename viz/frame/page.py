@@ -236,11 +236,12 @@ class Page:
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
-        if len(self.sections) > 1:
-            self._tabs(scene.t, whole=st.session_state["section"] == ALL)
+        with st.container(key="tabs_and_views", horizontal=True, gap="small", vertical_alignment="bottom"):
+            if len(self.sections) > 1:
+                self._tabs(scene.t, whole=st.session_state["section"] == ALL)
+            if len(opened) == 1 and not (lesson.current() or view.current().is_bare or view.current().is_paper):
+                draw_views(scene.t, self.name, opened[0])
         is_covered = lesson.ask(scene, opened, context)
-        if len(opened) == 1 and not (lesson.current() or view.current().is_bare or view.current().is_paper):
-            draw_views(scene.t, self.name, opened[0])
         for section in opened:
             with st.container(key=f"section_{section.texts}"):
                 # Of one section the name is in the bar already, but there it is no title to go to.

@@ -32,7 +32,7 @@ PER_HEAD = 3
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """A line for each claim: what is so for a convolution, what for heads that go by place, and whether it holds."""
-    t = context.t
+    t, table = context.t, st.container()
     k = controls.select_slider(
         t("convolution.comparison.size"), "compare_k", 3, (3, 5, 7), width=320, format_func=lambda k: f"{k} × {k}"
     )
@@ -48,7 +48,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
         )
         verdict = t(f"convolution.comparison.{row}_verdict")
         lines.append(f"| {paragraph(claim, f'**{verdict}**')} | {conv} | {attention} |")
-    st.markdown("\n".join(lines))
+    table.markdown("\n".join(lines))
     st.caption(t("convolution.comparison.note", d_in=D_IN, d_out=D_OUT))
     return _checks(context, heads, layer, noise, kernel)
 

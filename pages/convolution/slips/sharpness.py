@@ -36,17 +36,21 @@ def draw(context: ConvolutionContext) -> list[Check]:
     t = context.t
     left, right = st.columns(2, gap="large")
     with left:
+        picture = st.container()
         alpha = real_steps(t("convolution.sharpness.alpha"), "spread_alpha", 0.3, ALPHAS)
         window = _windows(torch.zeros(1, 2), alpha)[0]
         n = pixels_for(window, MOST)
-        _picture(t, window, "sharpness_alpha", t("convolution.sharpness.one", n=n))
+        with picture:
+            _picture(t, window, "sharpness_alpha", t("convolution.sharpness.one", n=n))
         say(t("convolution.sharpness.one", n=n))
     with right:
+        picture = st.container()
         k = controls.select_slider(
             t("convolution.sharpness.heads"), "reach_k", 3, SIZES, format_func=lambda k: f"{k * k} = {k} × {k}"
         )
         looked = _windows(kernel_offsets((k, k)), SHARP).sum(0)
-        _picture(t, looked, "sharpness_heads", t("convolution.sharpness.many", H=k * k, k=k))
+        with picture:
+            _picture(t, looked, "sharpness_heads", t("convolution.sharpness.many", H=k * k, k=k))
         say(t("convolution.sharpness.many", H=k * k, k=k))
     say(t("convolution.sharpness.shows", alpha=number(alpha), n=n, H=k * k))
     return _checks(window, looked, alpha, k)

@@ -35,9 +35,11 @@ MOST_CARDS = 36
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """The picture and what the model says it is; then every head from one patch, with its closest window."""
+    picture = st.container()
     choice = choose_vision(context, first=True)
     found = compute.agreement(choice.reader, choice.key)
-    _answer(context, choice)
+    with picture:
+        _answer(context, choice)
     fits = compute.fits(choice.reader, choice.key)
     layers = _layers(context, choice)
     _heads(context, choice, fits, layers)

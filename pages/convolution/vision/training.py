@@ -1,5 +1,6 @@
 """What training did to the heads of the vision model: the share a window explains of each, before and after."""
 
+import streamlit as st
 import torch
 
 from pages.convolution.context import ConvolutionContext
@@ -23,9 +24,11 @@ EACH = 2
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """A bar for each head before and after training; and how the training went, if it was this project's."""
+    picture = st.container()
     choice = choose_vision(context)
     before = Reader(model=choice.reader.model, trained=False)
-    _shares(context, choice, before)
+    with picture:
+        _shares(context, choice, before)
     checks = _checks(choice, before)
     if choice.is_own:
         checks += _how_it_went(context, choice, before)

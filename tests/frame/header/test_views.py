@@ -4,7 +4,7 @@ import pytest
 
 from pages import PAGES
 from tests.running import checked, sentences_of
-from tests.sections import page_named
+from tests.sections import page_named, views_of
 from viz.frame.connection.moved import moved_sections
 from viz.text import translator
 
@@ -56,3 +56,36 @@ def test_old_parameter_opens_its_view(open_app):
     """A link from before sections were named in links carries a parameter of one view alone."""
     app = open_app("positions", pe_k=3)
     assert (app.session_state["section"], app.session_state["pe_show"]) == ("sinusoids", "step")
+
+
+OF_VIEWS = {
+    ("convolution", "filters"): {"alpha_1d": 7.0},
+    ("convolution", "reach"): {"k_stack": 5},
+    ("convolution", "comparison"): {"compare_k": 5},
+    ("cost", "measured"): {"cost_seconds": 20},
+    ("share_kv", "copying"): {"words": "the cat the"},
+}
+
+
+@pytest.mark.parametrize(("place", "link"), OF_VIEWS.items())
+def test_old_parameter_keeps_its_value(open_app, place, link):
+    """A link without a section, from when its parameter alone said what it means."""
+    (page, view), app = place, open_app(place[0], **link)
+    assert not app.exception and not app.info
+    assert translator("en")(f"{page}.{view}.lead") in sentences_of(app)
+    assert {name: app.session_state[name] for name in link} == link
+
+
+def test_view_of_another_section_is_refused(open_app):
+    """The section opens on its first view, and the page says what it did not believe."""
+    app = open_app("share_kv", section="published", view="trained")
+    assert translator("en")("note.refused", names="view") in [each.value for each in app.info]
+    assert checked(app, "published")[0] > 0
+
+
+def test_whole_page_has_every_view(open_app):
+    """One below the other, under their own titles, and without buttons."""
+    app, t = open_app("share_kv", section="all"), translator("en")
+    titles = [t(f"share_kv.{name}.title") for name in views_of("share_kv")]
+    assert [each.value for each in app.header if each.value in titles] == titles
+    assert all(each.key != "view" for each in app.button_group)

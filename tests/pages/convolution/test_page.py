@@ -11,7 +11,8 @@ from pages.convolution.images import kernels, picture
 from pages.convolution.page import PAGE
 from pages.convolution.picture_choice import KERNELS
 from tests.components.test_maps import unpack
-from tests.running import checked, line_charts, sentences_of
+from tests.running import checked, line_charts, opened_view, sentences_of
+from tests.sections import section_views
 from viz import limits
 from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.variants.learn_convolution import Lesson, learn, teacher
@@ -56,7 +57,7 @@ def all_checked(app):
 
 
 def test_every_section_has_checks():
-    assert list(CHECKS) == [section.name for section in PAGE.sections]
+    assert set(CHECKS) == {view.name for section in PAGE.sections for view in section_views(section)}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -76,7 +77,7 @@ def test_a_section_alone_passes_its_checks(open_app, section: str):
     lines = check_lines(app, section)
     assert len(lines) == CHECKS[section]
     assert all(line.startswith("✓") for line in lines)
-    assert app.session_state["section"] == section
+    assert opened_view(app) == section
     others = {f"_footer_{name}" for name in CHECKS if name != section}
     assert not others & {group.key for group in app.button_group}
 
@@ -133,7 +134,7 @@ def test_every_check_holds_under_a_mask(open_app, mask):
 )
 def test_an_old_link_opens_the_section_whose_parameters_it_carries(open_app, section, link):
     app = open_app("convolution", **link)
-    assert app.session_state["section"] == section
+    assert opened_view(app) == section
     assert not app.exception
     shown = {name: app.query_params[name] for name in app.query_params if name in link}
     assert shown == {name: str(value) for name, value in link.items() if name in shown}

@@ -14,7 +14,7 @@ from viz.text import LANGUAGES, translator
 
 T = translator("en")
 HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![a](http://example.com/a.png) $x^2$ #000001 {group}"
-SECTIONS = [section.name for section in PAGE.sections]
+TABS = [section.name for section in PAGE.sections if not section.in_menu]
 REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
 
 
@@ -90,16 +90,23 @@ def test_the_cache_grows_by_a_column_and_counts(visit):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_names_of_the_sections_fit_in_one_row_and_open_them(visit, lang):
+def test_menu_opens_a_section_and_pills_its_views(visit, lang):
     page, t = visit("share-kv", lang=lang), translator(lang)
     names = page.locator(".st-key-section button")
-    expect(names).to_have_count(len(SECTIONS))
-    assert len({round(box["y"]) for box in map(Locator.bounding_box, names.all())}) == 1
-    names.filter(has_text=t("share_kv.savings.title")).click()
+    expect(names).to_have_count(len(TABS))
+    page.locator(".st-key-_more button").click()
+    page.get_by_role("option", name=t("share_kv.published.title")).or_(
+        page.get_by_role("menuitem", name=t("share_kv.published.title"))
+    ).click()
+    wait_run(page)
+    expect(page.locator(".st-key-section_published")).to_be_visible()
+    page.locator(".st-key-view button").filter(has_text=t("share_kv.savings.title")).click()
     wait_run(page)
     expect(page.locator(".st-key-section_savings")).to_be_visible()
     expect(page.locator(".sharing")).to_have_count(0)
-    assert "section=savings" in page.url
+    assert "section=published" in page.url and "view=savings" in page.url
+    for row in (names, page.locator(".st-key-view button")):
+        assert len({round(box["y"]) for box in map(Locator.bounding_box, row.all())}) == 1
 
 
 def test_hostile_text_stays_text(visit):

@@ -10,12 +10,12 @@ import torch
 
 from pages.share_kv import compute as own_compute
 from pages.share_kv import copying, growing_cache, published, savings, speed, who_shares
-from pages.share_kv.context import WITHOUT_G
 from pages.share_kv.page import PAGE
 from tests.links.shown import shown
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
 from tests.running import bar_charts, checked, everything, line_charts, sentences_of
+from tests.sections import section_views
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.heads import HeadWeights, multi_head
@@ -299,7 +299,9 @@ def test_measured_here(open_app, monkeypatch):
 
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
-NAMES = [section.name for section in PAGE.sections]
+NAMES = [view.name for section in PAGE.sections for view in section_views(section)]
+WITHOUT_G = ("speed", "trained", "copying")
+"""Views whose layers have a G of their own: its control would do nothing there."""
 ALWAYS = {"growing_cache": 5, "savings": 3, "published": 1, "speed": 1, "trained": 1, "copying": 4}
 """Live checks that a section has whatever the source."""
 

@@ -52,6 +52,7 @@ def test_arcs_switch_and_ways_on(visit):
     assert page.locator(".diagram .wide").evaluate("svg => svg.getBoundingClientRect().bottom") <= SCREEN[1]
     assert_shown(page, 0, "it")
     expect(status).to_contain_text("“it” looks most at “animal”: 0.68.")
+    expect(status).to_contain_text("The rest, 0.18, goes to “it” itself and to 2 hidden marks, [CLS], [SEP], that")
     expect(status).to_have_attribute("aria-live", "polite")
     look_at_both_themes(page)
 
@@ -99,8 +100,20 @@ def test_arcs_switch_and_ways_on(visit):
     expect(start).to_be_visible()
     wait_run(page)
 
-    box.fill(HOSTILE)
+    box.fill("The cat sat on the mat because it was warm.")
     box.press("Enter")
+    expect(start.get_by_role("button", name=T("start.arcs_back"))).to_be_visible()
+    expect(box).to_be_focused()
+    wait_run(page)
+    assert "/?sentence=The+cat+sat" in page.url
+    assert start.locator(".word b").all_text_contents()[:3] == ["the", "cat", "sat"]
+    start.get_by_role("button", name=T("start.arcs_back")).click()
+    assert_shown(page, 0, "it")
+    wait_run(page)
+    assert "sentence" not in page.url
+
+    box.fill(HOSTILE)
+    start.get_by_role("button", name=T("start.arcs_show")).click()
     expect(page.locator(".st-key-text textarea")).to_have_value(HOSTILE)
     wait_run(page)
     assert re.search(r"/heads\?text=", page.url)

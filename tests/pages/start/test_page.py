@@ -8,6 +8,8 @@ from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import torch
+from torch.testing import assert_close
 
 from pages import FIRST, PAGES
 from pages.start.diagram import HIGH, STACKING, TALL, WIDE, diagram
@@ -15,7 +17,8 @@ from pages.start.sentences import pairs
 from tests.frame.test_examples import CHINESE
 from tests.links.record import LINKS
 from tests.packaged import packaged_file
-from viz.frame import view
+from viz.errors import ModelError
+from viz.frame import compute, specs, view
 from viz.frame.connection import loading
 from viz.frame.connection.old_links import ASKED
 from viz.frame.sidebar import file_of, path_of
@@ -135,6 +138,71 @@ def test_what_is_typed_there_opens_heads(open_app):
     assert not app.exception and app.title[0].value == translator("zh")("heads.title")
     assert app.text_area(key="text").value == "猫坐在垫子上。"
     assert app.session_state["model"] == CHINESE["model"], "the one that reads Chinese"
+
+
+OWN = "The cat sat on the mat because it was warm."
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "of"),
+    [
+        ("en", OWN, "en"),
+        ("zh", OWN, "en"),
+        ("zh", "猫坐在垫子上。", "zh"),
+        ("en", "Cat", "en"),
+        ("en", "a a a a", "en"),
+    ],
+)
+def test_own_sentence_keeps_the_arcs(open_app, lang, text, of):
+    """One head of the model of its language, with that model's own weights; it opens on the strongest tie."""
+    packaged_file(CHINESE["model"])
+    app = open_app(FIRST, lang=lang, sentence=text)
+    assert not app.exception and not app.error and link(app)["sentence"] == text
+    shown, pair = sent(app, "arcs"), pairs()[of]
+    assert shown["lang"] == lang and shown["made"] == ""
+    assert {name: shown[name] for name in ("model", "layer", "head")} == {
+        name: pair[name] for name in ("model", "layer", "head")
+    }
+    (sentence,) = shown["sentences"]
+    assert sentence["text"] == text
+    weights = compute.read(specs.Source(kind="model", text=text, model=pair["model"])).layer(pair["layer"]).weights
+    found = torch.tensor(sentence["weights"]) / shown["whole"]
+    assert_close(found, weights[pair["head"]], atol=1e-4, rtol=0)
+    words = ~torch.tensor(sentence["special"])
+    among = found * words * words[:, None] * ~torch.eye(len(words), dtype=torch.bool)
+    assert among[shown["at"]].max() == among.max()
+
+
+def test_file_and_model_agree(open_app):
+    """The sentence on file, typed in, has the same picture."""
+    pair = pairs()["en"]
+    shown = sent(open_app(FIRST, sentence=pair["sentences"][0]["text"]), "arcs")
+    ours, theirs = (torch.tensor(each["sentences"][0]["weights"]) for each in (shown, pair))
+    assert (ours - theirs).abs().max() <= 1
+    assert shown["sentences"][0]["labels"] == pair["sentences"][0]["labels"]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "word " * 200])
+def test_sentence_without_arcs(open_app, text):
+    """Nothing typed is the example; a long text is opened on Heads."""
+    app = open_app(FIRST, sentence=text)
+    assert not app.exception
+    if text.strip():
+        assert app.title[0].value == translator("en")("heads.title") and app.text_area(key="text").value == text
+    else:
+        assert len(sent(app, "arcs")["sentences"]) == 2
+
+
+def test_model_that_cannot_be_used_leaves_the_example(open_app, monkeypatch):
+    """What is wrong is one sentence; the example is there."""
+
+    def fail(_):
+        raise ModelError("missing", model="all-MiniLM-L6-v2", file="model.safetensors")
+
+    monkeypatch.setattr(compute, "read", fail)
+    app = open_app(FIRST, sentence=OWN)
+    assert len(app.error) == 1 and not app.exception
+    assert len(sent(app, "arcs")["sentences"]) == 2
 
 
 @pytest.mark.parametrize(

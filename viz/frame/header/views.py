@@ -16,7 +16,7 @@ def draw_views(t: Translate, page: str, section: "Section") -> None:
 
     def title(name: str) -> str:
         """Return a view's name beside the others, if there is one; else its title."""
-        short = f"{page}.{name}.view"
+        short = f"{page}.{name}.pill"
         return t(short if has_text(short) else f"{page}.{name}.title")
 
     controls.choice(
@@ -26,4 +26,5 @@ def draw_views(t: Translate, page: str, section: "Section") -> None:
         title,
         look="pills",
         label_visibility="collapsed",
+        width="content",
     )

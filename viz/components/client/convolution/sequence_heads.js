@@ -7,6 +7,7 @@ import { element, fill, segments } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place } from "../lib/place.js";
+import { partDigits } from "../lib/say.js";
 import { windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
@@ -173,7 +174,7 @@ export class SequenceHeads extends LiveView {
     const row = this.weights[head].subarray(query * n, (query + 1) * n), most = Math.max(...row);
     const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
     const says = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
-    const best = row.indexOf(most), value = Number(most.toPrecision(3));
+    const best = row.indexOf(most), value = partDigits(most);
     this.says.textContent = fill(says, { query: labels[query], key: labels[best], shift: minus(best - query), value, n: alike });
   }
 }

@@ -45,8 +45,9 @@ class Arcs {
     this.data = data;
     this.shown = JSON.stringify(data.sentences) + data.lang;
     this.sentences = data.sentences.map((sentence) => ({ ...sentence, weights: sentence.weights.map((row) => row.map((weight) => weight / data.whole)) }));
-    this.chosen = this.sentences[0].labels.indexOf(data.query);
+    this.chosen = data.at ?? this.sentences[0].labels.indexOf(data.query);
     this.opened = this.chosen;
+    this.at = undefined; // another sentence is shown, and stands in the box
     this.sentence.setAttribute("aria-label", data.words.sentence);
     this.#row();
     this.#box();
@@ -55,11 +56,16 @@ class Arcs {
 
   #row() {
     const { words, model, layer, head, made } = this.data;
+    const from = element("span", "from", {}, fill(made ? words.from : words.from_now, { model, layer, head, made }));
+    this.twins = undefined;
+    if (this.sentences.length === 1) {
+      const back = element("button", "plain", { type: "button" }, words.back);
+      back.addEventListener("click", () => this.#send({ text: "" }));
+      this.row.replaceChildren(back, from);
+      return;
+    }
     this.twins = segments(words.change, this.sentences.map(({ word }, at) => [String(at), word]), (code) => this.#open(Number(code)));
-    this.row.replaceChildren(
-      element("span", "", { "aria-hidden": "true" }, words.change), this.twins.element,
-      element("span", "from", {}, fill(words.from, { model, layer, head, made })),
-    );
+    this.row.replaceChildren(element("span", "", { "aria-hidden": "true" }, words.change), this.twins.element, from);
     this.twins.element.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!step) return;
@@ -71,19 +77,32 @@ class Arcs {
   }
 
   #box() {
-    const { words, longest } = this.data;
+    const { words, longest, lang } = this.data;
+    if (this.boxOf === lang) return; // who has just typed types on
+    this.boxOf = lang;
     const attributes = { type: "text", name: "text", maxlength: longest, autocomplete: "off", spellcheck: "false", dir: "auto", "aria-label": words.own };
     this.input = element("input", "", attributes);
-    this.form.replaceChildren(this.input, element("button", "", { type: "submit" }, words.show));
+    const heads = element("button", "plain", { type: "button" }, words.show);
+    heads.addEventListener("click", () => this.#sendTyped({ heads: true }));
+    this.form.replaceChildren(this.input, element("button", "", { type: "submit" }, words.look), heads);
     this.input.addEventListener("focus", () => this.input.select());
+  }
+
+  #sendTyped(how) {
+    if (!this.input.value.trim()) return this.input.focus();
+    if (!how.heads) this.said.textContent = this.data.words.reading;
+    this.#send({ ...how, text: this.input.value });
+  }
+
+  /** No text asks for the example. With the moment, so that a sentence that is sent once more is another answer. */
+  #send(typed) {
+    this.setStateValue("typed", { ...typed, at: Date.now() });
   }
 
   #listen() {
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      // With the moment, so that a sentence that is sent once more is another answer.
-      if (this.input.value.trim()) this.setStateValue("typed", { text: this.input.value, at: Date.now() });
-      else this.input.focus();
+      this.#sendTyped({});
     });
     // To Streamlit a letter is another run; here it belongs to what is typed.
     this.root.addEventListener("keydown", (event) => event.stopPropagation());
@@ -109,8 +128,8 @@ class Arcs {
     const before = this.sentences[this.at]?.text, { text, labels, special } = this.sentences[at];
     if (this.at === undefined || this.input.value === before || !this.input.value) this.input.value = text;
     this.at = at;
-    this.twins.show(String(at));
-    for (const button of this.twins.element.children) button.tabIndex = button.dataset.code === String(at) ? 0 : -1;
+    this.twins?.show(String(at));
+    for (const button of this.twins?.element.children ?? []) button.tabIndex = button.dataset.code === String(at) ? 0 : -1;
     const isSame = this.words?.length === labels.filter((_, key) => !special[key]).length;
     if (isSame) for (const { key, button } of this.words) button.firstChild.textContent = labels[key];
     else this.#words(labels, special);

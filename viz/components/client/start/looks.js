@@ -27,12 +27,19 @@ export function others({ labels, special, weights }, query) {
  */
 export function says(words, sentence, query) {
   const { labels, weights } = sentence, row = weights[query], [key, second] = others(sentence, query);
-  const isMost = row[key] === Math.max(...row);
-  const told = [fill(words[isMost ? "most" : "most_word"], { query: labels[query], key: labels[key], weight: partDigits(row[key]) })];
+  const isMost = row[key] === Math.max(...row), told = [];
+  if (key !== undefined) told.push(fill(words[isMost ? "most" : "most_word"], { query: labels[query], key: labels[key], weight: partDigits(row[key]) }));
   if (row[second] >= LEAST) told.push(fill(words.next, { key: labels[second], weight: partDigits(row[second]) }));
   const rest = others(sentence, query).reduce((left, other) => left - row[other], 1);
-  if (rest >= LEAST) told.push(fill(words.rest, { rest: partDigits(rest) }));
+  const marks = labels.filter((_, at) => sentence.special[at]), named = joinedNames(marks);
+  const values = { query: labels[query], rest: partDigits(rest), marks: marks.length, names: named };
+  if (rest >= LEAST) told.push(fill(words[marks.length ? "rest" : "rest_itself"], values));
   return told;
+}
+
+/** The names of the marks, each once. @param {string[]} names */
+function joinedNames(names) {
+  return [...new Set(names)].join(", ");
 }
 
 /** Sentences, one after the other; Chinese signs bring their own space. @param {string[]} told */
