@@ -53,7 +53,7 @@ class Section:
     Args:
         name: in the link, in the texts.
         draw: draws it from the page's context, and returns its live checks, if it has any.
-        code: the functions that ran, shown as they are.
+        code: the functions that ran, shown as they are; or what gives them, of what is drawn.
         formula: LaTeX, or what draws it and gives it back; below it stands the text ``<page>.<name>.why``, if there is
             one, and for whoever asks what other books call its letters.
         downloads: draws what can be taken away.
@@ -69,7 +69,7 @@ class Section:
 
     name: str
     draw: Callable[[Any], Iterable[Check] | None]
-    code: tuple[Callable[..., Any], ...] = ()
+    code: tuple[Callable[..., Any], ...] | Callable[[Any], tuple[Callable[..., Any], ...]] = ()
     formula: str | Callable[[Any], str] = ""
     downloads: Callable[[Any], None] | None = None
     parameters: tuple[str, ...] = ()
@@ -239,13 +239,14 @@ def say_refused(t: Translate, note: DeltaGenerator) -> None:
 def footer(t: Translate, page: str, section: Section, context: Any, checks: list[Check]) -> None:
     """Formula, checks, code and downloads in one row; what is opened is drawn below it, and not before."""
     why = f"{page}.{section.name}.why"
+    code = section.code(context) if callable(section.code) else section.code
     parts = {
         "why": partial(_why, t, page, section, context),
         "checks": partial(truth, t, checks),
-        "code": partial(source_code, t, *section.code),
+        "code": partial(source_code, t, *code),
         "downloads": partial(section.downloads or str, context),
     }
-    present = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
+    present = bool(section.formula) or has_text(why), bool(checks), bool(code), section.downloads is not None
     offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
     wrong = [check for check in checks if not check.passed]
     looked_at = view.current()
