@@ -46,10 +46,11 @@ class Maps {
 
   /** Other maps in the same places keep these, and whoever reads one off goes on. */
   #build() {
-    const { maps, chooses, profiles, gutter, what } = this.data;
+    const { maps, chooses, profiles, gutter, what, thumbnails } = this.data;
     const places = [maps.length, Boolean(chooses), Boolean(profiles)].join();
     this.strip.classList.toggle("pairs", Boolean(gutter));
     this.strip.classList.toggle("pictures", what === "pictures");
+    this.root.classList.toggle("thumbnails", Boolean(thumbnails));
     if (places === this.places) return;
     this.places = places;
     this.panels = maps.map((_, index) => {
