@@ -10,7 +10,7 @@ THREE_WORDS, ON_THE_TEXT = "three_words", "steps"
 """The sections that show the steps, as the link names them."""
 WITHOUT_TEXT = (THREE_WORDS, "own_numbers", "puzzles")
 """Those that read no text: their numbers are in the link."""
-ALL = 0
+ALL, SOFTMAX = 0, 7
 ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
 """The steps as the buttons go through them; the last place is all of them at once."""
 SWITCH = "_on_the_text"
@@ -64,4 +64,5 @@ def heading(t: Translate, n: int, section: str, *, first: bool) -> None:
 
 
 def _switch() -> None:
+    state.choose("step", st.session_state["step"])  # the same step there, though that section opens on another
     state.put("section", ON_THE_TEXT if st.session_state[SWITCH] else THREE_WORDS)

@@ -52,10 +52,10 @@ def draw(context: Speaks) -> list[Check]:
         stepper(t, step)
     for n in shown(step):
         heading(t, n, THREE_WORDS, first=n == shown(step)[0])
+        _picture(t, example, n)
         say(t(f"step_by_step.hand_{n}"))
         if n == MASK_STEP:
             controls.toggle(t("step_by_step.hand_causal"), "hand_causal")
-        _picture(t, example, n)
     _reset(t, example)
     return checks(example)
 
