@@ -26,6 +26,7 @@ from viz.frame.compute.comparison import Compared, Sides
 from viz.frame.controls import KEEP
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.format import number, part
+from viz.frame.header.parts import is_whole_page
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene
 from viz.frame.show import show_bars
@@ -72,6 +73,13 @@ def draw(page: HeadsContext) -> list[Check]:
     if second is None:
         return []
     context = _chosen_pair(page)
+    found = _draw_row(context, second)
+    _draw_lists(context)
+    return found
+
+
+def _draw_row(context: Pair, second: Second) -> list[Check]:
+    """Draw the row's scores of both as paired bars, and below them the weights."""
     t = context.t
     compared = compared_of(context.scene, second, View(), context.head)
     sides = comparison.sides(compared)
@@ -90,7 +98,6 @@ def draw(page: HeadsContext) -> list[Check]:
         sentence = _say_models(context, second, head, (context.cell.weight, other.cell.weight))
     else:
         sentence = _say(context, other, has_key=key is not None)
-    st.text(sentence)
     names, labels = _names(context, second), labels_of(sides)["difference"]
     for when, rows in (
         ("before", (context.cell.row, other.cell.row)),
@@ -101,30 +108,38 @@ def draw(page: HeadsContext) -> list[Check]:
         top = 1.0 if when == "after" else None
         drawn = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=HUES)
         show_bars(drawn, key=f"compare_{when}", alt=sentence)
+    st.text(sentence)
     return [wrong, context.check_weights("heads.check_row"), other.check_weights("heads.check_second")]
 
 
 def _chosen_pair(page: HeadsContext) -> Pair:
-    """Draw the lists of the query and the key, and return what was chosen."""
-    scene, t, labels = page.scene, page.t, page.scene.labels
+    """Return the query and the key that are chosen."""
+    scene, labels = page.scene, page.scene.labels
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[page.head], range(len(labels))
     locks.follow("query", labels)
     locks.follow("key", labels)
     query = state.pick("query", first_query(labels, special, weights), places)
     key = state.pick("key", first_key(labels, special, weights, query), places)
+    return Pair(scene=scene, head=page.head, query=query, key=key)
+
+
+def _draw_lists(context: Pair) -> None:
+    """Draw the lists of the query and the key, unless the row above has them."""
+    t, labels = context.t, context.labels
+    if is_whole_page():
+        return
     with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
         for name in ("query", "key"):
             controls.selectbox(
                 t(f"heads.{name}"),
                 name,
-                places,
+                range(len(labels)),
                 lambda i: f"{i} · {isolate(labels[i])}",
                 width=138,
                 label_visibility="collapsed",
             )
             if name == "query":
                 st.markdown(t("heads.looks_at"), width="content")
-    return Pair(scene=scene, head=page.head, query=query, key=key)
 
 
 def _names(context: Pair, second: Second) -> tuple[str, str]:
@@ -166,7 +181,6 @@ def _by_words(context: Pair, second: Second, compared: Compared, head: Head) -> 
         return [check("second.check_words", off, 1e-5)]
     pair = float(rows[0][key]), float(rows[1][key])
     sentence = _say_models(context, second, head, pair, (sides.labels[0][query], sides.labels[0][key]))
-    st.text(sentence)
     series = dict(zip(_names(context, second), rows, strict=True))
     drawn = BarChart(
         labels_of(sides)["difference"],
@@ -177,6 +191,7 @@ def _by_words(context: Pair, second: Second, compared: Compared, head: Head) -> 
         hues=HUES,
     )
     show_bars(drawn, key="compare_after", alt=sentence)
+    st.text(sentence)
     return [check("second.check_words", off, 1e-5)]
 
 

@@ -41,6 +41,7 @@ PAGE = Page(
                 Part(name="row", draw=compare_row.draw, code=(by_hand, align), formula=WEIGHT),
             ),
             is_below=True,
+            share_controls=True,
         ),
         Section(
             "arrivals",

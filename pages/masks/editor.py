@@ -18,6 +18,7 @@ from viz.core.heads import share_kv
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.choice import mask_details
+from viz.frame.header.parts import is_whole_page
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.terms.marks import say
 
@@ -34,7 +35,7 @@ def draw(context: MasksContext) -> list[Check]:
     _painter(context)
     say(t(f"masks.about_{context.mask.kind}"))
     _blocked(context)
-    is_large = controls.toggle(t("masks.costs"), "costs")
+    is_large = is_whole_page() or controls.toggle(t("masks.costs"), "costs")
     large = draw_large(context, found) if is_large else []
     return [*_checks(context), *large]
 

@@ -14,7 +14,6 @@ from viz.frame.page import Section
 
 MASKED_SOFTMAX = r"A_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_m M_{im}\, e^{s_{im}}}"
 TOO_LATE = r"A_{ij} = M_{ij}\, \frac{e^{s_{ij}}}{\sum_m e^{s_{im}}} \quad \text{(wrong)}"
-EMPTY = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"
 OPPOSITE = r"M^{\text{MHA}}_{ij} = 1 - M^{\text{SDPA}}_{ij}"
 
 PAGE = CausalFirst(
@@ -35,7 +34,12 @@ PAGE = CausalFirst(
             "mistake",
             (
                 Part(name="too_late", draw=pitfalls.too_late, code=(masked_after,), formula=TOO_LATE),
-                Part(name="empty_row", draw=pitfalls.empty_row, code=(bare_softmax, filled_softmax), formula=EMPTY),
+                Part(
+                    name="empty_row",
+                    draw=pitfalls.empty_row,
+                    code=(bare_softmax, filled_softmax),
+                    formula=pitfalls.explain_empty_row,
+                ),
                 Part(name="polarity", draw=pitfalls.polarity, code=(through_mha,), formula=OPPOSITE, reads_head=False),
             ),
         ),

@@ -32,6 +32,7 @@ from viz.frame.specs import Mask
 from viz.frame.terms.marks import say
 from viz.text.direction import isolate
 
+EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"
 Way = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -75,7 +76,6 @@ def empty_row(context: MasksContext) -> list[Check]:
         )
     show_table(table)
     controls.selectbox(t("masks.empty_query"), "query", range(context.n), names.__getitem__, width=260)
-    st.markdown("\n".join(f"- {t(f'masks.way_{name}')}: {t(f'masks.means_{name}')}" for name in WAYS))
     st.caption(
         t("masks.empty_note", own=number(float((context.every_head.weights[context.head, row] @ values).norm()), 3))
     )
@@ -85,6 +85,14 @@ def empty_row(context: MasksContext) -> list[Check]:
         check("masks.check_empty", ours[row].abs().sum(), 0.0),
         check("masks.check_ways", (ours - torchs).abs().max(), 1e-5),
     ]
+
+
+def explain_empty_row(context: MasksContext) -> str:
+    """Draw the formula of an empty row, and say what each program makes of it."""
+    t = context.t
+    st.latex(EMPTY_ROW)
+    st.markdown("\n".join(f"- {t(f'masks.way_{name}')}: {t(f'masks.means_{name}')}" for name in WAYS))
+    return EMPTY_ROW
 
 
 def _range(weights: Tensor) -> str:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from viz.frame import state
-from viz.frame.page import ALL as WHOLE_PAGE
+from viz.frame.header.parts import is_whole_page
 from viz.text import Translate
 
 THREE_WORDS, ON_THE_TEXT = "three_words", "steps"
@@ -24,11 +24,6 @@ def chosen_step() -> int:
 def shown(step: int) -> tuple[int, ...]:
     """The steps that are on the page."""
     return ORDER[:-1] if step == ALL else (step,)
-
-
-def is_whole_page() -> bool:
-    """Whether every section is on the page, so that both sections have one stepper, and nothing is to be switched."""
-    return bool(st.session_state["section"] == WHOLE_PAGE)
 
 
 def _go(places: int) -> None:

@@ -23,6 +23,7 @@ from viz.figures.palette import HEADS
 from viz.frame import controls
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import number
+from viz.frame.header.parts import is_whole_page
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 from viz.text import has_text
@@ -60,16 +61,27 @@ def draw(context: StepByStepContext) -> list[Check]:
 
 def _every_term(context: StepByStepContext, steps: Sequence[int]) -> list[Check]:
     """The chosen weight, or the chosen row of the output, with every term, if that is asked for."""
-    of_weight, of_row = WEIGHT_STEPS.start in steps or steps[0] in WEIGHT_STEPS, OUTPUT_STEP in steps
-    if not (of_weight or of_row) or not controls.toggle(context.t("step_by_step.terms_toggle"), TERMS):
+    of_weight, of_row = is_whole_page() or set(steps) & set(WEIGHT_STEPS), is_whole_page() or OUTPUT_STEP in steps
+    if not (of_weight or of_row) or not (
+        is_whole_page() or controls.toggle(context.t("step_by_step.terms_toggle"), TERMS)
+    ):
         return []
+    if WEIGHT_STEPS[-1] not in steps and is_whole_page():
+        matrices.pair_map(context, "cell", context.trace.weights[context.head], "weights")
     found = worked_example.draw(context, steps) if of_weight else []
     return [*found, *(weighted_sum.draw(context) if of_row else [])]
 
 
 def code(_: StepByStepContext) -> tuple[Callable[..., Any], ...]:
     """Return the functions behind the steps, and behind their terms if these are shown."""
-    return (project, attend, row_softmax, share_kv, merge_heads, *[by_hand] * st.session_state.get(TERMS, False))
+    return (
+        project,
+        attend,
+        row_softmax,
+        share_kv,
+        merge_heads,
+        *[by_hand] * (is_whole_page() or st.session_state.get(TERMS, False)),
+    )
 
 
 def formula(context: StepByStepContext) -> str:

@@ -58,6 +58,7 @@ def test_what_was_clicked_is_what_is_said_and_another_sentence_to_try_keeps_its_
     expect(says).to_have_text(re.compile("^“it” looks most at"))
     small.nth(37).hover()
     expect(says).to_have_text(re.compile("^layer 3, head 1: .* gives"))
+    expect(grid.locator(".title")).to_have_text(T("head_grid.layer_head", layer=3, head=1))
     small.nth(37).click()
     wait_run(page)
     page.locator(".st-key-try_wide button").click()  # far below the map

@@ -8,10 +8,15 @@ import streamlit as st
 
 from viz.frame import controls, state
 from viz.frame.checks import Check
-from viz.frame.page import Reads, Section
+from viz.frame.page import ALL, Reads, Section
 from viz.frame.terms.marks import say
 from viz.models.layout import LoadedModel
 from viz.text import has_text
+
+
+def is_whole_page() -> bool:
+    """Return whether every section is on the page, one below the other: then so is every part, and no switch."""
+    return bool(st.session_state["section"] == ALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +37,14 @@ class Part:
 
 
 def section_of_parts(
-    page: str, name: str, parameter: str, parts: Sequence[Part], *, is_below: bool = False, **options: Any
+    page: str,
+    name: str,
+    parameter: str,
+    parts: Sequence[Part],
+    *,
+    is_below: bool = False,
+    share_controls: bool = False,
+    **options: Any,
 ) -> Section:
     """Return a section that shows one of its parts, with that part's checks, code and formula.
 
@@ -42,13 +54,21 @@ def section_of_parts(
         parameter: which part is shown, in the link; the first at first.
         parts: in the order of the switch.
         is_below: whether the switch stands below the picture, where that has controls of its own on top.
+        share_controls: whether the parts have a control in common, which the whole page cannot have twice.
         options: more for the section.
     """
-    made = _Parts(page=page, section=name, parameter=parameter, parts=tuple(parts), is_below=is_below)
+    made = _Parts(
+        page=page,
+        section=name,
+        parameter=parameter,
+        parts=tuple(parts),
+        is_below=is_below,
+        share_controls=share_controls,
+    )
     return Section(
         name,
         made.draw,
-        code=lambda _: made.shown.code,
+        code=lambda _: tuple(function for part in made.visible for function in part.code),
         formula=made.formula,
         reads_layer=made.reads(lambda part: part.reads_layer),
         reads_head=made.reads(lambda part: part.reads_head),
@@ -63,6 +83,7 @@ class _Parts:
     parameter: str
     parts: tuple[Part, ...]
     is_below: bool
+    share_controls: bool
 
     @property
     def _names(self) -> list[str]:
@@ -74,19 +95,25 @@ class _Parts:
         name = state.choice(self.parameter, self._names[0], self._names)
         return self.parts[self._names.index(name)]
 
-    def draw(self, context: Any) -> Iterable[Check] | None:
+    @property
+    def visible(self) -> tuple[Part, ...]:
+        """The chosen part; where the whole page is shown, all of them."""
+        return self.parts if is_whole_page() and not self.share_controls else (self.shown,)
+
+    def draw(self, context: Any) -> list[Check]:
         """Draw the switch and the part, and return its checks."""
-        part = self.shown
         if not self.is_below:
-            self._switch(context, part)
-        found = part.draw(context)
-        if has_text(says := f"{self.page}.{self.section}.{part.name}.says"):
-            say(context.t(says))
+            self._switch(context)
+        found: list[Check] = []
+        for part in self.visible:
+            found += part.draw(context) or ()
+            if has_text(says := f"{self.page}.{self.section}.{part.name}.says"):
+                say(context.t(says))
         if self.is_below:
-            self._switch(context, part)
+            self._switch(context)
         return found
 
-    def _switch(self, context: Any, part: Part) -> None:
+    def _switch(self, context: Any) -> None:
         with st.container(key=f"parts_{self.section}", horizontal=True, gap="medium", vertical_alignment="center"):
             controls.choice(
                 context.t(f"{self.page}.{self.section}.switch"),
@@ -97,19 +124,23 @@ class _Parts:
                 label_visibility="collapsed",
                 width="content",
             )
-            if part.beside:
-                part.beside(context)
+            for part in self.visible:
+                if part.beside:
+                    part.beside(context)
 
     def formula(self, context: Any) -> str:
         """Draw the part's formula, and below it why it is so."""
-        part, latex = self.shown, self.shown.formula
-        if callable(latex):
-            latex = latex(context)
-        elif latex:
-            st.latex(latex)
-        if has_text(why := f"{self.page}.{self.section}.{part.name}.why"):
-            st.markdown(context.t(why))
-        return latex
+        drawn = []
+        for part in self.visible:
+            latex = part.formula
+            if callable(latex):
+                latex = latex(context)
+            elif latex:
+                st.latex(latex)
+            drawn.append(latex)
+            if has_text(why := f"{self.page}.{self.section}.{part.name}.why"):
+                st.markdown(context.t(why))
+        return " ".join(drawn)
 
     def reads(self, answer_of: Callable[[Part], Reads]) -> Reads:
         """Return whether the section reads a choice: if its parts differ, whether the chosen one does."""
@@ -118,7 +149,7 @@ class _Parts:
             return answers[0]
 
         def of_shown(model: LoadedModel | None) -> bool:
-            answer = answer_of(self.shown)
-            return answer if isinstance(answer, bool) else answer(model)
+            shown = map(answer_of, self.visible)
+            return any(answer if isinstance(answer, bool) else answer(model) for answer in shown)
 
         return of_shown

@@ -8,6 +8,7 @@ import { css, grey, scoreColour, scoreTable, theme, weightColour, weightTable } 
 import { element, fill, walkCells } from "../lib/dom.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place } from "../lib/place.js";
+import { fourDigits } from "./digits.js";
 import { Size } from "../lib/size.js";
 
 const GUTTER = 64;
@@ -200,5 +201,5 @@ class Maps {
 /** Differences of pictures may be as small as what rounding leaves. */
 function shown(number, what) {
   if (number === -Infinity) return "−∞";
-  return what === "pictures" ? String(Number(number.toPrecision(4))).replaceAll("-", "−") : number.toFixed(4);
+  return what === "pictures" ? String(Number(number.toPrecision(4))).replaceAll("-", "−") : fourDigits(number);
 }

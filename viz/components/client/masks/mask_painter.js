@@ -11,6 +11,7 @@ import { softmax } from "../lib/numbers.js";
 import { Rest, strokes } from "../lib/strokes.js";
 import { places, toCode } from "./painted.js";
 import { digits } from "../lib/say.js";
+import { fourDigits } from "../maps/digits.js";
 import { begin, cellAt, mark, names, rule, stripe } from "./square.js";
 
 const STROKES = 50; // of which the last can be taken back
@@ -226,7 +227,7 @@ class Painter extends LiveView {
     const { n, labels, own, scores, words } = this.data, { query, key } = this.focus, at = query * n + key;
     const sentence = this.sees(at) ? words.says_open : own[at] ? words.says_closed : words.says_own;
     this.says.textContent = fill(sentence, {
-      query: labels[query], key: labels[key], score: digits(scores[at], false), weight: this.weights[at].toFixed(4),
+      query: labels[query], key: labels[key], score: digits(scores[at], false), weight: fourDigits(this.weights[at]),
     });
   }
 
