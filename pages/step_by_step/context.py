@@ -99,8 +99,9 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
     query = state.pick("query", first_query(scene.labels, special, weights), places)
     key = state.pick("key", first_key(scene.labels, special, weights, query), places)
     if scene.reads_head:  # without a head there is nobody who looks
-        query_word, key_word = (isolate(scene.labels[i]) for i in (query, key))
-        with scene.chips.add("pair", t("step_by_step.chip_pair", query=query_word, key=key_word)):
+        with scene.chips.add(
+            "pair", t("step_by_step.chip_pair", query=query, key=key)
+        ):  # a label is Markdown: no words
             _pair(t, scene.labels)
     return StepByStepContext(scene=scene, head=head, query=query, key=key)
 
