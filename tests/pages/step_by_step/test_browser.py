@@ -61,10 +61,10 @@ def test_stepping_with_keys_and_buttons(visit, section):
     expect(heading(page, 4)).to_be_visible()
     page.keyboard.press("ArrowLeft")
     expect(heading(page, 3)).to_be_visible()
-    page.get_by_role("button", name="7 softmax").click()
-    expect(heading(page, 7)).to_be_visible()
+    page.get_by_role("button", name="8 A V").click()
+    expect(heading(page, 8)).to_be_visible()
     wait_run(page)
-    assert parameter(page, "step") == "7"
+    assert parameter(page, "step") == "8"
 
 
 def test_arrow_keys_belong_to_a_control_that_has_the_focus(visit):
