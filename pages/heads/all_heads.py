@@ -10,6 +10,7 @@ from viz.frame.examples import counterpart, examples
 from viz.frame.head_grid.checks import grid_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
+from viz.frame.terms.links import link_to
 from viz.frame.terms.marks import say
 from viz.models.head_notes import note
 
@@ -25,8 +26,7 @@ def draw(context: HeadsContext) -> list[Check]:
 def compare_with(scene: Scene) -> None:
     """The way to the same sentence with one word changed, where there is one to compare with."""
     if other := counterpart(scene.choice.source.text):
-        label = f"{scene.t('heads.compare_with')} {other}"
-        st.button(label, key="compare_with", on_click=state.put, args=("section", "compare"), type="tertiary")
+        st.html(link_to(scene.choice.lang, ("heads", "compare", ""), f"{scene.t('heads.compare_with')} {other}"))
 
 
 def save(context: HeadsContext) -> None:
@@ -48,5 +48,4 @@ def head_note(scene: Scene, layer: int, head: int) -> None:
                 key=f"try_{code}",
                 on_click=state.put,
                 args=("text", sentences[code].text),
-                type="tertiary",
             )

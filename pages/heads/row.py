@@ -42,6 +42,7 @@ def draw(context: HeadsContext) -> list[Check]:
         alt=sentence,
     )
     st.text(sentence)
+    _row_list(context)
     at_temperature_one(context)
     trace = scene.trace
     asked = asked_of(scene)
@@ -70,6 +71,11 @@ def _chosen_row(context: HeadsContext) -> int:
     locks.follow("query", labels)
     usual = max(0, opening_query(context.scene))
     state.pick("query", usual, range(len(labels)))  # -1, nothing is locked in the grid, is no row
+    return max(0, head_grid.axis(queries, context.view).of[st.session_state["query"]])
+
+
+def _row_list(context: HeadsContext) -> None:
+    """Draw the list of the words that look."""
+    labels = context.scene.capture.queries.labels
     names = [f"{i} · {isolate(label)}" for i, label in enumerate(labels)]
     controls.selectbox(context.t("heads.row_of"), "query", range(len(labels)), names.__getitem__, width=260)
-    return max(0, head_grid.axis(queries, context.view).of[st.session_state["query"]])

@@ -22,12 +22,8 @@ def draw(context: HeadsContext) -> list[Check]:
     scene = context.scene
     t, choice, trace = scene.t, scene.choice, scene.trace
     H = trace.projections.spec.H
-    off = controls.several(t("heads.off"), "off", H - 1, lambda i: f"{t('heads.head')} {i}")
-    if not off:
-        st.caption(t("heads.off_none", head=context.head))
-        off = [context.head]
-    else:
-        st.empty()  # keeps the place: what is below is neither moved nor sent again
+    chosen = controls.several(t("heads.off"), "off", H - 1, lambda i: f"{t('heads.head')} {i}")
+    off = chosen or [context.head]
     heads_off = frozenset((choice.layer, i) for i in off)
     without = compute.read(choice.source, heads_off)
     whole = trace.output.norm(dim=-1)  # 0 where a query may look nowhere and no bias is added: nothing can change there
@@ -44,6 +40,10 @@ def draw(context: HeadsContext) -> list[Check]:
         BarChart(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found
     )
     say(found)
+    if not chosen:
+        st.caption(t("heads.off_none", head=context.head))
+    else:
+        st.empty()  # keeps the place: what is below is neither moved nor sent again
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
         asked = "predictions" if "decoder" in scene.capture.stacks else "predictions_masked"
         say(t(f"heads.{asked}", token=before.at))

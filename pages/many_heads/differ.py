@@ -27,7 +27,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     """A map of heads against heads, the most and the least alike, and the change if all maps are made one."""
     t, trace, names = context.t, context.scene.trace, context.names
     if context.n_heads == 1:
-        st.info(t("many_heads.differ.one"))
+        st.info(t("many_heads.experts.differ.one"))
         return []
     distances = head_distances(trace.weights)
     changes = (averaged(trace) - trace.output).norm(dim=-1) / trace.output.norm(dim=-1)
@@ -35,21 +35,21 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     pairs = distances + torch.diag(torch.full((context.n_heads,), torch.nan))
     far, near = (_pair(pairs, pick) for pick in (np.nanargmax, np.nanargmin))
     found = t(
-        "many_heads.differ.found",
+        "many_heads.experts.differ.found",
         a=far[0], b=far[1], far=part(float(distances[far])),
         c=near[0], d=near[1], near=part(float(distances[near])),
     )  # fmt: skip
     drawn = Matrix(
         values=distances,
-        rows=Axis(names, t("many_heads.differ.heads")),
-        columns=Axis(names, t("many_heads.differ.heads")),
+        rows=Axis(names, t("many_heads.experts.differ.heads")),
+        columns=Axis(names, t("many_heads.experts.differ.heads")),
         kind="weights",
         numbers=context.n_heads <= 16,
         framed=(far[0], far[1]),
     )
     show_matrix(t, drawn, key="head_distances", alt=found)
     say(found)
-    say(t("many_heads.differ.averaged", n=context.n_heads, change=share(change)))
+    say(t("many_heads.experts.differ.averaged", n=context.n_heads, change=share(change)))
     by_einsum = torch.einsum(
         "qk,hkv,hvo->qo",
         trace.weights.double().mean(0),
@@ -59,9 +59,11 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     if trace.projections.b_o is not None:
         by_einsum = by_einsum + trace.projections.b_o
     return [
-        check("many_heads.differ.check_distances", _off(distances, trace.weights), 1e-5),
+        check("many_heads.experts.differ.check_distances", _off(distances, trace.weights), 1e-5),
         check(
-            "many_heads.differ.check_averaged", (averaged(trace) - by_einsum).abs().max(), 1e-5 * largest(trace.output)
+            "many_heads.experts.differ.check_averaged",
+            (averaged(trace) - by_einsum).abs().max(),
+            1e-5 * largest(trace.output),
         ),
         *scene_checks(context.scene),
     ]

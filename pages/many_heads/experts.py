@@ -28,9 +28,7 @@ HUES = {"positive": BLUE, "negative": ORANGE}
 def draw(context: ManyHeadsContext) -> list[Check]:
     """For each expert the head with the highest share, an average head and an even spread; one of them as a map."""
     t, scene = context.t, context.scene
-    expert = controls.choice(
-        t("many_heads.experts.which"), "expert", PATTERNS, lambda code: t(f"many_heads.experts.{code}"), look="pills"
-    )
+    expert = state.choice("expert", PATTERNS[0], PATTERNS)
     patterns = found_in(scene.capture.tokens, _words(context, expert))
     if not patterns:
         st.info(t("many_heads.two_places.short"))
@@ -45,6 +43,20 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     by_torch = compute.shares_by_torch(scene.choice.source, scene.choice.mask, patterns)
     off = (shares - by_torch).abs().max()
     return [check("many_heads.experts.check", off, 1e-5, n=shares[0].numel()), *draw_logic(context)]
+
+
+def choose_expert(context: ManyHeadsContext) -> None:
+    """Draw a pill for each expert."""
+    t = context.t
+    controls.choice(
+        t("many_heads.experts.which"),
+        "expert",
+        PATTERNS,
+        lambda code: t(f"many_heads.experts.{code}"),
+        look="pills",
+        label_visibility="collapsed",
+        width="content",
+    )
 
 
 def _words(context: ManyHeadsContext, expert: str) -> dict[str, tuple[int, int] | None]:

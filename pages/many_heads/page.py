@@ -12,7 +12,13 @@ from viz.core.analysis.several_heads import (
 )
 from viz.core.attention import row_softmax
 from viz.core.heads import split_heads
+from viz.frame.header.parts import Part, section_of_parts
 from viz.frame.page import Page, Section
+
+QUERY = r"q_i = x_i W_Q^{(h)}, \qquad W_Q^{(h)}: d \times d_k"
+SCORE = r"S_{ij} = x_i\, W_Q W_K^\top x_j^\top"
+SHARE = r"\frac{1}{|R|} \sum_{i \in R} \sum_{j \in T_i} A_{ij}, \qquad R = \{i : T_i \ne \emptyset\}"
+DISTANCE = r"D_{ab} = \frac1Q \sum_i \tfrac12 \sum_j \lvert A^{(a)}_{ij} - A^{(b)}_{ij} \rvert"
 
 PAGE = Page(
     name="many_heads",
@@ -26,28 +32,31 @@ PAGE = Page(
             reads_mask=False,
             reads_layer=False,
         ),
-        Section(
-            "differ",
-            differ.draw,
-            code=(head_distances,),
-            formula=r"D_{ab} = \frac1Q \sum_i \tfrac12 \sum_j \lvert A^{(a)}_{ij} - A^{(b)}_{ij} \rvert",
-        ),
-        Section(
+        section_of_parts(
+            "many_heads",
             "inputs",
-            inputs.draw,
-            code=(split_heads,),
-            formula=r"q_i = x_i W_Q^{(h)}, \qquad W_Q^{(h)}: d \times d_k",
+            "inputs_view",
+            (
+                Part(name="number", draw=inputs.draw, code=(split_heads,), formula=QUERY),
+                Part(name="rank", draw=rank.draw, code=(score_form,), formula=SCORE),
+            ),
             reads_mask=False,
         ),
-        Section(
-            "rank", rank.draw, code=(score_form,), formula=r"S_{ij} = x_i\, W_Q W_K^\top x_j^\top", reads_mask=False
-        ),
-        Section(
+        section_of_parts(
+            "many_heads",
             "experts",
-            experts.draw,
-            code=(pattern_share,),
-            formula=r"\frac{1}{|R|} \sum_{i \in R} \sum_{j \in T_i} A_{ij}, \qquad R = \{i : T_i \ne \emptyset\}",
-            reads_layer=False,
+            "experts_view",
+            (
+                Part(
+                    name="patterns",
+                    draw=experts.draw,
+                    beside=experts.choose_expert,
+                    code=(pattern_share,),
+                    formula=SHARE,
+                    reads_layer=False,
+                ),
+                Part(name="differ", draw=differ.draw, code=(head_distances,), formula=DISTANCE),
+            ),
         ),
     ),
 )

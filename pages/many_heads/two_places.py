@@ -12,7 +12,7 @@ from viz.components.mount import mount
 from viz.core.analysis.several_heads import lost, neighbours, offset_scores
 from viz.core.attention import row_softmax
 from viz.figures.palette import BLUE, GREY, ORANGE
-from viz.frame import compute, controls
+from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.show import show_bars
@@ -67,11 +67,17 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     if len(labels) < 3:
         st.info(t("many_heads.two_places.short"))
         return []
-    with st.container(horizontal=True, gap="large"):
-        n_heads = controls.slider(t("many_heads.two_places.heads"), "toy_heads", 1, 1, MOST)
-        before = controls.real_slider(
-            t("many_heads.two_places.before"), "toy_before", 0.5, 0.0, 1.0, step=0.05, disabled=n_heads > 1
-        )
+    n_heads = state.whole("toy_heads", 1, 1, MOST)
+    before = state.real("toy_before", 0.5, 0.0, 1.0)
+    st.segmented_control(
+        t("many_heads.two_places.heads"),
+        range(1, MOST + 1),
+        key="toy_heads",
+        required=True,
+        persist_state=controls.KEEP,
+        format_func=lambda count: t("many_heads.two_places.count", n=count),
+        label_visibility="collapsed",
+    )
     heads = heads_of(n_heads, before)
     with st.container():  # one place for both, however they stand: what is below is neither moved nor sent again
         left, right = st.columns(2) if n_heads == 1 else (st.container(), st.container())
@@ -97,6 +103,9 @@ def draw(context: ManyHeadsContext) -> list[Check]:
             alt=found,
         )
     say(found)
+    controls.real_slider(
+        t("many_heads.two_places.before"), "toy_before", 0.5, 0.0, 1.0, step=0.05, disabled=n_heads > 1, width=360
+    )
     st.caption(t("many_heads.two_places.note", vectors=VECTORS, width=WIDTH))
     off = abs(float(losses[n_heads - 1]) - by_numpy(n_heads, shares))
     return [

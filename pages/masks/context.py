@@ -22,6 +22,8 @@ from viz.frame.scene import Scene, chosen_head
 from viz.models.capture import Call
 from viz.text import Translate, sentences
 
+WITHOUT_CHIP = ("editor", "decoding")
+"""Sections without the mask's chip: in one the picture chooses the mask, the other shows masks of its own."""
 HUES = {"positive": BLUE, "negative": ORANGE}
 
 
@@ -145,6 +147,21 @@ def open_masks(scene: Scene) -> MasksContext:
     t, n, H = scene.t, min(len(scene.labels), limits.PAINTED_TOKENS), scene.trace.projections.spec.H
     head = chosen_head(scene, t("masks.head"), H)
     mask = scene.choice.mask
+    if st.session_state["section"] not in WITHOUT_CHIP:
+        with scene.chips.add("mask", t(f"chips.mask_{mask.kind}")):
+            _mask_pills(t)
+            mask_details(t, mask.kind)
+    if n < len(scene.labels):
+        st.caption(t("masks.first", n=n))
+    usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
+    locks.follow("query", scene.labels)
+    context = MasksContext(scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask)
+    st.session_state["_laid"] = to_code(context.laid)
+    return context
+
+
+def _mask_pills(t: Translate) -> None:
+    """Draw a pill for each mask."""
     controls.choice(
         t("choice.mask"),
         "mask",
@@ -154,15 +171,6 @@ def open_masks(scene: Scene) -> MasksContext:
         on_change=begin_painting,
         label_visibility="collapsed",
     )
-    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        mask_details(t, mask.kind)
-    if n < len(scene.labels):
-        st.caption(t("masks.first", n=n))
-    usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
-    locks.follow("query", scene.labels)
-    context = MasksContext(scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask)
-    st.session_state["_laid"] = to_code(context.laid)
-    return context
 
 
 def begin_painting() -> None:

@@ -7,15 +7,18 @@ import streamlit as st
 import torch
 
 from pages.masks.checks import by_its_rule, chosen_mask_check
-from pages.masks.context import HUES, MasksContext, words_of
+from pages.masks.context import HUES, WITHOUT_CHIP, MasksContext, words_of
+from pages.masks.every_mask import draw_large, draw_thumbnails, every_mask
 from pages.masks.pack import pack_painter
 from viz import limits
 from viz.components.mount import count_choices, mount
 from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
-from viz.frame import state
+from viz.frame import controls, state
 from viz.frame.checks import Check, check
+from viz.frame.choice import mask_details
+from viz.frame.header.parts import is_whole_page
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.terms.marks import say
 
@@ -23,11 +26,18 @@ PAINTER = "painter"
 
 
 def draw(context: MasksContext) -> list[Check]:
-    """The mask, to be painted on, beside what the softmax makes of it."""
+    """The masks to choose from, the chosen one to be painted on, and beside it what the softmax makes of it."""
+    t, found = context.t, every_mask(context)
+    draw_thumbnails(context, found)
+    if st.session_state["section"] in WITHOUT_CHIP:  # else they are in the chip
+        with st.container(horizontal=True, gap="large", vertical_alignment="bottom", key="mask_details"):
+            mask_details(t, context.mask.kind)
     _painter(context)
-    say(context.t(f"masks.about_{context.mask.kind}"))
+    say(t(f"masks.about_{context.mask.kind}"))
     _blocked(context)
-    return _checks(context)
+    is_large = is_whole_page() or controls.toggle(t("masks.costs"), "costs")
+    large = draw_large(context, found) if is_large else []
+    return [*_checks(context), *large]
 
 
 def _painter(context: MasksContext) -> None:

@@ -1,6 +1,9 @@
-"""One head's scores under every mask, one scale; what each keeps and costs."""
+"""One head's scores under every mask: small maps that choose one; large, with what each keeps and costs, if asked."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import streamlit as st
 import torch
@@ -18,18 +21,49 @@ from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.show import show_table
 
-STRIP = "every_mask"
+THUMBNAILS, LARGE = "thumbnails", "every_mask"
+"""The maps that choose a mask, and the same ones large."""
 
 
-def draw(context: MasksContext) -> list[Check]:
-    """The same scores under every mask, one scale, each a button that opens it; and what each keeps and costs."""
-    t, chosen = context.t, context.mask
-    kinds = {kind: chosen if kind == chosen.kind else _usual(kind) for kind in specs.MASKS}
-    if not kinds["painted"].painted:
-        del kinds["painted"]
-    allowed = {kind: context.laid_by(mask) & context.model_allowed for kind, mask in kinds.items()}
+@dataclass(frozen=True, kw_only=True)
+class EveryMask:
+    """Each kind of mask as it would open, with the cells that it leaves open and the head's weights (masks, T, T)."""
+
+    masks: Mapping[str, specs.Mask]
+    allowed: Mapping[str, Tensor]
+    weights: Tensor
+
+
+def every_mask(context: MasksContext) -> EveryMask:
+    """Return the head's weights under every kind of mask; a painted one is there if something has been painted."""
+    chosen = context.mask
+    masks = {kind: chosen if kind == chosen.kind else _with_its_details(kind) for kind in specs.MASKS}
+    if not masks["painted"].painted:
+        del masks["painted"]
+    allowed = {kind: context.laid_by(mask) & context.model_allowed for kind, mask in masks.items()}
     masked = torch.stack([context.scores.masked_fill(~mask, -torch.inf) for mask in allowed.values()])
-    weights = row_softmax(masked)
+    return EveryMask(masks=masks, allowed=allowed, weights=row_softmax(masked))
+
+
+def draw_thumbnails(context: MasksContext, found: EveryMask) -> None:
+    """Draw the small maps: each is a button that chooses its mask."""
+    _mount(context, found, THUMBNAILS, thumbnails=True)
+
+
+def draw_large(context: MasksContext, found: EveryMask) -> list[Check]:
+    """Draw the same maps large, on one scale, and a table of what each mask keeps and costs."""
+    _mount(context, found, LARGE)
+    _costs(context, found.allowed)
+    by_torch = torch.stack([weights_by_torch(context, mask) for mask in found.masks.values()])
+    tolerance = rounding(context.q, context.k, context.options.get("scale"))
+    return [
+        mask_check(context, {found.masks[kind]: shown for kind, shown in found.allowed.items()}),
+        check("masks.check_every", (found.weights - by_torch).abs().max(), tolerance),
+    ]
+
+
+def _mount(context: MasksContext, found: EveryMask, key: str, **header: Any) -> None:
+    t = context.t
     panels = [
         Panel(
             code=kind,
@@ -37,35 +71,29 @@ def draw(context: MasksContext) -> list[Check]:
             alt=t("masks.map_alt", name=t(f"masks.name_{kind}")),
             labels=context.labels,
         )
-        for kind in allowed
+        for kind in found.masks
     ]
     packed = pack_maps(
         panels,
-        weights,
+        found.weights,
         what="weights",
         limit=1.0,
-        chosen=chosen.kind,
+        chosen=context.mask.kind,
         hues=HUES,
         words={"says": t("map.looks"), "axes": t("masks.axes")},
+        **header,
     )
-    mount("maps/maps", key=STRIP, data=packed, on_chosen_change=_open)
-    _costs(context, allowed)
-    by_torch = torch.stack([weights_by_torch(context, kinds[kind]) for kind in allowed])
-    tolerance = rounding(context.q, context.k, context.options.get("scale"))
-    return [
-        mask_check(context, {kinds[kind]: shown for kind, shown in allowed.items()}),
-        check("masks.check_every", (weights - by_torch).abs().max(), tolerance),
-    ]
+    mount("maps/maps", key=key, data=packed, on_chosen_change=partial(_open, key))
 
 
-def _usual(kind: str) -> specs.Mask:
+def _with_its_details(kind: str) -> specs.Mask:
     """A kind of mask as it would open: with what the visitor set for it before."""
     names = ("width", "gap", "pad", "pad_left", "painted")
     return specs.Mask(kind=kind, **{n: st.session_state[n] for n in names if n in st.session_state})
 
 
-def _open() -> None:
-    kind = st.session_state[STRIP].get("chosen")
+def _open(key: str) -> None:
+    kind = st.session_state[key].get("chosen")
     if kind in specs.MASKS:
         state.put("mask", kind)
         begin_painting()

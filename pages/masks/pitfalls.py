@@ -32,6 +32,7 @@ from viz.frame.specs import Mask
 from viz.frame.terms.marks import say
 from viz.text.direction import isolate
 
+EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"
 Way = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -58,7 +59,6 @@ def empty_row(context: MasksContext) -> list[Check]:
     """One query that may look nowhere, in the hands of six programs."""
     t, row, labels = context.t, context.query, context.labels
     names = [f"{i} · {isolate(label)}" for i, label in enumerate(labels)]
-    controls.selectbox(t("masks.empty_query"), "query", range(context.n), names.__getitem__, width=260)
     emptied = context.allowed.clone()
     emptied[row] = False
     values = share_kv(context.v, len(context.q))[context.head]
@@ -75,7 +75,7 @@ def empty_row(context: MasksContext) -> list[Check]:
             }
         )
     show_table(table)
-    st.markdown("\n".join(f"- {t(f'masks.way_{name}')}: {t(f'masks.means_{name}')}" for name in WAYS))
+    controls.selectbox(t("masks.empty_query"), "query", range(context.n), names.__getitem__, width=260)
     st.caption(
         t("masks.empty_note", own=number(float((context.every_head.weights[context.head, row] @ values).norm()), 3))
     )
@@ -87,21 +87,34 @@ def empty_row(context: MasksContext) -> list[Check]:
     ]
 
 
+def explain_empty_row(context: MasksContext) -> str:
+    """Draw the formula of an empty row, and say what each program makes of it."""
+    t = context.t
+    st.latex(EMPTY_ROW)
+    st.markdown("\n".join(f"- {t(f'masks.way_{name}')}: {t(f'masks.means_{name}')}" for name in WAYS))
+    return EMPTY_ROW
+
+
 def _range(weights: Tensor) -> str:
     return span(number(float(weights.min())), number(float(weights.max())))
 
 
 def _with_a_mask(context: MasksContext) -> MasksContext:
-    """Where nothing is blocked and nothing was chosen there is nothing to see: then it is causal, and says so."""
+    """Return the context with a causal mask where nothing is blocked and nothing was chosen."""
     if context.mask.kind != "own" or not context.allowed.all():
         return context
-    st.caption(context.t("masks.instead"))
     return replace(context, mask=Mask(kind="causal"))
+
+
+def _say_instead(context: MasksContext) -> None:
+    """Say so where a causal mask is shown in place of none."""
+    if _with_a_mask(context) is not context:
+        st.caption(context.t("masks.instead"))
 
 
 def too_late(context: MasksContext) -> list[Check]:
     """Break it: the mask after the softmax."""
-    t, context = context.t, _with_a_mask(context)
+    t, asked, context = context.t, context, _with_a_mask(context)
     if bool(context.allowed.all()):
         st.info(t("masks.late_nothing"))
         return []
@@ -120,6 +133,7 @@ def too_late(context: MasksContext) -> list[Check]:
     else:  # summed over what is blocked: 1 minus the sum would be rounding
         lost = float((context.every_head.weights[context.head] * ~context.allowed)[sees].sum(-1).max())
         st.info(t("masks.late_little", lost=share(lost)))
+    _say_instead(asked)
     off = (renormalise(wrong) - context.weights).abs().max()
     say(t("masks.late_mended", off=number(float(off))))
     return [chosen_mask_check(context), check("masks.check_mended", off, 1e-5)]
@@ -127,7 +141,7 @@ def too_late(context: MasksContext) -> list[Check]:
 
 def polarity(context: MasksContext) -> list[Check]:
     """One mask in two conventions: what is coloured is True."""
-    context = _with_a_mask(context)
+    asked, context = context, _with_a_mask(context)
     t, allowed = context.t, context.allowed
     titles = [t("masks.polarity_sdpa", n=int(allowed.sum())), t("masks.polarity_mha", n=int((~allowed).sum()))]
     _pair(context, titles, torch.stack([allowed, ~allowed]).float(), "polarity", t("masks.axes_true"))
@@ -142,6 +156,7 @@ def polarity(context: MasksContext) -> list[Check]:
         say(t("masks.polarity_turned", mha=number(turned[0]), sdpa=number(turned[1])))
     else:
         st.info(t("masks.polarity_no_row"))
+    _say_instead(asked)
     st.caption(t("masks.polarity_note"))
     tolerance = 1e-5 * largest(context.every_head.output)
     shown = [chosen_mask_check(context)]

@@ -11,7 +11,7 @@ from pages.step_by_step import matrices, reference
 from pages.step_by_step.context import StepByStepContext
 from viz.core.attention import AttentionTrace
 from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, measure_rows
-from viz.frame import controls
+from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show_matrix
@@ -27,17 +27,18 @@ def draw(context: StepByStepContext) -> list[Check]:
 
     Before anything is chosen, the division by the root is what is missing: two equal maps would show nothing.
     """
-    faults = _switches(context)
-    if faults.none:
-        st.caption(context.t("step_by_step.break_none"))
-        faults = replace(faults, no_scale=True)
-    else:
-        st.empty()  # keeps the place: what is below is neither moved nor sent again
+    chosen = _switches(context)
+    faults = replace(chosen, no_scale=True) if chosen.none else chosen
     correct, broken = context.trace.weights[context.head], attend_with(context, faults).weights
     for column, (name, weights) in zip(st.columns(2), (("correct", correct), ("broken", broken)), strict=True):
         with column:
             say(context.t(f"step_by_step.shows_{name}", what=_named(context, faults)))
             _map(context, name, weights)
+    _temperature(context)
+    if chosen.none:
+        st.caption(context.t("step_by_step.break_none"))
+    else:
+        st.empty()  # keeps the place: what is below is neither moved nor sent again
     _say(context, faults, correct, broken)
     _table(context, measure_rows(correct), measure_rows(broken))
     return _checks(context, faults, broken)
@@ -46,17 +47,26 @@ def draw(context: StepByStepContext) -> list[Check]:
 def _switches(context: StepByStepContext) -> Faults:
     """What the visitor has broken."""
     t = context.t
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with st.container(horizontal=True, gap="medium"):
         on = {
             name: controls.toggle(t(f"step_by_step.{name}"), name, help=t(f"step_by_step.{name}_help"))
             for name in SWITCHES
         }
-        controls.keep_apart("mistake", "temperature")
-        label, help_text = t("step_by_step.temperature"), t("step_by_step.temperature_help")
-        temperature = controls.real_slider(
-            label, "temperature", 1.0, *TEMPERATURES, step=0.1, help=help_text, width=260
-        )
-    return Faults(**on, temperature=temperature)
+    controls.keep_apart("mistake", "temperature")
+    return Faults(**on, temperature=state.real("temperature", 1.0, *TEMPERATURES))
+
+
+def _temperature(context: StepByStepContext) -> None:
+    t = context.t
+    controls.real_slider(
+        t("step_by_step.temperature"),
+        "temperature",
+        1.0,
+        *TEMPERATURES,
+        step=0.1,
+        help=t("step_by_step.temperature_help"),
+        width=260,
+    )
 
 
 def attend_with(context: StepByStepContext, faults: Faults) -> AttentionTrace:

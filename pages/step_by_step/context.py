@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
 from torch import Tensor
 
 from viz.core.analysis.one_head import Cell, alone, by_hand, group_of
@@ -100,21 +99,14 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
     query = state.pick("query", first_query(scene.labels, special, weights), places)
     key = state.pick("key", first_key(scene.labels, special, weights, query), places)
     if scene.reads_head:  # without a head there is nobody who looks
-        _pair(t, scene.labels)
+        with scene.chips.add(
+            "pair", t("step_by_step.chip_pair", query=query, key=key)
+        ):  # a label is Markdown: no words
+            _pair(t, scene.labels)
     return StepByStepContext(scene=scene, head=head, query=query, key=key)
 
 
 def _pair(t: Translate, labels: tuple[str, ...]) -> None:
-    """Which word looks at which, read as a sentence; one line of a phone."""
-    with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
-        for name in ("query", "key"):
-            controls.selectbox(
-                t(f"step_by_step.{name}"),
-                name,
-                range(len(labels)),
-                lambda i: f"{i} · {isolate(labels[i])}",
-                width=138,
-                label_visibility="collapsed",
-            )
-            if name == "query":
-                st.markdown(t("step_by_step.looks_at"), width="content")
+    """Draw the lists of the word that looks and of the word it looks at."""
+    for name in ("query", "key"):
+        controls.selectbox(t(f"step_by_step.{name}"), name, range(len(labels)), lambda i: f"{i} · {isolate(labels[i])}")

@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.step_by_step.stepper import ON_THE_TEXT, THREE_WORDS, WITHOUT_TEXT
+from pages.step_by_step.stepper import ON_THE_TEXT, SOFTMAX, THREE_WORDS, WITHOUT_TEXT
 from viz.frame import state
+from viz.frame.connection.openings import name_in_link, open_with
 from viz.frame.page import Page, Section, say_refused
 from viz.text import Translate, translator
 
@@ -33,6 +34,8 @@ class HandFirst(Page):
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
         opened = self._opened()
+        if any(section.name == ON_THE_TEXT for section in opened):
+            open_with("step", str(SOFTMAX))
         if {section.name for section in opened} <= set(WITHOUT_TEXT):
             self._draw_without_text(opened)
         else:
@@ -57,4 +60,5 @@ class HandFirst(Page):
 
     def finish(self) -> None:
         """Leave the section that a link opens without naming it out of the link."""
+        name_in_link("step")
         state.leave_out("section", ON_THE_TEXT if set(OF_THE_TEXT) & set(state.link()) else THREE_WORDS)

@@ -1,23 +1,19 @@
-"""One head in nine steps: three words by hand, then a text; one cell and one row of it, why the root, what breaks."""
+"""One head in nine steps: three words by hand, then a text; how heads are split, why the root, what breaks."""
 
-from pages.step_by_step import ablation, compare, saturation, split, steps, three_words, weighted_sum, worked_example
+from pages.step_by_step import ablation, saturation, split, steps, three_words
 from pages.step_by_step.context import open_step_by_step
 from pages.step_by_step.opening import HandFirst
 from pages.step_by_step.own_numbers import puzzles
 from pages.step_by_step.own_numbers import section as own_numbers
 from viz.core.analysis.map_statistics import jacobian_norm
-from viz.core.analysis.one_head import by_hand
 from viz.core.analysis.puzzles import cancels, copies_previous, looks_at
 from viz.core.analysis.saturation import random_scores
 from viz.core.analysis.torch_module import MultiHeadAttention
 from viz.core.attention import attend, row_softmax
-from viz.core.comparison.alignment import align
-from viz.core.heads import concat_heads, merge_heads, multi_head, project, share_kv, split_heads
+from viz.core.heads import concat_heads, multi_head, split_heads
 from viz.core.mistakes.attention import attend_wrongly, column_softmax, split_without_transpose
 from viz.frame.page import Section, standalone
 
-WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S_{ij} = q_i \cdot k_j"
-SUM = r"z_i = \sum_m A_{im}\, v_m"
 SPLIT = r"(B, T, H d_k) \to (B, T, H, d_k) \to (B, H, T, d_k)"
 VARIANCE = (
     r"\operatorname{Var}\Bigl(\sum_{c=1}^{d} q_c k_c\Bigr) = d, \qquad \operatorname{Var}(q \cdot k / \sqrt d) = 1"
@@ -42,10 +38,7 @@ PAGE = HandFirst(
             formula=own_numbers.FORMULA,
         ),
         standalone("puzzles", puzzles.draw, code=(looks_at, copies_previous, cancels), formula=own_numbers.FORMULA),
-        Section("steps", steps.draw, code=(project, attend, row_softmax, share_kv, merge_heads), formula=steps.formula),
-        Section("worked_example", worked_example.draw, code=(by_hand,), formula=WEIGHT),
-        Section("weighted_sum", weighted_sum.draw, code=(by_hand,), formula=SUM, parameters=("place",)),
-        Section("compare", compare.draw, code=(by_hand, align), formula=WEIGHT),
+        Section("steps", steps.draw, code=steps.code, formula=steps.formula),
         Section(
             "split",
             split.draw,
@@ -53,13 +46,14 @@ PAGE = HandFirst(
             formula=SPLIT,
             reads_head=False,
         ),
-        Section("saturation", saturation.draw, code=(random_scores, jacobian_norm), formula=VARIANCE),
+        Section("saturation", saturation.draw, code=(random_scores, jacobian_norm), formula=VARIANCE, in_menu=True),
         Section(
             "ablation",
             ablation.draw,
             code=(attend_wrongly, column_softmax),
             formula=JACOBIAN,
             parameters=("no_scale", "no_mask", "wrong_axis", "temperature"),
+            in_menu=True,
         ),
     ),
 )

@@ -14,7 +14,7 @@ from viz.core.attention import attend
 from viz.core.heads import HeadWeights, concat_heads, multi_head, project, share_kv, split_heads
 from viz.core.mistakes.attention import split_without_transpose
 from viz.core.spec import AttentionSpec
-from viz.frame import controls
+from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.show import show_matrix
@@ -29,9 +29,7 @@ LENGTHS = (3, 2, 1)
 def draw(context: StepByStepContext) -> list[Check]:
     """The numbers of three words before the split and after it, the shapes of the real layer, and the usual class."""
     t, spec = context.t, context.spec
-    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        h = controls.select_slider(t("step_by_step.split.heads"), "split_heads", 2, HEADS, width=260)
-        wrong = controls.toggle(t("step_by_step.split.forget"), "no_transpose")
+    h, wrong = state.pick("split_heads", 2, HEADS), state.flag("no_transpose")
     words = _words(context)
     x = torch.arange(len(words))[:, None] * 10.0 + torch.arange(WIDTH)
     owners = (torch.arange(WIDTH) // (WIDTH // h)).float().expand_as(x)
@@ -47,6 +45,9 @@ def draw(context: StepByStepContext) -> list[Check]:
         rows = [t("step_by_step.split.row", head=head, word=word) for head in range(h) for word in words]
         drawn = _numbers(cut(x, h).flatten(0, 1), cut(owners, h).flatten(0, 1), Axis(rows, ""))
         show_matrix(t, drawn, key="split_after", alt=t("step_by_step.split.after_alt", h=h))
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        controls.select_slider(t("step_by_step.split.heads"), "split_heads", 2, HEADS, width=260)
+        controls.toggle(t("step_by_step.split.forget"), "no_transpose")
     weights, tokens = context.trace.projections, context.trace.x
     apart = _change(tokens, weights)
     if wrong and h > 1 and len(words) == 1:

@@ -3,14 +3,14 @@
 import streamlit as st
 
 from viz.frame import state
-from viz.frame.page import ALL as WHOLE_PAGE
+from viz.frame.header.parts import is_whole_page
 from viz.text import Translate
 
 THREE_WORDS, ON_THE_TEXT = "three_words", "steps"
 """The sections that show the steps, as the link names them."""
 WITHOUT_TEXT = (THREE_WORDS, "own_numbers", "puzzles")
 """Those that read no text: their numbers are in the link."""
-ALL = 0
+ALL, SOFTMAX = 0, 7
 ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
 """The steps as the buttons go through them; the last place is all of them at once."""
 SWITCH = "_on_the_text"
@@ -24,11 +24,6 @@ def chosen_step() -> int:
 def shown(step: int) -> tuple[int, ...]:
     """The steps that are on the page."""
     return ORDER[:-1] if step == ALL else (step,)
-
-
-def is_whole_page() -> bool:
-    """Whether every section is on the page, so that both sections have one stepper, and nothing is to be switched."""
-    return bool(st.session_state["section"] == WHOLE_PAGE)
 
 
 def _go(places: int) -> None:
@@ -64,4 +59,5 @@ def heading(t: Translate, n: int, section: str, *, first: bool) -> None:
 
 
 def _switch() -> None:
+    state.choose("step", st.session_state["step"])  # the same step there, though that section opens on another
     state.put("section", ON_THE_TEXT if st.session_state[SWITCH] else THREE_WORDS)

@@ -12,10 +12,11 @@ from torch.nn.functional import scaled_dot_product_attention
 from pages.step_by_step import hand_example
 from pages.step_by_step.hand_example import WIDTH, WORDS, HandExample
 from pages.step_by_step.hand_pictures import Pictures
-from pages.step_by_step.stepper import THREE_WORDS, chosen_step, heading, is_whole_page, shown, stepper
+from pages.step_by_step.stepper import THREE_WORDS, chosen_step, heading, shown, stepper
 from viz.components.mount import mount
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
+from viz.frame.header.parts import is_whole_page
 from viz.frame.terms.marks import say
 from viz.lessons.subject import Subject
 from viz.text import Translate
@@ -52,10 +53,10 @@ def draw(context: Speaks) -> list[Check]:
         stepper(t, step)
     for n in shown(step):
         heading(t, n, THREE_WORDS, first=n == shown(step)[0])
+        _picture(t, example, n)
         say(t(f"step_by_step.hand_{n}"))
         if n == MASK_STEP:
             controls.toggle(t("step_by_step.hand_causal"), "hand_causal")
-        _picture(t, example, n)
     _reset(t, example)
     return checks(example)
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from pages.step_by_step import matrices, reference, worked_example
+from pages.step_by_step import matrices, worked_example
 from pages.step_by_step.context import StepByStepContext
 from viz.components.matrix import Axis
 from viz.core.analysis.checks import largest
@@ -21,12 +21,8 @@ def draw(context: StepByStepContext) -> list[Check]:
     values = torch.cat([cell.parts, cell.output.double()[None]]).float()
     matrices.picture(context, "parts", rf"A_{{{context.query},m}}\, v_m", values, rows, columns)
     say(t("step_by_step.parts", i=context.query))
-    worked_example.chain(context, {OUTPUT_STEP})
     place = controls.number_input(t("step_by_step.place"), "place", 0, 0, n - 1, width=190)
     name, factors = f"z{context.query},{place}", (cell.weights.tolist(), cell.values[:, place].tolist())
     worked_example.write_sum(name, *factors, float(cell.output[place]))
     tolerance = 1e-5 * largest(cell.values)
-    return [
-        check("step_by_step.check_output", cell.output_error, tolerance, i=context.query),
-        reference.weights_check(context),
-    ]
+    return [check("step_by_step.check_output", cell.output_error, tolerance, i=context.query)]

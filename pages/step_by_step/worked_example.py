@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Sequence
 import streamlit as st
 import torch
 
-from pages.step_by_step import formulas, matrices, reference
+from pages.step_by_step import formulas, matrices
 from pages.step_by_step.context import StepByStepContext
 from pages.step_by_step.formulas import number, signed
 from viz.components.bars import BarChart
@@ -22,14 +22,9 @@ WEIGHT_STEPS = range(4, 8)
 """The steps between a query and a key and their weight."""
 
 
-def draw(context: StepByStepContext) -> list[Check]:
-    """The map with the chosen cell, its calculation beside it; then the terms of its dot product, and its row."""
-    left, right = st.columns(2)
-    with left:
-        matrices.pair_map(context, "cell", context.trace.weights[context.head], "weights", beside=2)
-    with right:
-        pair(context)
-        chain(context, WEIGHT_STEPS)
+def draw(context: StepByStepContext, steps: Sequence[int]) -> list[Check]:
+    """Draw what ``steps`` have not shown of the chosen weight: its calculation, its dot product, its row."""
+    chain(context, set(WEIGHT_STEPS) - set(steps))
     _dot_product(context)
     _softmax_row(context)
     cell, named = context.cell, {"i": context.query, "j": context.key}
@@ -37,7 +32,6 @@ def draw(context: StepByStepContext) -> list[Check]:
     return [
         check("step_by_step.check_score", cell.score_error, 1e-5 * terms, **named),
         check("step_by_step.check_weight", cell.weight_error, 1e-5, **named),
-        reference.weights_check(context),
     ]
 
 

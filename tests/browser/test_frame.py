@@ -272,13 +272,13 @@ def test_sections_are_opened_one_at_a_time_and_back_again(visit):
 
 
 def test_the_footer_opens_what_it_names(visit):
-    page, t = visit("masks", section="every_mask"), translator("en")
-    footer = page.locator(".st-key-_footer_every_mask")
+    page, t = visit("masks", mask="own", costs=1), translator("en")
+    footer = page.locator(".st-key-_footer_editor")
     expect(page.locator(".katex")).to_have_count(0)
     footer.get_by_text(t("footer.why")).click()
     wait_run(page)
     expect(page.locator(".katex").first).to_be_visible()
-    footer.get_by_text(t("footer.checks", passed=5, n=5)).click()
+    footer.get_by_text(t("footer.checks", passed=6, n=6)).click()
     wait_run(page)
     expect(page.get_by_text(t("masks.check_every"))).to_be_visible()
     expect(page.locator(".katex")).to_have_count(0)

@@ -61,12 +61,12 @@ def test_steps_sections_heads_and_pages_one_at_a_time(visit):
     for places, n in ((-1, 2), (-1, 1), (1, 2)):
         go(page, places)
         expect(step).to_have_text(re.compile(rf"^{n}\."))
-    to_section(page, "step_by_step.worked_example")
+    to_section(page, "step_by_step.split")
     to_page(page, "heads")
     expect(page).to_have_url(re.compile(rf"/heads\?{re.escape(text)}$"))
     page.locator(".head-grid .thumb").nth(40).click()
     expect(page).to_have_url(re.compile("&head=4$"))
-    to_section(page, "heads.numbers")
+    to_section(page, "heads.switched_off")
     assert entries(page) == before + 5, "1 to 2, then a section, a page, a head and another section: one entry each"
     # and all of it back again, and forward
     assert go(page, -1) == f"/heads?head=4&{text}"
@@ -74,8 +74,8 @@ def test_steps_sections_heads_and_pages_one_at_a_time(visit):
     expect(title).to_have_text("layer 3, head 4")
     assert go(page, -1) == f"/heads?{text}"
     expect(title).to_have_text("layer 3, head 1")
-    assert go(page, -1) == f"/step-by-step?section=worked_example&{text}"
-    expect(page.locator(".st-key-section [aria-checked=true]")).to_have_text(T("step_by_step.worked_example.title"))
+    assert go(page, -1) == f"/step-by-step?section=split&{text}"
+    expect(page.locator(".st-key-section [aria-checked=true]")).to_have_text(T("step_by_step.split.title"))
     assert go(page, -2) == f"/step-by-step?{text}"
     expect(step).to_have_text(re.compile(r"^1\."))
     assert go(page, 4) == f"/heads?head=4&{text}"
@@ -121,7 +121,7 @@ def test_a_back_while_a_click_is_being_answered_leads_where_it_says(new_page, ap
     page.add_init_script(HOLDING)
     page.goto(address(app_url, "heads"))
     wait_run(page)
-    to_section(page, "heads.row")
+    to_section(page, "heads.compare")
     to_section(page, "heads.arrivals")
     before = entries(page)
     page.evaluate("() => { held = []; }")
@@ -132,8 +132,8 @@ def test_a_back_while_a_click_is_being_answered_leads_where_it_says(new_page, ap
         held = null;
         for (const arrive of late) arrive();
     })""")
-    expect(page).to_have_url(re.compile("section=row$"))  # its own answer comes after the late one
-    for places, section in ((0, "row"), (1, "arrivals"), (-1, "row"), (-1, None)):
+    expect(page).to_have_url(re.compile("section=compare$"))  # its own answer comes after the late one
+    for places, section in ((0, "compare"), (1, "arrivals"), (-1, "compare"), (-1, None)):
         where = go(page, places) if places else at(page)
         assert where == (f"/heads?section={section}" if section else "/heads")
         expect(page.locator(".st-key-section [aria-checked=true]")).to_have_text(

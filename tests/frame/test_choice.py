@@ -16,7 +16,7 @@ CARRIED = ("SmolLM2-135M-Instruct", "multilingual-e5-small")
 def test_how_to_add_the_packaged_models_is_said_where_models_are_chosen(open_app, monkeypatch, lang):
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
     monkeypatch.setattr(compute.models(), "holds", lambda _: False)  # another test may have loaded them
-    app = open_app(lang=lang, section="row")
+    app = open_app(lang=lang, heads_view="row")
     said = translator(lang)("choice.packaged", models=", ".join(CARRIED))
     assert [caption.value for caption in app.caption].count(said) == 1
     assert not set(CARRIED) & set(app.selectbox(key="model").options)
@@ -26,7 +26,7 @@ def test_how_to_add_the_packaged_models_is_said_where_models_are_chosen(open_app
 def test_with_their_packages_they_are_in_the_list_and_nothing_is_said(open_app):
     for model_id in CARRIED:
         packaged_file(model_id)
-    app = open_app(section="row")
+    app = open_app(heads_view="row")
     assert set(CARRIED) <= set(app.selectbox(key="model").options)
     assert not any("requirements-models" in caption.value for caption in app.caption)
 

@@ -41,7 +41,7 @@ def test_in_chinese_the_first_picture_is_of_a_chinese_sentence(open_app, how):
     assert opened(english) == CHINESE, "its link shows the same to everybody"
 
 
-@pytest.mark.parametrize("asked", [{"layer": 2}, {"section": "row"}, {"head": 3, "query": 4}, {"mask": "causal"}])
+@pytest.mark.parametrize("asked", [{"layer": 2}, {"heads_view": "row"}, {"head": 3, "query": 4}, {"mask": "causal"}])
 @pytest.mark.parametrize("how", [{"locale": "zh-CN"}, {"lang": "zh"}])
 def test_a_link_that_asks_for_anything_means_what_it_did(open_app, asked, how):
     app = open_app(**how, **asked)

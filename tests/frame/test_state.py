@@ -33,8 +33,8 @@ def test_what_was_chosen_goes_along_and_what_was_not_does_not(open_app):
     app.selectbox(key="query").set_value(4).run()
     app.selectbox(key="query").set_value(13).run()
     assert app.session_state["key"] == open_app("step_by_step", query=13).session_state["key"], "as the link shows it"
-    assert link(app) == {"query": "13"}
-    for page, held in (("heads", {"query": "13"}), ("cost", {}), ("masks", {"query": "13"})):
+    assert link(app) == {"query": "13", "step": "7"}
+    for page, held in (("heads", {"query": "13"}), ("cost", {}), ("masks", {"query": "13", "mask": "causal"})):
         app.switch_page(file_of(page)).run()
         assert link(app) == held
     app = open_app("share_kv", source="words")  # there fewer key/value heads than heads are usual
@@ -64,9 +64,9 @@ def test_a_value_out_of_range_elsewhere_is_a_choice_only_if_it_was_one(open_app)
 
 
 def test_the_bars_of_a_row_lock_nothing_in_the_grid(open_app):
-    app = open_app("heads", text="a b c", section="row")
+    app = open_app("heads", text="a b c", heads_view="row")
     assert app.selectbox(key="query").value == 0
-    app.session_state["section"] = "all_heads"
+    app.session_state["heads_view"] = "grid"
     assert link(app.run().run()) == {"text": "a b c"}
     assert app.session_state["query"] == -1
     whole = open_app("heads", text="a b c", section="all")

@@ -298,7 +298,7 @@ SIBLINGS = {
     "values of the next token": Misplaced(
         capturing._call,
         _changed(v=lambda v: v.roll(1, 1)),
-        (f"heads/arrivals?{SENTENCE}", f"step_by_step/weighted_sum?{SENTENCE}"),
+        (f"heads/arrivals?{SENTENCE}", f"step_by_step/steps?step=8&every_term=1&{SENTENCE}"),
     ),
     "k for v and v for k": Misplaced(
         capturing._call,
@@ -308,12 +308,12 @@ SIBLINGS = {
     "W_O of the next head": Misplaced(
         capturing._read_weights,
         lambda right, *a: replace(found := right(*a), w_o=found.w_o.roll(found.spec.d_v, 0)),
-        (f"heads/joined?{SENTENCE}", f"many_heads/rank?{SENTENCE}"),
+        (f"heads/joined?{SENTENCE}", f"many_heads/inputs?inputs_view=rank&{SENTENCE}"),
     ),
     "the vector of the next word": Misplaced(
         tokens.seeded_embeddings,
         lambda right, ids, *a: right(_one_on(ids), *a),
-        (f"heads/numbers?{WORDS}", f"step_by_step/weighted_sum?{WORDS}", f"masks/every_mask?{WORDS}"),
+        (f"heads/numbers?{WORDS}", f"step_by_step/steps?step=8&every_term=1&{WORDS}", f"masks/editor?costs=1&{WORDS}"),
     ),
     "the next token's row of the embedding table": Misplaced(
         LoadedModel.embeddings,

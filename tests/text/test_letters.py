@@ -44,7 +44,7 @@ def test_by_hand():
         (r"\begin{aligned} \text{A query H, and X} \end{aligned}", "step_by_step", "steps"),
         (r"\operatorname{softmax}(u) \cdot \Delta", "next_word", "swap"),  # a difference there, no head's centre
         (r"S_l = M_l \lor I", "stacking", "receptive_field"),  # no scores
-        (r"\frac1Q \sum_i \hat A_l", "many_heads", "differ"),  # how many queries; a mixture of weights
+        (r"\frac1Q \sum_i \hat A_l", "many_heads", "experts"),  # how many queries; a mixture of weights
         (r"k\,n\,d^2", "cost", "growth"),  # a kernel's size
         (r"p_{i+k} \cdot \cos k \omega_j", "positions", "step"),  # a number of places
     ],

@@ -274,7 +274,7 @@ def _write(value: Any) -> str:
 def link() -> dict[str, str]:
     """What a link to this picture holds: every declared parameter that was chosen and is not at its default."""
     state, known = st.session_state, of_session()
-    changed = [name for name, usual in known.declared.items() if state[name] != usual and is_chosen(name)]
+    changed = [n for n, usual in known.declared.items() if n in known.always or (state[n] != usual and is_chosen(n))]
     waiting = {name: known.link[name] for name in known.kept if name in known.link}
     return waiting | {name: _write(state[name])[: known.longest.get(name)] for name in changed}
 

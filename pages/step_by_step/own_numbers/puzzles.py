@@ -77,16 +77,25 @@ def draw(context: Speaks) -> list[Check]:
     t = context.t
     for name in PUZZLES:  # what was solved stays solved: the link holds the numbers of all three
         state.param(f"puzzle_{name}", to_code(puzzles()[name].start), str, puzzles()[name].allows)
-    name = controls.choice(
-        t("step_by_step.puzzles.which"), "puzzle", PUZZLES, lambda code: _title(t, code), label_visibility="collapsed"
-    )
+    with st.container(key="puzzle_row", horizontal=True, gap="small", vertical_alignment="center"):
+        name = controls.choice(
+            t("step_by_step.puzzles.which"),
+            "puzzle",
+            PUZZLES,
+            lambda code: _title(t, code),
+            label_visibility="collapsed",
+            width="content",
+        )
+        _help(t, name)
     puzzle, example = puzzles()[name], _example(t, name)
     found = verdict(name, example.trace)
-    say(t(f"step_by_step.puzzles.{name}", query=example.words[1], key=example.words[0]))
-    with st.container(key="verdict"):
+    asked, measured = st.columns(2, vertical_alignment="center")
+    with asked:
+        say(t(f"step_by_step.puzzles.{name}", query=example.words[1], key=example.words[0]))
+    with measured, st.container(key="verdict"):
         (st.success if found.is_solved else st.info)(sentence(t, name, found, example.words))
     edit(t, example, f"puzzle_{name}", puzzle.editable)
-    _help(t, name)
+    _progress(t)
     return [*checks(example), _check_verdict(name, example, found)]
 
 
@@ -119,18 +128,16 @@ def _progress(t: Translate) -> None:
 def _help(t: Translate, name: str) -> None:
     """A hint, behind a click; a solution, and the beginning again, each a click that Back undoes."""
     puzzle = puzzles()[name]
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="puzzle_help"):
-        with st.popover(t("step_by_step.puzzles.hint"), key=f"hint_{name}"):
-            st.markdown(t(f"step_by_step.puzzles.hint_{name}"))
-        for key, numbers in (("solution", puzzle.solution), ("again", puzzle.start)):
-            st.button(
-                t(f"step_by_step.puzzles.{key}"),
-                key=f"{key}_{name}",
-                on_click=partial(state.put, f"puzzle_{name}", to_code(numbers)),
-                disabled=st.session_state[f"puzzle_{name}"] == to_code(numbers),
-                type="tertiary",
-            )
-        _progress(t)
+    with st.popover(t("step_by_step.puzzles.hint"), key=f"hint_{name}"):
+        st.markdown(t(f"step_by_step.puzzles.hint_{name}"))
+    for key, numbers in (("solution", puzzle.solution), ("again", puzzle.start)):
+        st.button(
+            t(f"step_by_step.puzzles.{key}"),
+            key=f"{key}_{name}",
+            on_click=partial(state.put, f"puzzle_{name}", to_code(numbers)),
+            disabled=st.session_state[f"puzzle_{name}"] == to_code(numbers),
+            type="tertiary",
+        )
 
 
 def _check_verdict(name: str, example: OwnExample, found: Verdict) -> Check:

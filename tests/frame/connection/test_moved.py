@@ -38,3 +38,19 @@ def test_every_moved_section_leads_somewhere():
         for name, where in sections.items():
             assert (where.page or page, where.section) in SECTIONS, (page, name)
             assert (page, name) not in SECTIONS
+
+
+def test_where_now_reads_what_old_links_asked(monkeypatch):
+    """A link that names no section means the one whose parameter it carries; "name=value" is gone from it then."""
+    table = {
+        "heads": {"row": Moved(section="all_heads", parameters={"heads_view": "row"}, asked=("part=row",))},
+        "masks": {"too_late": Moved(section="mistakes", asked=("mask_late",))},
+    }
+    monkeypatch.setattr(moved, "moved_sections", lambda: table)
+    assert where_now("heads", {"part": "row", "query": "3"}) == (
+        "heads",
+        {"section": "all_heads", "heads_view": "row", "query": "3"},
+    )
+    assert where_now("heads", {"part": "off"}) == ("heads", {"part": "off"})
+    assert where_now("masks", {"mask_late": "1"}) == ("masks", {"section": "mistakes", "mask_late": "1"})
+    assert where_now("masks", {"mask_late": "1", "section": "editor"})[1]["section"] == "editor"

@@ -71,8 +71,8 @@ def test_fifty_states_reopen_as_they_were(open_app):
 @pytest.mark.parametrize(
     ("page", "link"),
     [
-        ("heads", {"source": "words", "text": "a zebra ran", "section": "row", "query": 1}),
-        ("masks", {"source": "words", "text": "b c d", "mask": "window", "width": 1, "section": "every_mask"}),
+        ("heads", {"source": "words", "text": "a zebra ran", "heads_view": "row", "query": 1}),
+        ("masks", {"source": "words", "text": "b c d", "mask": "window", "width": 1, "costs": 1}),
         ("convolution", {"section": "windows", "present": 1}),
     ],
 )

@@ -26,15 +26,15 @@ def test_first_paint_shows_the_animal_and_every_figure_says_what_it_is(visit):
     page = visit()
     expect(page.locator(".head-grid .says")).to_contain_text("“it” looks most at “animal” 0.6768")
     expect(page.get_by_text(T("footer.checks", passed=9, n=9))).to_be_visible()
-    for section in ("row", "arrivals"):
-        shown = visit(section=section)
+    for link in ({"heads_view": "row"}, {"section": "arrivals"}):
+        shown = visit(**link)
         figure = shown.locator(".bars .picture")
         expect(figure).to_be_visible()
         expect(figure).to_have_attribute("aria-label", re.compile(r"\w+ \w+"))
 
 
 def test_another_head_another_row(visit):
-    page = visit(layer=0, head=2, query=5, section="row")
+    page = visit(layer=0, head=2, query=5, heads_view="row")
     weights = compute.read(REAL).layer(0).weights[2, 5]
     shown = page.get_by_text(re.compile(r"looks most at .* of its attention"))
     expect(shown).to_contain_text(f"{part(float(weights.max()))} of its attention")
@@ -58,6 +58,7 @@ def test_what_was_clicked_is_what_is_said_and_another_sentence_to_try_keeps_its_
     expect(says).to_have_text(re.compile("^“it” looks most at"))
     small.nth(37).hover()
     expect(says).to_have_text(re.compile("^layer 3, head 1: .* gives"))
+    expect(grid.locator(".title")).to_have_text(T("head_grid.layer_head", layer=3, head=1))
     small.nth(37).click()
     wait_run(page)
     page.locator(".st-key-try_wide button").click()  # far below the map

@@ -64,7 +64,7 @@ def test_the_heads_that_differ_most_are_named(open_app):
     far, near = max(apart, key=apart.get), min(apart, key=apart.get)
     app = open_app("many_heads", section="differ")
     finding = T(
-        "many_heads.differ.found",
+        "many_heads.experts.differ.found",
         a=far[0],
         b=far[1],
         far=part(apart[far]),
@@ -80,7 +80,7 @@ def test_where_nothing_may_be_looked_at_nothing_would_change(open_app):
         "many_heads", section="differ", mask="painted", painted=to_code(torch.zeros(32, 32).bool()), **SEEDED
     )
     assert not app.exception
-    assert T("many_heads.differ.averaged", n=4, change="0.0%") in said(app)
+    assert T("many_heads.experts.differ.averaged", n=4, change="0.0%") in said(app)
 
 
 def test_heads_that_look_alike_lose_nothing_by_one_map():
@@ -111,7 +111,7 @@ def test_a_heads_rank_is_its_width(open_app):
         assert len(strengths) == 384
         assert int((strengths > 1e-5 * strengths[0]).sum()) == 32
     app = open_app("many_heads", section="rank", head=5)
-    assert T("many_heads.rank.found", head=5, rank=32, d_k=32, d=384) in said(app)
+    assert T("many_heads.inputs.rank.found", head=5, rank=32, d_k=32, d=384) in said(app)
     (drawn,) = line_charts(app)["rank"]["lines"]
     assert len(drawn["x"]) == 64, "as many again, of which nothing is left"
 

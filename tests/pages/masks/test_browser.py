@@ -114,13 +114,26 @@ def test_a_stroke_paints_and_its_link_opens_the_same_picture(visit):
     is_torchs(other, allowed, of)
     wait_run(other)
     expect(other).to_have_url(link)
-    other.get_by_role("radio", name=T("masks.name_window"), exact=True).click()
+    other.get_by_role("button", name=T("masks.map_alt", name=T("masks.name_window"))).click()
     wait_run(other)
     is_torchs(other, window(16, 16, 2), of)
 
 
+def test_painter_frames_column_only_where_pointed(visit):
+    """A chosen word is the one that looks: its row is framed, and no column before a cell is pointed at."""
+    page = visit("masks", query=6)
+    painter = page.locator(".painter")
+    assert painter.evaluate("view => view.painter.pointed()") == {"query": 6, "key": None}
+    page.mouse.move(*place(page, 2, 5))
+    eventually(lambda: _is(painter.evaluate("view => view.painter.pointed()"), {"query": 2, "key": 5}))
+
+
+def _is(found: object, expected: object) -> None:
+    assert found == expected
+
+
 def test_the_keyboard_paints_and_everything_may_be_blocked(visit):
-    page = visit("masks", source="words", text=WORDS, query=0)
+    page = visit("masks", source="words", text=WORDS, query=0, mask="own")
     of, allowed = scores("words"), torch.ones(4, 4).bool()
     is_torchs(page, allowed, of)
     page.locator(".painter canvas.mask").focus()
@@ -142,7 +155,7 @@ def test_the_keyboard_paints_and_everything_may_be_blocked(visit):
 
 
 def test_r_toggles_a_row_and_is_no_key_of_streamlits(visit):
-    page = visit("masks", source="words", text=WORDS, query=0)
+    page = visit("masks", source="words", text=WORDS, query=0, mask="own")
     page.locator(".painter canvas.mask").focus()
     asked: list[str] = []
     cdp = page.context.new_cdp_session(page)

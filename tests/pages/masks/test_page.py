@@ -30,6 +30,13 @@ HAND = to_code(torch.arange(256).view(16, 16) % 3 == 0)
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
 
+def maps_of(app, at):
+    """What the maps of this number, counted from 0, are sent."""
+    return unpack(
+        [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(".maps")][at].bytes
+    )
+
+
 def view(app, name):
     """What a view of this name is sent: its header and its numbers."""
     found = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(f".{name}")]
@@ -80,8 +87,9 @@ def test_cells_are_counted_and_what_they_cost(open_app):
     spec = compute.trace(REAL, 3, specs.Mask()).projections.spec
     whole, kept = (attention_flops(spec, n_queries=16, n_keys=16, n_pairs=pairs).total for pairs in (None, 136))
     assert rows["of the layer's work"][at] == f"{100 * kept / whole:.1f}%"
-    header, blocks = view(app, "maps")
-    assert header["chosen"] == "causal"
+    (small, in_small), (header, blocks) = maps_of(app, 0), maps_of(app, 1)
+    assert small["thumbnails"] and header["chosen"] == small["chosen"] == "causal"
+    assert (in_small["values"] == blocks["values"]).all()
     assert [panel["code"] for panel in header["maps"]] == [kind for kind in specs.MASKS if kind != "painted"]
     maps = torch.tensor(blocks["values"]).view(-1, 16, 16)
     expected = compute.read(REAL).layer(3, allowed=causal(16, 16)).weights[1]
@@ -167,9 +175,8 @@ def test_a_mask_that_blocks_everything_says_what_to_do(open_app):
 
 
 def test_painting_starts_from_the_mask_that_was_there(open_app):
-    app = open_app("masks", mask="window", width=1)
-    pills = app.button_group(key="mask")
-    pills.set_value("painted").run()
+    app = open_app("masks", mask="window", width=1, section="mistakes")
+    app.button_group(key="mask").set_value("painted").run()
     assert torch.equal(from_code(app.session_state["painted"]), specs.Mask(kind="window", width=1).allowed(16, 16))
 
 
@@ -218,6 +225,24 @@ def test_a_decoders_own_mask_stays(open_app):
     assert any(caption.value.startswith("The model itself blocks") for caption in app.caption)
 
 
-@pytest.mark.parametrize(("link", "section"), [({"mask_late": 1}, "too_late"), ({"mask": "causal"}, "editor")])
+@pytest.mark.parametrize(("link", "section"), [({"mask_late": 1}, "mistakes"), ({"mask": "causal"}, "editor")])
 def test_an_old_link_opens_the_section_it_means(open_app, link, section):
     assert open_app("masks", **link).session_state["section"] == section
+
+
+@pytest.mark.usefixtures("without_source_checks")
+def test_page_opens_on_causal_mask(open_app):
+    """Only as it opens does the link not name the mask; on another page nobody has chosen one."""
+    app = open_app("masks")
+    assert app.session_state["mask"] == "causal" and "mask" not in app.query_params
+    app.text_area(key="text").set_value("a b c").run()
+    assert app.query_params["mask"] == "causal"
+    app.switch_page(file_of("heads")).run()
+    assert app.session_state["mask"] == "own" and "mask" not in app.query_params
+
+
+@pytest.mark.usefixtures("without_source_checks")
+def test_link_without_mask_shows_none_added(open_app):
+    """Links of before the page opened on the causal mask name no mask where none was added."""
+    assert open_app("masks", text="a b c").session_state["mask"] == "own"
+    assert open_app("masks", text="a b c", mask="causal").session_state["mask"] == "causal"

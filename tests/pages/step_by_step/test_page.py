@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import torch
 from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
 from pages.step_by_step.saturation import drawn_scores
+from pages.step_by_step.stepper import SOFTMAX
 from tests import checkpoints
 from tests.running import bar_charts, checked, everything, line_charts, matrices, sentences_of
 from viz.core.attention import attend
@@ -28,7 +30,7 @@ STEPS = range(10)
 IT, ANIMAL, HEAD = 10, 2, 1
 CHECKS = {
     "three_words": 4, "own_numbers": 4, "puzzles": 5,
-    "steps": 8, "worked_example": 6, "weighted_sum": 5, "compare": 6, "split": 5, "saturation": 5, "ablation": 7,
+    "steps": 8, "split": 5, "saturation": 5, "ablation": 7,
 }  # fmt: skip
 """How many live checks each section has."""
 
@@ -64,6 +66,18 @@ def written(app, symbol):
     line = next(line for line in formulas(app) if line.strip("$ \n").startswith(symbol))
     digits, power = re.findall(r"(-?\d+\.\d+)(?:\\times 10\^\{(-?\d+)\})?", line)[-1]
     return float(f"{digits}e{power or 0}")
+
+
+@pytest.fixture
+def every_tab(monkeypatch):
+    """Give a tab to every section: the menu *More* cannot be used without a browser."""
+    sections = tuple(replace(section, in_menu=False) for section in PAGE.sections)
+    monkeypatch.setattr("pages.step_by_step.page.PAGE", replace(PAGE, sections=sections))
+
+
+def open_section(app, name):
+    """Open a section by its tab."""
+    app.button_group(key="section").set_value(name).run()
 
 
 def opened(app):
@@ -122,7 +136,7 @@ def test_everything_at_once_has_every_check_once(visit):
         ({"section": "three_words", "step": 4}, "three_words"), ({"text": "a b"}, "steps"), ({"layer": 2}, "steps"),
         ({"source": "model"}, "steps"), ({"section": "steps"}, "steps"), ({"step": 7}, "steps"),
         ({"step": 0, "head": 3, "query": 2, "key": 1}, "steps"),
-        ({"step": 8, "place": 3}, "weighted_sum"), ({"no_scale": 1}, "ablation"),
+        ({"step": 8, "place": 3}, "steps"), ({"no_scale": 1}, "ablation"),
         ({"step": 5, "no_mask": 1}, "ablation"), ({"wrong_axis": 1}, "ablation"), ({"temperature": 2.0}, "ablation"),
         ({"no_scale": 1, "section": "steps"}, "steps"),
     ],
@@ -225,8 +239,24 @@ def test_arrow_keys_are_back_and_next(visit):
 def test_the_first_pair_is_it_and_animal(visit):
     app = visit(section="steps")
     state = {name: app.session_state[name] for name in ("step", "head", "query", "key")}
-    assert state == {"step": 1, "head": HEAD, "query": IT, "key": ANIMAL}
+    assert state == {"step": SOFTMAX, "head": HEAD, "query": IT, "key": ANIMAL}
     assert not {"step", "head", "query", "key"} & set(app.query_params)
+
+
+@pytest.mark.usefixtures("without_source_checks")
+def test_link_without_step_keeps_its_step(visit):
+    """Links of before the section opened on the softmax name no step for the first one; those made now name any."""
+    assert visit(text="a b").session_state["step"] == 1
+    app = visit(section="steps")
+    app.text_area(key="text").set_value("a b").run()
+    assert link_of(app) == {"text": "a b", "step": "7"}
+    assert visit(**link_of(app)).session_state["step"] == SOFTMAX
+
+
+def test_every_term_adds_its_checks(visit):
+    """The weight and the row of the output are each checked where their terms are written."""
+    for step, more in ((7, 2), (8, 1), (0, 3)):
+        assert passed(visit(section="steps", step=step, every_term=1), n=CHECKS["steps"] + more)
 
 
 def test_each_matrix_is_the_traces(visit):
@@ -276,7 +306,7 @@ def _sum(code):
 
 def test_every_term_of_the_dot_product_is_written(visit):
     trace = compute.read(REAL).multi_head(3)
-    pairs, terms, result = _sum(visit(section="worked_example").code[0].value)
+    pairs, terms, result = _sum(visit(section="steps", step=7, every_term=1).code[0].value)
     assert len(pairs) == len(terms) == 32
     torch.testing.assert_close(torch.tensor(pairs)[:, 0], trace.q[HEAD, IT], atol=6e-5, rtol=0)
     torch.testing.assert_close(torch.tensor(pairs)[:, 1], trace.k[HEAD, ANIMAL], atol=6e-5, rtol=0)
@@ -288,7 +318,7 @@ def test_every_term_of_the_dot_product_is_written(visit):
 def test_every_term_of_the_weighted_sum_is_written(visit, place):
     trace = compute.read(REAL).multi_head(3)
     app = visit(step=8, place=place)
-    assert opened(app) == "weighted_sum"
+    assert opened(app) == "steps" and app.session_state["every_term"]
     _, terms, result = _sum(app.code[0].value)
     expected = trace.weights[HEAD, IT] * trace.v[HEAD, :, place]
     torch.testing.assert_close(torch.tensor(terms), expected, atol=6e-5, rtol=0)
@@ -300,7 +330,7 @@ def test_every_term_of_the_weighted_sum_is_written(visit, place):
 
 def test_softmax_rows_are_drawn_before_and_after(visit):
     trace = compute.read(REAL).multi_head(3)
-    app = visit(section="worked_example")
+    app = visit(section="steps", step=7, every_term=1)
     for name, row in {"row_before": trace.masked[HEAD, IT], "row_after": trace.weights[HEAD, IT]}.items():
         (drawn,) = bar_charts(app)[name].series.values()
         torch.testing.assert_close(drawn, row)
@@ -389,12 +419,13 @@ def test_before_anything_is_broken_the_root_is_missing_and_a_fault_without_effec
     assert t("step_by_step.break_same") in [box.value for box in visit(no_mask=1).info]
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_a_temperature_of_the_heads_is_no_mistake_here_and_each_page_finds_its_own_again(open_app):
     app = open_app("heads", temperature=2.5)
     for heads, mistake in ((2.5, 1.0), (2.5, 0.5)):
         assert app.session_state["temperature"] == heads and app.query_params["temperature"] == str(heads)
         app.switch_page(file_of("step_by_step")).run()
-        app.button_group(key="section").set_value("ablation").run()
+        open_section(app, "ablation")
         assert app.slider(key="temperature").value == mistake
         assert ("temperature" in app.query_params) is (mistake != 1)
         app.slider(key="temperature").set_value(0.5).run()
@@ -480,14 +511,15 @@ def test_the_switches_are_in_the_link(visit):
     torch.testing.assert_close(values(again, "break_broken"), values(app, "break_broken"))
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_the_step_waits_for_whoever_comes_back_from_another_section(visit):
-    app = visit(section="ablation", step=7)
+    app = visit(section="ablation", step=5)
     app.button_group(key="section").set_value("steps").run()
-    assert app.session_state["step"] == 7 and app.query_params["step"] == "7"
-    app.button_group(key="section").set_value("saturation").run()
+    assert app.session_state["step"] == 5 and app.query_params["step"] == "5"
+    open_section(app, "saturation")
     assert "step" not in app.query_params
     app.button_group(key="section").set_value("steps").run()
-    assert app.session_state["step"] == 7
+    assert app.session_state["step"] == 5
 
 
 @pytest.mark.parametrize("bad", [{"step": 10}, {"step": -1}, {"no_scale": "x"}, {"step": 8, "place": 32}])
@@ -681,7 +713,7 @@ def test_nothing_is_kept_that_nobody_chose(open_app):
     app.switch_page(file_of("step_by_step")).run()
     assert link_of(app) == {}
     app.toggle(key="_on_the_text").set_value(True).run()
-    assert link_of(app) == {"section": "steps"}
+    assert link_of(app) == {"step": "1"}, "the same step, which is not the one that this section opens on"
 
 
 @pytest.mark.usefixtures("without_source_checks")

@@ -47,6 +47,7 @@ def ask_second(scene: Scene) -> Second | None:
         draw=place.text_area,
         height="content",
         placeholder=scene.t("choice.text_help"),
+        label_visibility="collapsed",
     )
     asked = replace(source, text=text[: limits.CHARACTERS], model=model or source.model)
     try:
@@ -71,7 +72,12 @@ def _model(scene: Scene) -> str:
     if others:
         same_model = scene.t("second.same_model")
         controls.selectbox(
-            scene.t("second.model"), "model_b", [SAME, *others], lambda name: name or same_model, width=220
+            scene.t("second.model"),
+            "model_b",
+            [SAME, *others],
+            lambda name: name or same_model,
+            width=220,
+            label_visibility="collapsed",
         )
     return chosen
 

@@ -1,7 +1,8 @@
 """Sections of earlier versions that are parts of others now: a link to one opens what it asked for, where it is.
 
 They are listed in ``pages/moved_sections.toml``: under page and section of before, the section of now, the ``page`` it
-is on if that is another, and the ``parameters`` that show there what was asked for.
+is on if that is another, the ``parameters`` that show there what was asked for, and as ``asked`` what a link that names
+no section carries if it means this one: "name" or "name=value".
 """
 
 import tomllib
@@ -21,6 +22,7 @@ class Moved:
     section: str
     page: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
+    asked: tuple[str, ...] = ()
 
 
 @cache
@@ -35,7 +37,15 @@ def where_now(page: str, link: Mapping[str, str]) -> tuple[str, dict[str, str]]:
 
     What the link asks for itself goes before what shows the section of before.
     """
-    moved = moved_sections().get(page, {}).get(link.get("section", ""))
+    sections = moved_sections().get(page, {})
+    before = link["section"] if "section" in link else next((n for n, m in sections.items() if _means(link, m)), "")
+    moved = sections.get(before)
     if moved is None:
         return page, dict(link)
-    return moved.page or page, {**moved.parameters, **link, "section": moved.section}
+    rest = {name: value for name, value in link.items() if f"{name}={value}" not in moved.asked}
+    return moved.page or page, {**moved.parameters, **rest, "section": moved.section}
+
+
+def _means(link: Mapping[str, str], moved: Moved) -> bool:
+    """Return whether a link that names no section carries what belongs to one of before."""
+    return any(name in moved.asked or f"{name}={value}" in moved.asked for name, value in link.items())

@@ -40,6 +40,8 @@ class Parameters:
     """What this run has no control of, and its link holds."""
     preset: Mapping[str, str] = field(default_factory=dict)
     """The defaults of this run, as a link says them."""
+    always: frozenset[str] = frozenset()
+    """What the link names even where it is at its default."""
     path: str = ""
     """The address of the open page, below the app's own."""
     page: str | None = None
@@ -96,9 +98,9 @@ def of_session() -> Parameters:
 
 
 def begin_page() -> None:
-    """Start to draw the page: nothing is preset or kept until the page says so."""
+    """Start to draw the page: nothing is preset, kept or always named until the page says so."""
     known = of_session()
-    known.preset, known.kept = {}, ()
+    known.preset, known.kept, known.always = {}, (), frozenset()
 
 
 def redraw_page() -> None:

@@ -1,1 +1,1 @@
-"""Around a section: tabs and views above it, the footer below."""
+"""Around a section: tabs, views and parts above it, the footer below."""

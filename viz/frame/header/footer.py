@@ -24,13 +24,14 @@ _log = getLogger(__name__)
 def footer(t: Translate, page: str, section: "Section", context: Any, checks: list[Check]) -> None:
     """Formula, checks, code and downloads in one row; what is opened is drawn below it, and not before."""
     why = f"{page}.{section.texts}.why"
+    code = section.code(context) if callable(section.code) else section.code
     parts = {
         "why": partial(_why, t, page, section, context),
         "checks": partial(truth, t, checks),
-        "code": partial(source_code, t, *section.code),
+        "code": partial(source_code, t, *code),
         "downloads": partial(section.downloads or str, context),
     }
-    present = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
+    present = bool(section.formula) or has_text(why), bool(checks), bool(code), section.downloads is not None
     offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
     wrong = [check for check in checks if not check.passed]
     looked_at = view.current()

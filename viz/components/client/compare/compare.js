@@ -122,7 +122,7 @@ class Comparison {
     wall.element.addEventListener("pointerleave", () => this.point(null));
     wall.element.addEventListener("click", (event) => this.#choose(event.target.closest?.(".thumb")));
     wall.element.addEventListener("keydown", (event) => this.#walkWall(event));
-    this.root.replaceChildren(panel.what.element, panel.title, panel.says, panel.maps, panel.legend, panel.bars, panel.note, panel.order, panel.wall, panel.live);
+    this.root.replaceChildren(panel.maps, panel.legend, panel.title, panel.says, panel.what.element, panel.bars, panel.note, panel.order, panel.wall, panel.live);
     this.hover = this.cursor = null;
   }
 

@@ -205,6 +205,7 @@ class Grid {
     const sizes = n_queries === n_keys ? n_keys : `${n_queries} × ${n_keys}`;
     if (wall.pool > 1) notes.push(fill(words.pooled, { p: wall.pool, n: sizes }));
     if (choice.sort === "link" && !pair) notes.push(words.sort_link_hint);
+    if (sort !== "model") notes.push(words[`sorted_${sort}`]);
     panel.note.textContent = notes.join(" ");
   }
 
@@ -335,6 +336,7 @@ class Grid {
     const row = asks ? map.values.subarray(from, from + map.columns) : null;
     for (const text of this.texts) text.light(focus, locked, text.along === "query" ? null : row, this.palette.blue);
     const name = hover?.index === undefined ? "" : this.named(hover.layer, hover.head);
+    panel.name.textContent = name || this.name(); // of the head that the sentence below it is about
     panel.says.textContent = name
       ? sayThumb(words, this.wall, labels, hover, name)
       : sayLarge(words, map, labels, focus, (place) => this.named(...this.#apart(this.together()[place])));

@@ -8,6 +8,7 @@ import { css, grey, scoreColour, scoreTable, theme, weightColour, weightTable } 
 import { element, fill, walkCells } from "../lib/dom.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place } from "../lib/place.js";
+import { fourDigits } from "./digits.js";
 import { Size } from "../lib/size.js";
 
 const GUTTER = 64;
@@ -46,10 +47,11 @@ class Maps {
 
   /** Other maps in the same places keep these, and whoever reads one off goes on. */
   #build() {
-    const { maps, chooses, profiles, gutter, what } = this.data;
+    const { maps, chooses, profiles, gutter, what, thumbnails } = this.data;
     const places = [maps.length, Boolean(chooses), Boolean(profiles)].join();
     this.strip.classList.toggle("pairs", Boolean(gutter));
     this.strip.classList.toggle("pictures", what === "pictures");
+    this.root.classList.toggle("thumbnails", Boolean(thumbnails));
     if (places === this.places) return;
     this.places = places;
     this.panels = maps.map((_, index) => {
@@ -199,5 +201,5 @@ class Maps {
 /** Differences of pictures may be as small as what rounding leaves. */
 function shown(number, what) {
   if (number === -Infinity) return "−∞";
-  return what === "pictures" ? String(Number(number.toPrecision(4))).replaceAll("-", "−") : number.toFixed(4);
+  return what === "pictures" ? String(Number(number.toPrecision(4))).replaceAll("-", "−") : fourDigits(number);
 }

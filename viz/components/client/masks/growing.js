@@ -69,7 +69,7 @@ class Growing {
       panes.append(made);
       return { kind, canvas, found };
     });
-    this.root.replaceChildren(this.player.element, this.text, panes, element("p", "note", {}, words.note));
+    this.root.replaceChildren(this.player.element, panes, this.text, element("p", "note", {}, words.note));
     this.labels = labels;
   }
 

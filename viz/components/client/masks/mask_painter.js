@@ -11,6 +11,7 @@ import { softmax } from "../lib/numbers.js";
 import { Rest, strokes } from "../lib/strokes.js";
 import { places, toCode } from "./painted.js";
 import { digits } from "../lib/say.js";
+import { fourDigits } from "../maps/digits.js";
 import { begin, cellAt, mark, names, rule, stripe } from "./square.js";
 
 const STROKES = 50; // of which the last can be taken back
@@ -37,7 +38,7 @@ class Painter extends LiveView {
     const isNewest = data.sent >= this.sent && !isPainting;
     if (other || isNewest) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
     if (other) this.past = [];
-    if (other || moved) this.focus = { query: data.query, key: data.query };
+    if (other || moved) [this.focus, this.isPointed] = [{ query: data.query, key: data.query }, false];
     this.table = weightTable(data.hues.positive);
     if (JSON.stringify(data.words) !== this.written) this.#build(data.words);
     this.titles.weights.textContent = data.words.weights;
@@ -74,7 +75,7 @@ class Painter extends LiveView {
     );
     [this.count, this.says] = [element("p", "count"), element("p", "says", { "aria-live": "polite" })];
     this.row = element("div", "row", { tabindex: 0 }); // it scrolls
-    this.root.replaceChildren(bar, this.count, panes, this.says, this.row);
+    this.root.replaceChildren(panes, this.says, bar, this.count, this.row);
     this.#listen();
   }
 
@@ -146,7 +147,13 @@ class Painter extends LiveView {
   #look(at) {
     if (!at) return;
     this.focus = { query: at.query ?? this.focus.query, key: at.key ?? this.focus.key };
+    this.isPointed = true;
     this.later();
+  }
+
+  /** What is framed: the row of the word that was chosen, and a column only where one is pointed at. */
+  pointed() {
+    return this.isPointed ? this.focus : { query: this.focus.query, key: null };
   }
 
   /** May this query look at this key? Both the mask and the model must say so. */
@@ -188,8 +195,8 @@ class Painter extends LiveView {
     stripe(this.square, (at) => own[at] && !this.cells[at], 0.35);
     stripe(this.square, (at) => !own[at], 0.9);
     rule(this.square);
-    names(this.square, labels, this.focus, words);
-    mark(this.square, this.focus, this.colours.primary);
+    names(this.square, labels, this.pointed(), words);
+    mark(this.square, this.pointed(), this.colours.primary);
   }
 
   #weightsPicture() {
@@ -198,8 +205,8 @@ class Painter extends LiveView {
     context.drawImage(image(n, n, (at) => weightColour(this.table, this.weights[at])), room, room, side, side);
     stripe(square, (at) => !this.sees(at), 0.2);
     rule(square);
-    names(square, labels, this.focus, words);
-    mark(square, this.focus, this.colours.primary);
+    names(square, labels, this.pointed(), words);
+    mark(square, this.pointed(), this.colours.primary);
   }
 
   #counted() {
@@ -220,7 +227,7 @@ class Painter extends LiveView {
     const { n, labels, own, scores, words } = this.data, { query, key } = this.focus, at = query * n + key;
     const sentence = this.sees(at) ? words.says_open : own[at] ? words.says_closed : words.says_own;
     this.says.textContent = fill(sentence, {
-      query: labels[query], key: labels[key], score: digits(scores[at], false), weight: this.weights[at].toFixed(4),
+      query: labels[query], key: labels[key], score: digits(scores[at], false), weight: fourDigits(this.weights[at]),
     });
   }
 

@@ -33,7 +33,7 @@ export function names({ context, room, cell, n }, tokens, bold, words) {
   const labels = isolateAll(tokens);
   const steps = { query: Math.ceil(11 / cell), key: everyColumn(cell) }, font = context.font;
   const write = (along, i, x, y, turn, align) => {
-    const away = Math.abs(i - bold[along]), step = steps[along];
+    const away = bold[along] === null ? Infinity : Math.abs(i - bold[along]), step = steps[along];
     if (away && (i % step || away < step)) return;
     context.save();
     context.translate(x, y);

@@ -25,14 +25,14 @@ def row(text, what):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_it_looks_at_the_animal_in_both_texts(open_app, lang):
-    app, t = open_app("step_by_step", section="compare", text=TIRED, lang=lang), translator(lang)
+    app, t = open_app("heads", section="compare", compare_view="row", text=TIRED, lang=lang), translator(lang)
     wide = TIRED.replace("tired", "wide")
     assert app.text_area(key="text_b").value == wide
     for text, before, after in zip((TIRED, wide), *drawn(app).values(), strict=True):
         np.testing.assert_allclose(before, row(text, "masked"), atol=1e-5)
         np.testing.assert_allclose(after, row(text, "weights"), atol=1e-6)
     said = [one.value for one in app.text]
-    start = t("step_by_step.compare_pair", query="it", key="animal", score="|", score_b="", weight="", weight_b="")
+    start = t("heads.compare_pair", query="it", key="animal", score="|", score_b="", weight="", weight_b="")
     assert [one for one in said if one.startswith(start.split("|")[0])]
     assert any("0.68" in one and "0.28" in one for one in said)
     assert checked(app, "compare") == (6, 6)
@@ -40,18 +40,22 @@ def test_it_looks_at_the_animal_in_both_texts(open_app, lang):
 
 @pytest.mark.usefixtures("without_source_checks")
 def test_a_word_that_only_one_text_has_is_left_out_of_the_others_bars(open_app):
-    app = open_app("step_by_step", section="compare", text="it was tired", text_b="it was very tired", query=1, key=3)
+    app = open_app(
+        "heads", section="compare", compare_view="row", text="it was tired", text_b="it was very tired", query=1, key=3
+    )
     first, second = drawn(app)["compare_after"]
     assert np.isnan(first).tolist() == [False, False, False, True, False, False]
     assert not np.isnan(second).any()
-    alone = open_app("step_by_step", section="compare", text="it was very tired", text_b="it was tired", query=3)
-    assert translator("en")("step_by_step.compare_alone", query="very") in [one.value for one in alone.text]
+    alone = open_app(
+        "heads", section="compare", compare_view="row", text="it was very tired", text_b="it was tired", query=3
+    )
+    assert translator("en")("heads.compare_alone", query="very") in [one.value for one in alone.text]
     assert checked(alone, "compare") == (2, 2)
 
 
 def test_a_head_of_another_model_on_the_same_tokens_has_its_row_beside_the_first_ones(open_app):
     text, link = "red blue red", {"model": "twin-g1", "model_b": "twin-g8", "layer": 1, "head": 2, "query": 2, "key": 1}
-    app = open_app("step_by_step", section="compare", text=text, layer_b=1, head_b=5, **link)
+    app = open_app("heads", section="compare", compare_view="row", text=text, layer_b=1, head_b=5, **link)
     a, b = (compute.read(specs.Source(kind="model", text=text, model=name)).layer(1) for name in ("twin-g1", "twin-g8"))
     for found, name in zip(drawn(app).values(), ("masked", "weights"), strict=True):
         np.testing.assert_allclose(found[0], getattr(a, name)[2, 2].numpy(), atol=1e-5)
@@ -59,7 +63,7 @@ def test_a_head_of_another_model_on_the_same_tokens_has_its_row_beside_the_first
     said = [one.value for one in app.text if "twin-g1" in one.value]
     assert all(part(float(weights[2, 1])) in said[0] for weights in (a.weights[2], b.weights[5]))
     assert checked(app, "compare") == (6, 6)
-    most = open_app("step_by_step", section="compare", text=text, **link)
+    most = open_app("heads", section="compare", compare_view="row", text=text, **link)
     apart = [(a.weights[2] - each).abs().sum(-1).mean() for each in torch.cat([layer_of_g8(text, i) for i in (0, 1)])]
     layer, head = divmod(int(torch.stack(apart).argmin()), 8)
     assert [most.number_input(key=name).value for name in ("layer_b", "head_b")] == [layer, head]
@@ -77,7 +81,9 @@ def layer_of_g8(text, layer):
 def test_models_that_cut_a_text_otherwise_are_compared_by_words_and_by_weights_alone(open_app, lang):
     """One knows no word of it but its full stop; the other cuts it into more pieces than words."""
     text, t = "the biochemist misunderstood", translator(lang)
-    app = open_app("step_by_step", section="compare", text=text, model_b="twin-g8", query=2, key=1, lang=lang)
+    app = open_app(
+        "heads", section="compare", compare_view="row", text=text, model_b="twin-g8", query=2, key=1, lang=lang
+    )
     assert paragraph(t("second.by_words"), t("second.scores_do_not_add_up")) in [one.value for one in app.caption]
     ((first, second),) = drawn(app).values()
     seen = compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL))

@@ -1,0 +1,25 @@
+"""Links to sections of earlier versions, opened in the app."""
+
+import pytest
+
+from viz.frame.connection.moved import moved_sections
+
+MOVED = [
+    (page, name, moved)
+    for page, sections in moved_sections().items()
+    for name, moved in sections.items()
+    if not moved.page  # to open another page takes a browser
+]
+
+
+@pytest.mark.parametrize(("page", "name", "moved"), MOVED, ids=[f"{page}-{name}" for page, name, _ in MOVED])
+@pytest.mark.usefixtures("without_source_checks")
+def test_moved_section_opens_where_it_is(open_app, page, name, moved):
+    """The section of now is open, with the switches set, and the link says so in today's words."""
+    app = open_app(page, section=name)
+    assert not app.exception
+    assert app.session_state["section"] == moved.section
+    for parameter, value in moved.parameters.items():
+        held = app.session_state[parameter]
+        assert str(int(held) if isinstance(held, bool) else held) == value
+    assert app.query_params.get("section", moved.section) in (moved.section, [moved.section])

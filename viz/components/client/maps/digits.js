@@ -1,0 +1,7 @@
+// @ts-check
+
+/** A number under the pointer: four decimals, and never a zero that is none. @param {number} value */
+export function fourDigits(value) {
+  const written = value.toFixed(4);
+  return value && Number(written) === 0 ? (value > 0 ? "<0.0001" : ">−0.0001") : written;
+}

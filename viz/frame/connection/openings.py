@@ -1,0 +1,40 @@
+"""Defaults of a page that earlier versions did not have: a link made by one of those shows what it showed.
+
+Such a link does not name the parameter. So every link made now does, except that of the page as it opens.
+"""
+
+from collections.abc import Set
+
+import streamlit as st
+
+from viz.frame import state
+from viz.frame.connection.parameters import of_session
+
+AS_OPENED = frozenset({"lang", "section"})
+"""What a link may carry that is still the page as it opens."""
+
+
+def open_with(name: str, value: str) -> None:
+    """Have a parameter's default be ``value``, unless a link of an earlier version names others and not this one.
+
+    To be called before the parameter is declared.
+    """
+    if not state.is_known(name):
+        st.session_state[_is_old(name)] = not of_session().link.keys() <= AS_OPENED or _is_whole_page()
+    if not state.presets() and not st.session_state.get(_is_old(name)):  # a lesson says itself what it shows
+        state.preset({name: value})
+
+
+def name_in_link(name: str, as_opened: Set[str] = AS_OPENED) -> None:
+    """Have every link but that of the page as it opens name a parameter that was opened with another default."""
+    is_more = not state.link().keys() - {name} <= as_opened or _is_whole_page()
+    is_new = name in state.presets() and not st.session_state.get(_is_old(name))
+    of_session().always = frozenset([name] if is_new and is_more else ())
+
+
+def _is_whole_page() -> bool:
+    return "all" in (of_session().link.get("section"), st.session_state.get("section"))
+
+
+def _is_old(name: str) -> str:
+    return f"_{name}_of_an_old_link"

@@ -1,0 +1,155 @@
+"""Sections of several parts, of which a switch shows one."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from viz.frame import controls, state
+from viz.frame.checks import Check
+from viz.frame.page import ALL, Reads, Section
+from viz.frame.terms.marks import say
+from viz.models.layout import LoadedModel
+from viz.text import has_text
+
+
+def is_whole_page() -> bool:
+    """Return whether every section is on the page, one below the other: then so is every part, and no switch."""
+    return bool(st.session_state["section"] == ALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of a section: its picture, and the code and the formula that belong to it.
+
+    Its texts stand below ``<page>.<section>.<name>``: ``title`` on the switch, and if there are any ``says`` below the
+    picture and ``why`` below the formula. ``beside`` draws a control in the row of the switch.
+    """
+
+    name: str
+    draw: Callable[[Any], Iterable[Check] | None]
+    beside: Callable[[Any], None] | None = None
+    code: tuple[Callable[..., Any], ...] = ()
+    formula: str | Callable[[Any], str] = ""
+    reads_layer: Reads = True
+    reads_head: Reads = True
+
+
+def section_of_parts(
+    page: str,
+    name: str,
+    parameter: str,
+    parts: Sequence[Part],
+    *,
+    is_below: bool = False,
+    share_controls: bool = False,
+    **options: Any,
+) -> Section:
+    """Return a section that shows one of its parts, with that part's checks, code and formula.
+
+    Args:
+        page: the name of the page.
+        name: of the section.
+        parameter: which part is shown, in the link; the first at first.
+        parts: in the order of the switch.
+        is_below: whether the switch stands below the picture, where that has controls of its own on top.
+        share_controls: whether the parts have a control in common, which the whole page cannot have twice.
+        options: more for the section.
+    """
+    made = _Parts(
+        page=page,
+        section=name,
+        parameter=parameter,
+        parts=tuple(parts),
+        is_below=is_below,
+        share_controls=share_controls,
+    )
+    return Section(
+        name,
+        made.draw,
+        code=lambda _: tuple(function for part in made.visible for function in part.code),
+        formula=made.formula,
+        reads_layer=made.reads(lambda part: part.reads_layer),
+        reads_head=made.reads(lambda part: part.reads_head),
+        **options,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    page: str
+    section: str
+    parameter: str
+    parts: tuple[Part, ...]
+    is_below: bool
+    share_controls: bool
+
+    @property
+    def _names(self) -> list[str]:
+        return [part.name for part in self.parts]
+
+    @property
+    def shown(self) -> Part:
+        """The part that is chosen."""
+        name = state.choice(self.parameter, self._names[0], self._names)
+        return self.parts[self._names.index(name)]
+
+    @property
+    def visible(self) -> tuple[Part, ...]:
+        """The chosen part; where the whole page is shown, all of them."""
+        return self.parts if is_whole_page() and not self.share_controls else (self.shown,)
+
+    def draw(self, context: Any) -> list[Check]:
+        """Draw the switch and the part, and return its checks."""
+        if not self.is_below:
+            self._switch(context)
+        found: list[Check] = []
+        for part in self.visible:
+            found += part.draw(context) or ()
+            if has_text(says := f"{self.page}.{self.section}.{part.name}.says"):
+                say(context.t(says))
+        if self.is_below:
+            self._switch(context)
+        return found
+
+    def _switch(self, context: Any) -> None:
+        with st.container(key=f"parts_{self.section}", horizontal=True, gap="medium", vertical_alignment="center"):
+            controls.choice(
+                context.t(f"{self.page}.{self.section}.switch"),
+                self.parameter,
+                self._names,
+                lambda name: context.t(f"{self.page}.{self.section}.{name}.title"),
+                look="pills",
+                label_visibility="collapsed",
+                width="content",
+            )
+            for part in self.visible:
+                if part.beside:
+                    part.beside(context)
+
+    def formula(self, context: Any) -> str:
+        """Draw the part's formula, and below it why it is so."""
+        drawn = []
+        for part in self.visible:
+            latex = part.formula
+            if callable(latex):
+                latex = latex(context)
+            elif latex:
+                st.latex(latex)
+            drawn.append(latex)
+            if has_text(why := f"{self.page}.{self.section}.{part.name}.why"):
+                st.markdown(context.t(why))
+        return " ".join(drawn)
+
+    def reads(self, answer_of: Callable[[Part], Reads]) -> Reads:
+        """Return whether the section reads a choice: if its parts differ, whether the chosen one does."""
+        answers = [answer_of(part) for part in self.parts]
+        if all(answer == answers[0] for answer in answers):
+            return answers[0]
+
+        def of_shown(model: LoadedModel | None) -> bool:
+            shown = map(answer_of, self.visible)
+            return any(answer if isinstance(answer, bool) else answer(model) for answer in shown)
+
+        return of_shown
