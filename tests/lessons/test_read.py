@@ -6,12 +6,14 @@ from string import Formatter
 import pytest
 
 from viz.lessons.answers import ANSWERS
-from viz.lessons.lesson import LANGUAGES
+from viz.lessons.lesson import LANGUAGES, Hides
 from viz.lessons.read import FOLDER, ORDER, LessonError, lessons, names, read_lesson
 
 STEPS = [(lesson, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
 WRITTEN = (FOLDER / "ten_minutes.toml").read_text("utf8")
+BARE = re.sub(r"(?ms)^next = .*?\n|^keep = \[.*?^\]\n|^why\..*?\n|^hides\..*?\n", "", WRITTEN)
+"""The same without what a file may leave out."""
 
 
 def ids(value):
@@ -44,6 +46,34 @@ def test_both_languages_say_the_same(lesson, number):
 
 def test_every_function_is_asked_for():
     assert {step.ask.answer for lesson in lessons() for step in lesson.steps} == set(ANSWERS)
+
+
+def test_new_fields_are_read():
+    """A file says what to keep, what comes next, a model answer, and what is covered; without them nothing is."""
+    plain = read_lesson("one", BARE)
+    assert plain.steps[0].hides == Hides()
+    head = 'next = "masks_and_order"\nkeep = [' + '{ en = "A.", zh = "甲。" },' * 3 + "]\n"
+    step = '[[step]]\nwhy.en = "{weight}"\nwhy.zh = "{weight}"\nhides.numbers = ["weight"]\nhides.labels = ["*"]\n'
+    written = head + BARE.replace("[[step]]\n", step, 1)
+    lesson = read_lesson("one", written)
+    assert (lesson.next, lesson.keep) == ("masks_and_order", ({"en": "A.", "zh": "甲。"},) * 3)
+    assert lesson.steps[0].why == {"en": "{weight}", "zh": "{weight}"}
+    assert lesson.steps[0].hides == Hides(numbers=("weight",), labels=("*",))
+
+
+@pytest.mark.parametrize(
+    ("head", "step", "said"),
+    [
+        ('next = "nowhere"', "", "next is the name of a lesson"),
+        ('keep = ["A."]', "", "keep is a list of three sentences"),
+        ("", "hides.number = []", "number is not known"),
+        ("", 'hides.labels = "head 1"', "labels is a list of words"),
+        ("", 'why.en = "A."', "why has to be said in en and zh"),
+    ],
+)
+def test_wrong_new_fields_are_refused(head, step, said):
+    with pytest.raises(LessonError, match=re.escape(said)):
+        read_lesson("one", f"{head}\n{BARE.replace('[[step]]', f'[[step]]{chr(10)}{step}', 1)}")
 
 
 @pytest.mark.parametrize(
