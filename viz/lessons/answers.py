@@ -5,9 +5,13 @@ None of them knows an answer: each is handed what the page shows, and computes.
 
 from viz.lessons import (
     about_convolution,
+    about_feed_forward,
+    about_growing,
     about_hand,
     about_layer,
     about_masks,
+    about_next_word,
+    about_several,
     about_sharing,
     about_trust,
     about_weights,
@@ -24,6 +28,10 @@ ANSWERS: Registry = {
     **about_trust.ANSWERS,
     **about_sharing.ANSWERS,
     **about_convolution.ANSWERS,
+    **about_several.ANSWERS,
+    **about_growing.ANSWERS,
+    **about_next_word.ANSWERS,
+    **about_feed_forward.ANSWERS,
 }
 
 
