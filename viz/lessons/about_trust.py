@@ -5,7 +5,7 @@ import torch
 from viz.core.analysis.map_statistics import message_norms
 from viz.core.heads import share_kv
 from viz.lessons.about_weights import CLEAR, even_weights, row_of, without_marks, words_of
-from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -41,8 +41,12 @@ def value_length(subject: Subject) -> Key:
     first, others = float(norms[subject.head][0]), float(norms[subject.head][1:].mean())
     code = "same" if abs(first - others) < CLEAR * others else "more" if first > others else "less"
     weights = subject.weights.sum(0)
+    messages = (subject.weights * norms[subject.head]).sum(0)
+    hides = Hidden(
+        numbers=(float(messages[0] / messages.sum().clamp(min=1e-30)),)
+    )  # how long what arrives is, tells it
     where = {"layer": subject.layer, "head": subject.head, "weight": Part(weights[0] / weights.sum().clamp(min=1e-30))}
-    return one_of(code, token=subject.word(0), first=first, others=others, **where)
+    return one_of(code, token=subject.word(0), first=first, others=others, **where).hiding(hides)
 
 
 @registered(ANSWERS, "sentence", "still")
@@ -76,4 +80,5 @@ def sharp_and_strong(subject: Subject) -> Key:
     head, mean = int(peaks.argmax()), float(lengths.mean())
     code = "same" if abs(float(lengths[head]) - mean) < CLEAR * mean else "more" if lengths[head] > mean else "less"
     found = {"length": float(lengths[head]), "mean": mean, "strongest": int(lengths.argmax())}
-    return one_of(code, layer=subject.layer, head=head, peak=Part(peaks[head]), H=H, **found)
+    key = one_of(code, layer=subject.layer, head=head, peak=Part(peaks[head]), H=H, **found)
+    return key.hiding(Hidden(labels=(str(head),)))

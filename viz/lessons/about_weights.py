@@ -5,7 +5,7 @@ from torch import Tensor
 
 from viz.core.analysis.map_statistics import message_norms, on_offset, uniform
 from viz.core.heads import share_kv
-from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -86,13 +86,13 @@ def looks_at_most(subject: Subject, query: str) -> Key:
         reason = "itself" if given == place else "mark" if subject.special[given] else "less"
         return reason, {"given": subject.word(given), "given_weight": Part(row[given])}
 
-    return Key(right=(best,), values=values, wrong=wrong)
+    return Key(right=(best,), values=values, wrong=wrong).hiding(Hidden(rows=(place,), asked=(place, -1)))
 
 
 @registered(ANSWERS, "number", "that_one", "all", "other")
 def left_over(subject: Subject, query: str) -> Key:
     """How much of a word's attention is left when the largest weight is taken away."""
-    _, row = row_of(subject, query)
+    place, row = row_of(subject, query)
     best, _ = _two_largest(subject, row)
     weight = Part(row[best])
     values: Values = {
@@ -103,7 +103,8 @@ def left_over(subject: Subject, query: str) -> Key:
         "n": len(row),
         "others": len(row) - 1,
     }
-    return Key(right=(1 - float(weight),), values=values, traps={"that_one": float(weight), "all": 1.0})
+    key = Key(right=(1 - float(weight),), values=values, traps={"that_one": float(weight), "all": 1.0})
+    return key.hiding(Hidden(rows=(place,), shown=((place, best),), asked=(place, best)))
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
@@ -117,19 +118,21 @@ def looks_back(subject: Subject, query: str) -> Key:
         raise PremiseError("nothing_to_ask", word=query)
     there, back = float(row[best]), float(subject.weights[best, place])
     code = "same" if abs(there - back) < CLEAR else "more" if back > there else "less"
-    return one_of(code, query=query, key=subject.word(best), there=Part(there), back=Part(back))
+    key = one_of(code, query=query, key=subject.word(best), there=Part(there), back=Part(back))
+    return key.hiding(Hidden(cells=((best, place),)))
 
 
 @registered(ANSWERS, "option", codes=("first", "second", "neither"))
 def prefers(subject: Subject, query: str, first: str, second: str) -> Key:
     """Return which of two words a word looks at most; or neither, if it is a third. Marks do not count."""
-    _, row = row_of(subject, query)
+    place, row = row_of(subject, query)
     places = {"first": place_of(subject, first), "second": place_of(subject, second)}
     best, _ = _two_largest(subject, row)
-    code = next((code for code, place in places.items() if place == best), "neither")
-    weights: Values = {f"{code}_weight": Part(row[place]) for code, place in places.items()}
+    code = next((code for code, at in places.items() if at == best), "neither")
+    weights: Values = {f"{code}_weight": Part(row[at]) for code, at in places.items()}
     most: Values = {"most": subject.word(best), "most_weight": Part(row[best])}
-    return one_of(code, query=query, first=first, second=second, **weights, **most)
+    key = one_of(code, query=query, first=first, second=second, **weights, **most)
+    return key.hiding(Hidden(rows=(place,), asked=(place, -1)))
 
 
 def previous(weights: Tensor) -> Tensor:
@@ -180,7 +183,8 @@ def most_goes_to(subject: Subject) -> Key:
         raise PremiseError("too_even")
     even = even_weights(subject)
     first = Part(even[:, :, 0].sum() / even.sum())
-    return one_of(code, layer=subject.layer, token=subject.word(0), even=first, **shares)
+    key = one_of(code, layer=subject.layer, token=subject.word(0), even=first, **shares)
+    return key.hiding(Hidden(columns=(0,)))
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))

@@ -47,7 +47,9 @@ class Hidden:
         columns: all cells of these columns.
         cells: single cells, each (row, column).
         shown: cells of these rows and columns that stay in view.
-        asked: the cell that is chosen when the step opens.
+        numbers: values that are covered wherever they stand.
+        labels: bars and rows of tables with these names.
+        asked: the cell that is chosen when the step opens; -1 for no column.
     """
 
     part: str = "weights"
@@ -55,7 +57,14 @@ class Hidden:
     columns: tuple[int, ...] = ()
     cells: tuple[Cell, ...] = ()
     shown: tuple[Cell, ...] = ()
+    numbers: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()
     asked: Cell | None = None
+
+    @property
+    def chosen(self) -> Cell | None:
+        """The cell that is chosen at first: the one that is asked, or the only one that is hidden."""
+        return self.asked or (self.cells[0] if len(self.cells) == 1 else None)
 
 
 NOTHING = Hidden()

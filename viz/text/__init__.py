@@ -5,7 +5,9 @@ The words of the frame stand here, those of a page in the page's own folder.
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -71,9 +73,24 @@ def translator(lang: str) -> Translate:
     table = sentences(lang)
 
     def t(key: str, /, **values: Any) -> str:
-        return fill(table[key], **values) if values else table[key]
+        sentence = fill(table[key], **values) if values else table[key]
+        change = _rewrite.get()
+        return change(key, sentence) if change else sentence
 
     return t
+
+
+_rewrite: ContextVar[Callable[[str, str], str] | None] = ContextVar("rewrite", default=None)
+
+
+@contextmanager
+def rewriting(change: Callable[[str, str], str] | None) -> Iterator[None]:
+    """Have every sentence that is translated inside the ``with`` changed by this; it gets the key and the sentence."""
+    token = _rewrite.set(change)
+    try:
+        yield
+    finally:
+        _rewrite.reset(token)
 
 
 def paragraph(*parts: str) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from viz.frame import compute
 from viz.frame.format import number, part
 from viz.frame.lesson.bar import HERE, Shown, ask_class, draw
+from viz.frame.lesson.covers import cover_of
 from viz.frame.lesson.running import Running
 from viz.frame.scene import Scene
 from viz.lessons.about_masks import allowed
@@ -71,11 +72,14 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
     verdict = _judged(ask, key, subject, progress.sent) if progress.about in ("", about) else None
     if progress.sent is not None and not progress.about:
         progress.about = about
+    if verdict and not progress.first:
+        progress.first = "right" if verdict.is_right else "wrong"
     if verdict and verdict.is_right and not progress.done:
         progress.done = "right"
         if running.step.before[running.read]:
             st.rerun()
     running.asks = not progress.done
+    running.cover = cover_of(running, key, subject)
     shown = _shown(running, key, subject, verdict)
     if is_nothing:
         shown = replace(shown, is_right=False, wrong=running.t("lesson.bar_nothing"))
@@ -128,6 +132,7 @@ def _shown(running: Running, key: Key, subject: Subject, verdict: Verdict | None
         hint=fill(ask.hint[lang], **values) if progress.hinted else None,
         reveal=fill(ask.reveal[lang], **values) if progress.done else "",
         about=_about(ask, subject),
+        why=fill(running.step.why[lang], **values) if progress.done and running.step.why else "",
         right=_right(ask.kind, key) if progress.done else [],
     )
 

@@ -1,0 +1,263 @@
+"""Cells of pictures that a lesson covers while its question is open: their numbers are not sent to the browser.
+
+Every view is sent through :func:`viz.components.mount.mount`, and so through :func:`cover_data`, which takes the hidden
+numbers out and lists their places; the view draws a hatched "?" there. When the question is over, the same places are
+listed as those that tell the answer, and the view labels them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from viz.components.unpack import repack, unpack
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+_NUMBER = re.compile(r"(?<![\w.,])[−-]?\d[\d,]*(?:\.\d+)?(?:[eE][+−-]?\d+)?(?:[  ]?%)?(?![\w])")
+EQUAL = 2e-6
+"""Two numbers nearer than this, as a share of the larger, are the same one in float32."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cover:
+    """Parts of the pictures that answer an open question.
+
+    Args:
+        labels: names of the tokens of the map that ``places`` is about.
+        places: the cells of that map, (tokens, tokens), True where covered.
+        numbers: values that are covered wherever they stand.
+        names: bars, lines and rows with these names; "*" is all of them.
+        axes: "rows" or "columns": names along a side of a matrix.
+        views: keys of pictures all of whose cells are covered; "key.code" is one map of a strip.
+        texts: keys of sentences that are left out.
+        asked: the cell of that map that is chosen at first, (row, column), -1 for no column.
+        part: the matrix of the computation that ``cells`` are of, for a view that computes by itself.
+        cells: its covered cells, (row, column).
+        is_open: whether the question still is; else the same places are labelled.
+        word: a screen reader's word for a covered cell.
+    """
+
+    labels: tuple[str, ...] = ()
+    places: Mask | None = None
+    numbers: tuple[float, ...] = ()
+    names: frozenset[str] = frozenset()
+    axes: frozenset[str] = frozenset()
+    views: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    asked: tuple[int, int] | None = None
+    part: str = "weights"
+    cells: tuple[tuple[int, int], ...] = ()
+    is_open: bool = True
+    word: str = "covered"
+
+
+_current: ContextVar[Cover | None] = ContextVar("cover", default=None)
+
+
+def current() -> Cover | None:
+    """The cover of what is drawn now."""
+    return _current.get()
+
+
+@contextmanager
+def covering(cover: Cover | None) -> Iterator[None]:
+    """Cover all that is drawn inside the ``with``."""
+    token = _current.set(cover)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def cover_sentence(cover: Cover, sentence: str) -> str:
+    """Write "?" for each number of a sentence that is hidden, as far as its digits go.
+
+    Example:
+        >>> cover_sentence(Cover(numbers=(0.6789,)), "“it” gives 0.68 (67.89 %), not 0.05, in 3 heads")
+        '“it” gives ? (?), not 0.05, in 3 heads'
+    """
+    return _NUMBER.sub(lambda found: "?" if _is_hidden(cover, found[0]) else found[0], sentence)
+
+
+def _is_hidden(cover: Cover, written: str) -> bool:
+    is_percent = written.endswith("%")
+    plain = written.replace(",", "").replace("−", "-").replace("%", "").strip()
+    digits = len(plain.partition(".")[2].partition("e")[0])
+    for number in cover.numbers:
+        is_whole = float(number).is_integer()
+        if not digits and not is_percent and not is_whole:
+            continue  # a count, beside a number that is none
+        allowed = 1e-9 if is_whole and not is_percent else 0.5000001 * 10.0**-digits
+        if abs(float(plain) - number * (100 if is_percent else 1)) <= allowed:
+            return True
+    return False
+
+
+def holds(cover: Cover, values: Any) -> Mask:
+    """Return where an array has one of the hidden numbers."""
+    array = np.asarray(values, dtype=np.float64)
+    found = np.zeros(array.shape, dtype=bool)
+    for number in cover.numbers:
+        found |= np.abs(array - number) <= EQUAL * max(abs(number), 1e-3)
+    return found
+
+
+def cover_data(key: str, data: Any) -> Any:
+    """Take out of what a view is sent all that is covered.
+
+    Args:
+        key: of the view on the page.
+        data: bytes as :func:`viz.components.head_grid.pack` makes them, or what JSON can hold.
+    """
+    cover = current()
+    if cover is None:
+        return data
+    if not isinstance(data, bytes):
+        return _cover_json(cover, key, data)
+    header, blocks = unpack(data)
+    if header.get("kind") in ("wall", "head"):  # viz/frame/head_grid/covered.py has covered these
+        return data
+    cells = _cells(cover, key, header, blocks)
+    header = _header(cover, header)
+    if cells is not None and cells.any():
+        header["covers"] = {"cells": np.flatnonzero(cells).tolist(), "open": cover.is_open, "word": cover.word}
+        if cover.is_open:
+            blocks["values"] = np.where(cells.ravel(), np.nan, blocks["values"]).astype(np.float32)
+    return repack(header, blocks)
+
+
+def _header(cover: Cover, header: Mapping[str, Any]) -> dict[str, Any]:
+    """The names and sentences around a picture, without the hidden ones."""
+    if not cover.is_open:
+        return dict(header)
+    found = {
+        name: value if name in ("labels", "maps", "rows", "columns") else _without(cover, value)
+        for name, value in header.items()
+    }
+    for side in cover.axes & found.keys():
+        if isinstance(found[side], dict):
+            found[side] = {**found[side], "labels": ["?"] * found[side]["count"]}
+            found["heads"] = None
+    return found
+
+
+def _without(cover: Cover, value: Any) -> Any:
+    """Sentences in what JSON holds, with their hidden numbers covered."""
+    match value:
+        case str():
+            return cover_sentence(cover, value)
+        case list():
+            return [_without(cover, part) for part in value]
+        case dict():
+            return {name: _without(cover, part) for name, part in value.items()}
+    return value
+
+
+def _cells(cover: Cover, key: str, header: Mapping[str, Any], blocks: Mapping[str, Any]) -> Mask | None:
+    """The cells of a packed picture that are covered, in the order in which its numbers are packed."""
+    values = blocks.get("values")
+    if values is None or values.dtype != np.float32:
+        return None
+    if "maps" in header:
+        shape = (len(header["maps"]), header["rows"], header["n"])
+        sides = [(_names(one["labels"]), _names(one["columns"] or one["labels"])) for one in header["maps"]]
+        codes = [one["code"] for one in header["maps"]]
+    elif "shape" in header:
+        shape = (1, *header["shape"])
+        sides, codes = [(_names(header["rows"]["labels"]), _names(header["columns"]["labels"]))], [""]
+    elif "series" in header:
+        shape = (len(header["series"]), 1, len(header["labels"]))
+        sides, codes = [((one,), _names(header["labels"])) for one in header["series"]], [*header["series"]]
+    else:
+        return None
+    cells = holds(cover, values).reshape(shape)
+    for index, ((rows, columns), code) in enumerate(zip(sides, codes, strict=True)):
+        cells[index] |= _by_name(cover, rows, columns, cells[index].shape)
+        if cover.views & {key, f"{key}.{code}"}:
+            cells[index] = True
+    return cells
+
+
+def _names(labels: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(labels or ())
+
+
+def _by_name(cover: Cover, rows: tuple[str, ...], columns: tuple[str, ...], shape: tuple[int, ...]) -> Mask:
+    """The cells of one map that are covered for the names of their row and column."""
+    found = np.zeros(shape, dtype=bool)
+    if cover.places is not None and rows == columns == cover.labels and shape == cover.places.shape:
+        found |= cover.places
+    if "*" in cover.names:
+        found[:] = True
+    for i, name in enumerate(rows[: shape[0]]):
+        found[i] |= name in cover.names
+    for j, name in enumerate(columns[: shape[1]]):
+        found[:, j] |= name in cover.names
+    return found
+
+
+def _cover_json(cover: Cover, key: str, data: Any) -> Any:
+    if not cover.is_open:
+        return data
+    if isinstance(data, Mapping) and "lines" in data and "legend" in data:  # charts/lines
+        whole = key in cover.views
+        lines = [_cover_line(cover, line, whole or bool(cover.names & {line["name"], "*"})) for line in data["lines"]]
+        data = {**data, "lines": lines}
+    return _without(cover, data)
+
+
+def _cover_line(cover: Cover, line: Mapping[str, Any], whole: bool) -> dict[str, Any]:
+    hits = holds(cover, [np.nan if value is None else value for value in line["y"]]) | whole
+    y = [None if hit else value for hit, value in zip(hits.tolist(), line["y"], strict=True)]
+    return {**line, "y": y, **({"low": None, "high": None} if hits.any() else {})}
+
+
+def cover_table(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """A table's columns without what is covered: hidden numbers, and the rows with a covered name."""
+    cover = current()
+    if cover is None or not cover.is_open:
+        return {name: [*values] for name, values in columns.items()}
+    first = [str(value) for value in next(iter(columns.values()), ())]
+    named = ["*" in cover.names or value in cover.names for value in first]
+    covered: dict[str, list[Any]] = {}
+    for at, (name, values) in enumerate(columns.items()):
+        covered[name] = [
+            (None if isinstance(value, int | float) else "?")
+            if (named[row] and at) or _is_covered_value(cover, value)
+            else value
+            for row, value in enumerate(values)
+        ]
+    return covered
+
+
+def _is_covered_value(cover: Cover, value: Any) -> bool:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return bool(holds(cover, [value])[0])
+    return isinstance(value, str) and cover_sentence(cover, value) != value
+
+
+def cover_figure(figure: dict[str, Any]) -> dict[str, Any]:
+    """A plotly figure without the hidden numbers."""
+    cover = current()
+    if cover is None or not cover.is_open:
+        return figure
+    return dict(_cover_parts(cover, figure))
+
+
+def _cover_parts(cover: Cover, part: Any) -> Any:
+    match part:
+        case dict():
+            return {name: _cover_parts(cover, value) for name, value in part.items()}
+        case str():
+            return cover_sentence(cover, part)
+        case list() | tuple() | np.ndarray():
+            array = np.asarray(part)
+            if array.dtype.kind == "f":
+                return np.where(holds(cover, array), np.nan, array)
+            return part if isinstance(part, np.ndarray) else [_cover_parts(cover, value) for value in part]
+    return part
