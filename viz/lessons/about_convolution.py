@@ -24,7 +24,7 @@ def centre(subject: Subject, place: int, offset: int, alpha: float) -> Key:
         raise PremiseError("too_short", n=place + max(offset, 0) + 1)
     row = window(n, offset, alpha)[place]
     best = int(row.argmax())
-    if subject.special[place] or subject.special[best]:  # a mark is no word
+    if place not in subject.words or best not in subject.words:
         raise PremiseError("too_short", n=n + 1)
     values: Values = {"query": subject.word(place), "key": subject.word(best), "offset": offset, "alpha": alpha}
 

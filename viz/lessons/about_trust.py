@@ -4,7 +4,7 @@ import torch
 
 from viz.core.analysis.map_statistics import message_norms
 from viz.core.heads import share_kv
-from viz.lessons.about_weights import CLEAR, even_weights, row_of, without_marks, words_of
+from viz.lessons.about_weights import CLEAR, even_weights, row_of, without_marks
 from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
@@ -53,7 +53,7 @@ def value_length(subject: Subject) -> Key:
 def looks_away(subject: Subject, query: str, key: str, below: float, example: str) -> Key:
     """Whether a word gives another, which is still in the text, less than so much; an example is one where it does."""
     _, row = row_of(subject, query)
-    places = [place for place in words_of(subject) if subject.word(place).casefold() == key.casefold()]
+    places = [place for place in subject.words if subject.word(place).casefold() == key.casefold()]
     if not places:
         raise PremiseError("no_word", word=key)
     given = float(row[places].sum())

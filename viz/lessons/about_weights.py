@@ -13,14 +13,11 @@ CLEAR = 0.02
 """Two weights nearer than this are no difference to ask for."""
 
 
-def words_of(subject: Subject) -> list[int]:
-    """Return the places of the tokens that are no marks."""
-    return [place for place, special in enumerate(subject.special) if not special]
-
-
 def without_marks(subject: Subject, row: Tensor) -> Tensor:
-    """Return a copy of a row in which marks come after every word: a question for a word is not answered by a mark."""
-    return row.masked_fill(torch.tensor(subject.special), -1.0)
+    """Return a copy of a row in which marks and punctuation come after every word: they answer no question for one."""
+    is_word = torch.zeros(len(row), dtype=torch.bool)
+    is_word[[*subject.words]] = True
+    return row.masked_fill(~is_word, -1.0)
 
 
 def even_weights(subject: Subject) -> Tensor:
@@ -34,7 +31,7 @@ def place_of(subject: Subject, word: str) -> int:
     Raises:
         PremiseError: "no_word".
     """
-    labels = {place: subject.word(place).casefold() for place in words_of(subject)}
+    labels = {place: subject.word(place).casefold() for place in subject.words}
     if (found := next((place for place in labels if labels[place] == word.casefold()), None)) is None:
         raise PremiseError("no_word", word=word)
     return found
@@ -59,7 +56,7 @@ def _two_largest(subject: Subject, row: Tensor) -> tuple[int, int]:
     Raises:
         PremiseError: "too_short", or "too_close" if the difference is none to ask for.
     """
-    n_words = len(words_of(subject))
+    n_words = len(subject.words)
     if len(row) < 3 or n_words < 2:
         raise PremiseError("too_short", n=max(3, len(row) - n_words + 2))
     best, second = without_marks(subject, row).topk(2).indices.tolist()
@@ -68,7 +65,7 @@ def _two_largest(subject: Subject, row: Tensor) -> tuple[int, int]:
     return best, second
 
 
-@registered(ANSWERS, "word", "itself", "mark", "less")
+@registered(ANSWERS, "word", "itself", "less")
 def looks_at_most(subject: Subject, query: str) -> Key:
     """The word that a word gives its largest weight; marks do not count."""
     place, row = row_of(subject, query)
@@ -83,7 +80,7 @@ def looks_at_most(subject: Subject, query: str) -> Key:
     }
 
     def wrong(given: int) -> Because:
-        reason = "itself" if given == place else "mark" if subject.special[given] else "less"
+        reason = "itself" if given == place else "less"
         return reason, {"given": subject.word(given), "given_weight": Part(row[given])}
 
     return Key(right=(best,), values=values, wrong=wrong).hiding(Hidden(rows=(place,), asked=(place, -1)))

@@ -69,6 +69,12 @@ class Subject:
         return min(head, last) if isinstance(head, int) and not isinstance(head, bool) and head >= 0 else 0
 
     @property
+    def words(self) -> tuple[int, ...]:
+        """Places of the tokens that are words or pieces of words: neither marks nor punctuation."""
+        labels = zip(self.labels, self.special, strict=True)
+        return tuple(place for place, (label, special) in enumerate(labels) if not special and _has_letter(label))
+
+    @property
     def weights(self) -> Tensor:
         """Of that head, (Q, K)."""
         return self.trace.weights[self.head]
@@ -76,3 +82,7 @@ class Subject:
     def word(self, place: int) -> str:
         """A token as it stands in a sentence."""
         return self.labels[place].removeprefix(SPACE) or self.labels[place]
+
+
+def _has_letter(label: str) -> bool:
+    return any(sign.isalnum() for sign in label)

@@ -71,8 +71,8 @@ def answer(app, lesson: str, number: int, sent) -> dict:
 def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
     app = open_app(lesson="ten_minutes")
     words = {label: code for code, label in said(app)["options"]}
-    bar = answer(app, "ten_minutes", 1, words["[CLS]"])
-    assert (bar["is_right"], bar["done"]) == (False, "") and "“[CLS]”" in bar["verdict"]
+    bar = answer(app, "ten_minutes", 1, words["street"])
+    assert (bar["is_right"], bar["done"]) == (False, "") and "“street”" in bar["verdict"]
     assert not bar["right"], "what is right is not told before"
     assert not pictures(app)
     bar = answer(app, "ten_minutes", 1, words["animal"])
@@ -80,6 +80,13 @@ def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
     assert bar["right"] == [words["animal"]], "marked in the bar, also for who had it shown"
     assert bar["reveal"].startswith("Of the words, “animal” gets the most from “it”: 0.68.")
     assert pictures(app) == ["headlight.bars"]
+
+
+def test_word_question_offers_words_only(open_app):
+    """Marks around the text and punctuation are no words, so they are no answers to "which word"."""
+    app = open_app(lesson="ten_minutes", lang="en")
+    offered = [label for _, label in said(app)["options"]]
+    assert offered == "the animal didn t cross the street because it was too tired".split()
 
 
 def test_shuffle_question_with_mask_in_link_agrees_with_picture(open_app):

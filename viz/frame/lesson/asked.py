@@ -108,7 +108,7 @@ def _judged(ask: Ask, key: Key, subject: Subject, sent: Any) -> Verdict | None:
 def _options(ask: Ask, subject: Subject) -> list[int | str]:
     """What can be chosen in the bar, or put in order there."""
     if ask.kind == "word":
-        return [*range(len(subject.labels))]
+        return [*subject.words]
     return [*ask.options]
 
 
