@@ -25,9 +25,7 @@ PAGE = Page(
     about=about,
     checks_source=False,
     sections=(
-        Section(
-            "next_word", next_words.draw, formula=SURPRISE, code=(surprise, continue_text), subject=asked.subject
-        ),
+        Section("next_word", next_words.draw, formula=SURPRISE, code=(surprise, continue_text), subject=asked.subject),
         Section("logit_lens", layers.draw, formula=LENS, code=(logit_lens, rank)),
         Section(
             "attribution",

@@ -90,12 +90,16 @@ def sample(seed: int) -> Sample:
 
 
 def _decoder(n: int, seed: int) -> Decoder:
-    """A decoder of ten words, some surer than others; its text is what it finds likeliest at about half of the places."""
+    """A decoder of ten words, more or less sure; about half of its text is what it finds likeliest."""
     generator, random = torch.Generator().manual_seed(seed), Random(seed)
-    logits = torch.randn(n, len(VOCABULARY), generator=generator, dtype=torch.float64) * random.choice([0.01, 1, 5, 200])
-    ids = [random.randrange(len(VOCABULARY))]
-    for row in logits[:-1]:
-        ids.append(int(row.argmax()) if random.random() < 0.5 else random.randrange(len(VOCABULARY)))
+    logits = torch.randn(n, len(VOCABULARY), generator=generator, dtype=torch.float64) * random.choice(
+        [0.01, 1, 5, 200]
+    )
+    drawn = [random.randrange(len(VOCABULARY)) for _ in range(n)]
+    ids = [drawn[0]]
+    ids += [
+        int(row.argmax()) if random.random() < 0.5 else other for row, other in zip(logits, drawn[1:], strict=False)
+    ]
     parts = {name: random.uniform(-3, 3) for name in ("heads", "feed_forward", "embedding")}
     return Decoder(
         logits=logits,

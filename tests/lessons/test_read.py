@@ -44,6 +44,12 @@ def test_both_languages_say_the_same(lesson, number):
         assert re.search(r"[\u4e00-\u9fff]", chinese) or not ENGLISH.search(chinese), chinese
 
 
+def test_each_lesson_leads_to_the_next():
+    """The card at a lesson's end says three sentences and names the lesson that follows it in the list."""
+    assert [lesson.next for lesson in lessons()] == [*ORDER[1:], ""]
+    assert all(len(lesson.keep) == 3 for lesson in lessons())
+
+
 def test_every_function_is_asked_for():
     assert {step.ask.answer for lesson in lessons() for step in lesson.steps} == set(ANSWERS)
 
@@ -84,13 +90,17 @@ def test_wrong_new_fields_are_refused(head, step, said):
         ('kind = "word"', 'kind = "ward"', "step 1, ask: ward is no kind of question"),
         ('answer = "looks_at_most"', 'answer = "evil"', "there is no function evil"),
         ('answer = "looks_at_most"', 'answer = "left_over"', "answers a question of the kind number, not word"),
-        ('wrong.itself.en = "A word may', 'wrong.himself.en = "A word may', "gives the reasons itself, mark"),
-        ('title.zh = "十分钟看懂注意力"', "", "title has to be said in en and zh"),
+        ('wrong.itself.en = "A word may', 'wrong.himself.en = "A word may', "gives the reasons itself, less"),
+        ('title.zh = "读懂真实的注意力头"', "", "title has to be said in en and zh"),
         ('question.zh = "在这个头里，“{query}”最看重哪个词？"', 'question.zh = " "', "question.zh says nothing"),
         ("layer = 3", "layer = [3]", "layer is neither text nor number"),
-        ("covers = true", "covered = true", "covered is not known"),
+        ("minutes = 1\n", "minutes = 1\ncovered = true\n", "covered is not known"),
         ('text.en = "A head', 'text.en = "A {head}', "text has nothing to be filled in with"),
-        ('options.same.en = "as much"\noptions.same.zh = "一样多"\n', "", "needs the options same, less, more"),
+        (
+            'options.same.en = "the same number"\noptions.same.zh = "一样的数"\n',
+            "",
+            "needs the options same, less, more",
+        ),
         ("[parameters.en]", "[parameters.en", "ten_minutes: "),
     ],
 )

@@ -1,6 +1,5 @@
 """Answers about a text that grows: the mask in training and in writing, and what the cache keeps."""
 
-import torch
 from torch import Tensor
 
 from viz.core.heads import multi_head

@@ -46,7 +46,8 @@ def query_number(subject: Subject, word: int, column: int) -> Key:
         raise PremiseError("more_steps")  # a bias, or positions
     traps = {"key": float(_of_head(subject, "k")[word, column]), "word": float(x[column])}
     given = {"x": _vector(x), "w": _vector(of_column)}
-    return _key(float(q[word, column]), traps, label=subject.word(word), column=column + 1, **given).hiding(
+    right = float(q[word, column])
+    return _key(right, traps, result=right, label=subject.word(word), column=column + 1, **given).hiding(
         Hidden(part="q", cells=((word, column),))
     )
 

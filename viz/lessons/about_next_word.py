@@ -77,14 +77,18 @@ def guessed_right(subject: Subject) -> Key:
     found = sum(int(row.argmax()) == after for row, after in zip(decoder.logits, decoder.ids[1:], strict=False))
     traps = {"wrong_ones": float(n - found), "all": float(n)}
     values: Values = {"n": n, "right": found, "wrong": n - found}
-    return Key(right=(float(found),), values=values, traps={name: trap for name, trap in traps.items() if trap != found})
+    return Key(
+        right=(float(found),), values=values, traps={name: trap for name, trap in traps.items() if trap != found}
+    )
 
 
 @registered(ANSWERS, "option", codes=("heads", "feed_forward", "embedding"))
 def writes_most(subject: Subject) -> Key:
     """Return which parts of the model write most of the followed word's logit: all heads, or all feed-forward parts."""
     decoder = _decoder(subject)
-    parts = {name: float(decoder.parts[name]) for name in ("heads", "feed_forward", "embedding")} if decoder.parts else {}
+    parts = (
+        {name: float(decoder.parts[name]) for name in ("heads", "feed_forward", "embedding")} if decoder.parts else {}
+    )
     if not parts:
         raise PremiseError("no_decoder")
     first, second, _ = sorted(parts, key=lambda name: -parts[name])
