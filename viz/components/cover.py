@@ -19,6 +19,8 @@ from viz.components.unpack import repack, unpack
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 _NUMBER = re.compile(r"(?<![\w.,])[−-]?\d[\d,]*(?:\.\d+)?(?:[eE][+−-]?\d+)?(?:[  ]?%)?(?![\w])")
+MOST_NAMES = 40
+"""Along a side of a matrix, each covered by a "?"; more would be a line of them."""
 EQUAL = 2e-6
 """Two numbers nearer than this, as a share of the larger, are the same one in float32."""
 
@@ -128,6 +130,14 @@ def cover_data(key: str, data: Any) -> Any:
         header["covers"] = {"cells": np.flatnonzero(cells).tolist(), "open": cover.is_open, "word": cover.word}
         if cover.is_open:
             blocks["values"] = np.where(cells.ravel(), np.nan, blocks["values"]).astype(np.float32)
+    elif cover.is_open and "labels" in header and "n" in header and _names(header["labels"]) == cover.labels:
+        places = [] if cover.places is None else np.flatnonzero(cover.places).tolist()
+        header["covers"] = {
+            "cells": places,
+            "open": True,
+            "word": cover.word,
+            "asked": cover.asked,
+        }  # for a view that computes by itself
     return repack(header, blocks)
 
 
@@ -139,9 +149,15 @@ def _header(cover: Cover, header: Mapping[str, Any]) -> dict[str, Any]:
         name: value if name in ("labels", "maps", "rows", "columns") else _without(cover, value)
         for name, value in header.items()
     }
+    words = found.get("words")
+    if isinstance(words, dict) and words.get("alt") == "":  # a finding, which waits for the answer
+        found["words"] = {**words, "alt": cover.word}
     for side in cover.axes & found.keys():
         if isinstance(found[side], dict):
-            found[side] = {**found[side], "labels": ["?"] * found[side]["count"]}
+            found[side] = {
+                **found[side],
+                "labels": ["?" if found[side]["count"] <= MOST_NAMES else ""] * found[side]["count"],
+            }
             found["heads"] = None
     return found
 
@@ -176,11 +192,20 @@ def _cells(cover: Cover, key: str, header: Mapping[str, Any], blocks: Mapping[st
     else:
         return None
     cells = holds(cover, values).reshape(shape)
+    if "series" in header and len(header["series"]) == 1:
+        cells[0] |= _of_row(cover, _names(header["labels"]))
     for index, ((rows, columns), code) in enumerate(zip(sides, codes, strict=True)):
         cells[index] |= _by_name(cover, rows, columns, cells[index].shape)
         if cover.views & {key, f"{key}.{code}"}:
             cells[index] = True
     return cells
+
+
+def _of_row(cover: Cover, labels: tuple[str, ...]) -> Mask:
+    """The bars of a row that is covered, where the bars are the tokens."""
+    is_row = cover.places is not None and labels == cover.labels
+    rows = [row for row in cover.places if 2 * row.sum() > len(row)] if is_row and cover.places is not None else []
+    return np.any(rows, axis=0) if rows else np.zeros(len(labels), dtype=bool)
 
 
 def _names(labels: Sequence[str] | None) -> tuple[str, ...]:
@@ -208,7 +233,33 @@ def _cover_json(cover: Cover, key: str, data: Any) -> Any:
         whole = key in cover.views
         lines = [_cover_line(cover, line, whole or bool(cover.names & {line["name"], "*"})) for line in data["lines"]]
         data = {**data, "lines": lines}
+    if isinstance(data, Mapping) and (data.get("pairs") or data.get("blocks")):  # step_by_step/three_words
+        data = {
+            **data,
+            "pairs": [{**pair, "result": _printed(cover, pair["result"])} for pair in data.get("pairs", [])] or None,
+            "blocks": [_printed(cover, block) for block in data.get("blocks", [])] or None,
+        }
     return _without(cover, data)
+
+
+PRINTED = {"q": "Q", "scores": "S", "scaled": "S / ", "weights": "A", "head_outputs": "Z"}
+"""Printed matrices that follow from others, as their names begin."""
+
+
+def _printed(cover: Cover, block: Mapping[str, Any]) -> dict[str, Any]:
+    """A printed matrix without the covered cells, nor how they are calculated."""
+    if "lines" not in block or not _is_part(block["name"], cover.part):
+        return dict(block)
+    covered = {name: [[*row] for row in block[name]] for name in ("texts", "values", "lines")}
+    for row, column in cover.cells:
+        covered["texts"][row][column], covered["values"][row][column] = "?", None
+        covered["lines"][row][column] = [["?", "result"]]
+    return {**block, **covered}
+
+
+def _is_part(name: str, part: str) -> bool:
+    begins = PRINTED.get(part)
+    return begins is not None and (name.startswith(begins) if begins.endswith(" ") else name == begins)
 
 
 def _cover_line(cover: Cover, line: Mapping[str, Any], whole: bool) -> dict[str, Any]:

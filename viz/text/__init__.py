@@ -75,17 +75,20 @@ def translator(lang: str) -> Translate:
     def t(key: str, /, **values: Any) -> str:
         sentence = fill(table[key], **values) if values else table[key]
         change = _rewrite.get()
-        return change(key, sentence) if change else sentence
+        return change(key, sentence, bool(values)) if change else sentence
 
     return t
 
 
-_rewrite: ContextVar[Callable[[str, str], str] | None] = ContextVar("rewrite", default=None)
+Rewrite = Callable[[str, str, bool], str]
+"""Changes a sentence; it gets its key, the sentence, and whether anything was filled in."""
+
+_rewrite: ContextVar[Rewrite | None] = ContextVar("rewrite", default=None)
 
 
 @contextmanager
-def rewriting(change: Callable[[str, str], str] | None) -> Iterator[None]:
-    """Have every sentence that is translated inside the ``with`` changed by this; it gets the key and the sentence."""
+def rewriting(change: Rewrite | None) -> Iterator[None]:
+    """Have every sentence that is translated inside the ``with`` changed by this."""
     token = _rewrite.set(change)
     try:
         yield

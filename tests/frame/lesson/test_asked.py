@@ -74,7 +74,7 @@ def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
     bar = answer(app, "ten_minutes", 1, words["street"])
     assert (bar["is_right"], bar["done"]) == (False, "") and "“street”" in bar["verdict"]
     assert not bar["right"], "what is right is not told before"
-    assert not pictures(app)
+    assert pictures(app) == ["headlight.bars"], "the picture is there, and what is asked in it is covered"
     bar = answer(app, "ten_minutes", 1, words["animal"])
     assert (bar["is_right"], bar["done"], bar["verdict"]) == (True, "right", "Right.")
     assert bar["right"] == [words["animal"]], "marked in the bar, also for who had it shown"

@@ -105,9 +105,9 @@ def refusal(t: "Translate") -> str:
 def cover() -> None:
     """What stands in the place of a section that is covered."""
     if lesson := current():
-        from viz.frame.lesson.bar import covered
+        from viz.frame.lesson.bar import covered as draw_covered
 
-        covered(lesson.t)
+        draw_covered(lesson.t, lesson.t(f"{lesson.page}.{lesson.step.section}.title"))
 
 
 def end() -> None:

@@ -173,7 +173,7 @@ def _is_small(answer: Any) -> bool:
     return isinstance(answer, int) and abs(answer) < 10**6
 
 
-def covered(t: Translate) -> None:
-    """What stands where a picture will be."""
+def covered(t: Translate, title: str) -> None:
+    """Draw the frame of a picture that is covered as a whole, and the name of what will stand there."""
     with st.container(key="lesson_cover"):
-        st.markdown(t("lesson.covered"))
+        st.markdown(t("lesson.covered", title=title))

@@ -81,6 +81,9 @@ def _names_in(sentence: str) -> Iterator[str]:
     return (name.partition("|")[0] for _, name, _, _ in Formatter().parse(sentence) if name)
 
 
+FULL_STOPS = (".", "。", "！", "？", "!", "?")
+
+
 @contextmanager
 def covered(cover: Cover | None) -> Iterator[None]:
     """Cover what is drawn inside the ``with``: pictures and tables by their cells, sentences by their numbers."""
@@ -89,5 +92,8 @@ def covered(cover: Cover | None) -> Iterator[None]:
         yield
 
 
-def _rewrite(cover: Cover, key: str, sentence: str) -> str:
-    return "" if key in cover.texts else cover_sentence(cover, sentence)
+def _rewrite(cover: Cover, key: str, sentence: str, is_filled: bool) -> str:
+    """A finding (a whole sentence, in which numbers or words were filled in) waits for the answer."""
+    if key in cover.texts or (is_filled and sentence.endswith(FULL_STOPS)):
+        return ""
+    return cover_sentence(cover, sentence)

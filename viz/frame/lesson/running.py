@@ -82,6 +82,9 @@ class Running:
         st.html(style("lesson.css"))
         if self.is_alone():
             st.html(style("lesson_alone.css"))
+            st.html(f"<style>.stApp {{ --lesson-alone: 1; --lesson-{self.step.ask.kind}: 1; }}</style>")
+            if self.step.ask.kind != "sentence":  # else it is answered in the box
+                st.html("<style>.st-key-text_row { display: none !important; }</style>")
         asks = "lesson_place" if any(self.step.ask.question.values()) else "lesson_says"
         self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
 
