@@ -233,6 +233,9 @@ def _cover_json(cover: Cover, key: str, data: Any) -> Any:
         whole = key in cover.views
         lines = [_cover_line(cover, line, whole or bool(cover.names & {line["name"], "*"})) for line in data["lines"]]
         data = {**data, "lines": lines}
+    if key in cover.views and isinstance(data, Mapping) and "rows" in data:  # next_word/word_grid
+        unknown = {"text": "?", "note": "", "share": 0}
+        data = {**data, "rows": [{**row, "cells": [unknown for _ in row["cells"]]} for row in data["rows"]]}
     if isinstance(data, Mapping) and (data.get("pairs") or data.get("blocks")):  # step_by_step/three_words
         data = {
             **data,

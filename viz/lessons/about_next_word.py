@@ -4,7 +4,7 @@ from torch import Tensor
 
 from viz.core.analysis.lens import chances
 from viz.lessons.key import Key, Part, PremiseError, Registry, Values, one_of, registered
-from viz.lessons.subject import Decoder, Subject
+from viz.lessons.subject import SPACE, Decoder, Subject
 
 ANSWERS: Registry = {}
 CLEAR = 0.005
@@ -23,7 +23,8 @@ def _likeliest(subject: Subject, temperature: float = 1.0) -> tuple[Tensor, int,
     decoder = _decoder(subject)
     found = chances(decoder.logits[decoder.at].double() / temperature)
     best = int(decoder.logits[decoder.at].argmax())
-    said: Values = {"word": decoder.word(best), "chance": Part(found[best]), "token": subject.word(decoder.at)}
+    word, token = decoder.word(best).removeprefix(SPACE), subject.word(decoder.at)
+    said: Values = {"word": word, "chance": Part(found[best]), "token": token}
     return found, best, said
 
 
@@ -94,4 +95,4 @@ def writes_most(subject: Subject) -> Key:
     first, second, _ = sorted(parts, key=lambda name: -parts[name])
     if parts[first] - parts[second] < CLEAR:
         raise PremiseError("too_even")
-    return one_of(first, followed=decoder.followed, token=subject.word(decoder.at), **parts)
+    return one_of(first, followed=decoder.followed.removeprefix(SPACE), token=subject.word(decoder.at), **parts)

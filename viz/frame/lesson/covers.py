@@ -9,10 +9,13 @@ import numpy as np
 
 from viz.components.cover import Cover, Mask, cover_sentence, covering
 from viz.frame.lesson.running import Running
-from viz.lessons.key import Hidden, Key, Value
+from viz.lessons.key import Cell, Hidden, Key, Value
 from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask, Step
 from viz.lessons.subject import Subject
 from viz.text import rewriting
+
+PRINTED = 6
+"""Words of a printed matrix, at most."""
 
 
 def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
@@ -32,7 +35,7 @@ def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
         texts=frozenset(step.hides.texts),
         asked=hidden.chosen if is_map else None,
         part=hidden.part,
-        cells=hidden.cells,
+        cells=_printed_cells(hidden, len(subject.labels)),
         is_open=not running.progress.done,
         word=running.t("lesson.cell_covered"),
     )
@@ -41,6 +44,13 @@ def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
 def fill_name(label: str, key: Key) -> str:
     """A name from the lesson's file, in which values of the answer may stand: "→ {G}"."""
     return label.format(**key.values)
+
+
+def _printed_cells(hidden: Hidden, n: int) -> tuple[Cell, ...]:
+    """The single cells; of a few words also those of whole rows, for matrices that are printed number by number."""
+    if hidden.part != "weights" or n > PRINTED:
+        return hidden.cells
+    return tuple((row, column) for row, column in np.argwhere(_places(hidden, n)).tolist())
 
 
 def _places(hidden: Hidden, n: int) -> Mask:
