@@ -66,6 +66,12 @@ def current() -> Cover | None:
     return _current.get()
 
 
+def is_covered() -> bool:
+    """Whether a question is open about what is drawn now."""
+    cover = current()
+    return cover is not None and cover.is_open
+
+
 @contextmanager
 def covering(cover: Cover | None) -> Iterator[None]:
     """Cover all that is drawn inside the ``with``."""
@@ -232,7 +238,8 @@ def _cover_json(cover: Cover, key: str, data: Any) -> Any:
     if isinstance(data, Mapping) and "lines" in data and "legend" in data:  # charts/lines
         whole = key in cover.views
         lines = [_cover_line(cover, line, whole or bool(cover.names & {line["name"], "*"})) for line in data["lines"]]
-        data = {**data, "lines": lines}
+        hidden = any(now["y"] != before["y"] for now, before in zip(lines, data["lines"], strict=True))
+        data = {**data, "lines": lines, "covers": {"cells": [], "open": hidden, "word": cover.word}}
     if key in cover.views and isinstance(data, Mapping) and "rows" in data:  # next_word/word_grid
         unknown = {"text": "?", "note": "", "share": 0}
         data = {**data, "rows": [{**row, "cells": [unknown for _ in row["cells"]]} for row in data["rows"]]}
