@@ -57,7 +57,8 @@ def test_every_step_shows_and_says_what_is_so_when_it_is_over(open_app, monkeypa
     assert app.session_state["section"] == step.section
     for name, value in step.shows["en"].items():
         if name not in app.session_state:
-            assert name in ("head", "d_model", "n_heads"), "of the whole lesson, for its other steps"
+            shared = ("text", "model", "layer", "head", "d_model", "n_heads")
+            assert name in shared, "of the whole lesson, for its other steps"
             continue
         shown = app.session_state[name]
         shown = "-".join(map(str, shown)) if isinstance(shown, list) else shown

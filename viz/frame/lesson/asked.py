@@ -33,8 +33,8 @@ def ask_here(running: Running, scene: Scene, opened: "Sequence[Section]", contex
     if running.step.ask.kind == OPEN:
         return ask_class(running)
     section = next(section for section in opened if section.name == running.step.section)
-    has_own = section.subject is not None and context is not None
-    subject = section.subject(context) if has_own else of_scene(scene, running)
+    has_own = context is not None  # else a page without what it reads, such as a decoder
+    subject = section.subject(context) if section.subject and has_own else of_scene(scene, running)
     if not _fill_bar(running, subject):
         return False
     return running.step.covers and not running.progress.done
