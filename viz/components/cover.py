@@ -239,7 +239,9 @@ def _cover_json(cover: Cover, key: str, data: Any) -> Any:
         whole = key in cover.views
         lines = [_cover_line(cover, line, whole or bool(cover.names & {line["name"], "*"})) for line in data["lines"]]
         hidden = any(now["y"] != before["y"] for now, before in zip(lines, data["lines"], strict=True))
-        data = {**data, "lines": lines, "covers": {"cells": [], "open": hidden, "word": cover.word}}
+        data = {**data, "lines": lines}
+        if hidden:
+            data["covers"] = {"cells": [], "open": True, "word": cover.word}
     if isinstance(data, Mapping) and (data.get("pairs") or data.get("blocks")):  # step_by_step/three_words
         data = {
             **data,
