@@ -18,7 +18,7 @@ from typing import Any
 import streamlit as st
 
 from viz.components import bundle
-from viz.components.cover import cover_data
+from viz.components.covered_data import cover_data
 
 PACKAGE = "headlight"
 LOADER = next(Path(__file__).parent.glob("package/loader/load-*.js"))

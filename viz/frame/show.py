@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from viz.components.bars import BarChart, pack_bars
-from viz.components.cover import cover_figure, cover_table
+from viz.components.covered_data import cover_figure, cover_table
 from viz.components.lines import packed
 from viz.components.matrix import Matrix, pack_matrix
 from viz.components.mount import mount

@@ -80,9 +80,9 @@ def _numbers(step: Step, key: Key, lang: str) -> Iterator[float]:
 def _told_names(step: Step, lang: str) -> list[str]:
     """Names of the values that the question keeps back: those in its explanations, and in no sentence before them."""
     ask: Ask = step.ask
-    told = {name for said in (ask.reveal, *ask.wrong.values()) for name in _names_in(said[lang])}
+    told = {name for text in (ask.reveal, *ask.wrong.values()) for name in _names_in(text[lang])}
     given = {
-        name for said in (step.text, ask.question, ask.hint, *ask.options.values()) for name in _names_in(said[lang])
+        name for text in (step.text, ask.question, ask.hint, *ask.options.values()) for name in _names_in(text[lang])
     }
     return sorted(told - given)
 

@@ -79,14 +79,20 @@ class Running:
 
     def keep_place(self) -> None:
         """Keep a place for the bar, here."""
-        st.html(style("lesson.css"))
-        if self.is_alone():
-            st.html(style("lesson_alone.css"))
-            st.html(f"<style>.stApp {{ --lesson-alone: 1; --lesson-{self.step.ask.kind}: 1; }}</style>")
-            if self.step.ask.kind != "sentence":  # else it is answered in the box
-                st.html("<style>.st-key-text_row { display: none !important; }</style>")
+        # In one element, whatever it holds: Streamlit keeps styles apart, and one that is not sent again stays.
+        st.html(style("lesson.css") + self._style_alone())
         asks = "lesson_place" if any(self.step.ask.question.values()) else "lesson_says"
         self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
+
+    def _style_alone(self) -> str:
+        """Return the style of a step that stands by itself."""
+        if not self.is_alone():
+            return ""
+        kind = self.step.ask.kind
+        marks = f".stApp {{ --lesson-alone: 1; --lesson-{kind}: 1; }}"
+        if kind != "sentence":  # that is answered in the box
+            marks += " .st-key-text_row { display: none !important; }"
+        return f"{style('lesson_alone.css')}<style>{marks}</style>"
 
     def is_alone(self) -> bool:
         """Whether only the step's picture stands beside the bar."""
