@@ -18,8 +18,6 @@ from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
 
 ORDERS = ("theme", "alphabet")
-COURSE = "course"
-"""An order of earlier versions, which is on the page of lessons now."""
 
 
 class Glossary(Page):
@@ -28,7 +26,7 @@ class Glossary(Page):
     def draw(self) -> None:
         """Draw what is looked for, and the terms that answer to it."""
         asked, lang = asked_link(), st.session_state["lang"]
-        if asked.get("listed") == COURSE:
+        if asked.get("listed") == "course":  # stands among the lessons now
             go_on(path_of("lessons"), {name: value for name, value in asked.items() if name not in ("listed", "term")})
         t = translator(lang)
         state.belong_to(self.name, "section")

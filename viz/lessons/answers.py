@@ -5,12 +5,9 @@ None of them knows an answer: each is handed what the page shows, and computes.
 
 from viz.lessons import (
     about_convolution,
-    about_feed_forward,
-    about_growing,
     about_hand,
     about_layer,
     about_masks,
-    about_next_word,
     about_several,
     about_sharing,
     about_trust,
@@ -19,6 +16,7 @@ from viz.lessons import (
 from viz.lessons.key import Key, Registry
 from viz.lessons.lesson import Step
 from viz.lessons.subject import Subject
+from viz.lessons.whole_model import about_feed_forward, about_growing, about_next_word
 
 ANSWERS: Registry = {
     **about_weights.ANSWERS,

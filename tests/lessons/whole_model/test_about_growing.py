@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.lessons.samples import D_K, D_V, G, H, Sample, hold, softmax
-from viz.lessons.about_growing import ANSWERS
+from viz.lessons.whole_model.about_growing import ANSWERS
 
 
 def n_of(drawn: Sample) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.lessons.samples import SEEDS, VOCABULARY, Sample, hold, sample
-from viz.lessons.about_next_word import ANSWERS, CLEAR
+from viz.lessons.whole_model.about_next_word import ANSWERS, CLEAR
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "likelier": {"first": "animal", "second": "street"},

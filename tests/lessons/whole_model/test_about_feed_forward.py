@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.lessons.samples import D_K, D_MODEL, D_V, G, H, Sample, hold
-from viz.lessons.about_feed_forward import ANSWERS
+from viz.lessons.whole_model.about_feed_forward import ANSWERS
 
 
 def rows_a_feed_forward_mixes(drawn: Sample) -> Any:
