@@ -1,4 +1,4 @@
-"""The glossary: each term in one sentence, with a link to where it can be touched; or a course's table of contents."""
+"""The glossary: each term in one sentence, with a link to where it can be touched."""
 
 from collections.abc import Iterable
 from html import escape
@@ -6,16 +6,18 @@ from itertools import groupby
 
 import streamlit as st
 
-from pages.glossary.course import draw_course
 from viz import limits
 from viz.frame import controls, state
+from viz.frame.connection.address import asked_link
+from viz.frame.connection.old_links import go_on
 from viz.frame.page import Page, say_refused
+from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED, see
 from viz.frame.terms.marks import heading
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
 
-ORDERS = ("theme", "alphabet", "course")
+ORDERS = ("theme", "alphabet")
 
 
 class Glossary(Page):
@@ -23,17 +25,16 @@ class Glossary(Page):
 
     def draw(self) -> None:
         """Draw what is looked for, and the terms that answer to it."""
-        lang = st.session_state["lang"]
+        asked, lang = asked_link(), st.session_state["lang"]
+        if asked.get("listed") == "course":  # stands among the lessons now
+            go_on(path_of("lessons"), {name: value for name, value in asked.items() if name not in ("listed", "term")})
         t = translator(lang)
         state.belong_to(self.name, "section")
         note = self.head(t)
         with st.container(key="look_up", horizontal=True, gap="small", vertical_alignment="bottom"):
             wanted = _wanted(t)
             order = controls.choice(t("glossary.order"), "listed", ORDERS, lambda code: t(f"glossary.by_{code}"))
-        if order == "course":
-            draw_course(t, lang, wanted)
-        else:
-            _terms(t, lang, wanted, order)
+        _terms(t, lang, wanted, order)
         state.keep(*SHARED)
         say_refused(t, note)
 

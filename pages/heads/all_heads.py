@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.heads import downloads
 from pages.heads.context import HeadsContext
+from viz.components.cover import is_covered
 from viz.frame import state
 from viz.frame.checks import Check, scene_checks
 from viz.frame.examples import counterpart, examples
@@ -19,7 +20,8 @@ def draw(context: HeadsContext) -> list[Check]:
     """The head grid, and the note on the chosen head."""
     chosen = grid(context.scene, context.view)
     compare_with(context.scene)
-    head_note(context.scene, chosen.layer, chosen.head)
+    if not is_covered():  # it says what the head does
+        head_note(context.scene, chosen.layer, chosen.head)
     return [*scene_checks(context.scene), *grid_checks(context.scene, context.view, chosen.layer, chosen.head)]
 
 

@@ -1,4 +1,4 @@
-"""The list of lessons: how long each takes, what one knows after it, and how far one has come."""
+"""The list of lessons: how long each takes, what one knows after it, how far one has come; and a course's topics."""
 
 from collections.abc import Iterable
 from html import escape
@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from pages.lessons.course import draw_course
 from viz.frame import state
 from viz.frame.lesson.editor import editor
 from viz.frame.lesson.running import n_done
@@ -29,6 +30,7 @@ class Lessons(Page):
         note = self.head(t)
         with st.container(key="lessons_list"):  # as high as it will be, before the browser has what draws it
             st.html(listed(t, lang, lessons()))
+        draw_course(t, lang)
         mine(t, lang)
         state.keep(*SHARED)
         say_refused(t, note)
@@ -52,14 +54,15 @@ def _item(t: Translate, lang: str, lesson: Lesson) -> str:
     link = f"{path_of(lesson.steps[at - 1].page)}?{urlencode({'lesson': lesson.name, 'lesson_step': at, 'lang': lang})}"
     size = t("lessons.size", minutes=lesson.minutes, steps=steps)
     far = f" · {t('lessons.done', done=done, steps=steps)}" if done else ""
-    sheets = " · ".join(
+    ways = [f'<a href="{escape(f"{link}&present=1")}">{escape(t("lessons.present"))}</a>']
+    ways += [
         f'<a target="_blank" href="{escape(f"{link}&print={print_as}")}">{escape(t(f"lessons.{name}"))}</a>'
         for print_as, name in (("1", "sheet"), ("answers", "answers"))
-    )
+    ]
     return (
         f'<li><a class="see alone" href="{escape(link)}">{escape(lesson.title[lang])}</a> '
         f"<small>{escape(size + far)}</small><p>{escape(lesson.knows[lang])}</p>"
-        f'<small class="sheets">{sheets}</small></li>'
+        f'<small class="sheets">{" · ".join(ways)}</small></li>'
     )
 
 

@@ -1,6 +1,6 @@
 """What a decoder says next, layer by layer, and which of its heads say it."""
 
-from pages.next_word import attribution, layers, next_words, swap, switch_off
+from pages.next_word import asked, attribution, layers, next_words, swap, switch_off
 from pages.next_word.context import about, open_next_word
 from pages.next_word.decoders import usual_model, usual_text
 from viz.core.analysis.attribution import attribute, held_direction
@@ -26,9 +26,15 @@ PAGE = Page(
     about=about,
     checks_source=False,
     sections=(
-        Section("next_word", next_words.draw, formula=SURPRISE, code=(surprise, continue_text)),
+        Section("next_word", next_words.draw, formula=SURPRISE, code=(surprise, continue_text), subject=asked.subject),
         Section("logit_lens", layers.draw, formula=LENS, code=(logit_lens, rank)),
-        Section("attribution", attribution.draw, formula=PARTS, code=(attribute, held_direction)),
+        Section(
+            "attribution",
+            attribution.draw,
+            formula=PARTS,
+            code=(attribute, held_direction),
+            subject=asked.subject_of_parts,
+        ),
         Section("switch_off", switch_off.draw, formula=OFF, code=(without, replaced)),
         Section("swap", swap.draw, formula=SWAPPED, code=(patch_layer, one_in_each)),
     ),

@@ -19,7 +19,7 @@ from viz.frame.terms.marks import say
 from viz.text import Translate, translator
 
 DOORS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "new": ("heads", {"lesson": "ten_minutes", "lesson_step": "1"}),
+    "new": ("heads", {"lesson": "attention_from_nothing", "lesson_step": "1"}),
     "teach": ("lessons", {}),
     "know": ("heads", {}),
 }

@@ -14,11 +14,12 @@ from viz.core import masks
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
 from viz.lessons.key import Function, Given, Key, PremiseError
-from viz.lessons.subject import Subject
+from viz.lessons.subject import Decoder, Subject
 
 NAMED = ("it", "animal", "street")
 WORDS = ("a", "b", "c", "d", "e", "f", "g", "dog", "was", "too", "tired", "cat", "saw")
 H, G, D_K, D_V, D_MODEL, LAYERS = 6, 3, 5, 7, 11, 3
+VOCABULARY = (*NAMED, *WORDS[7:], "no")
 SEEDS = range(200)
 
 
@@ -78,12 +79,36 @@ def sample(seed: int) -> Sample:
             n_layers=LAYERS,
             weights_of=lambda asked: layers[asked].weights,
             chosen={"head": random.randrange(H)},
+            decoder=_decoder(n, seed),
         ),
         scores=every_score,
         weights=softmax(np.where(open_cells, every_score, -np.inf)),
         values=values,
         messages=np.einsum("hkd,hdo->hko", values, given.w_o.numpy().reshape(H, D_V, -1)),
         bias=bias.numpy(),
+    )
+
+
+def _decoder(n: int, seed: int) -> Decoder:
+    """A decoder of ten words, more or less sure; about half of its text is what it finds likeliest."""
+    generator, random = torch.Generator().manual_seed(seed), Random(seed)
+    logits = torch.randn(n, len(VOCABULARY), generator=generator, dtype=torch.float64) * random.choice(
+        [0.01, 1, 5, 200]
+    )
+    drawn = [random.randrange(len(VOCABULARY)) for _ in range(n)]
+    ids = [drawn[0]]
+    ids += [
+        int(row.argmax()) if random.random() < 0.5 else other for row, other in zip(logits, drawn[1:], strict=False)
+    ]
+    parts = {name: random.uniform(-3, 3) for name in ("heads", "feed_forward", "embedding")}
+    return Decoder(
+        logits=logits,
+        ids=tuple(ids),
+        at=random.randrange(n),
+        word=VOCABULARY.__getitem__,
+        token=lambda word: VOCABULARY.index(word) if word in VOCABULARY else None,
+        followed="animal",
+        parts=parts,
     )
 
 

@@ -22,9 +22,9 @@ from viz.lessons.lesson import Ask, Lesson, Step
 from viz.lessons.read import lessons
 
 STEPS = [(lesson, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
-WITHIN = {"one_head", "convolution"}
-"""Lessons on pages of their own, whose words are never a tokenizer's."""
-ON_TEXTS = [step for step in STEPS if step[0].name not in WITHIN]
+WITHIN = {"step_by_step", "convolution"}
+"""Pages with numbers of their own, whose words are never a tokenizer's."""
+ON_TEXTS = [(lesson, number) for lesson, number in STEPS if lesson.steps[number - 1].page not in WITHIN]
 
 
 def ids(value: Any) -> str:
@@ -36,7 +36,7 @@ def sentences_of(step: Step) -> Iterator[tuple[str, str, str]]:
     ask = step.ask
     named = {"text": step.text, "note": step.note, "question": ask.question, "hint": ask.hint, "reveal": ask.reveal}
     named |= {f"wrong.{code}": said for code, said in ask.wrong.items()}
-    named |= {f"options.{code}": said for code, said in ask.options.items()}
+    named |= {f"options.{code}": said for code, said in ask.options.items()} | {"why": step.why}
     for name, said in named.items():
         for lang, text in said.items():
             yield name, lang, text
@@ -63,7 +63,7 @@ def test_lesson_words_are_never_marks(lesson: Lesson, number: int):
         marks = {label for label, special in zip(drawn.subject.labels, drawn.subject.special, strict=True) if special}
         if step.ask.kind == "word":
             assert not any(drawn.subject.special[int(str(place))] for place in key.right)
-        wrong = [key.wrong(given) for given in range(len(drawn.subject.labels))] if step.ask.kind == "word" else []
+        wrong = [key.wrong(given) for given in drawn.subject.words] if step.ask.kind == "word" else []
         filled = [("", key.values), *((f"wrong.{code}", {**key.values, **values}) for code, values in wrong)]
         for name, lang, text in sentences_of(step):
             fields = {field.partition("|")[0] for _, field, _, _ in Formatter().parse(text) if field}
@@ -71,6 +71,36 @@ def test_lesson_words_are_never_marks(lesson: Lesson, number: int):
                 named = {field for field in fields if values.get(field) in marks}
                 if named and where in ("", name):
                     assert re.search(r"token|词元|is no word|不是词", text), (name, lang, text, named)
+
+
+@pytest.mark.parametrize(("lesson", "number"), ON_TEXTS, ids=ids)
+def test_word_answer_is_never_punctuation(lesson: Lesson, number: int):
+    """A full stop with the largest weight is no answer to "which word": the largest weight of a word is."""
+    ask = lesson.steps[number - 1].ask
+    if ask.kind != "word":
+        return
+    for seed in SEEDS:
+        subject = sample(seed).subject
+        labels = tuple("." if label not in ("it", "[CLS]", "[SEP]", "animal") else label for label in subject.labels)
+        try:
+            key = ANSWERS[ask.answer].work(replace(subject, labels=labels), **{**ask.arguments["en"], "query": "it"})
+        except PremiseError:
+            continue
+        assert {labels[int(str(place))] for place in key.right} <= {"it", "animal"}
+
+
+@pytest.mark.parametrize(("lesson", "number"), STEPS, ids=ids)
+def test_reveal_states_a_number(lesson: Lesson, number: int):
+    """A reveal says how much; the order of steps and a lookup by hand are its exceptions."""
+    ask = lesson.steps[number - 1].ask
+    words = {"query": "it", "key": "animal", "first": "animal", "second": "street"}
+    arguments = {
+        name: words.get(name, value) if isinstance(value, str) else value for name, value in ask.arguments["en"].items()
+    }
+    keys = [key for _, key in keys_of(replace(ask, arguments={"en": arguments}))]
+    for text in ask.reveal.values() if ask.answer not in ("order_of_steps", "pooled") else ():
+        fields = {field.partition("|")[0] for _, field, _, _ in Formatter().parse(text) if field}
+        assert keys and any(isinstance(keys[0].values[field], int | float) for field in fields), text
 
 
 @pytest.mark.parametrize(("lesson", "number"), ON_TEXTS, ids=ids)
@@ -323,6 +353,18 @@ TRUE_OF: dict[str, Holds] = {
     "wrong_order": lambda _, key: (number_of(key, "n") > 0) == (key.right == ("silent",)),
     "pooled": lambda _, key: (number_of(key, "moved") > 0.01) == (key.right == ("changed",)),
     "shuffled": lambda _, key: "words" in key.right,
+    "same_as_training": lambda _, key: key.right == ("same",),
+    "reads_of_earlier": lambda _, key: key.right == ("keys_values",),
+    "words_with_a_chance": lambda _, key: (key.values["n"] == key.values["vocabulary"]) == (key.right == ("all",)),
+    "likelier": lambda _, key: (
+        (number_of(key, "first_chance") > number_of(key, "second_chance")) == (key.right == ("first",))
+        or key.right == ("same",)
+    ),
+    "hotter": lambda _, key: number_of(key, "hot") <= number_of(key, "chance") + 1e-9,
+    "rows_a_feed_forward_mixes": lambda _, key: (key.values["mixed"] == 0) == (key.right == ("none",)),
+    "writes_most": lambda _, key: (
+        key.values[str(key.right[0])] == max(number_of(key, name) for name in ("heads", "feed_forward", "embedding"))
+    ),
     "at_the_border": lambda _, key: key.right == ("edge",),
     "holds_the_kernel": lambda _, key: key.right == ("w_o",),
 }

@@ -156,12 +156,11 @@ def test_most_models_attention_starts_smaller_and_overtakes():
 
 def test_numbers_in_fixed_sentences_are_counted():
     """A number that is no placeholder is held here to what it counts."""
-    first = lesson_named("ten_minutes")
-    assert (len(first.steps), first.minutes) == (7, 10)
+    first = lesson_named("attention_from_nothing")
+    assert (len(first.steps), first.minutes) == (8, 12)
     en, zh = sentences("en"), sentences("zh")
-    assert (
-        "ten minutes: seven questions" in en["start.new_says"] and "十分钟看懂注意力：七个问题" in zh["start.new_says"]
-    )
+    assert "eight questions in twelve minutes" in en["start.new_says"]
+    assert "十二分钟，八个问题" in zh["start.new_says"]
     assert (SEQUENCES, LENGTH) == (16, 24) and (CLOSE, len(minimal_pairs())) == (0.05, 10)
     for lang, said in (("en", en), ("zh", zh)):
         assert f"{SEQUENCES} " in said["atlas.corpus_note"] and f" {LENGTH} " in said["atlas.corpus_note"]

@@ -263,11 +263,12 @@ class Page:
 
     def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:
         """The picture of a section and what it shows, and the footer."""
-        with room_to_write(t, section.texts):
+        with room_to_write(t, section.texts), lesson.covered():
             checks = list(section.draw(context) or ())
         if checks and choice and self.checks_source and not _has_own_numbers(section):
             checks += choice_checks(choice, any_layer=not self.controls.layer)
-        footer(t, self.name, section, context, checks)
+        if not lesson.hides_footer():
+            footer(t, self.name, section, context, checks)
         self.finish()
 
     def finish(self) -> None:

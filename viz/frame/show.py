@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from viz.components.bars import BarChart, pack_bars
+from viz.components.covered_data import cover_figure, cover_table
 from viz.components.lines import packed
 from viz.components.matrix import Matrix, pack_matrix
 from viz.components.mount import mount
@@ -29,7 +30,7 @@ def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
     kind = _image()
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     config = {"displaylogo": False, "toImageButtonOptions": save}
-    sized = larger(fig) if view.current().present else fig
+    sized = cover_figure(larger(fig) if view.current().present else fig)
     # Plotly compares every array with pandas' types as soon as pandas is in sys.modules, and fails while another user's
     # first table is still importing it. This waits until it is complete.
     loading.module("pandas")
@@ -56,7 +57,8 @@ def show_table(data: Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]], 
     import pyarrow as pa  # which a page of pictures does without
 
     columns = data if isinstance(data, Mapping) else {name: [row[name] for row in data] for name in _names(data)}
-    table = pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
+    shown = cover_table(columns)
+    table = pa.table({name: pa.array(values, from_pandas=True) for name, values in shown.items()})
     st.dataframe(table, hide_index=True, **options)
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from viz.core.attention import row_softmax
 from viz.core.variants.relative import heads_from_kernel, kernel_offsets, quadratic_scores
-from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -24,7 +24,7 @@ def centre(subject: Subject, place: int, offset: int, alpha: float) -> Key:
         raise PremiseError("too_short", n=place + max(offset, 0) + 1)
     row = window(n, offset, alpha)[place]
     best = int(row.argmax())
-    if subject.special[place] or subject.special[best]:  # a mark is no word
+    if place not in subject.words or best not in subject.words:
         raise PremiseError("too_short", n=n + 1)
     values: Values = {"query": subject.word(place), "key": subject.word(best), "offset": offset, "alpha": alpha}
 
@@ -32,7 +32,8 @@ def centre(subject: Subject, place: int, offset: int, alpha: float) -> Key:
         reason = "itself" if given == place else "other_way" if given == place - offset else "less"
         return reason, {"given": subject.word(given), "away": abs(given - place)}
 
-    return Key(right=(best,), values={**values, "weight": Part(row[best])}, wrong=wrong)
+    key = Key(right=(best,), values={**values, "weight": Part(row[best])}, wrong=wrong)
+    return key.hiding(Hidden(rows=(place,), asked=(place, -1)))
 
 
 @registered(ANSWERS, "number", "all_of_it", "nothing", "other")
@@ -42,7 +43,8 @@ def without_sharpness(subject: Subject) -> Key:
     if n < 2:
         raise PremiseError("too_short", n=2)
     found = float(window(n, 1.0, 0.0)[0, 0])
-    return Key(right=(found,), values={"n": n, "weight": Part(found)}, traps={"all_of_it": 1.0, "nothing": 0.0})
+    key = Key(right=(found,), values={"n": n, "weight": Part(found)}, traps={"all_of_it": 1.0, "nothing": 0.0})
+    return key.hiding(Hidden(rows=tuple(range(n))))
 
 
 @registered(ANSWERS, "option", codes=("edge", "nothing", "other_end"))

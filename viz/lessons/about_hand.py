@@ -7,7 +7,7 @@ from torch import Tensor
 from viz.core.attention import row_softmax
 from viz.core.heads import share_kv
 from viz.lessons.about_masks import check_no_bias
-from viz.lessons.key import Key, Part, PremiseError, Registry, registered
+from viz.lessons.key import Hidden, Key, Part, PremiseError, Registry, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -46,7 +46,10 @@ def query_number(subject: Subject, word: int, column: int) -> Key:
         raise PremiseError("more_steps")  # a bias, or positions
     traps = {"key": float(_of_head(subject, "k")[word, column]), "word": float(x[column])}
     given = {"x": _vector(x), "w": _vector(of_column)}
-    return _key(float(q[word, column]), traps, label=subject.word(word), column=column + 1, **given)
+    right = float(q[word, column])
+    return _key(right, traps, result=right, label=subject.word(word), column=column + 1, **given).hiding(
+        Hidden(part="q", cells=((word, column),))
+    )
 
 
 @registered(ANSWERS, "number", "swapped", "scaled", "other")
@@ -57,7 +60,9 @@ def score(subject: Subject, query: int, key: int) -> Key:
     right = float(scores[query, key])
     traps = {"swapped": float(scores[key, query]), "scaled": float(subject.trace.scaled[subject.head][query, key])}
     labels = {"query": subject.word(query), "key": subject.word(key)}
-    return _key(right, traps, score=right, q=_vector(q[query]), k=_vector(k[key]), **labels)
+    return _key(right, traps, score=right, q=_vector(q[query]), k=_vector(k[key]), **labels).hiding(
+        Hidden(part="scores", cells=((query, key),))
+    )
 
 
 @registered(ANSWERS, "number", "by_width", "as_it_was", "other")
@@ -70,7 +75,9 @@ def scaled_score(subject: Subject, query: int, key: int) -> Key:
         raise PremiseError("more_steps")  # another scale
     traps = {"by_width": found / width, "as_it_was": found}
     labels = {"query": subject.word(query), "key": subject.word(key)}
-    return _key(right, traps, scaled=right, score=found, width=width, root=math.sqrt(width), **labels)
+    return _key(right, traps, scaled=right, score=found, width=width, root=math.sqrt(width), **labels).hiding(
+        Hidden(part="scaled", cells=((query, key),))
+    )
 
 
 @registered(ANSWERS, "number", "without_e", "even", "other")
@@ -85,7 +92,9 @@ def weight(subject: Subject, query: int, key: int) -> Key:
     if (whole := float(masked[open_cells].sum())) > 0:
         traps["without_e"] = float(masked[key]) / whole
     labels = {"query": subject.word(query), "key": subject.word(key)}
-    return _key(right, traps, row=_vector(masked), weight=Part(right), **labels)
+    return _key(right, traps, row=_vector(masked), weight=Part(right), **labels).hiding(
+        Hidden(part="weights", cells=((query, key),))
+    )
 
 
 @registered(ANSWERS, "number", "even", "largest", "other")
@@ -96,7 +105,9 @@ def weighted_sum(subject: Subject, query: int, column: int) -> Key:
     right = float(subject.trace.head_outputs[subject.head][query, column])
     traps = {"even": float(values.mean()), "largest": float(values[int(row.argmax())])}
     given = {"row": tuple(map(Part, row.tolist())), "v": _vector(values)}
-    return _key(right, traps, label=subject.word(query), column=column + 1, result=right, **given)
+    return _key(right, traps, label=subject.word(query), column=column + 1, result=right, **given).hiding(
+        Hidden(part="head_outputs", cells=((query, column),))
+    )
 
 
 @registered(ANSWERS, "number", "as_it_was", "other")
@@ -110,4 +121,6 @@ def weight_under_mask(subject: Subject, query: int, key: int) -> Key:
         raise PremiseError("no_mask", query=subject.word(query))
     given = {"before": tuple(map(Part, before.tolist())), "row": tuple(map(Part, row.tolist()))}
     labels = {"query": subject.word(query), "key": subject.word(key)}
-    return _key(right, {"as_it_was": float(before[key])}, weight=Part(right), was=Part(before[key]), **labels, **given)
+    return _key(
+        right, {"as_it_was": float(before[key])}, weight=Part(right), was=Part(before[key]), **labels, **given
+    ).hiding(Hidden(part="weights", cells=((query, key),)))

@@ -6,7 +6,7 @@ from torch import Tensor
 from viz.core import masks
 from viz.core.attention import row_softmax
 from viz.lessons.about_weights import CLEAR, place_of
-from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -62,7 +62,8 @@ def first_row(subject: Subject) -> Key:
         raise PremiseError("no_mask", query=subject.word(0))
     found = float(subject.weights[0, 0])
     values: Values = {"first": subject.word(0), "n": n, "weight": Part(found)}
-    return Key(right=(found,), values=values, traps={"even": 1 / n, "nothing": 0.0})
+    key = Key(right=(found,), values=values, traps={"even": 1 / n, "nothing": 0.0})
+    return key.hiding(Hidden(rows=(0,), asked=(0, 0)))
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
@@ -76,7 +77,8 @@ def with_the_mask(subject: Subject, query: str, key: str) -> Key:
     before = float(row_softmax(subject.trace.scaled[subject.head])[place, seen])
     now = float(subject.weights[place, seen])
     code = "same" if abs(now - before) < CLEAR else "more" if now > before else "less"
-    return one_of(code, query=query, key=key, was=Part(before), now=Part(now), blocked=int((~laid).sum()))
+    found = one_of(code, query=query, key=key, was=Part(before), now=Part(now), blocked=int((~laid).sum()))
+    return found.hiding(Hidden(cells=((place, seen),)))
 
 
 @registered(ANSWERS, "mask", "too_much", "too_little")

@@ -4,8 +4,8 @@ import torch
 
 from viz.core.analysis.map_statistics import message_norms
 from viz.core.heads import share_kv
-from viz.lessons.about_weights import CLEAR, even_weights, row_of, without_marks, words_of
-from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.about_weights import CLEAR, even_weights, row_of, without_marks
+from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -41,15 +41,19 @@ def value_length(subject: Subject) -> Key:
     first, others = float(norms[subject.head][0]), float(norms[subject.head][1:].mean())
     code = "same" if abs(first - others) < CLEAR * others else "more" if first > others else "less"
     weights = subject.weights.sum(0)
+    messages = (subject.weights * norms[subject.head]).sum(0)
+    hides = Hidden(
+        numbers=(float(messages[0] / messages.sum().clamp(min=1e-30)),)
+    )  # how long what arrives is, tells it
     where = {"layer": subject.layer, "head": subject.head, "weight": Part(weights[0] / weights.sum().clamp(min=1e-30))}
-    return one_of(code, token=subject.word(0), first=first, others=others, **where)
+    return one_of(code, token=subject.word(0), first=first, others=others, **where).hiding(hides)
 
 
 @registered(ANSWERS, "sentence", "still")
 def looks_away(subject: Subject, query: str, key: str, below: float, example: str) -> Key:
     """Whether a word gives another, which is still in the text, less than so much; an example is one where it does."""
     _, row = row_of(subject, query)
-    places = [place for place in words_of(subject) if subject.word(place).casefold() == key.casefold()]
+    places = [place for place in subject.words if subject.word(place).casefold() == key.casefold()]
     if not places:
         raise PremiseError("no_word", word=key)
     given = float(row[places].sum())
@@ -76,4 +80,5 @@ def sharp_and_strong(subject: Subject) -> Key:
     head, mean = int(peaks.argmax()), float(lengths.mean())
     code = "same" if abs(float(lengths[head]) - mean) < CLEAR * mean else "more" if lengths[head] > mean else "less"
     found = {"length": float(lengths[head]), "mean": mean, "strongest": int(lengths.argmax())}
-    return one_of(code, layer=subject.layer, head=head, peak=Part(peaks[head]), H=H, **found)
+    key = one_of(code, layer=subject.layer, head=head, peak=Part(peaks[head]), H=H, **found)
+    return key.hiding(Hidden(labels=(str(head),)))

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from viz.core.analysis.map_statistics import message_norms, on_offset, uniform
 from viz.core.heads import share_kv
-from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -13,14 +13,11 @@ CLEAR = 0.02
 """Two weights nearer than this are no difference to ask for."""
 
 
-def words_of(subject: Subject) -> list[int]:
-    """Return the places of the tokens that are no marks."""
-    return [place for place, special in enumerate(subject.special) if not special]
-
-
 def without_marks(subject: Subject, row: Tensor) -> Tensor:
-    """Return a copy of a row in which marks come after every word: a question for a word is not answered by a mark."""
-    return row.masked_fill(torch.tensor(subject.special), -1.0)
+    """Return a copy of a row in which marks and punctuation come after every word: they answer no question for one."""
+    is_word = torch.zeros(len(row), dtype=torch.bool)
+    is_word[[*subject.words]] = True
+    return row.masked_fill(~is_word, -1.0)
 
 
 def even_weights(subject: Subject) -> Tensor:
@@ -34,7 +31,7 @@ def place_of(subject: Subject, word: str) -> int:
     Raises:
         PremiseError: "no_word".
     """
-    labels = {place: subject.word(place).casefold() for place in words_of(subject)}
+    labels = {place: subject.word(place).casefold() for place in subject.words}
     if (found := next((place for place in labels if labels[place] == word.casefold()), None)) is None:
         raise PremiseError("no_word", word=word)
     return found
@@ -59,7 +56,7 @@ def _two_largest(subject: Subject, row: Tensor) -> tuple[int, int]:
     Raises:
         PremiseError: "too_short", or "too_close" if the difference is none to ask for.
     """
-    n_words = len(words_of(subject))
+    n_words = len(subject.words)
     if len(row) < 3 or n_words < 2:
         raise PremiseError("too_short", n=max(3, len(row) - n_words + 2))
     best, second = without_marks(subject, row).topk(2).indices.tolist()
@@ -68,7 +65,7 @@ def _two_largest(subject: Subject, row: Tensor) -> tuple[int, int]:
     return best, second
 
 
-@registered(ANSWERS, "word", "itself", "mark", "less")
+@registered(ANSWERS, "word", "itself", "less")
 def looks_at_most(subject: Subject, query: str) -> Key:
     """The word that a word gives its largest weight; marks do not count."""
     place, row = row_of(subject, query)
@@ -83,16 +80,16 @@ def looks_at_most(subject: Subject, query: str) -> Key:
     }
 
     def wrong(given: int) -> Because:
-        reason = "itself" if given == place else "mark" if subject.special[given] else "less"
+        reason = "itself" if given == place else "less"
         return reason, {"given": subject.word(given), "given_weight": Part(row[given])}
 
-    return Key(right=(best,), values=values, wrong=wrong)
+    return Key(right=(best,), values=values, wrong=wrong).hiding(Hidden(rows=(place,), asked=(place, -1)))
 
 
 @registered(ANSWERS, "number", "that_one", "all", "other")
 def left_over(subject: Subject, query: str) -> Key:
     """How much of a word's attention is left when the largest weight is taken away."""
-    _, row = row_of(subject, query)
+    place, row = row_of(subject, query)
     best, _ = _two_largest(subject, row)
     weight = Part(row[best])
     values: Values = {
@@ -103,7 +100,8 @@ def left_over(subject: Subject, query: str) -> Key:
         "n": len(row),
         "others": len(row) - 1,
     }
-    return Key(right=(1 - float(weight),), values=values, traps={"that_one": float(weight), "all": 1.0})
+    key = Key(right=(1 - float(weight),), values=values, traps={"that_one": float(weight), "all": 1.0})
+    return key.hiding(Hidden(rows=(place,), shown=((place, best),), asked=(place, best)))
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
@@ -117,19 +115,21 @@ def looks_back(subject: Subject, query: str) -> Key:
         raise PremiseError("nothing_to_ask", word=query)
     there, back = float(row[best]), float(subject.weights[best, place])
     code = "same" if abs(there - back) < CLEAR else "more" if back > there else "less"
-    return one_of(code, query=query, key=subject.word(best), there=Part(there), back=Part(back))
+    key = one_of(code, query=query, key=subject.word(best), there=Part(there), back=Part(back))
+    return key.hiding(Hidden(cells=((best, place),)))
 
 
 @registered(ANSWERS, "option", codes=("first", "second", "neither"))
 def prefers(subject: Subject, query: str, first: str, second: str) -> Key:
     """Return which of two words a word looks at most; or neither, if it is a third. Marks do not count."""
-    _, row = row_of(subject, query)
+    place, row = row_of(subject, query)
     places = {"first": place_of(subject, first), "second": place_of(subject, second)}
     best, _ = _two_largest(subject, row)
-    code = next((code for code, place in places.items() if place == best), "neither")
-    weights: Values = {f"{code}_weight": Part(row[place]) for code, place in places.items()}
+    code = next((code for code, at in places.items() if at == best), "neither")
+    weights: Values = {f"{code}_weight": Part(row[at]) for code, at in places.items()}
     most: Values = {"most": subject.word(best), "most_weight": Part(row[best])}
-    return one_of(code, query=query, first=first, second=second, **weights, **most)
+    key = one_of(code, query=query, first=first, second=second, **weights, **most)
+    return key.hiding(Hidden(rows=(place,), asked=(place, -1)))
 
 
 def previous(weights: Tensor) -> Tensor:
@@ -180,7 +180,8 @@ def most_goes_to(subject: Subject) -> Key:
         raise PremiseError("too_even")
     even = even_weights(subject)
     first = Part(even[:, :, 0].sum() / even.sum())
-    return one_of(code, layer=subject.layer, token=subject.word(0), even=first, **shares)
+    key = one_of(code, layer=subject.layer, token=subject.word(0), even=first, **shares)
+    return key.hiding(Hidden(columns=(0,)))
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))

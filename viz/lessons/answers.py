@@ -8,6 +8,7 @@ from viz.lessons import (
     about_hand,
     about_layer,
     about_masks,
+    about_several,
     about_sharing,
     about_trust,
     about_weights,
@@ -15,6 +16,7 @@ from viz.lessons import (
 from viz.lessons.key import Key, Registry
 from viz.lessons.lesson import Step
 from viz.lessons.subject import Subject
+from viz.lessons.whole_model import about_feed_forward, about_growing, about_next_word
 
 ANSWERS: Registry = {
     **about_weights.ANSWERS,
@@ -24,6 +26,10 @@ ANSWERS: Registry = {
     **about_trust.ANSWERS,
     **about_sharing.ANSWERS,
     **about_convolution.ANSWERS,
+    **about_several.ANSWERS,
+    **about_growing.ANSWERS,
+    **about_next_word.ANSWERS,
+    **about_feed_forward.ANSWERS,
 }
 
 

@@ -1,7 +1,7 @@
 """The right answer to a question, as a function of what the page shows works it out."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Given = int | float | str | bool | tuple[int, ...] | tuple[str, ...]
@@ -33,6 +33,43 @@ Because = tuple[str, Values]
 """Why an answer is wrong: a reason's code, and what its sentence is filled in with."""
 
 
+Cell = tuple[int, int]
+"""A row and a column of a matrix of the trace."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hidden:
+    """Parts of a picture that answer a question, as places in a matrix of the trace: covered while it is open.
+
+    Args:
+        part: the trace's matrix, by its field: "weights" for a map, "q" or "scores" for a step of the computation.
+        rows: all cells of these rows.
+        columns: all cells of these columns.
+        cells: single cells, each (row, column).
+        shown: cells of these rows and columns that stay in view.
+        numbers: values that are covered wherever they stand.
+        labels: bars and rows of tables with these names.
+        asked: the cell that is chosen when the step opens; -1 for no column.
+    """
+
+    part: str = "weights"
+    rows: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+    cells: tuple[Cell, ...] = ()
+    shown: tuple[Cell, ...] = ()
+    numbers: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()
+    asked: Cell | None = None
+
+    @property
+    def chosen(self) -> Cell | None:
+        """The cell that is chosen at first: the one that is asked, or the only one that is hidden."""
+        return self.asked or (self.cells[0] if len(self.cells) == 1 else None)
+
+
+NOTHING = Hidden()
+
+
 def _no_reason(_: Any) -> Because:
     return "other", {}
 
@@ -46,12 +83,18 @@ class Key:
         values: what the question, the hint and the explanation are filled in with.
         wrong: the reason why another answer is wrong.
         traps: of a number, the values that usual mistakes lead to, by the reason's code.
+        hides: what the picture shows of the answer, by place.
     """
 
     right: tuple[Given, ...]
     values: Values = field(default_factory=dict)
     wrong: Callable[[Any], Because] = _no_reason
     traps: Mapping[str, float] = field(default_factory=dict)
+    hides: Hidden = NOTHING
+
+    def hiding(self, hides: Hidden) -> "Key":
+        """Return the same key with what the picture shows of the answer."""
+        return replace(self, hides=hides)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What a lesson is: steps, each with one idea, that ask before they show. All of it is data, in both languages."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 LANGUAGES = ("en", "zh")
@@ -49,6 +49,26 @@ class Ask:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hides:
+    """Parts of a step's picture that are covered with "?" while the question is open, beside the answer's own places.
+
+    Args:
+        numbers: names of the answer's values: each is covered wherever it stands, in a picture, table or sentence.
+            None takes those that are no whole numbers, and that the question and the step's text do not say.
+        labels: bars and rows of tables with these names; "*" is all of them.
+        axes: "rows" or "columns": the names along a side of a matrix, and the legend of its blocks.
+        texts: keys of sentences of the page that are left out, such as "heads.joined.found".
+        views: pictures whose cells are all covered, by their keys on the page.
+    """
+
+    numbers: tuple[str, ...] | None = None
+    labels: tuple[str, ...] = ()
+    axes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """One idea: what the page shows, what is said of it, and a question.
 
@@ -57,11 +77,13 @@ class Step:
         section: the section that is open.
         shows: the parameters of the link, by the language that is read.
         before: those that differ until the question is answered.
-        covers: whether the section is kept back until then: not hidden, but not computed and not sent.
+        covers: whether the whole section is kept back until then: not hidden, but not computed and not sent.
+        hides: else, the parts of its picture that are.
         minutes: how long a class takes.
         text: what is said before the question.
         note: what a teacher should know.
         ask: the question.
+        why: a model answer to "say why", to compare a sentence with; filled in like the reveal.
     """
 
     page: str
@@ -73,6 +95,8 @@ class Step:
     text: Said
     note: Said
     ask: Ask
+    hides: Hides = Hides()
+    why: Said = field(default_factory=dict)
 
     def link(self, read: str, *, is_open: bool) -> dict[str, str]:
         """What the page shows: while the question is open, and when it is answered."""
@@ -82,12 +106,23 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """Steps in their order. ``knows`` says what one knows after them."""
+    """Steps in their order.
+
+    Args:
+        name: in the link.
+        title: of the lesson.
+        knows: what one knows after it.
+        steps: in their order.
+        keep: sentences to remember, on the card at its end.
+        next: the name of the lesson that goes on from it; "" where none does.
+    """
 
     name: str
     title: Said
     knows: Said
     steps: tuple[Step, ...]
+    keep: tuple[Said, ...] = ()
+    next: str = ""
 
     @property
     def minutes(self) -> int:

@@ -2,18 +2,19 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from viz import ASSETS
 from viz.lessons.answers import ANSWERS
-from viz.lessons.lesson import KINDS, LANGUAGES, Ask, Lesson, Link, Said, Step
+from viz.lessons.lesson import KINDS, LANGUAGES, Ask, Hides, Lesson, Link, Said, Step
 
 FOLDER = ASSETS / "lessons"
 ORDER = (
-    *("ten_minutes", "one_head", "many_heads", "masks_and_order"),
-    *("does_it_explain", "sharing", "convolution"),
+    *("attention_from_nothing", "ten_minutes", "one_head", "many_heads", "masks_and_order", "training_and_writing"),
+    *("cache", "sharing", "feed_forward", "probability", "does_it_explain", "convolution"),
 )
 """In which they are offered."""
 
@@ -53,7 +54,7 @@ def read_lesson(name: str, written: str) -> Lesson:
         table = tomllib.loads(written)
     except tomllib.TOMLDecodeError as error:
         raise LessonError(f"{name}: {error}") from None
-    _known(table, {"title", "knows", "parameters", "step"}, name)
+    _known(table, {"title", "knows", "parameters", "step", "keep", "next"}, name)
     steps = table.get("step")
     if not isinstance(steps, list) or not steps:
         raise LessonError(f"{name}: there is no [[step]]")
@@ -63,7 +64,24 @@ def read_lesson(name: str, written: str) -> Lesson:
         title=_plain(table, "title", name),
         knows=_plain(table, "knows", name),
         steps=tuple(_step(step, shared, f"{name}, step {place}") for place, step in enumerate(steps, 1)),
+        keep=_keep(table.get("keep", []), name),
+        next=_next(table.get("next", ""), name),
     )
+
+
+def _keep(sentences: Any, where: str) -> tuple[Said, ...]:
+    """Return the sentences to remember: three, or none."""
+    if not isinstance(sentences, list) or len(sentences) not in (0, 3):
+        raise LessonError(f"{where}: keep is a list of three sentences")
+    return tuple(
+        _plain({"keep": sentence}, "keep", f"{where}, sentence {n}") for n, sentence in enumerate(sentences, 1)
+    )
+
+
+def _next(name: Any, where: str) -> str:
+    if not isinstance(name, str) or (name and name not in names()):
+        raise LessonError(f"{where}: next is the name of a lesson, one of {', '.join(names())}")
+    return name
 
 
 def _known(table: Any, names: set[str], where: str) -> None:
@@ -110,7 +128,8 @@ def _links(table: Any, where: str) -> dict[str, Link]:
 
 
 def _step(table: Any, shared: Mapping[str, Mapping[str, Any]], where: str) -> Step:
-    _known(table, {"page", "section", "parameters", "before", "covers", "minutes", "text", "note", "ask"}, where)
+    known = {"page", "section", "parameters", "before", "covers", "hides", "minutes", "text", "note", "ask", "why"}
+    _known(table, known, where)
     for name, kind in (("page", str), ("section", str), ("minutes", int | float)):
         if not isinstance(table.get(name), kind):
             raise LessonError(f"{where}: {name} is missing")
@@ -126,7 +145,17 @@ def _step(table: Any, shared: Mapping[str, Mapping[str, Any]], where: str) -> St
         text=_plain(table, "text", where),
         note=_plain(table, "note", where),
         ask=_ask(table.get("ask"), f"{where}, ask"),
+        hides=_hides(table.get("hides", {}), f"{where}, hides"),
+        why=_said(table, "why", where) if "why" in table else {},
     )
+
+
+def _hides(table: Any, where: str) -> Hides:
+    _known(table, {field.name for field in fields(Hides)}, where)
+    for name, listed in table.items():
+        if not isinstance(listed, list) or not all(isinstance(word, str) for word in listed):
+            raise LessonError(f"{where}: {name} is a list of words")
+    return Hides(**{name: tuple(listed) for name, listed in table.items()})
 
 
 def _ask(table: Any, where: str) -> Ask:

@@ -13,6 +13,29 @@ SPACE = "␣"
 
 
 @dataclass(frozen=True, kw_only=True)
+class Decoder:
+    """A decoder that the page asks for the next word.
+
+    Args:
+        logits: after each token, (T, V).
+        ids: the text's tokens, by their numbers in the vocabulary.
+        at: the token after which it is asked.
+        word: what is written for a word of the vocabulary.
+        token: the number that a word begins with; None if there is none.
+        followed: the word whose logit is taken apart.
+        parts: what the heads, the feed-forward networks and the embedding write of it; empty where nobody asks.
+    """
+
+    logits: Tensor
+    ids: tuple[int, ...]
+    at: int
+    word: Callable[[int], str]
+    token: Callable[[str], int | None]
+    followed: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Subject:
     """What the page shows when a question is asked.
 
@@ -25,6 +48,7 @@ class Subject:
         weights_of: the weights (H, Q, K) of another layer.
         chosen: what the page says of parameters, by their names in the link; None for what it does not have.
         about: what else the numbers depend on, in words that need mean nothing.
+        decoder: that says the next word, on the page where one does.
     """
 
     labels: tuple[str, ...]
@@ -35,6 +59,7 @@ class Subject:
     weights_of: Callable[[int], Tensor]
     chosen: Mapping[str, Any] = field(default_factory=dict)
     about: str = ""
+    decoder: Decoder | None = None
 
     @property
     def head(self) -> int:
@@ -44,6 +69,12 @@ class Subject:
         return min(head, last) if isinstance(head, int) and not isinstance(head, bool) and head >= 0 else 0
 
     @property
+    def words(self) -> tuple[int, ...]:
+        """Places of the tokens that are words or pieces of words: neither marks nor punctuation."""
+        labels = zip(self.labels, self.special, strict=True)
+        return tuple(place for place, (label, special) in enumerate(labels) if not special and _has_letter(label))
+
+    @property
     def weights(self) -> Tensor:
         """Of that head, (Q, K)."""
         return self.trace.weights[self.head]
@@ -51,3 +82,7 @@ class Subject:
     def word(self, place: int) -> str:
         """A token as it stands in a sentence."""
         return self.labels[place].removeprefix(SPACE) or self.labels[place]
+
+
+def _has_letter(label: str) -> bool:
+    return any(sign.isalnum() for sign in label)

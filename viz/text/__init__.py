@@ -5,7 +5,9 @@ The words of the frame stand here, those of a page in the page's own folder.
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -71,9 +73,27 @@ def translator(lang: str) -> Translate:
     table = sentences(lang)
 
     def t(key: str, /, **values: Any) -> str:
-        return fill(table[key], **values) if values else table[key]
+        sentence = fill(table[key], **values) if values else table[key]
+        change = _rewrite.get()
+        return change(key, sentence, bool(values)) if change else sentence
 
     return t
+
+
+Rewrite = Callable[[str, str, bool], str]
+"""Changes a sentence; it gets its key, the sentence, and whether anything was filled in."""
+
+_rewrite: ContextVar[Rewrite | None] = ContextVar("rewrite", default=None)
+
+
+@contextmanager
+def rewriting(change: Rewrite | None) -> Iterator[None]:
+    """Have every sentence that is translated inside the ``with`` changed by this."""
+    token = _rewrite.set(change)
+    try:
+        yield
+    finally:
+        _rewrite.reset(token)
 
 
 def paragraph(*parts: str) -> str:

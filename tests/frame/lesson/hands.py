@@ -102,6 +102,14 @@ class Keyboard:
         assert "bar: A" in focused and "main" in focused, "the way on has the keyboard"
         self.press("Enter")
 
+    def finish(self, to: str) -> None:
+        """Open the card at the end, and leave it for the list of lessons."""
+        focused = self.page.evaluate(FOCUSED)
+        assert "bar: BUTTON" in focused and "end" in focused, "the card has the keyboard"
+        self.press("Enter")
+        self.tab_to("bar: A", to)
+        self.press("Enter")
+
 
 class Finger:
     """Taps, and what is typed where one has tapped."""
@@ -168,3 +176,8 @@ class Finger:
 
     def go_on(self) -> None:
         self.page.locator(".lesson a.main").tap()
+
+    def finish(self, to: str) -> None:
+        """Open the card at the end, and leave it for the list of lessons."""
+        self.page.locator(".lesson [data-does=end]").tap()
+        self.page.locator(".lesson .row").get_by_role("link", name=to).tap()

@@ -57,9 +57,11 @@ def test_every_step_shows_and_says_what_is_so_when_it_is_over(open_app, monkeypa
     assert app.session_state["section"] == step.section
     for name, value in step.shows["en"].items():
         if name not in app.session_state:
-            assert name in ("head", "d_model", "n_heads"), "of the whole lesson, for its other steps"
+            shared = ("text", "model", "layer", "head", "d_model", "n_heads")
+            assert name in shared, "of the whole lesson, for its other steps"
             continue
         shown = app.session_state[name]
+        shown = "-".join(map(str, shown)) if isinstance(shown, list) else shown
         assert str(int(shown) if isinstance(shown, bool) else shown) == value, "the step is what its link says"
 
 
@@ -71,15 +73,22 @@ def answer(app, lesson: str, number: int, sent) -> dict:
 def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
     app = open_app(lesson="ten_minutes")
     words = {label: code for code, label in said(app)["options"]}
-    bar = answer(app, "ten_minutes", 1, words["[CLS]"])
-    assert (bar["is_right"], bar["done"]) == (False, "") and "“[CLS]”" in bar["verdict"]
+    bar = answer(app, "ten_minutes", 1, words["street"])
+    assert (bar["is_right"], bar["done"]) == (False, "") and "“street”" in bar["verdict"]
     assert not bar["right"], "what is right is not told before"
-    assert not pictures(app)
+    assert pictures(app) == ["headlight.bars"], "the picture is there, and what is asked in it is covered"
     bar = answer(app, "ten_minutes", 1, words["animal"])
     assert (bar["is_right"], bar["done"], bar["verdict"]) == (True, "right", "Right.")
     assert bar["right"] == [words["animal"]], "marked in the bar, also for who had it shown"
     assert bar["reveal"].startswith("Of the words, “animal” gets the most from “it”: 0.68.")
     assert pictures(app) == ["headlight.bars"]
+
+
+def test_word_question_offers_words_only(open_app):
+    """Marks around the text and punctuation are no words, so they are no answers to "which word"."""
+    app = open_app(lesson="ten_minutes", lang="en")
+    offered = [label for _, label in said(app)["options"]]
+    assert offered == ["the", "animal", "didn", "t", "cross", "the", "street", "because", "it", "was", "too", "tired"]
 
 
 def test_shuffle_question_with_mask_in_link_agrees_with_picture(open_app):
@@ -94,12 +103,12 @@ def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app)
     assert said(app)["picked"] == [[3, 1], "Chosen in the picture: layer 3, head 1."]
     bar = answer(app, "ten_minutes", 5, [3, 1])
     assert bar["is_right"] is False and "layer 3, head 1" in bar["verdict"]
-    app.slider(key="layer").set_value(0)
+    app.slider(key="layer").set_value(1)
     app.slider(key="head").set_value(3).run()
     assert not said(app)["verdict"], "another head has not been checked"
-    assert said(app)["picked"][0] == [0, 3]
+    assert said(app)["picked"][0] == [1, 3]
     assert answer(app, "ten_minutes", 5, [9, 9])["is_right"] is None, "what was not chosen is no answer"
-    app.slider(key="head").set_value(2)
+    app.slider(key="head").set_value(8)
     assert answer(app, "ten_minutes", 5, HERE)["is_right"], "chosen and checked at once"
 
 

@@ -17,15 +17,24 @@ from viz.lessons.lesson import Lesson, Step
 from viz.lessons.read import lessons
 
 STEPS = ("q", "scores", "weights", "head_outputs", "concat", "output")
+BLOCK = tuple(f"{part}{step}" for part in ("attention", "feed_forward") for step in ("", "_add", "_norm"))
 BEFORE = [(0, 0), *((row, column) for row in range(1, 5) for column in (row - 1, row))]
 ANSWER: dict[str, list[Any]] = {
+    "attention_from_nothing": [
+        *({"en": 8, "zh": 3}, 2, "3", "0.45", "1.6", "2"),
+        *((0, 2), "less"),
+    ],
     "ten_minutes": [
         *({"en": 2, "zh": 3}, {"en": "0.32", "zh": "0.33"}, "less", "first"),
-        *((0, 2), "first", "less"),
+        *({"en": (1, 8), "zh": (2, 6)}, "first", "less"),
     ],
     "one_head": ["3", "5", "2.5", "0.77", "1.33", "0.73"],
     "many_heads": ["32", "all", "64", "sum", STEPS, "same"],
     "masks_and_order": [(0, 1), "15", "1", "more", BEFORE, "words"],
+    "training_and_writing": ["4", "1", "same", "5"],
+    "cache": ["5", "keys_values", "16", "15"],
+    "feed_forward": [BLOCK, "none", "2/3", "feed_forward"],
+    "probability": ["all", "first", "less", "64"],
     "does_it_explain": [(4, 5), "less", "less", "", {"en": "second", "zh": "first"}],
     "sharing": ["0", "1/4", "less", "silent", "1", "changed"],
     "convolution": [4, {"en": "1/9", "zh": "12.5 %"}, "9", "w_o", "edge"],
@@ -97,7 +106,9 @@ def do_lesson(page: Page, hand: Keyboard | Finger, lesson: Lesson, lang: str) ->
         expect(page.locator(".lesson .said")).to_contain_text(told["reveal"])
         assert not re.search(r"[{}]", f"{asked['question']}{asked['options']}{told['reveal']}"), "all is filled in"
         expect(page.locator(".st-key-lesson_cover")).to_have_count(0)
-        hand.go_on()
+        if number < len(lesson.steps):
+            hand.go_on()
+    hand.finish(asked["words"]["list"])
     expect(page.locator("ol.lessons")).to_contain_text(lesson.title[lang])
 
 

@@ -1,17 +1,14 @@
 """The glossary: every term, by theme or by alphabet, and what a visitor looks for."""
 
+import json
 import re
-from html import unescape
 
 import pytest
 
 from pages import LOOK_UP, NAVIGATION, PAGES
-from pages.glossary.contents import parts
 from pages.glossary.page import ORDERS
 from tests.frame.test_every_page import BAD_TEXTS, strings
 from tests.running import everything
-from tests.sections import SECTIONS
-from viz.frame.sidebar import path_of
 from viz.text import LANGUAGES, translator
 from viz.text.glossary import terms
 
@@ -75,46 +72,9 @@ def test_what_is_looked_for_is_shown_in_its_box_alone(open_app, text):
             assert not [field for field, value in strings(proto) if "giraffe" in str(value)]
 
 
-# --- A course's table of contents ------------------------------------------------------------------------------------
-
-PLACES = [place for part in parts() for topic in part.topics for place in topic.places]
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_topic_links_to_sections_that_are_there(open_app, lang):
-    app, t = open_app("glossary", lang=lang, listed="course", text="zebra"), translator(lang)
-    assert not app.exception
-    assert [one.value for one in app.header] == [part.names[lang] for part in parts()]
-    html = "".join(one.proto.body for one in app.get("html"))
-    links = re.findall(r'<a class="see" href="([^"]*)">([^<]*)<', html)
-    found = [(unescape(href), unescape(title)) for href, title in links]
-    expected = []
-    for page, section, more in PLACES:
-        assert (page, section) in SECTIONS, f"{page}/{section}"
-        link = f"{path_of(page)}?lang={lang}&section={section}" + f"&{more}" * bool(more)
-        title = f"{t(f'{page}.title')} › {t(f'{page}.{section}.title')}"
-        title += f" › {t(f'step_by_step.short_{more[-1]}')}" if more.startswith("step=") else ""
-        expected.append((link, title))
-    assert found == expected
-    topics = [topic.names[lang] for part in parts() for topic in part.topics]
-    assert [unescape(name) for name in re.findall("<dt><strong>(.*?)</strong>", html)] == topics and len(
-        set(topics)
-    ) == len(topics)
-    assert app.query_params["text"] == "zebra", "the text is kept"
-
-
-@pytest.mark.parametrize(("page", "section", "more"), sorted({place for place in PLACES if place[2]}))
-def test_what_else_a_topics_link_asks_for_is_understood(open_app, page, section, more):
-    name, _, value = more.partition("=")
-    app = open_app(page, section=section, source="words", **{name: value})
-    assert not app.exception and app.session_state["section"] == section
-    note = translator("en")("note.refused", names=name)
-    assert name in app.session_state and note not in [one.value for one in app.info]
-    assert str(app.session_state[name]) in (value, "True")
-
-
-def test_a_topic_is_looked_up_by_its_name_and_its_sections(open_app):
-    for lang, wanted in (("en", "transpose"), ("zh", "切分")):
-        app = open_app("glossary", lang=lang, listed="course", term=wanted)
-        html = "".join(one.proto.body for one in app.get("html"))
-        assert html.count("<dt>") == 1 and "section=split" in html
+def test_glossary_link_to_course_opens_lessons(open_app):
+    """The course's topics stood here in earlier versions; a link to them keeps the rest of what it asks for."""
+    app = open_app("glossary", listed="course", lang="zh", text="zebra")
+    (reopened,) = [view for view in app.get("bidi_component") if view.proto.component_name.endswith("reopen")]
+    address = json.loads(reopened.proto.json)[0]["address"]
+    assert address.startswith("/lessons?") and "text=zebra" in address and "listed" not in address

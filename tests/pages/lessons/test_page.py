@@ -23,5 +23,7 @@ def test_every_lesson_opens_its_first_step(open_app, lang):
         (f"{path_of(lesson.steps[0].page)}?lesson={lesson.name}&lesson_step=1&lang={lang}", lesson.title[lang])
         for lesson in lessons()
     ]
+    presented = re.findall(r'<small class="sheets"><a href="([^"]+)">', listed)
+    assert presented == [f"{link}&present=1" for link, _ in links]
     assert all(lesson.knows[lang] in listed for lesson in lessons())
     assert app.query_params["text"] == "zebra", "the text is kept"

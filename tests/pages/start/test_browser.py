@@ -88,7 +88,7 @@ def test_arcs_switch_and_ways_on(visit):
         page.get_by_role("link", name=re.compile(f"^{T(f'start.{door}')}")).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(T(f"{heading}.title"))
         wait_run(page)
-        assert ("lesson=ten_minutes" in page.url) == (door == "new")
+        assert ("lesson=attention_from_nothing" in page.url) == (door == "new")
         page.go_back()
         expect(page.get_by_role("heading", level=1)).to_have_text(T("start.headline"))
         wait_run(page)

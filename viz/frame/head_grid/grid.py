@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from viz.components.cover import current as current_cover
 from viz.components.head_grid import Packed
 from viz.components.mount import count_choices, mount
 from viz.figures.palette import BLUE, HEADS, ORANGE
@@ -15,6 +16,7 @@ from viz.frame import controls, locks, specs, state
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
 from viz.frame.head_grid.ahead import masks_ahead
+from viz.frame.head_grid.covered import cover_head, cover_wall, told_cells, view_places
 from viz.frame.scene import Scene
 from viz.models.capture import Head
 from viz.text import words_of
@@ -55,19 +57,27 @@ def opening_query(scene: Scene) -> int:
     return next((labels.index(word) for word in words if word in labels), -1)
 
 
+def _opening_pair(scene: Scene) -> tuple[int, int]:
+    """The query and the key that are locked at first, -1 for none: of a lesson's question, the cell it asks for."""
+    cover = current_cover()
+    if cover and cover.asked and cover.labels == scene.labels:
+        return cover.asked
+    return opening_query(scene), -1
+
+
 def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
     """Declare what the grid keeps in the link."""
     rows, columns = scene.capture.queries.labels, scene.labels
     n_layers, n_heads = scene.capture.n_layers, scene.capture.n_heads
     name = partial(_parameter, channel)
-    opening = opening_query(scene)
+    opening, opening_key = _opening_pair(scene)
     locks.follow(name("query"), rows, locked_at_first=opening >= 0)
-    locks.follow(name("key"), columns, locked_at_first=False)
+    locks.follow(name("key"), columns, locked_at_first=opening_key >= 0)
     return {
         "layer": min(scene.choice.layer, n_layers - 1),  # a decoder may have fewer layers than its encoder
         "head": state.whole("head", 1, 0, n_heads - 1),
         "query": state.whole(name("query"), opening, -1, len(rows) - 1),
-        "key": state.whole(name("key"), -1, -1, len(columns) - 1),
+        "key": state.whole(name("key"), opening_key, -1, len(columns) - 1),
         "temperature": temperature(name("temperature")),
         "sort": state.choice(name("sort"), "model", SORTS),
         "show": state.choice(name("show"), "all", SHOWS),
@@ -154,12 +164,20 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     chosen = _parameters(scene, channel)
     wall = head_grid.wall(source, mask, view, heads_off)
     head = _head(scene, view, wall, chosen, heads_off)
+    cover = current_cover()
+    places = view_places(cover, scene, view) if cover else None
+    is_covered = cover is not None and cover.is_open and places is not None
+    if is_covered:
+        assert places is not None
+        weights = head_grid.shown(source, chosen["layer"], mask, replace(view, what="weights"), heads_off).values
+        about = {"layer": chosen["layer"], "head": chosen["head"], "channel": channel}
+        wall, head = cover_wall(wall, places), cover_head(weights[chosen["head"]], places, about)
     queries, keys = (head_grid.axis(side, view).sent() for side in (scene.capture.queries, scene.capture.tokens))
     query, key = (
         along["of"][chosen[name]] if chosen[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
     )
     links = None
-    if wall.pool > 1 and min(query, key) >= 0:
+    if wall.pool > 1 and min(query, key) >= 0 and not is_covered:
         links = head_grid.links(source, mask, view, query, key, heads_off)
     with st.container(key=f"{channel}_box", gap=None):
         mount(f"{VIEW}/{VIEW}", key=f"{channel}_wall", data=wall.data)
@@ -179,7 +197,8 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
                 "axes": {"queries": queries, "keys": keys, **_how_maps_are_read(scene, view)},
                 "colours": {"positive": BLUE, "negative": ORANGE, "heads": HEADS},
                 "words": words_of(scene.choice.lang, VIEW),
-                **_before_the_answer(scene, view, heads_off),
+                "covers": told_cells(cover, places) if cover and places is not None else None,
+                **({} if is_covered else _before_the_answer(scene, view, heads_off)),
             },
         )
     return GridChoice(

@@ -3,7 +3,8 @@
 Without a lesson in the link nothing of it is imported, computed or sent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -62,6 +63,25 @@ def ask(scene: "Scene", opened: "Sequence[Section]", context: Any) -> bool:
     return ask_here(lesson, scene, opened, context)
 
 
+@contextmanager
+def covered() -> Iterator[None]:
+    """Around what a section draws: what the open question asks is covered there."""
+    lesson = current()
+    if lesson is None or lesson.cover is None:
+        yield
+        return
+    from viz.frame.lesson.covers import covered as cover_parts
+
+    with cover_parts(lesson.cover):
+        yield
+
+
+def hides_footer() -> bool:
+    """Whether formula, checks, code and downloads are left out: a question is open, or nobody explores."""
+    lesson = current()
+    return lesson is not None and not view.current().is_paper and (lesson.asks or not lesson.explores)
+
+
 def print_whole(t: "Translate") -> bool:
     """Draw the lesson that is on as sheets of paper, if that is asked for; each is a page in a frame of its own."""
     lesson, looked_at = current(), view.current()
@@ -85,9 +105,9 @@ def refusal(t: "Translate") -> str:
 def cover() -> None:
     """What stands in the place of a section that is covered."""
     if lesson := current():
-        from viz.frame.lesson.bar import covered
+        from viz.frame.lesson.bar import covered as draw_covered
 
-        covered(lesson.t)
+        draw_covered(lesson.t, lesson.t(f"{lesson.page}.{lesson.step.section}.title"))
 
 
 def end() -> None:

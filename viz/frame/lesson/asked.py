@@ -10,6 +10,7 @@ import streamlit as st
 from viz.frame import compute
 from viz.frame.format import number, part
 from viz.frame.lesson.bar import HERE, Shown, ask_class, draw
+from viz.frame.lesson.covers import cover_of
 from viz.frame.lesson.running import Running
 from viz.frame.scene import Scene
 from viz.lessons.about_masks import allowed
@@ -32,7 +33,8 @@ def ask_here(running: Running, scene: Scene, opened: "Sequence[Section]", contex
     if running.step.ask.kind == OPEN:
         return ask_class(running)
     section = next(section for section in opened if section.name == running.step.section)
-    subject = section.subject(context) if section.subject else of_scene(scene, running)
+    has_own = context is not None  # else a page without what it reads, such as a decoder
+    subject = section.subject(context) if section.subject and has_own else of_scene(scene, running)
     if not _fill_bar(running, subject):
         return False
     return running.step.covers and not running.progress.done
@@ -70,11 +72,14 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
     verdict = _judged(ask, key, subject, progress.sent) if progress.about in ("", about) else None
     if progress.sent is not None and not progress.about:
         progress.about = about
+    if verdict and not progress.first:
+        progress.first = "right" if verdict.is_right else "wrong"
     if verdict and verdict.is_right and not progress.done:
         progress.done = "right"
         if running.step.before[running.read]:
             st.rerun()
     running.asks = not progress.done
+    running.cover = cover_of(running, key, subject)
     shown = _shown(running, key, subject, verdict)
     if is_nothing:
         shown = replace(shown, is_right=False, wrong=running.t("lesson.bar_nothing"))
@@ -103,7 +108,7 @@ def _judged(ask: Ask, key: Key, subject: Subject, sent: Any) -> Verdict | None:
 def _options(ask: Ask, subject: Subject) -> list[int | str]:
     """What can be chosen in the bar, or put in order there."""
     if ask.kind == "word":
-        return [*range(len(subject.labels))]
+        return [*subject.words]
     return [*ask.options]
 
 
@@ -127,6 +132,7 @@ def _shown(running: Running, key: Key, subject: Subject, verdict: Verdict | None
         hint=fill(ask.hint[lang], **values) if progress.hinted else None,
         reveal=fill(ask.reveal[lang], **values) if progress.done else "",
         about=_about(ask, subject),
+        why=fill(running.step.why[lang], **values) if progress.done and running.step.why else "",
         right=_right(ask.kind, key) if progress.done else [],
     )
 

@@ -9,9 +9,10 @@ import streamlit as st
 
 from viz.components.mount import mount
 from viz.frame import view
-from viz.frame.lesson.running import Progress, Running, n_done, progress
+from viz.frame.lesson.running import Progress, Running, n_done, progress, toggle_explore
 from viz.lessons.judge import LONGEST
-from viz.lessons.lesson import IN_THE_PAGE
+from viz.lessons.lesson import IN_THE_PAGE, OPEN
+from viz.lessons.read import lesson_named
 from viz.text import Translate, sentences
 
 BAR = "lesson_bar"
@@ -25,7 +26,8 @@ MOST = 64
 class Shown:
     """What the bar says of a question; ``premise`` says why it cannot be asked.
 
-    ``right`` is what is marked as right when the question is over: options, or things in their order.
+    ``right`` is what is marked as right when the question is over: options, or things in their order. ``why`` is a
+    model answer to "say why".
     """
 
     question: str = ""
@@ -37,6 +39,7 @@ class Shown:
     reveal: str = ""
     premise: str = ""
     about: str = ""
+    why: str = ""
     right: list[Any] = field(default_factory=list)
 
 
@@ -66,6 +69,7 @@ def draw(running: Running, shown: Shown) -> None:
             "covers": step.covers,
             "print": looked_at.print,
             "right": shown.right,
+            "why": "" if looked_at.is_paper else shown.why,
             "told": step.note[running.lang] if looked_at.print == "answers" else "",
         },
     )
@@ -114,6 +118,9 @@ def _mount(running: Running, question: Mapping[str, Any]) -> None:
             "list": running.link(0),
         },
         "is_last": running.number == steps,
+        "explores": running.explores,
+        "can_explore": not view.current().is_bare,
+        "end": _end_card(running) if running.number == steps and running.progress.done else None,
         "n_done": n_done(running.lesson),
     }
     running.is_drawn = True
@@ -123,10 +130,25 @@ def _mount(running: Running, question: Mapping[str, Any]) -> None:
         )
 
 
+def _end_card(running: Running) -> dict[str, Any]:
+    """The card after the last step: what was right at first try, what to keep, and which lesson goes on."""
+    lesson, lang = running.lesson, running.lang
+    asked = [number for number, step in enumerate(lesson.steps, 1) if step.ask.kind != OPEN]
+    right = sum(progress(lesson.name, number).first == "right" for number in asked)
+    after = lesson_named(lesson.next) if lesson.next else None
+    return {
+        "right": running.t("lesson.end_right", n=right, m=len(asked)) if asked else "",
+        "keep": [sentence[lang] for sentence in lesson.keep],
+        "next": {"title": after.title[lang], "href": running.link_to(after)} if after else None,
+    }
+
+
 def _take(lesson: str, number: int) -> None:
     """Take over what was done in the bar; what it means is worked out in the run that follows."""
     sent = st.session_state[BAR].get("did")
     if isinstance(sent, Mapping) and (sent.get("lesson"), sent.get("number")) == (lesson, number):
+        if sent.get("action") == "explore":
+            toggle_explore()
         do(progress(lesson, number), sent.get("action"), sent.get("answer"))
 
 
@@ -138,7 +160,7 @@ def do(at: Progress, action: Any, answer: Any) -> None:
         case "hint":
             at.hinted = True
         case "reveal":
-            at.done = at.done or "revealed"
+            at.done, at.first = at.done or "revealed", at.first or "shown"
         case "again":
             at.done, at.sent, at.about, at.hinted = "", None, "", False
 
@@ -151,7 +173,7 @@ def _is_small(answer: Any) -> bool:
     return isinstance(answer, int) and abs(answer) < 10**6
 
 
-def covered(t: Translate) -> None:
-    """What stands where a picture will be."""
+def covered(t: Translate, title: str) -> None:
+    """Draw the frame of a picture that is covered as a whole, and the name of what will stand there."""
     with st.container(key="lesson_cover"):
-        st.markdown(t("lesson.covered"))
+        st.markdown(t("lesson.covered", title=title))

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from viz.components.cover import Cover
 from viz.frame import state, view
 from viz.frame.lesson.own import LIST, OWN, of_link
 from viz.frame.models_here import models_here
@@ -19,6 +20,7 @@ from viz.lessons.read import lesson_named, names
 from viz.text import Translate, translator
 
 _PROGRESS = "_lessons"
+_EXPLORES = "_lesson_explores"
 
 
 @dataclass(kw_only=True)
@@ -32,12 +34,15 @@ class Progress:
     about: str = ""
     """What that answer was about: on another picture it says nothing."""
     hinted: bool = False
+    first: str = ""
+    """"right" or "wrong", after the first answer; "shown" if the answer was shown before one."""
 
 
 @dataclass(kw_only=True)
 class Running:
     """A lesson at one of its steps. ``page`` is the page that is open; ``asks`` while its question is open on it.
 
+    ``cover`` has the parts of the picture that the question covers.
     ``opens`` is what a link says to open it: its name, or of a teacher's own one all of it.
     """
 
@@ -49,6 +54,7 @@ class Running:
     read: str
     is_drawn: bool = False
     asks: bool = False
+    cover: Cover | None = field(default=None, repr=False)
     place: DeltaGenerator | None = field(default=None, repr=False)
 
     @property
@@ -66,11 +72,31 @@ class Running:
         """What was done at this step."""
         return progress(self.lesson.name, self.number)
 
+    @property
+    def explores(self) -> bool:
+        """Whether the rest of the app is brought: the sidebar, the other sections, the chips."""
+        return bool(st.session_state.get(_EXPLORES))
+
     def keep_place(self) -> None:
         """Keep a place for the bar, here."""
-        st.html(style("lesson.css"))
+        # In one element, whatever it holds: Streamlit keeps styles apart, and one that is not sent again stays.
+        st.html(style("lesson.css") + self._style_alone())
         asks = "lesson_place" if any(self.step.ask.question.values()) else "lesson_says"
         self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
+
+    def _style_alone(self) -> str:
+        """Return the style of a step that stands by itself."""
+        if not self.is_alone():
+            return ""
+        kind = self.step.ask.kind
+        marks = f".stApp {{ --lesson-alone: 1; --lesson-{kind}: 1; }}"
+        if kind != "sentence":  # that is answered in the box
+            marks += " .st-key-text_row { display: none !important; }"
+        return f"{style('lesson_alone.css')}<style>{marks}</style>"
+
+    def is_alone(self) -> bool:
+        """Whether only the step's picture stands beside the bar."""
+        return self.page == self.step.page and not self.explores and not view.current().is_bare
 
     def is_here(self, sections: list[str]) -> bool:
         """Whether the page that is open shows what the step is about."""
@@ -90,6 +116,16 @@ class Running:
         if number != self.number and is_same and text and state.is_chosen("text"):
             link["text"] = str(text)
         return f"{path_of(step.page)}?{urlencode({**link, 'lang': self.lang, **view.carried()})}"
+
+    def link_to(self, lesson: Lesson) -> str:
+        """To the first step of another of the app's lessons."""
+        link = {"lesson": lesson.name, "lesson_step": "1", "lang": self.lang, **view.carried()}
+        return f"{path_of(lesson.steps[0].page)}?{urlencode(link)}"
+
+
+def toggle_explore() -> None:
+    """Bring the rest of the app, or hide it again."""
+    st.session_state[_EXPLORES] = not st.session_state.get(_EXPLORES)
 
 
 def progress(lesson: str, number: int) -> Progress:

@@ -3,7 +3,8 @@
 import { isolateAll } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
 import { line } from "../lib/canvas.js";
-import { css } from "../lib/colour.js";
+import { css, theme } from "../lib/colour.js";
+import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
 import { mount } from "../lib/mount.js";
 import { columnNames } from "../lib/names.js";
 import { AWAY, Chart, TEXT, TITLE, faint } from "./chart.js";
@@ -18,6 +19,7 @@ export default mount((parent) => new Bars(parent, "bars"), unpack);
 class Bars extends Chart {
   receive(data) {
     this.areCounts = data.values.every((value) => Number.isInteger(value) || Number.isNaN(value));
+    [this.covered, this.told] = [coveredCells(data.covers), toldCells(data.covers)];
     super.receive(data);
   }
 
@@ -66,6 +68,7 @@ class Bars extends Chart {
     context.save();
     this.#bars(context);
     context.restore();
+    this.#tell(context);
     this.#names(context);
     this.titles(context, title, upright);
   }
@@ -80,13 +83,26 @@ class Bars extends Chart {
   }
 
   #bars(context) {
-    const { left, w, y } = this.place, { labels, series } = this.data, thick = ((1 - GAP) * w) / series.length;
+    const { left, w, y, top, bottom } = this.place, { labels, series } = this.data, thick = ((1 - GAP) * w) / series.length;
     series.forEach((name, i) => labels.forEach((_, at) => {
-      const value = this.#value(i, at);
-      if (!Number.isFinite(value) || this.away.has(name)) return;
+      const value = this.#value(i, at), cell = i * labels.length + at, x = left + (at + GAP / 2) * w + i * thick;
+      if (this.away.has(name)) return;
+      if (this.covered.has(cell)) drawCover(context, theme(this.root), x, top, thick, bottom - top);
+      if (!Number.isFinite(value)) return;
       context.fillStyle = this.#hue(i, at);
-      context.fillRect(left + (at + GAP / 2) * w + i * thick, Math.min(y(0), y(value)), thick, Math.abs(y(value) - y(0)));
+      context.fillRect(x, Math.min(y(0), y(value)), thick, Math.abs(y(value) - y(0)));
     }));
+  }
+
+  /** The numbers that were covered, over their bars; of many, the largest. */
+  #tell(context) {
+    const { left, w, y } = this.place, { labels, series, values } = this.data, thick = ((1 - GAP) * w) / series.length;
+    const told = [...this.told].sort((a, b) => values[b] - values[a]).slice(0, this.told.size > 3 ? 1 : 3);
+    for (const cell of told) {
+      const i = Math.floor(cell / labels.length), at = cell % labels.length;
+      const text = this.areCounts ? written(values[cell]) : values[cell].toFixed(2).replace("-", "−");
+      drawTold(context, theme(this.root), text, left + (at + GAP / 2) * w + (i + 0.5) * thick, Math.max(TEXT, y(values[cell]) - 10));
+    }
   }
 
   #names(context) {
@@ -111,6 +127,7 @@ class Bars extends Chart {
   /** A value as it is read off: four digits behind the point, or, of what is smaller than these show, four in all. */
   #read(series, at) {
     const value = this.#value(series, at), isSmall = value !== 0 && Math.abs(value) < LEAST;
+    if (this.covered.has(series * this.data.labels.length + at)) return `? (${this.data.covers.word})`;
     if (!Number.isFinite(value)) return "–";
     return this.areCounts || isSmall ? written(Number(value.toPrecision(4))) : value.toFixed(4).replace("-", "−");
   }

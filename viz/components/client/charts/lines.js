@@ -2,6 +2,7 @@
 
 import { line } from "../lib/canvas.js";
 import { css } from "../lib/colour.js";
+import { drawCover } from "../lib/covers.js";
 import { fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { AWAY, Chart, TEXT, TITLE, faint } from "./chart.js";
@@ -68,6 +69,8 @@ class Lines extends Chart {
   paint(context, colours) {
     this.#axes(context);
     this.titles(context, this.data.x.title, this.data.y.title);
+    const { left, wide, top, bottom } = this.place, isEmpty = !this.every.some(({ y }) => y.some(Number.isFinite));
+    if (this.data.covers?.open && isEmpty) drawCover(context, colours, left, top, wide, bottom - top);
     for (const one of this.seen) this.#series(context, one);
     this.#marks(context, colours);
     if (this.at !== null) this.#light(context, colours);

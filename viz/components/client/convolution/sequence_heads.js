@@ -2,6 +2,7 @@
 // Everything follows the finger; Python is told once, when it lets go.
 
 import { image, line, start } from "../lib/canvas.js";
+import { coveredCells, drawCover } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, segments } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
@@ -22,6 +23,7 @@ export class SequenceHeads extends LiveView {
 
   receive(data, setStateValue) {
     this.take(data, setStateValue);
+    this.covered = coveredCells(data.covers);
     this.choice.query = Math.min(this.choice.query, data.n - 1);
     this.table = weightTable(data.hues.positive);
     if (this.language !== data.words.alpha) this.#build(data.words);
@@ -98,7 +100,7 @@ export class SequenceHeads extends LiveView {
   asTables() {
     const { n, labels, heads } = this.data;
     return heads.map((title, h) => ({
-      title, columns: ["", ...labels], rows: labels.map((label, i) => [label, ...this.weights[h].subarray(i * n, (i + 1) * n)]),
+      title, columns: ["", ...labels], rows: labels.map((label, i) => [label, ...Array.from(this.weights[h].subarray(i * n, (i + 1) * n), (weight, j) => (this.covered.has(i * n + j) ? "?" : weight))]),
     }));
   }
 
@@ -145,6 +147,7 @@ export class SequenceHeads extends LiveView {
     this.cell = cell;
     context.imageSmoothingEnabled = false;
     context.drawImage(image(n, n, (at) => weightColour(this.table, cells[at])), GUTTER, GUTTER, side, side);
+    for (const at of this.covered) drawCover(context, colours, GUTTER + (at % n) * cell, GUTTER + Math.floor(at / n) * cell, cell, cell);
     context.globalAlpha = 0.3;
     context.strokeRect(GUTTER + 0.5, GUTTER + 0.5, side - 1, side - 1);
     context.globalAlpha = 1;
@@ -158,7 +161,10 @@ export class SequenceHeads extends LiveView {
   #row(colours) {
     const { n, labels, words } = this.data, { head, query } = this.choice;
     const { context, width, height } = start(this.row, colours), floor = height - GUTTER, step = width / n;
+    const isCovered = this.covered.has(query * n);
+    if (isCovered) drawCover(context, colours, 0, 0, width, floor);
     this.weights.forEach((cells, h) => {
+      if (isCovered) return;
       const row = cells.subarray(query * n, (query + 1) * n);
       [context.fillStyle, context.strokeStyle, context.lineWidth] = [this.hue(h), this.hue(h), 1.5];
       if (h === head) {
@@ -171,6 +177,10 @@ export class SequenceHeads extends LiveView {
     });
     context.fillStyle = colours.text;
     columnNames(context, labels, 0, floor, GUTTER, step, "below");
+    if (isCovered) {
+      this.says.textContent = `${labels[query]}: ? (${this.data.covers.word})`;
+      return;
+    }
     const row = this.weights[head].subarray(query * n, (query + 1) * n), most = Math.max(...row);
     const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
     const says = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;

@@ -33,13 +33,14 @@ export class Current {
     const sizes = { rows: axes.queries.count, columns: axes.keys.count, masked: null, exact: true };
     const several = wall.what === "weights" && choice.combine !== "one";
     if (several) return combined(wall, head, choice.combine, together, sizes);
-    const chosen = head?.layer === choice.layer && head.head === choice.head && head.codec !== "weights";
+    const isIt = head?.layer === choice.layer && head.head === choice.head, chosen = isIt && head.codec !== "weights";
     if (chosen && this.decoded !== head) {
       [this.decoded, this.scores] = [head, decodeScores(head)];
       this.warmed = warmed(head, this.scores);
     }
     const index = choice.layer * wall.n_heads + choice.head;
     if (wall.what === "scores") return this.#scoreMap(wall, chosen ? head : null, index, sizes);
+    if (isIt && !chosen && !head.combined) return { ...sizes, values: Float32Array.from(head.codes, (code) => code / 65535) }; // some cells are covered
     return this.#weightMap(wall, chosen ? head : null, index, choice.temperature, axes, sizes);
   }
 

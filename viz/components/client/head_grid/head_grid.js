@@ -14,6 +14,7 @@ import { walkMap, walkWall } from "./keys.js";
 import { LargeMap } from "../lib/large.js";
 import { FAINT, Lines, MOST } from "./lines.js";
 import { numberOf, wallValue } from "../lib/numbers.js";
+import { coveredCells, toldCells } from "../lib/covers.js";
 import { Channels } from "../lib/parts.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { fitsSvg, savePng, saveSvg } from "../lib/save.js";
@@ -196,7 +197,7 @@ class Grid {
     const { wall, choice, thumbs, panel } = this, { words, links, off } = this.data;
     const pair = this.pair(links);
     const sort = choice.sort === "link" && !pair ? "model" : choice.sort;
-    thumbs.show(wall, { ...choice, sort }, words, this.palette, pair);
+    thumbs.show(wall, { ...choice, sort }, words, this.palette, pair, coveredCells(this.data.covers));
     thumbs.mark(choice, choice.combine === "one" ? [] : this.together(), off, this.data.colours.heads);
     panel.sort.list.value = choice.sort;
     if (panel.sort.list.selectedIndex < 0) panel.sort.list.value = "model"; // this wall has no such number
@@ -214,6 +215,7 @@ class Grid {
     const { wall } = this, { query, key } = this.locked;
     if (query === null || key === null) return null;
     if (wall.pool > 1) return links;
+    if (coveredCells(this.data.covers).has(query * wall.columns + key)) return null;
     const size = wall.rows * wall.columns, at = query * wall.columns + key;
     const heads = { length: wall.n_layers * wall.n_heads };
     return Array.from(heads, (_, i) => wallValue(wall, i, wall.values[i * size + at]));
@@ -240,19 +242,25 @@ class Grid {
     panel.axes.textContent = fill(words[lines ? `axes_${choice.look}` : "axes"], { least: FAINT, most: MOST });
     panel.combine.show(choice.combine);
     panel.temperature.element.hidden = scores;
-    panel.temperature.show(choice, choice.combine !== "one");
+    panel.temperature.show(choice, choice.combine !== "one" || Boolean(this.data.covers?.open));
     if (!map) return; // on its way: what is drawn stays, dimmed
-    this.map = map;
+    this.map = this.#withCovers(map);
     panel.save.svg.disabled = !fitsSvg(map);
     [this.large.focus, this.large.locked] = [this.focus, this.locked];
-    this.large.show(map, labels.rows, labels.columns, palette, choice.look === "across");
+    this.large.show(this.map, labels.rows, labels.columns, palette, choice.look === "across");
     for (const text of this.written ? [] : this.texts) text.show(text.along === "key" ? labels.columns : labels.rows);
     this.written = true;
     panel.name.textContent = this.name();
-    panel.large.setAttribute("aria-label", sayWhole(words, map, labels, this.name()));
+    panel.large.setAttribute("aria-label", sayWhole(words, this.map, labels, this.name()));
     const byHead = choice.combine === "max" && map.winner ? this.together().slice(0, this.palette.list.length) : [];
     const hues = byHead.map((index, i) => ({ name: this.place(index), colour: css(this.palette.list[i]) }));
     showLegend(panel, words, palette, map.limit, map.masked, hues);
+  }
+
+  /** What a lesson's open question covers, and what tells its answer. */
+  #withCovers(map) {
+    const { covers } = this.data;
+    return { ...map, covered: coveredCells(covers), told: toldCells(covers), word: covers?.word };
   }
 
   /** For the menu of the picture: every head, and the large map with its name and what is said of it. */
@@ -269,7 +277,8 @@ class Grid {
   /** The numbers of the large map. */
   asTables() {
     const { values, columns } = this.map, { rows, columns: keys } = this.labels;
-    const row = (name, i) => [name, ...values.subarray(i * columns, (i + 1) * columns)];
+    const { covered } = this.map, shown = Array.from(values, (value, at) => (covered.has(at) ? "?" : value));
+    const row = (name, i) => [name, ...shown.slice(i * columns, (i + 1) * columns)];
     return [{ title: this.name(), columns: ["", ...keys], rows: rows.map(row) }];
   }
 
@@ -338,7 +347,7 @@ class Grid {
     const name = hover?.index === undefined ? "" : this.named(hover.layer, hover.head);
     panel.name.textContent = name || this.name(); // of the head that the sentence below it is about
     panel.says.textContent = name
-      ? sayThumb(words, this.wall, labels, hover, name)
+      ? sayThumb(words, this.wall, labels, hover, name, map)
       : sayLarge(words, map, labels, focus, (place) => this.named(...this.#apart(this.together()[place])));
     const spelled = JSON.stringify([locked, labels.rows[locked.query], labels.columns[locked.key]]);
     if (spelled !== this.lockShown) showLock(panel, words, locked, labels, { unlock: (along) => this.unlock(along) });
@@ -397,8 +406,8 @@ class Grid {
     this.panel.temperature.show(this.choice, false);
     const map = this.current.map(this.wall, this.head, this.choice, this.data.axes, this.together());
     if (!map) return;
-    this.map = map;
-    this.large.update(map);
+    this.map = this.#withCovers(map);
+    this.large.update(this.map);
     this.light();
   }
 

@@ -26,14 +26,14 @@ export class Wall {
   }
 
   /** Build the buttons, if the heads or their order changed, and paint their maps, if these or the colours did. */
-  show(wall, choice, words, palette, links) {
+  show(wall, choice, words, palette, links, covered = new Set()) {
     const heads = this.#choose(wall, choice, links);
     const sorted = choice.sort !== "model" || choice.show === "top";
     const places = heads.map((head) => [head.index, head.number]);
     const layout = JSON.stringify([wall.n_layers, wall.numbers, wall.n_heads, wall.n_keys / wall.n_queries, sorted, places]);
     if (layout !== this.layout) this.#build(wall, heads, sorted, words);
     const isOther = layout !== this.layout || wall.id !== this.painted || palette !== this.palette;
-    if (isOther) this.#paint(wall, palette);
+    if (isOther) this.#paint(wall, palette, covered);
     [this.layout, this.painted, this.palette] = [layout, wall.id, palette];
     if (isOther) this.off = null; // drawn when it is marked
     this.element.setAttribute("aria-label", fill(words.wall_alt, { layers: wall.n_layers, heads: wall.n_heads }));
@@ -101,7 +101,7 @@ export class Wall {
   }
 
   /** All maps beside each other, one pixel a cell, as one picture: to make a canvas for each is dear. */
-  #paint(wall, palette) {
+  #paint(wall, palette, covered) {
     const size = wall.rows * wall.columns;
     const factor = Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio)));
     const changes = wall.what === "difference", skip = changes ? NOWHERE : wall.what === "scores" ? MASKED : undefined;
@@ -115,7 +115,9 @@ export class Wall {
     const canvas = image(Math.ceil(maps.length / across) * rows, wide, (at) => {
       const x = at % wide, y = (at - x) / wide, map = maps[Math.floor(y / rows) * across + Math.floor(x / columns)];
       if (!map) return 0; // the last row is not full
-      const value = wallValue(wall, map.index, map.values[(y % rows) * columns + (x % columns)]);
+      const cell = (y % rows) * columns + (x % columns);
+      if (covered.size && wall.pool === 1 && factor <= 1 && covered.has(cell)) return palette.masked;
+      const value = wallValue(wall, map.index, map.values[cell]);
       if (wall.what === "weights") return weightColour(palette.weights, value);
       return value === -Infinity ? palette.masked : scoreColour(palette.scores, value / limit);
     });

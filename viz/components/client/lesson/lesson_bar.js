@@ -21,9 +21,10 @@ class LessonBar {
     this.body = element("div", "body");
     this.row = element("div", "row");
     this.said = element("div", "said", { role: "status", "aria-live": "polite" });
+    this.why = element("div", "why");
     const foot = element("div", "foot");
     foot.append(this.row, this.said);
-    this.form.append(this.body, foot);
+    this.form.append(this.body, foot, this.why);
     this.root.append(this.head, this.form);
     parent.append(this.root);
     this.form.addEventListener("submit", (event) => {
@@ -44,14 +45,18 @@ class LessonBar {
     const before = this.data;
     [this.data, this.setStateValue] = [data, setStateValue];
     const isNew = !before || before.lesson !== data.lesson || before.number !== data.number;
-    const asked = JSON.stringify([data.number, data.kind, data.question, data.options, data.done, data.picked, data.hint, data.premise, data.n_done, data.print]);
+    if (isNew || !data.done) this.ended = false;
+    this.root.toggleAttribute("data-ended", this.ended);
+    const asked = JSON.stringify([data.number, data.why, data.end, data.kind, data.question, data.options, data.done, data.picked, data.hint, data.premise, data.n_done, data.print]);
     if (isNew) this.said.replaceChildren();
     this.root.dataset.print = data.print;
+    this.root.dataset.kind = data.kind;
     this.root.toggleAttribute("data-done", Boolean(data.done && data.question));
     this.#head();
     if (asked !== this.asked) this.#ask(isNew || before.about !== data.about);
     this.asked = asked;
     this.#say();
+    this.#why();
     if (isNew && wasFollowed()) (this.#first() ?? this.form.querySelector("button, a") ?? this.head.querySelector("a"))?.focus({ preventScroll: true });
   }
 
@@ -79,10 +84,18 @@ class LessonBar {
     const bar = element("span", "over", { "aria-hidden": "true" });
     over.forEach((done, at) => bar.append(element("i", `${done ? "done" : ""} ${at + 1 === number ? "now" : ""}`.trim())));
     const ways = element("nav", "ways", { "aria-label": words.ways });
+    const { explores, can_explore: canExplore } = this.data;
     if (links.previous) ways.append(this.#link(words.previous, links.previous, "quiet"));
-    ways.append(this.#link(words.list, links.list, "quiet"));
+    if (!links.previous || explores || !canExplore) ways.append(this.#link(words.list, links.list, "quiet"));
+    if (canExplore) {
+      const button = element("button", "explore", { type: "button", "aria-pressed": String(explores), title: words.explore_says }, words.explore);
+      button.addEventListener("click", () => this.#send("explore"));
+      ways.append(button);
+    }
+    const held = this.head.contains(this.root.getRootNode().activeElement);
     this.head.replaceChildren(name, bar, ways);
     this.root.setAttribute("aria-label", title);
+    if (held) this.head.querySelector(".explore")?.focus({ preventScroll: true });
   }
 
   /** The question with its answers; while it is the same one, what is filled in stays. */
@@ -95,6 +108,7 @@ class LessonBar {
       this.row.replaceChildren(this.#link(words.here, links.here, "main"));
       return;
     }
+    if (this.ended) return this.#card();
     const told = element("p", "text", {}, note ? `${text} ${note}` : text);
     if (premise) {
       this.body.replaceChildren(told, element("p", "premise", { role: "note" }, premise));
@@ -123,9 +137,53 @@ class LessonBar {
     (same || (done ? null : this.#first()) || this.row.querySelector(".main"))?.focus({ preventScroll: true });
   }
 
+  /** On to the next step; behind the last one stands the card of the lesson. */
   #next(className) {
-    const { links, words, is_last: isLast } = this.data;
-    return this.#link(isLast ? words.finish : words.next, links.next, className);
+    const { links, words, is_last: isLast, end } = this.data;
+    if (!end || !(end.right || end.keep.length || end.next)) return this.#link(isLast ? words.finish : words.next, links.next, className);
+    const button = element("button", className, { type: "button", "data-does": "end" }, words.end);
+    button.addEventListener("click", () => {
+      this.ended = true;
+      this.root.toggleAttribute("data-ended", true);
+      this.#ask(true);
+      this.#say();
+      this.#why();
+      this.row.querySelector("a")?.focus();
+    });
+    return button;
+  }
+
+  /** The end of a lesson: what was right at first try, what to keep, and the lesson that goes on. */
+  #card() {
+    const { end, words, links } = this.data, card = element("div", "end");
+    if (end.right) card.append(element("p", "score", {}, end.right));
+    if (end.keep.length) {
+      const list = element("ol", "keep");
+      list.append(...end.keep.map((sentence) => element("li", "", {}, sentence)));
+      card.append(element("h2", "", {}, words.keep), list);
+    }
+    this.body.replaceChildren(card);
+    const ways = [this.#link(words.list, links.list, end.next ? "quiet" : "main")];
+    if (end.next) ways.unshift(this.#link(fill(words.goes_on, { title: end.next.title }), end.next.href, "main"));
+    this.row.replaceChildren(...ways);
+  }
+
+  /** A sentence of the reader's to be compared with a model answer: it stays in this page, and nobody judges it. */
+  #why() {
+    const { why, words, number, lesson } = this.data, now = JSON.stringify([this.ended ? "" : why, lesson, number]);
+    if (now === this.whyShown) return;
+    this.whyShown = now;
+    if (!why || this.ended) return this.why.replaceChildren();
+    const box = element("textarea", "", { rows: "1", "aria-label": words.why, placeholder: words.why, maxlength: "500" });
+    const compare = element("button", "quiet", { type: "button", "data-does": "compare" }, words.compare);
+    const model = element("p", "model", { role: "status" });
+    box.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      compare.click();
+    });
+    compare.addEventListener("click", () => (model.textContent = `${words.model} ${why}`));
+    this.why.replaceChildren(box, compare, model);
   }
 
   #does(action, text, className = "quiet") {
@@ -221,7 +279,7 @@ class LessonBar {
     if (this.data.told) lines.push(["told", this.data.told]);
     if (reveal) lines.push(["reveal", reveal]);
     else if (hint) lines.push(["hint", `${words.hint_says} ${hint}`]);
-    const now = JSON.stringify(kind ? lines : []);
+    const now = JSON.stringify(kind && !this.ended ? lines : []);
     if (now === this.told) return; // what is said already is not read out again
     this.told = now;
     this.said.replaceChildren(...JSON.parse(now).map(([className, text]) => element("p", className, {}, text)));

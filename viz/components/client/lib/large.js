@@ -4,6 +4,7 @@
 import { isolateAll } from "./direction.js";
 import { shorten } from "./shorten.js";
 import { scoreColour, weightColour } from "./colour.js";
+import { drawCover, drawTold } from "./covers.js";
 import { CanvasWindow } from "./canvas_window.js";
 import { inks, ofPixel } from "./ink.js";
 import { poolMax } from "./numbers.js";
@@ -107,9 +108,11 @@ export class LargeMap extends CanvasWindow {
     context.rect(this.gutter, this.head, width - this.gutter, height - this.head);
     context.clip();
     this.#cells(context);
+    this.#covers(context);
     this.#cross(context, locked, 2, this.colours.theme.primary);
     const other = focus.query !== locked.query || focus.key !== locked.key;
     if (other) this.#cross(context, focus, 1, this.colours.theme.text);
+    this.#told(context);
     context.restore();
     this.#labels(context, focus, locked);
   }
@@ -141,6 +144,20 @@ export class LargeMap extends CanvasWindow {
       context.fillStyle = this.ink(...ofPixel(this.pixels[at]));
       context.fillText(text, left + ((at % columns) + 0.5) * cell, top + (Math.floor(at / columns) + 0.5) * cell);
     }
+  }
+
+  /** A "?" over each cell that an open question is about. */
+  #covers(context) {
+    const { cell, left, top, map: { columns, covered }, colours: { theme } } = this;
+    for (const at of covered ?? []) drawCover(context, theme, left + (at % columns) * cell, top + Math.floor(at / columns) * cell, cell, cell);
+  }
+
+  /** The number of the cell that was asked for; of a whole row, of its largest. */
+  #told(context) {
+    const { cell, left, top, map: { columns, values, told, limit }, colours: { theme } } = this;
+    if (!told?.size || limit) return;
+    const [most] = [...told].sort((a, b) => values[b] - values[a]);
+    drawTold(context, theme, values[most].toFixed(2), left + ((most % columns) + 0.5) * cell, top + (Math.floor(most / columns) + 0.5) * cell);
   }
 
   #cross(context, { query, key }, lineWidth, colour) {

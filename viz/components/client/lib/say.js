@@ -19,6 +19,8 @@ import { wallValue } from "./numbers.js";
  * @property {string} [combined] how several heads were put together: "mean" or "max"
  * @property {number} [heads] how many
  * @property {Uint16Array | null} [winner] which of them each cell is from
+ * @property {Set<number>} [covered] cells that an open question is about
+ * @property {string} [word] what is said of one
  */
 
 /** Four decimals where they are right, two where the number was packed more coarsely. @param {number} value @param {boolean} exact */
@@ -52,6 +54,7 @@ export function sayLarge(words, map, labels, focus, place) {
   const scores = Boolean(map.limit);
   if (query !== null && key !== null) {
     const at = query * map.columns + key, value = map.values[at];
+    if (map.covered?.has(at)) return `${q} → ${k}: ? (${map.word})`;
     if (map.masked?.[at] || value === -Infinity) return fill(words.says_masked, { q, k });
     const kind = scores ? "says_score" : map.combined ? `says_${map.combined}` : "says_weight";
     const winner = map.winner ? place(map.winner[at]) : "";
@@ -62,7 +65,10 @@ export function sayLarge(words, map, labels, focus, place) {
     ? Array.from(map.values.subarray(query * map.columns, (query + 1) * map.columns))
     : Array.from({ length: map.rows }, (_, i) => map.values[i * map.columns + (key ?? 0)]);
   const names = row ? labels.columns : labels.rows;
-  const seen = line.map((value, i) => [value, i]).filter(([value]) => value !== -Infinity);
+  const isCovered = (/** @type {number} */ i) => map.covered?.has(row ? (query ?? 0) * map.columns + i : i * map.columns + (key ?? 0));
+  const hidden = line.some((_, i) => isCovered(i));
+  const seen = line.map((value, i) => [value, i]).filter(([value, i]) => value !== -Infinity && !isCovered(i));
+  if (hidden && seen.length < line.length / 2) return `${row ? q : k}: ? (${map.word})`;
   const best = seen.sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
   const named = best.map(([value, i]) => `“${isolate(names[i])}” ${digits(value, map.exact)}`);
@@ -78,11 +84,13 @@ export function sayLarge(words, map, labels, focus, place) {
  * @param {Labels} labels
  * @param {{query: number, key: number, index: number}} pair
  * @param {string} name
+ * @param {{covered?: Set<number>, word?: string}} [map] the large one, whose covered cells all maps have
  */
-export function sayThumb(words, wall, labels, { query, key, index }, name) {
+export function sayThumb(words, wall, labels, { query, key, index }, name, map = {}) {
   const { pool } = wall, row = Math.floor(query / pool), column = Math.floor(key / pool);
   const code = wall.values[(index * wall.rows + row) * wall.columns + column];
   const value = wallValue(wall, index, code), q = labels.rows[query], k = labels.columns[key];
+  if (map.covered?.has(query * labels.columns.length + key)) return `${name}: ${q} → ${k}: ? (${map.word})`;
   if (value === -Infinity) return fill(words.says_masked, { q, k });
   const text = digits(value, wall.what === "weights");
   if (pool > 1) {

@@ -1,6 +1,7 @@
 // A few maps of the same tokens under one scale, or pictures of one size, side by side. Pointing at a cell, or going to it
 // by the arrow keys, reads it off in all of them at once.
 
+import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
 import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
 import { image, line, measure, start } from "../lib/canvas.js";
@@ -35,7 +36,7 @@ class Maps {
   }
 
   receive(data, setStateValue) {
-    [this.data, this.setStateValue] = [data, setStateValue];
+    [this.data, this.setStateValue, this.covered, this.told] = [data, setStateValue, coveredCells(data.covers), toldCells(data.covers)];
     const { hues } = data;
     this.tables = { weights: weightTable(hues.positive), scores: scoreTable(hues.negative, hues.positive) };
     this.#build();
@@ -74,7 +75,7 @@ class Maps {
   #name(panel) {
     const { maps, chooses, chosen, rows, n, values } = this.data, { title, picture, index } = panel, map = maps[index];
     const cells = values.subarray(index * rows * n, (index + 1) * rows * n), colour = this.#colours(index);
-    panel.image = image(rows, n, (at) => colour(cells[at]));
+    panel.image = image(rows, n, (at) => (Number.isNaN(cells[at]) ? 0 : colour(cells[at])));
     title.textContent = map.title;
     picture.setAttribute("aria-label", map.alt);
     if (chooses) picture.setAttribute("aria-pressed", String(map.code === chosen));
@@ -95,6 +96,7 @@ class Maps {
       canvas.left = left;
       context.imageSmoothingEnabled = cell < 1; // more cells than pixels are mixed, not left out
       context.drawImage(image, left, left, n * cell, rows * cell);
+      this.#covers(context, colours, index, canvas);
       context.globalAlpha = 0.3;
       context.strokeRect(left + 0.5, left + 0.5, n * cell - 1, rows * cell - 1);
       context.globalAlpha = 1;
@@ -138,6 +140,17 @@ class Maps {
       const [queries, keys] = this.#labels(index), from = index * rows * n;
       return { title, columns: ["", ...keys], rows: queries.map((query, i) => [query, ...values.subarray(from + i * n, from + (i + 1) * n)]) };
     });
+  }
+
+  /** A "?" over what an open question covers: over a whole map, one; then, where one cell was asked for, its number. */
+  #covers(context, colours, index, { left, cell }) {
+    const { n, rows, values } = this.data, size = rows * n, mine = (cells) => [...cells].filter((at) => Math.floor(at / size) === index).map((at) => at % size);
+    const covered = mine(this.covered), told = mine(this.told);
+    if (covered.length === size) drawCover(context, colours, left, left, n * cell, rows * cell);
+    else for (const at of covered) drawCover(context, colours, left + (at % n) * cell, left + Math.floor(at / n) * cell, cell, cell);
+    if (!told.length || told.length === size) return;
+    const [most] = told.sort((a, b) => values[index * size + b] - values[index * size + a]);
+    drawTold(context, colours, values[index * size + most].toFixed(2), left + ((most % n) + 0.5) * cell, left + (Math.floor(most / n) + 0.5) * cell);
   }
 
   #cross(context, { left, cell }) {
@@ -189,7 +202,8 @@ class Maps {
     this.draw();
     for (const { value, index } of this.panels) {
       const number = pair ? values[index * rows * n + pair.query * n + pair.key] : null;
-      value.textContent = pair ? shown(number, what) : "";
+      const isCovered = pair && this.covered.has(index * rows * n + pair.query * n + pair.key);
+      value.textContent = isCovered ? `? (${this.data.covers.word})` : pair ? shown(number, what) : "";
     }
     const [queries, keys] = this.#labels(0);
     this.says.textContent = pair

@@ -4,6 +4,7 @@
 import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
+import { coveredCells, drawCover } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
@@ -38,7 +39,9 @@ class Painter extends LiveView {
     const isNewest = data.sent >= this.sent && !isPainting;
     if (other || isNewest) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
     if (other) this.past = [];
-    if (other || moved) [this.focus, this.isPointed] = [{ query: data.query, key: data.query }, false];
+    const [query, key] = data.covers?.asked ?? [data.query, data.query];
+    if (other || moved) [this.focus, this.isPointed] = [{ query, key: Math.max(0, key) }, Boolean(data.covers?.asked)];
+    this.covered = coveredCells(data.covers);
     this.table = weightTable(data.hues.positive);
     if (JSON.stringify(data.words) !== this.written) this.#build(data.words);
     this.titles.weights.textContent = data.words.weights;
@@ -179,7 +182,8 @@ class Painter extends LiveView {
   asTables() {
     const { n, labels, words } = this.data, open = Array.from(this.cells, (_, at) => Number(this.sees(at)));
     return [["mask", open], ["weights", this.weights]].map(([name, cells]) => ({
-      title: words[name], columns: ["", ...labels], rows: labels.map((label, i) => [label, ...cells.slice(i * n, (i + 1) * n)]),
+      title: words[name], columns: ["", ...labels],
+      rows: labels.map((label, i) => [label, ...Array.from(cells.slice(i * n, (i + 1) * n), (cell, j) => (name === "weights" && this.covered.has(i * n + j) ? "?" : cell))]),
     }));
   }
 
@@ -204,6 +208,7 @@ class Painter extends LiveView {
     context.imageSmoothingEnabled = false;
     context.drawImage(image(n, n, (at) => weightColour(this.table, this.weights[at])), room, room, side, side);
     stripe(square, (at) => !this.sees(at), 0.2);
+    for (const at of this.covered) drawCover(context, this.colours, room + (at % n) * square.cell, room + Math.floor(at / n) * square.cell, square.cell, square.cell);
     rule(square);
     names(square, labels, this.pointed(), words);
     mark(square, this.pointed(), this.colours.primary);
@@ -220,11 +225,15 @@ class Painter extends LiveView {
     this.counted = { open, blind };
     const share = (open / (n * n)).toLocaleString("en", { style: "percent", maximumFractionDigits: 1 });
     const sentence = open === 0 ? words.counted_none : blind ? words.counted_blind : words.counted;
-    this.count.textContent = fill(sentence, { open: open.toLocaleString("en"), all: (n * n).toLocaleString("en"), share, blind });
+    this.count.textContent = this.data.covers?.open ? "" : fill(sentence, { open: open.toLocaleString("en"), all: (n * n).toLocaleString("en"), share, blind });
   }
 
   #say() {
     const { n, labels, own, scores, words } = this.data, { query, key } = this.focus, at = query * n + key;
+    if (this.covered.has(at)) {
+      this.says.textContent = `${labels[query]} → ${labels[key]}: ? (${this.data.covers.word})`;
+      return;
+    }
     const sentence = this.sees(at) ? words.says_open : own[at] ? words.says_closed : words.says_own;
     this.says.textContent = fill(sentence, {
       query: labels[query], key: labels[key], score: digits(scores[at], false), weight: fourDigits(this.weights[at]),
@@ -248,7 +257,7 @@ class Painter extends LiveView {
       line(words.row_key, (_, key) => labels[key]),
       line(words.row_score, (at) => digits(scores[at], false)),
       line(words.row_masked, (at) => digits(this.masked[at], false)),
-      line(words.row_weight, (at) => this.weights[at].toFixed(3)),
+      line(words.row_weight, (at) => (this.covered.has(at) ? "?" : this.weights[at].toFixed(3))),
     );
     const scroll = this.row.scrollLeft;
     this.row.replaceChildren(element("p", "name", {}, fill(words.row, { query: labels[this.focus.query] })), table);

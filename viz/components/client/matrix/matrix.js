@@ -7,6 +7,7 @@ import { image, start } from "../lib/canvas.js";
 import { css, rgba, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 import { inks, ofPixel } from "../lib/ink.js";
+import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
 import { mount } from "../lib/mount.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place, zoomOf } from "../lib/place.js";
@@ -54,7 +55,7 @@ class Matrix {
 
   receive(data, setStateValue) {
     const { kind, hues, limit, values, words } = data;
-    Object.assign(this, { data, setStateValue, cell: null });
+    Object.assign(this, { data, setStateValue, cell: null, covered: coveredCells(data.covers), told: toldCells(data.covers) });
     const table = kind === "signed" ? scoreTable(hues.negative, hues.positive) : weightTable(hues.positive);
     const colour = kind === "signed" ? scoreColour : (table, share) => weightColour(table, Math.min(1, share));
     this.pixels = data.owners
@@ -115,6 +116,8 @@ class Matrix {
   #paint(context, colours) {
     const { left, top, w, h, wide, tall } = this.place;
     this.#cells(context);
+    const at = (cell) => [left + (cell % this.data.shape[1]) * w, top + Math.floor(cell / this.data.shape[1]) * h];
+    for (const cell of this.covered) drawCover(context, colours, ...at(cell), w, h);
     const isOnPaper = getComputedStyle(this.root).getPropertyValue("--paper").trim() === "1";
     this.hatches = isOnPaper && this.data.kind === "signed" && Math.min(w, h) >= GAPPED;
     if (this.hatches) this.#hatch(context);
@@ -122,6 +125,10 @@ class Matrix {
     context.strokeRect(left + 0.5, top + 0.5, wide - 1, tall - 1);
     context.globalAlpha = 1;
     if (this.data.numbers) this.#numbers(context, colours);
+    if (this.told.size && this.told.size <= 2) for (const cell of this.told) {
+      const [x, y] = at(cell);
+      drawTold(context, colours, shown(this.data.values[cell], 2), x + w / 2, y + h / 2);
+    }
     context.fillStyle = context.strokeStyle = colours.text;
     this.#sides(context);
     drawMarks(context, colours, this.place, this.data);
@@ -248,6 +255,7 @@ class Matrix {
 
   #says([row, column]) {
     const { hover, blocked, named, shape, values } = this.data, value = values[row * shape[1] + column];
+    if (this.covered.has(row * shape[1] + column)) return `? (${this.data.covers.word})`;
     if (Array.isArray(hover)) return hover[row][column];
     const known = Number.isFinite(value), names = { row: this.#names("rows")[row], column: this.#names("columns")[column] };
     return fill(known ? hover : blocked, { ...named, ...names, offset: column - row, value: known ? shown(value, this.data.owners ? 0 : 4) : "−∞" });

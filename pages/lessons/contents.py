@@ -23,9 +23,10 @@ class Topic:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
-    """Some topics in the order they are taught, and what they are called together."""
+    """Some topics in the order they are taught, what they are called together, and the lessons that go through them."""
 
     names: Mapping[str, str]
+    lessons: tuple[str, ...]
     topics: tuple[Topic, ...]
 
 
@@ -33,7 +34,10 @@ class Part:
 def parts() -> tuple[Part, ...]:
     """Every part, in the order of a course."""
     written = tomllib.loads(SOURCE.read_text("utf8"))["part"]
-    return tuple(Part(names=_names(part), topics=tuple(map(_topic, part["topics"]))) for part in written)
+    return tuple(
+        Part(names=_names(part), lessons=tuple(part.get("lessons", ())), topics=tuple(map(_topic, part["topics"])))
+        for part in written
+    )
 
 
 def _names(entry: Mapping[str, str]) -> Mapping[str, str]:

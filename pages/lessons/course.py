@@ -1,0 +1,52 @@
+"""A course's table of contents: topics part by part, each with the sections that show it, and the part's lessons."""
+
+from collections.abc import Iterable
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.lessons.contents import Part, Topic, parts
+from viz.frame.sidebar import path_of
+from viz.frame.terms.links import link_to
+from viz.frame.terms.marks import say
+from viz.lessons.read import lesson_named
+from viz.text import Translate
+
+
+def draw_course(t: Translate, lang: str) -> None:
+    """Draw a table for each part: a row for its lessons, and one for each topic with links to its sections."""
+    st.header(t("lessons.course"), anchor="course")
+    say(t("lessons.course_lead"))
+    st.html("".join(_part(t, lang, part) for part in parts()))
+
+
+def _part(t: Translate, lang: str, part: Part) -> str:
+    rows = [(topic.names[lang], _places(t, lang, topic)) for topic in part.topics]
+    if part.lessons:
+        rows.insert(0, (t("lessons.course_lessons"), " · ".join(_lesson(lang, name) for name in part.lessons)))
+    return f"<h3>{escape(part.names[lang])}</h3>{_table(rows)}"
+
+
+def _table(rows: Iterable[tuple[str, str]]) -> str:
+    lines = (f'<tr><th scope="row">{escape(name)}</th><td>{links}</td></tr>' for name, links in rows)
+    return f'<table class="course">{"".join(lines)}</table>'
+
+
+def _lesson(lang: str, name: str) -> str:
+    """A link to a lesson's first step, with its minutes."""
+    lesson = lesson_named(name)
+    link = f"{path_of(lesson.steps[0].page)}?{urlencode({'lesson': name, 'lesson_step': 1, 'lang': lang})}"
+    return f'<a class="see" href="{escape(link)}">{escape(lesson.title[lang])}</a> ({lesson.minutes}′)'
+
+
+def _places(t: Translate, lang: str, topic: Topic) -> str:
+    return " · ".join(link_to(lang, place, _title(t, place)) for place in topic.places)
+
+
+def _title(t: Translate, place: tuple[str, str, str]) -> str:
+    """What a link is called: its page, its section, and the step if it has one."""
+    page, section, more = place
+    name, _, value = more.partition("=")
+    steps = [t(f"step_by_step.short_{value}")] if name == "step" else []
+    return " › ".join([t(f"{page}.title"), t(f"{page}.{section}.title"), *steps])

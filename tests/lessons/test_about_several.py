@@ -1,0 +1,52 @@
+"""The answers about several heads, beside plain numpy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.lessons.samples import Sample, hold
+from viz.lessons.about_several import ANSWERS
+
+
+def heads_for_two_places(_: Sample) -> Any:
+    """Two: the sum of two random vectors has half the numbers that both have."""
+    x = np.random.default_rng(7).normal(size=(50, 3))
+    wanted = np.hstack([x[:-2], x[2:]])
+
+    def rest(read: np.ndarray) -> float:
+        return float(((wanted - read @ np.linalg.pinv(read) @ wanted) ** 2).sum() / (wanted**2).sum())
+
+    assert rest(x[:-2] + x[2:]) > 0.2 and rest(wanted) < 1e-12
+    return 2.0
+
+
+def next_word_head(drawn: Sample) -> Any:
+    n = len(drawn.subject.labels)
+    if n < 4:
+        return None
+    means = {
+        (layer, head): np.mean([drawn.weights[layer, head, i, i + 1] for i in range(n - 1)])
+        for layer in range(drawn.weights.shape[0])
+        for head in range(drawn.weights.shape[1])
+    }
+    best = max(means.values())
+    return None if best < 0.5 else {place for place, mean in means.items() if mean >= 0.9 * best}
+
+
+REFERENCES = {work.__name__: work for work in (heads_for_two_places, next_word_head)}
+
+
+def test_every_function_has_a_reference():
+    assert set(REFERENCES) == set(ANSWERS)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_key_is_numpys(name):
+    asks = {"next_word_head": 3}.get(name, 10)
+    hold(ANSWERS[name], REFERENCES[name], {}, refuses=name == "next_word_head", asks=asks)
+
+
+def test_one_head_loses_about_half():
+    key = ANSWERS["heads_for_two_places"].work(None)
+    assert key.values["lost"] == pytest.approx(0.5, abs=0.1)

@@ -1,0 +1,62 @@
+"""A course's table of contents below the lessons: every topic, section and lesson of it."""
+
+import re
+from html import unescape
+
+import pytest
+
+from pages.lessons.contents import parts
+from tests.sections import SECTIONS
+from viz.frame.sidebar import path_of
+from viz.lessons.read import ORDER, lesson_named
+from viz.text import LANGUAGES, translator
+
+PLACES = [place for part in parts() for topic in part.topics for place in topic.places]
+
+
+def tables(app):
+    """The course's tables in HTML."""
+    return "".join(one.proto.body for one in app.get("html") if "table" in one.proto.body)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_course_links_lead_to_sections(open_app, lang):
+    app, t = open_app("lessons", lang=lang, text="zebra"), translator(lang)
+    assert not app.exception
+    html = tables(app)
+    assert [unescape(name) for name in re.findall("<h3>(.*?)</h3>", html)] == [part.names[lang] for part in parts()]
+    links = re.findall(r'<a class="see" href="([^"]*)">([^<]*)<', html)
+    found = [(unescape(href), unescape(title)) for href, title in links if "lesson=" not in href]
+    expected = []
+    for page, section, more in PLACES:
+        assert (page, section) in SECTIONS, f"{page}/{section}"
+        link = f"{path_of(page)}?lang={lang}&section={section}" + f"&{more}" * bool(more)
+        title = f"{t(f'{page}.title')} › {t(f'{page}.{section}.title')}"
+        title += f" › {t(f'step_by_step.short_{more[-1]}')}" if more.startswith("step=") else ""
+        expected.append((link, title))
+    assert found == expected
+    topics = [topic.names[lang] for part in parts() for topic in part.topics]
+    assert [unescape(name) for name in re.findall('<th scope="row">(.*?)</th>', html)] == [
+        name
+        for part in parts()
+        for name in [*[t("lessons.course_lessons")] * bool(part.lessons), *(topic.names[lang] for topic in part.topics)]
+    ]
+    assert len(set(topics)) == len(topics)
+    assert app.query_params["text"] == "zebra", "the text is kept"
+
+
+def test_every_lesson_is_in_course(open_app):
+    """A teacher who goes by the topics finds every lesson, and what each is called."""
+    html = tables(open_app("lessons", lang="en"))
+    assert {name for part in parts() for name in part.lessons} == {*ORDER}
+    assert all(f"lesson={name}&amp;lesson_step=1" in html and lesson_named(name).title["en"] in html for name in ORDER)
+
+
+@pytest.mark.parametrize(("page", "section", "more"), sorted({place for place in PLACES if place[2]}))
+def test_course_link_parameters_are_understood(open_app, page, section, more):
+    name, _, value = more.partition("=")
+    app = open_app(page, section=section, source="words", **{name: value})
+    assert not app.exception and app.session_state["section"] == section
+    note = translator("en")("note.refused", names=name)
+    assert name in app.session_state and note not in [one.value for one in app.info]
+    assert str(app.session_state[name]) in (value, "True")

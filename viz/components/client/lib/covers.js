@@ -1,0 +1,77 @@
+// @ts-check
+// Cells that a lesson covers while its question is open: their numbers were not sent (viz/components/cover.py). A view draws
+// a hatched "?" there; when the question is over, the same cells carry their numbers.
+
+/** @typedef {{cells: number[], open: boolean, word: string}} Covers */
+
+const STRIPE = 6, LETTER = 16, ROOM = 9; // pixels: between stripes, of the "?" at most, and that it needs
+const NOTHING = /** @type {Set<number>} */ (new Set());
+
+/** The covered cells, row by row. @param {Covers | null | undefined} covers */
+export function coveredCells(covers) {
+  return covers?.open ? new Set(covers.cells) : NOTHING;
+}
+
+/** The cells that tell the answer, now that the question is over. @param {Covers | null | undefined} covers */
+export function toldCells(covers) {
+  return covers && !covers.open ? new Set(covers.cells) : NOTHING;
+}
+
+/**
+ * A hatched "?" in place of a cell.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {{text: string, background: string, font: string}} theme
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ */
+export function drawCover(context, theme, x, y, width, height) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.fillStyle = theme.background;
+  context.fillRect(x, y, width, height);
+  [context.strokeStyle, context.lineWidth, context.globalAlpha] = [theme.text, 1, 0.28];
+  context.beginPath();
+  for (let at = STRIPE * Math.floor((x - height) / STRIPE); at < x + width; at += STRIPE) {
+    context.moveTo(at, y + height);
+    context.lineTo(at + height, y);
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+  const size = Math.min(LETTER, height - 2, width + 4);
+  if (size >= ROOM) {
+    context.font = `bold ${size}px ${theme.font}`;
+    [context.textAlign, context.textBaseline] = ["center", "middle"];
+    const half = size * 0.4;
+    context.fillStyle = theme.background;
+    context.fillRect(x + width / 2 - half, y + height / 2 - half, 2 * half, 2 * half);
+    context.fillStyle = theme.text;
+    context.fillText("?", x + width / 2, y + height / 2);
+  }
+  context.restore();
+}
+
+/**
+ * The number of a cell that tells the answer, in a box of its own, so that it is read however small the cell is.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {{background: string, primary: string, font: string}} theme
+ * @param {string} text
+ * @param {number} x the middle of the cell
+ * @param {number} y
+ */
+export function drawTold(context, theme, text, x, y) {
+  context.save();
+  context.font = `bold 13px ${theme.font}`;
+  [context.textAlign, context.textBaseline] = ["center", "middle"];
+  const wide = context.measureText(text).width + 8;
+  context.fillStyle = theme.primary;
+  context.fillRect(x - wide / 2, y - 9, wide, 18);
+  context.fillStyle = theme.background;
+  context.fillText(text, x, y + 1);
+  context.restore();
+}

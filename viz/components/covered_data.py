@@ -1,0 +1,228 @@
+"""What views, tables and figures are sent while a lesson's question is open: all but what it covers.
+
+Every view is sent through :func:`viz.components.mount.mount`, and so through :func:`cover_data`, which takes the hidden
+numbers out and lists their places; the view draws a hatched "?" there. When the question is over, the same places are
+listed as those that tell the answer, and the view labels them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from viz.components.cover import Cover, Mask, cover_sentence, current, holds
+from viz.components.unpack import repack, unpack
+
+MOST_NAMES = 40
+"""Along a side of a matrix, each covered by a "?"; more would be a line of them."""
+
+
+def cover_data(key: str, data: Any) -> Any:
+    """Take out of what a view is sent all that is covered.
+
+    Args:
+        key: of the view on the page.
+        data: bytes as :func:`viz.components.head_grid.pack` makes them, or what JSON can hold.
+    """
+    cover = current()
+    if cover is None:
+        return data
+    if not isinstance(data, bytes):
+        return _cover_json(cover, key, data)
+    header, blocks = unpack(data)
+    if header.get("kind") in ("wall", "head"):  # viz/frame/head_grid/covered.py has covered these
+        return data
+    cells = _cells(cover, key, header, blocks)
+    header = _header(cover, header)
+    if cells is not None and cells.any():
+        header["covers"] = {"cells": np.flatnonzero(cells).tolist(), "open": cover.is_open, "word": cover.word}
+        if cover.is_open:
+            blocks["values"] = np.where(cells.ravel(), np.nan, blocks["values"]).astype(np.float32)
+    elif cover.is_open and "labels" in header and "n" in header and _names(header["labels"]) == cover.labels:
+        places = [] if cover.places is None else np.flatnonzero(cover.places).tolist()
+        header["covers"] = {
+            "cells": places,
+            "open": True,
+            "word": cover.word,
+            "asked": cover.asked,
+        }  # for a view that computes by itself
+    return repack(header, blocks)
+
+
+def _header(cover: Cover, header: Mapping[str, Any]) -> dict[str, Any]:
+    """The names and sentences around a picture, without the hidden ones."""
+    if not cover.is_open:
+        return dict(header)
+    found = {
+        name: value if name in ("labels", "maps", "rows", "columns") else _without(cover, value)
+        for name, value in header.items()
+    }
+    words = found.get("words")
+    if isinstance(words, dict) and words.get("alt") == "":  # a finding, which waits for the answer
+        found["words"] = {**words, "alt": cover.word}
+    for side in cover.axes & found.keys():
+        if isinstance(found[side], dict):
+            found[side] = {
+                **found[side],
+                "labels": ["?" if found[side]["count"] <= MOST_NAMES else ""] * found[side]["count"],
+            }
+            found["heads"] = None
+    return found
+
+
+def _without(cover: Cover, value: Any) -> Any:
+    """Sentences in what JSON holds, with their hidden numbers covered."""
+    match value:
+        case str():
+            return cover_sentence(cover, value)
+        case list():
+            return [_without(cover, part) for part in value]
+        case dict():
+            return {name: _without(cover, part) for name, part in value.items()}
+    return value
+
+
+def _cells(cover: Cover, key: str, header: Mapping[str, Any], blocks: Mapping[str, Any]) -> Mask | None:
+    """The cells of a packed picture that are covered, in the order in which its numbers are packed."""
+    values = blocks.get("values")
+    if values is None or values.dtype != np.float32:
+        return None
+    if "maps" in header:
+        shape = (len(header["maps"]), header["rows"], header["n"])
+        sides = [(_names(panel["labels"]), _names(panel["columns"] or panel["labels"])) for panel in header["maps"]]
+        codes = [panel["code"] for panel in header["maps"]]
+    elif "shape" in header:
+        shape = (1, *header["shape"])
+        sides, codes = [(_names(header["rows"]["labels"]), _names(header["columns"]["labels"]))], [""]
+    elif "series" in header:
+        shape = (len(header["series"]), 1, len(header["labels"]))
+        sides, codes = [((name,), _names(header["labels"])) for name in header["series"]], [*header["series"]]
+    else:
+        return None
+    cells = holds(cover, values).reshape(shape)
+    if "series" in header and len(header["series"]) == 1:
+        cells[0] |= _of_row(cover, _names(header["labels"]))
+    for index, ((rows, columns), code) in enumerate(zip(sides, codes, strict=True)):
+        cells[index] |= _by_name(cover, rows, columns, cells[index].shape)
+        if cover.views & {key, f"{key}.{code}"}:
+            cells[index] = True
+    return cells
+
+
+def _of_row(cover: Cover, labels: tuple[str, ...]) -> Mask:
+    """The bars of a row that is covered, where the bars are the tokens."""
+    is_row = cover.places is not None and labels == cover.labels
+    rows = [row for row in cover.places if 2 * row.sum() > len(row)] if is_row and cover.places is not None else []
+    return np.any(rows, axis=0) if rows else np.zeros(len(labels), dtype=bool)
+
+
+def _names(labels: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(labels or ())
+
+
+def _by_name(cover: Cover, rows: tuple[str, ...], columns: tuple[str, ...], shape: tuple[int, ...]) -> Mask:
+    """The cells of one map that are covered for the names of their row and column."""
+    found = np.zeros(shape, dtype=bool)
+    if cover.places is not None and rows == columns == cover.labels and shape == cover.places.shape:
+        found |= cover.places
+    if "*" in cover.names:
+        found[:] = True
+    for i, name in enumerate(rows[: shape[0]]):
+        found[i] |= name in cover.names
+    for j, name in enumerate(columns[: shape[1]]):
+        found[:, j] |= name in cover.names
+    return found
+
+
+def _cover_json(cover: Cover, key: str, data: Any) -> Any:
+    if not cover.is_open:
+        return data
+    if isinstance(data, Mapping) and "lines" in data and "legend" in data:  # charts/lines
+        whole = key in cover.views
+        lines = [_cover_line(cover, line, whole or bool(cover.names & {line["name"], "*"})) for line in data["lines"]]
+        hidden = any(now["y"] != before["y"] for now, before in zip(lines, data["lines"], strict=True))
+        data = {**data, "lines": lines}
+        if hidden:
+            data["covers"] = {"cells": [], "open": True, "word": cover.word}
+    if key in cover.views and isinstance(data, Mapping) and "rows" in data:  # next_word/word_grid
+        unknown = {"text": "?", "note": "", "share": 0}
+        data = {**data, "rows": [{**row, "cells": [unknown for _ in row["cells"]]} for row in data["rows"]]}
+    if isinstance(data, Mapping) and (data.get("pairs") or data.get("blocks")):  # step_by_step/three_words
+        data = {
+            **data,
+            "pairs": [{**pair, "result": _printed(cover, pair["result"])} for pair in data.get("pairs", [])] or None,
+            "blocks": [_printed(cover, block) for block in data.get("blocks", [])] or None,
+        }
+    return _without(cover, data)
+
+
+PRINTED = {"q": "Q", "scores": "S", "scaled": "S / ", "weights": "A", "head_outputs": "Z"}
+"""Printed matrices that follow from others, as their names begin."""
+
+
+def _printed(cover: Cover, block: Mapping[str, Any]) -> dict[str, Any]:
+    """A printed matrix without the covered cells, nor how they are calculated."""
+    if "lines" not in block or not _is_part(block["name"], cover.part):
+        return dict(block)
+    covered = {name: [[*row] for row in block[name]] for name in ("texts", "values", "lines")}
+    for row, column in cover.cells:
+        covered["texts"][row][column], covered["values"][row][column] = "?", None
+        covered["lines"][row][column] = [["?", "result"]]
+    return {**block, **covered}
+
+
+def _is_part(name: str, part: str) -> bool:
+    begins = PRINTED.get(part)
+    return begins is not None and (name.startswith(begins) if begins.endswith(" ") else name == begins)
+
+
+def _cover_line(cover: Cover, line: Mapping[str, Any], whole: bool) -> dict[str, Any]:
+    hits = holds(cover, [np.nan if value is None else value for value in line["y"]]) | whole
+    y = [None if hit else value for hit, value in zip(hits.tolist(), line["y"], strict=True)]
+    return {**line, "y": y, **({"low": None, "high": None} if hits.any() else {})}
+
+
+def cover_table(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """A table's columns without what is covered: hidden numbers, and the rows with a covered name."""
+    cover = current()
+    if cover is None or not cover.is_open:
+        return {name: [*values] for name, values in columns.items()}
+    first = [str(value) for value in next(iter(columns.values()), ())]
+    named = ["*" in cover.names or value in cover.names for value in first]
+    covered: dict[str, list[Any]] = {}
+    for at, (name, values) in enumerate(columns.items()):
+        covered[name] = [
+            (None if isinstance(value, int | float) else "?")
+            if (named[row] and at) or _is_covered_value(cover, value)
+            else value
+            for row, value in enumerate(values)
+        ]
+    return covered
+
+
+def _is_covered_value(cover: Cover, value: Any) -> bool:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return bool(holds(cover, [value])[0])
+    return isinstance(value, str) and cover_sentence(cover, value) != value
+
+
+def cover_figure(figure: dict[str, Any]) -> dict[str, Any]:
+    """A plotly figure without the hidden numbers."""
+    cover = current()
+    if cover is None or not cover.is_open:
+        return figure
+    return dict(_cover_parts(cover, figure))
+
+
+def _cover_parts(cover: Cover, part: Any) -> Any:
+    match part:
+        case dict():
+            return {name: _cover_parts(cover, value) for name, value in part.items()}
+        case str():
+            return cover_sentence(cover, part)
+        case list() | tuple() | np.ndarray():
+            array = np.asarray(part)
+            if array.dtype.kind == "f":
+                return np.where(holds(cover, array), np.nan, array)
+            return part if isinstance(part, np.ndarray) else [_cover_parts(cover, value) for value in part]
+    return part

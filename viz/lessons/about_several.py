@@ -1,0 +1,57 @@
+"""Answers about why a layer has several heads, and about one that looks at its neighbour."""
+
+import torch
+
+from viz.core.analysis.map_statistics import on_offset
+from viz.core.analysis.several_heads import lost, neighbours, offset_scores
+from viz.core.attention import row_softmax
+from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, registered
+from viz.lessons.subject import Subject
+
+ANSWERS: Registry = {}
+HEADS = ({-1: 0.5, 1: 0.5}, {-1: 1.0}, {1: 1.0})
+"""Shares by offset: the head that divides itself between both neighbours, and those that look at one of them."""
+NOTHING = 1e-9
+"""A share below it is rounding."""
+
+
+def _lost(heads: tuple[dict[int, float], ...]) -> float:
+    """The share of both neighbours of random vectors that no read-out gets from what these heads bring."""
+    x = torch.randn(512, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)  # those of the picture
+    read = torch.cat([(row_softmax(offset_scores(len(x), shares)) @ x)[1:-1] for shares in heads], dim=-1)
+    return float(lost(read, neighbours(x)))
+
+
+@registered(ANSWERS, "number", "one", "more", "other")
+def heads_for_two_places(_: Subject) -> Key:
+    """The fewest heads that bring the word before and the word after and lose nothing of them."""
+    losses = {1: _lost(HEADS[:1]), 2: _lost(HEADS[1:])}
+    found = min(n for n, share in losses.items() if share < NOTHING)
+    return Key(right=(float(found),), values={"n": found, "lost": Part(losses[1])}, traps={"one": 1.0, "more": 3.0})
+
+
+@registered(ANSWERS, "head", "little")
+def next_word_head(subject: Subject) -> Key:
+    """The heads in which a token looks at the one after it: the best of all, and those that come near it."""
+    if len(subject.labels) < 4:
+        raise PremiseError("too_short", n=4)
+    means = torch.stack([on_offset(subject.weights_of(layer), 1).mean(-1) for layer in range(subject.n_layers)])
+    best = float(means.max())
+    if best < 0.5:
+        raise PremiseError("no_such_head", most=Part(best))
+    layer, head = divmod(int(means.argmax()), means.shape[1])
+    right = tuple((a, b) for a, b in (means >= 0.9 * best).nonzero().tolist())
+    typical = Part(means.median())
+    values: Values = {
+        "layer": layer,
+        "head": head,
+        "mean": Part(best),
+        "typical": typical,
+        "heads": means.numel(),
+        "n": len(right),
+    }
+
+    def wrong(given: tuple[int, int]) -> Because:
+        return "little", {"layer": given[0], "head": given[1], "mean": Part(means[given])}
+
+    return Key(right=right, values=values, wrong=wrong)
