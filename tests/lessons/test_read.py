@@ -88,7 +88,7 @@ def test_wrong_new_fields_are_refused(head, step, said):
         ('title.zh = "十分钟看懂注意力"', "", "title has to be said in en and zh"),
         ('question.zh = "在这个头里，“{query}”最看重哪个词？"', 'question.zh = " "', "question.zh says nothing"),
         ("layer = 3", "layer = [3]", "layer is neither text nor number"),
-        ("covers = true", "covered = true", "covered is not known"),
+        ("minutes = 1\n", "minutes = 1\ncovered = true\n", "covered is not known"),
         ('text.en = "A head', 'text.en = "A {head}', "text has nothing to be filled in with"),
         ('options.same.en = "as much"\noptions.same.zh = "一样多"\n', "", "needs the options same, less, more"),
         ("[parameters.en]", "[parameters.en", "ten_minutes: "),
