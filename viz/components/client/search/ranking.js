@@ -9,6 +9,7 @@ import { default as MiniSearch } from "../vendor/minisearch/minisearch.js";
 export const LONGEST = 80; // characters of a query
 const MOST = 8; // words of a query
 const WORD = /[\p{L}\p{N}]+/gu, HAN = /\p{Script=Han}+/gu;
+const HAN_WORD = /\p{Script=Han}/u;
 const WEIGHTS = { names: 6, brief: 2, more: 1 };
 
 /** A text without signs that notations differ in, as in "W_Q", "W^Q" and "W_{Q}". @param {string} text */
@@ -39,13 +40,13 @@ function wordsOfQuery(query) {
   const words = wordsOf(query.slice(0, LONGEST));
   const isEnd = (/** @type {string} */ word, /** @type {number} */ at) => {
     const before = words[at - 1] ?? "";
-    return word.length === 1 && /\p{Script=Han}/u.test(word) && before.length > 1 && before.endsWith(word);
+    return word.length === 1 && HAN_WORD.test(word) && before.length > 1 && before.endsWith(word);
   };
   return [...new Set(words.filter((word, at) => !isEnd(word, at)))].slice(0, MOST);
 }
 
 /** How many letters may be wrong, missing, too many or in the wrong order. @param {string} word */
-const tolerance = (word) => (/\p{Script=Han}/u.test(word) || word.length < 4 ? 0 : word.length < 7 ? 1 : 2);
+const tolerance = (word) => (HAN_WORD.test(word) || word.length < 4 ? 0 : word.length < 7 ? 1 : 2);
 
 /** How many such mistakes lie between two words (Damerau, Levenshtein). @param {string} a @param {string} b */
 export function mistakes(a, b) {
@@ -88,7 +89,8 @@ export class Ranking {
     const joined = words.length > 1 ? [this.#meant(words.join(""))] : [];
     const together = { combineWith: "OR", queries: [{ combineWith: "AND", queries: words.map((word) => this.#meant(word)) }, ...joined] };
     const found = this.#ask(together);
-    const some = found.length ? found : this.#ask({ combineWith: "OR", queries: words.map((word) => this.#meant(word)) });
+    const long = words.filter((word) => tolerance(word) || HAN_WORD.test(word));
+    const some = found.length ? found : this.#ask({ combineWith: "OR", queries: long.map((word) => this.#meant(word)) });
     return some.map(({ id, score, terms }) => ({ id, score: score * this.#likeness(id, key(query), terms) }))
       .sort((a, b) => b.score - a.score || a.id - b.id)
       .slice(0, most)

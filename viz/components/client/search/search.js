@@ -73,8 +73,7 @@ class SearchBox {
     const { key, ctrlKey, metaKey, altKey } = event, isCommand = ctrlKey || metaKey;
     const isMeant = !altKey && (isCommand ? key.toLowerCase() === "k" && !event.shiftKey : key === "/");
     if (!this.said.keys || !isMeant || event.composedPath()[0].matches?.(WRITES)) return;
-    const sidebar = document.querySelector(".stSidebar");
-    if (sidebar?.getAttribute("aria-expanded") === "false") document.querySelector('[data-testid="stExpandSidebarButton"]')?.click();
+    if (document.querySelector(".stSidebar")?.dataset.collapsed === "true") document.querySelector('[data-testid="stExpandSidebarButton"]')?.click();
     event.preventDefault();
     event.stopPropagation();
     this.input.focus();
