@@ -71,7 +71,11 @@ def test_search_arrows_move_and_escape_closes(visit):
 def test_search_key_asks_nothing_of_server(new_page, app_url):
     """The index and its code come when the box gets the focus; after that no key sends anything."""
     page, asked, sent = new_page(), [], []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda message: sent.append(message)))
+
+    def note(message: str | bytes) -> None:
+        sent.append(message)
+
+    page.on("websocket", lambda socket: socket.on("framesent", note))
     page.goto(f"{app_url}/glossary?lang=zh")
     wait_run(page)
     page.on("request", lambda request: asked.append(request.url.rpartition("/")[2].partition("-")[0]))

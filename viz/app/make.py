@@ -83,7 +83,7 @@ def make_app(*, hosted: bool, bounds: Bounds | None = None, routes: Sequence[Rou
     Raises:
         SystemExit: if it is hosted, and one of these names is missing.
     """
-    stores, routes = make_stores(bounds), [*routes, Route(f"/{INDEX}", send_index)]
+    stores, routes = make_stores(bounds), [Route(f"/{INDEX}", send_index), *routes]
     server = _public_server(stores, routes) if hosted else Desk()
     paint = StaticPaint(navigation=NAVIGATION, pictures=PICTURES)
     files = Middleware(Files, pages=EVERY, before=HEADS, paint=paint, on_page=expect)

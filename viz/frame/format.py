@@ -1,7 +1,6 @@
 """Numbers as people write them: the only place where a number of a sentence gets its digits.
 
-Two or three of them that mean something, and no exponent as computers write it. Under a pointer, and in a file, there
-are more.
+Two of them that mean something, and no exponent as computers write it. Under a pointer, and in a file, there are more.
 """
 
 import math
@@ -67,18 +66,18 @@ def part(value: float) -> str:
 
 
 def statistic(value: SupportsFloat) -> str:
-    """A mean, a length, a cosine: three digits, thousandths at most.
+    """A mean, a length, a cosine: two digits, thousandths at most.
 
     "≈ 0" for what is nearly nothing, "–" where there is nothing to count.
 
     Example:
         >>> statistic(0.2463), statistic(-12.34), statistic(5455.2), statistic(1e-6), statistic(0), statistic(math.nan)
-        ('0.246', '−12.3', '5,455', '≈ 0', '0', '–')
+        ('0.25', '−12', '5,455', '≈ 0', '0', '–')
     """
     x = float(value)
     if math.isnan(x):
         return "–"
-    return "≈ 0" if 0 < abs(x) < NEARLY_NOTHING else number(round(x, 3), 3)
+    return "≈ 0" if 0 < abs(x) < NEARLY_NOTHING else number(round(x, 3))
 
 
 def span(low: str, high: str, between: str = " … ") -> str:
@@ -95,10 +94,12 @@ def in_formula(value: float) -> str:
     r"""A number in LaTeX: four digits, and a power of ten where it is far below 1.
 
     Example:
-        >>> in_formula(0.5), in_formula(-2e-6)
-        ('0.5000', '-2.000\\cdot 10^{-6}')
+        >>> in_formula(0.5), in_formula(-2e-6), in_formula(-0.0)
+        ('0.5000', '-2.000\\cdot 10^{-6}', '0')
     """
-    if value == 0 or abs(value) >= 0.001:
+    if value == 0:
+        return "0"
+    if abs(value) >= 0.001:
         return f"{value:.4f}"
     mantissa, power = f"{value:.3e}".split("e")
     return rf"{mantissa}\cdot 10^{{{int(power)}}}"
@@ -111,15 +112,15 @@ def _power_of_ten(value: float, digits: int) -> str:
 
 
 def share(value: float) -> str:
-    """A share to a tenth of a percent; what is not quite nothing, or not quite all, never looks like it.
+    """A share in percent, to two digits; what is not quite nothing, or not quite all, never looks like it.
 
     Example:
-        >>> share(0.25), share(0.0), share(1e-6), share(0.99999), share(1.0)
-        ('25.0%', '0.0%', '<0.1%', '>99.9%', '100.0%')
+        >>> share(0.25), share(0.0123), share(0.0), share(1e-6), share(0.99999), share(1.0), share(1.234)
+        ('25%', '1.2%', '0%', '<0.1%', '>99%', '100%', '123%')
     """
     if 0 < value < 0.0005:
         return "<0.1%"
-    return ">99.9%" if 0.9995 <= value < 1 else f"{value:.1%}"
+    return ">99%" if 0.995 <= value < 1 else f"{number(100 * value)}%"
 
 
 def size(count: int) -> str:
