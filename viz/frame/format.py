@@ -1,6 +1,7 @@
 """Numbers as people write them: the only place where a number of a sentence gets its digits.
 
-Two of them that mean something, and no exponent as computers write it. Under a pointer, and in a file, there are more.
+Two or three of them that mean something, and no exponent as computers write it. Under a pointer, and in a file, there
+are more.
 """
 
 import math
@@ -65,19 +66,21 @@ def part(value: float) -> str:
     return "<0.01" if value < 0.005 else ">0.99" if value >= 0.995 else f"{value:.2f}"
 
 
-def statistic(value: SupportsFloat) -> str:
-    """A mean, a length, a cosine: two digits, thousandths at most.
+def statistic(value: SupportsFloat, digits: int = 3) -> str:
+    """A mean, a length, a cosine: three digits, thousandths at most; two in a sentence.
 
     "≈ 0" for what is nearly nothing, "–" where there is nothing to count.
 
     Example:
         >>> statistic(0.2463), statistic(-12.34), statistic(5455.2), statistic(1e-6), statistic(0), statistic(math.nan)
-        ('0.25', '−12', '5,455', '≈ 0', '0', '–')
+        ('0.246', '−12.3', '5,455', '≈ 0', '0', '–')
+        >>> statistic(0.2463, 2), statistic(-12.34, 2)
+        ('0.25', '−12')
     """
     x = float(value)
     if math.isnan(x):
         return "–"
-    return "≈ 0" if 0 < abs(x) < NEARLY_NOTHING else number(round(x, 3))
+    return "≈ 0" if 0 < abs(x) < NEARLY_NOTHING else number(round(x, 3), digits)
 
 
 def span(low: str, high: str, between: str = " … ") -> str:
@@ -94,10 +97,10 @@ def in_formula(value: float) -> str:
     r"""A number in LaTeX: four digits, and a power of ten where it is far below 1.
 
     Example:
-        >>> in_formula(0.5), in_formula(-2e-6), in_formula(-0.0)
+        >>> in_formula(0.5), in_formula(-2e-6), in_formula(0.0)
         ('0.5000', '-2.000\\cdot 10^{-6}', '0')
     """
-    if value == 0:
+    if abs(value) < 1e-9:  # what rounding leaves of 0
         return "0"
     if abs(value) >= 0.001:
         return f"{value:.4f}"

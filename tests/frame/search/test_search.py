@@ -13,6 +13,8 @@ import pytest
 from pages import EVERY
 from tests.sections import SECTIONS
 from viz.components import bundle
+from viz.frame.connection.moved import Moved, moved_sections
+from viz.frame.search import index as search_index
 from viz.frame.search.index import index
 from viz.frame.sidebar import path_of
 from viz.lessons.read import lessons
@@ -44,6 +46,7 @@ def find(entries, tmp_path_factory):
         console.log(JSON.stringify(queries.map((query) => ranking.find(query, most).map(({ id }) => id))));
     """
     codes = [*terms(), *("/".join(place) for place in SECTIONS), *EVERY, *(f"lesson {one.name}" for one in lessons())]
+    codes += [entry["to"] for entry in entries[len(codes) :]]
 
     def search(queries, most=2):
         (folder / "asked.json").write_text(json.dumps({"queries": list(queries), "most": most}), "utf8")
@@ -101,10 +104,24 @@ def test_index_has_everything_once(entries):
         kind: [entry for entry in entries if entry["kind"] == kind] for kind in ("term", "section", "page", "lesson")
     }
     sizes = {kind: len(found) for kind, found in kinds.items()}
-    assert sizes == {"term": len(terms()), "section": len(SECTIONS), "page": len(EVERY), "lesson": len(lessons())}
-    assert [entry["to"] for entry in kinds["section"]] == [f"{path_of(page)}?section={name}" for page, name in SECTIONS]
+    n_views = sizes.pop("section") - len(SECTIONS)
+    assert sizes == {"term": len(terms()), "page": len(EVERY), "lesson": len(lessons())}
+    sections = [f"{path_of(page)}?section={name}" for page, name in SECTIONS]
+    assert [entry["to"] for entry in kinds["section"]][: len(sections)] == sections
+    assert n_views <= sum(map(len, moved_sections().values()))
     for kind in ("section", "page", "lesson"):
-        assert len({entry["to"] for entry in kinds[kind]}) == sizes[kind]
+        assert len({entry["to"] for entry in kinds[kind]}) == len(kinds[kind])
+
+
+def test_index_has_section_that_became_view(monkeypatch):
+    """A section that is a view of another one now is found under its title, and leads to where it is."""
+    moved = {
+        "masks": {"too_late": Moved(section="editor", parameters={"mask": "causal"}), "gone": Moved(section="editor")}
+    }
+    monkeypatch.setattr(search_index, "moved_sections", lambda: moved)
+    (found,) = (entry for entry in index({"masks": ["editor"]}) if "too" in entry["en"][0].lower())
+    assert (found["kind"], found["to"]) == ("section", "masks?section=editor&mask=causal")
+    assert found["zh"][0] == translator("zh")("masks.too_late.title")
 
 
 def test_index_is_plain_text_and_bounded(entries):

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypedDict
+from urllib.parse import urlencode
 
+from viz.frame.connection.moved import moved_sections
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson import Lesson
 from viz.lessons.read import lessons
@@ -36,8 +38,9 @@ class Entry(TypedDict):
 
 
 def index(pages: Mapping[str, Iterable[str]]) -> list[Entry]:
-    """Return every entry: the terms of the glossary, the sections of each of these pages, the pages, the lessons."""
-    return [*map(_term, terms().values()), *_sections(pages), *map(_page, pages), *map(_lesson, lessons())]
+    """Return every entry: the glossary's terms, each page's sections, the pages, the lessons, and views of sections."""
+    of_terms, of_lessons = map(_term, terms().values()), map(_lesson, lessons())
+    return [*of_terms, *_sections(pages), *map(_page, pages), *of_lessons, *_views(pages)]
 
 
 def _term(term: Term) -> Entry:
@@ -51,13 +54,27 @@ def _term(term: Term) -> Entry:
 def _sections(pages: Mapping[str, Iterable[str]]) -> Iterator[Entry]:
     for page, sections in pages.items():
         for section in sections:
-            key = f"{page}.{section}"
-            sentences = {
-                lang: [_text(lang, f"{key}.title"), _text(lang, f"{key}.lead"), _text(lang, f"{page}.title")]
-                for lang in LANGUAGES
-            }
-            why = " ".join(_LATEX.sub(" ", _text(lang, f"{key}.why")) for lang in LANGUAGES)
-            yield _entry("section", f"{path_of(page)}?section={section}", sentences, more=_new_words(why, sentences))
+            yield _section(f"{page}.{section}", page, {"section": section})
+
+
+def _views(pages: Mapping[str, Iterable[str]]) -> Iterator[Entry]:
+    """Parts of a section that were sections of their own, and still have a title and a sentence."""
+    for page, moved in moved_sections().items():
+        for name, place in moved.items():
+            keys = (f"{page}.{name}", f"{page}.{place.section}.{name}")
+            key = next((key for key in keys if has_text(f"{key}.title") and has_text(f"{key}.lead")), "")
+            now = place.page or page
+            if key and name not in pages.get(page, ()):
+                yield _section(key, now, {"section": place.section, **place.parameters})
+
+
+def _section(key: str, page: str, link: Mapping[str, str]) -> Entry:
+    sentences = {
+        lang: [_text(lang, f"{key}.title"), _text(lang, f"{key}.lead"), _text(lang, f"{page}.title")]
+        for lang in LANGUAGES
+    }
+    why = " ".join(_LATEX.sub(" ", _text(lang, f"{key}.why")) for lang in LANGUAGES)
+    return _entry("section", f"{path_of(page)}?{urlencode(link)}", sentences, more=_new_words(why, sentences))
 
 
 def _new_words(why: str, sentences: Mapping[str, list[str]]) -> str:
