@@ -218,7 +218,7 @@ CASES: dict[str, list[Case]] = {
     ],
     "pills several": [
         Case("heads?section=switched_off", "off", click_options("head 2", "head 5"), chosen, "head 2, head 5", "2-5",
-             "text=vector changes, on average, by 27%"),
+             "text=vector changes, on average, by 27.0%"),
     ],
     "multiselect": [
         Case("next-word?section=switch_off", "cut", pick_from_list("1·3"), tags, "0·0, 0·1, 1·3", "0-1-11",

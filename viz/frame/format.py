@@ -115,15 +115,15 @@ def _power_of_ten(value: float, digits: int) -> str:
 
 
 def share(value: float) -> str:
-    """A share in percent, to two digits; what is not quite nothing, or not quite all, never looks like it.
+    """A share to a tenth of a percent; what is not quite nothing, or not quite all, never looks like it.
 
     Example:
-        >>> share(0.25), share(0.0123), share(0.0), share(1e-6), share(0.99999), share(1.0), share(1.234)
-        ('25%', '1.2%', '0%', '<0.1%', '>99%', '100%', '123%')
+        >>> share(0.25), share(0.0), share(1e-6), share(0.99999), share(1.0)
+        ('25.0%', '0.0%', '<0.1%', '>99.9%', '100.0%')
     """
     if 0 < value < 0.0005:
         return "<0.1%"
-    return ">99%" if 0.995 <= value < 1 else f"{number(100 * value)}%"
+    return ">99.9%" if 0.9995 <= value < 1 else f"{value:.1%}"
 
 
 def size(count: int) -> str:

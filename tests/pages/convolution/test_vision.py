@@ -14,7 +14,6 @@ from tests.models.pictures.test_vision import save_vision
 from tests.running import checked, sentences_of
 from viz.core.analysis.plane_fit import fit_planes
 from viz.frame import compute, specs
-from viz.frame.format import share
 from viz.models import registry
 from viz.models.pictures.vision import judged, load_vision
 from viz.models.trained import digits
@@ -61,7 +60,7 @@ def test_the_heads_and_the_answer_are_the_models_own(open_app, link, lang):
     levels = to_levels(link.get("ink", "")) if link["digit"] == "draw" else held_out(7, 3)
     weights, logits = judged(own(), levels.float()[None] / digits.LEVELS)
     best, p = int(logits.argmax()), float(logits.softmax(-1).max())
-    assert translator(lang)("convolution.vision.answer", name=str(best), p=share(p)) in said(app)
+    assert translator(lang)("convolution.vision.answer", name=str(best), p=f"{p:.1%}") in said(app)
     header, blocks = sent(app)
     patch = link.get("patch", 36)
     assert header["choice"]["query"] == [patch // 8, patch % 8] and len(header["heads"]) == 12
@@ -77,8 +76,8 @@ def test_each_head_has_the_share_of_its_closest_window(open_app):
     among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
     explained = fit_planes(among, (8, 8)).explained
     shown = [card["share"] for card in sent(app)[0]["heads"]]
-    for text, part in zip(shown, explained.tolist(), strict=True):
-        assert text in ("<0.01", ">0.99") or float(text) == pytest.approx(part, abs=0.0051)
+    for text, share in zip(shown, explained.tolist(), strict=True):
+        assert text in ("<0.01", ">0.99") or float(text) == pytest.approx(share, abs=0.0051)
 
 
 def test_what_is_drawn_is_the_visitors_own_digit(open_app):

@@ -211,9 +211,9 @@ def test_absurd_sizes_give_numbers(open_app, sizes):
 
 def test_a_share_or_a_size_on_the_brink_is_not_rounded_over_it(open_app):
     app = open_app("cost", section="all", cost_n=10**9)
-    assert "| <0.1% |" in tables(app)[0] and "| 0% |" not in tables(app)[0]
+    assert "| <0.1% |" in tables(app)[0] and "| 0.0% |" not in tables(app)[0]
     shares = frame(app, "share")["share"]
-    assert ">99%" in set(shares) and not {"0%", "100%"} & set(shares)
+    assert ">99.9%" in set(shares) and not {"0.0%", "100.0%"} & set(shares)
     assert "1,000 KiB" in said(open_app("cost", section="memory", cost_n=7804))
 
 

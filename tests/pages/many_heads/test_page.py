@@ -80,7 +80,7 @@ def test_where_nothing_may_be_looked_at_nothing_would_change(open_app):
         "many_heads", section="differ", mask="painted", painted=to_code(torch.zeros(32, 32).bool()), **SEEDED
     )
     assert not app.exception
-    assert T("many_heads.differ.averaged", n=4, change="0%") in said(app)
+    assert T("many_heads.differ.averaged", n=4, change="0.0%") in said(app)
 
 
 def test_heads_that_look_alike_lose_nothing_by_one_map():

@@ -17,7 +17,7 @@ from viz.core.cost.attention import attention_flops
 from viz.core.masks import causal
 from viz.frame import compute, specs
 from viz.frame.examples import examples
-from viz.frame.format import number, part, share
+from viz.frame.format import number, part
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.sidebar import file_of
 from viz.text import translator
@@ -76,10 +76,10 @@ def test_cells_are_counted_and_what_they_cost(open_app):
     rows = costs(app)
     at = list(rows["mask"]).index(f"→ {T('masks.name_causal')}")
     assert rows["cells kept"][at] == "136 / 256"
-    assert rows[T("masks.t_share")][at] == "53%"
+    assert rows[T("masks.t_share")][at] == "53.1%"
     spec = compute.trace(REAL, 3, specs.Mask()).projections.spec
     whole, kept = (attention_flops(spec, n_queries=16, n_keys=16, n_pairs=pairs).total for pairs in (None, 136))
-    assert rows["of the layer's work"][at] == share(kept / whole)
+    assert rows["of the layer's work"][at] == f"{100 * kept / whole:.1f}%"
     header, blocks = view(app, "maps")
     assert header["chosen"] == "causal"
     assert [panel["code"] for panel in header["maps"]] == [kind for kind in specs.MASKS if kind != "painted"]
@@ -130,7 +130,7 @@ def test_a_mask_too_late_that_costs_next_to_nothing_says_so(open_app):
     lost = float(compute.read(REAL).layer(0).weights[2].triu(1).sum(-1).max())
     assert 1e-6 < lost < 1e-4
     assert T("masks.late_little", lost="<0.1%") in [one.value for one in app.info]
-    assert not app.warning and not any(" 0%" in one.value for one in app.text)
+    assert not app.warning and not any("0.0%" in one.value for one in app.text)
 
 
 def test_equal_words_hide_a_mask_that_is_turned_round(open_app):

@@ -16,7 +16,6 @@ from viz.core.analysis.rollout import flow, with_residual
 from viz.core.analysis.rollout import rollout as core_rollout
 from viz.frame import compute, specs
 from viz.frame.compute.block_plan import BlockPlan
-from viz.frame.format import share
 from viz.models import capture, load
 from viz.text import LANGUAGES, translator
 
@@ -140,7 +139,7 @@ def test_what_rows_have_in_common_is_counted(open_app):
         for rows in (rolled[0], rolled[-1])
     )
     layers = T("stacking.n_layers", n=3)
-    alike = T("stacking.rollout.alike", first=share(first), last=share(last), layers=layers)
+    alike = T("stacking.rollout.alike", first=f"{first:.1%}", last=f"{last:.1%}", layers=layers)
     assert any(alike in line for line in sentences_of(app))
     word = open_app("stacking", source="words", text="word")
     assert T("stacking.rollout.one_word") in sentences_of(word), "one row has no other"
