@@ -42,6 +42,11 @@ Headlight itself, and the weights trained for it, are under the MIT licence (`LI
 |---|---|---|
 {weights}
 
+## Code in the browser
+
+MiniSearch 7.2.0 (`viz/components/client/vendor/minisearch`), which finds and weighs words in the search: Copyright 2022
+Luca Ongaro, MIT; its licence stands beside it.
+
 ## Data
 
 `assets/digits/held_out.png` holds 360 of the digits that come with scikit-learn: E. Alpaydin and C. Kaynak,

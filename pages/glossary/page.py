@@ -11,6 +11,7 @@ from viz.frame import controls, state
 from viz.frame.connection.address import asked_link
 from viz.frame.connection.old_links import go_on
 from viz.frame.page import Page, say_refused
+from viz.frame.search.box import search_box
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED, see
 from viz.frame.terms.marks import heading
@@ -32,8 +33,13 @@ class Glossary(Page):
         state.belong_to(self.name, "section")
         note = self.head(t)
         with st.container(key="look_up", horizontal=True, gap="small", vertical_alignment="bottom"):
-            wanted = _wanted(t)
+            wanted = state.text("term", "", limits.LOOKED_UP)[: limits.LOOKED_UP]
+            search_box(lang, key="search_here", query=wanted)
             order = controls.choice(t("glossary.order"), "listed", ORDERS, lambda code: t(f"glossary.by_{code}"))
+        if wanted:
+            st.html(
+                f'<a class="see" href="{path_of(self.name)}?lang={lang}&amp;term=">{escape(t("glossary.whole"))}</a>'
+            )
         _terms(t, lang, wanted, order)
         state.keep(*SHARED)
         say_refused(t, note)
@@ -51,15 +57,9 @@ def _terms(t: Translate, lang: str, wanted: str, order: str) -> None:
         st.html(listed(t, lang, sorted(found, key=lambda term: _sound(term.names[lang]))))
 
 
-def _wanted(t: Translate) -> str:
-    label, example = t("glossary.look_up"), t("glossary.example")
-    wanted = controls.text_box(label, "term", "", limits.LOOKED_UP, draw=st.text_input, placeholder=example)
-    return wanted[: limits.LOOKED_UP]
-
-
 def answers(term: Term, wanted: str, lang: str) -> bool:
-    """Whether every word that is looked for stands in what is said of a term here, or in its name in any language."""
-    searched = " ".join([*term.names.values(), term.says[lang], term.letter]).casefold()
+    """Return whether every word that is looked for stands in a term's sentence, or in what it is called anywhere."""
+    searched = " ".join([*term.names.values(), term.says[lang], term.letter, *term.also]).casefold()
     return all(word in searched for word in wanted.casefold().split())
 
 

@@ -60,7 +60,7 @@ def test_added_route_passes_the_guard():
     guard = made.middleware[0]
     behind = guard.cls(Streamlit(), *guard.args, **guard.kwargs)
     assert paths(made.routes)[-1] == "/inside"
-    assert [ask(behind, path, host="a")[0] for path in ("/inside", "/outside")] == [200, 404]
+    assert [ask(behind, path, host="a")[0] for path in ("/inside", "/search.json", "/outside")] == [200, 200, 404]
 
 
 def test_lifespan_ignores_pages_folder(monkeypatch):

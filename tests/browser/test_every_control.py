@@ -229,7 +229,10 @@ CASES: dict[str, list[Case]] = {
         Case("share-kv?source=words", "text", type_into("one two three", "Control+Enter"), typed, "one two three",
              "one two three", SHAPES),
     ],
-    "text_input": [Case("glossary", "term", type_into("padding"), typed, "padding", "padding", "text=1 of 47 terms")],
+    "text_input": [
+        Case("share-kv?section=copying", "words", type_into("the dog the okapi"), typed, "the dog the okapi",
+             "the dog the okapi", "text=okapi"),
+    ],
     "file_uploader": [
         Case("long-text?source=words&long_from=file", "_long_file", upload("seven.txt", b"a b c d e f g"),
              text_of("[data-testid=stFileChipName]"), "seven.txt", None, "text=7 tokens were read"),

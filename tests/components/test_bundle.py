@@ -1,5 +1,6 @@
 """A view as one file: the modules do in it what they do apart, and its name says what is in it."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 
 import pytest
 
+from viz import ROOT
 from viz.components import bundle
 
 NODE = shutil.which("node")
@@ -131,3 +133,28 @@ def test_every_view_is_one_file(view):
     assert not re.search(r"^import\b", code, re.MULTILINE), "nothing more is asked for"
     assert len(re.findall(r"^export default\b", code, re.MULTILINE)) == 1
     assert name.startswith(view.rpartition("/")[2])
+
+
+MINISEARCH = "0393b3ba253b809d5e55707c7b0875ef9b518a296a006c6739b28876e154edb3"
+"""SHA-256 of ``dist/es/index.js`` in minisearch 7.2.0, as npm has it."""
+
+
+def test_library_is_as_its_authors_publish_it():
+    """Nobody changes a library's file, and its licence stands beside it."""
+    folder = bundle.CLIENT / "vendor" / "minisearch"
+    assert hashlib.sha256((folder / "minisearch.js").read_bytes()).hexdigest() == MINISEARCH
+    assert "Copyright 2022 Luca Ongaro" in (folder / "LICENSE.txt").read_text("utf8")
+    assert "MiniSearch" in (ROOT / "THIRD_PARTY.md").read_text("utf8")
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; a browser test searches, too")
+def test_default_export_by_name_is_imported(client, tmp_path):
+    """A library's file may end in ``export { Name as default };``."""
+    (client / "lib/base.js").write_text("class Name {}\nexport { Name as default };\n", "utf8")
+    (client / "toy/toy.js").write_text(
+        'import { default as Own } from "../lib/base.js";\n\nexport const made = new Own();\n'
+    )
+    (tmp_path / "joined.mjs").write_text(bundle.joined(client / "toy/toy.js"), "utf8")
+    run = 'console.log((await import("./joined.mjs")).made.constructor.name)'
+    command = [str(NODE), "--input-type=module", "--eval", run]
+    assert subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout == "Name\n"

@@ -11,7 +11,9 @@ from starlette.routing import Route
 from pages import EVERY, FIRST, HEADS, NAVIGATION
 from pages.start.static_picture import PICTURES
 from viz import ROOT
+from viz.app.search import send_index
 from viz.frame.connection import loading
+from viz.frame.search.box import INDEX
 from viz.frame.waiting import make_stores, serve
 from viz.host.desk import Desk
 from viz.host.files import Files
@@ -81,7 +83,7 @@ def make_app(*, hosted: bool, bounds: Bounds | None = None, routes: Sequence[Rou
     Raises:
         SystemExit: if it is hosted, and one of these names is missing.
     """
-    stores = make_stores(bounds)
+    stores, routes = make_stores(bounds), [Route(f"/{INDEX}", send_index), *routes]
     server = _public_server(stores, routes) if hosted else Desk()
     paint = StaticPaint(navigation=NAVIGATION, pictures=PICTURES)
     files = Middleware(Files, pages=EVERY, before=HEADS, paint=paint, on_page=expect)

@@ -13,6 +13,7 @@ from viz.frame.connection.fragments import fragment
 from viz.frame.connection.parameters import PAGE, begin_page
 from viz.frame.connection.reconnect import come_back
 from viz.frame.connection.runs import begin_run
+from viz.frame.search.box import sidebar_search
 from viz.frame.share import figure_menu, panel
 from viz.frame.terms import links, marks
 from viz.frame.view import paper
@@ -102,6 +103,7 @@ def opened_page(t: Translate, looked_at: view.View) -> str:
     old_links.open_moved(name)
     if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them
         st.logo(picture("logo.png"), size="large")
+        sidebar_search(st.session_state["lang"])
         sidebar.language_control(t)
     if name != FIRST or looked_at.present or looked_at.notes:
         loading.come_in()

@@ -17,6 +17,8 @@ _OTHER_IMPORT = re.compile(r"^import\b.*|^[^/*\n]*\bimport(?:\(\s*[\"'`]|\.meta)
 """What is loaded later comes from an address that Python sends: a file of several modules has no paths to others."""
 _OTHER_EXPORT = re.compile(r"^export\b.*", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+_NAMED_DEFAULT = re.compile(r"^export \{ (\w+) as default \};$", re.MULTILINE)
+"""The end of a library's file (``client/vendor``), which stays as its authors publish it."""
 _DRESSED = """
 const $sheet = new CSSStyleSheet();
 $sheet.replaceSync({style});
@@ -137,7 +139,7 @@ def _refuse(other: re.Pattern[str], module: Path, body: str) -> None:
 def _scope(module: Path, names: list[str]) -> str:
     body = _EXPORT.sub("", _body(module))
     if "default" in names:  # as in ``import { default as grid } from``
-        body = _DEFAULT.sub("const $default = ", body)
+        body = _NAMED_DEFAULT.sub(r"const $default = \1;", _DEFAULT.sub("const $default = ", body))
     _refuse(_OTHER_EXPORT, module, body)
     handed = ", ".join("default: $default" if name == "default" else name for name in names)
     return f"const {_name(module)} = (() => {{\n{body}return {{ {handed} }};\n}})();\n"

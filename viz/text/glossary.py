@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,6 +25,7 @@ class Term:
         found: a pattern for how it stands in a sentence.
         see: where it can be touched: "page/section", with other parameters of the link behind a question mark.
         letter: what it is called in formulas; "" for none.
+        also: what else it is called, in any language: synonyms, abbreviations, other notations.
         shape: of the numbers behind it.
     """
 
@@ -36,6 +37,7 @@ class Term:
     see: str
     letter: str = ""
     shape: str = ""
+    also: tuple[str, ...] = ()
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -63,7 +65,15 @@ def terms() -> Mapping[str, Term]:
     )
 
 
-def _term(code: str, theme: str, see: str, letter: str = "", shape: str = "", **texts: Mapping[str, str]) -> Term:
+def _term(
+    code: str,
+    theme: str,
+    see: str,
+    letter: str = "",
+    shape: str = "",
+    also: Sequence[str] = (),
+    **texts: Mapping[str, str],
+) -> Term:
     def in_each(field: str) -> Mapping[str, str]:
         return MappingProxyType({lang: texts[lang][field] for lang in LANGUAGES})
 
@@ -74,6 +84,7 @@ def _term(code: str, theme: str, see: str, letter: str = "", shape: str = "", **
         see=see,
         letter=letter,
         shape=shape,
+        also=tuple(also),
         names=in_each("name"),
         says=in_each("says"),
         found=MappingProxyType(found),

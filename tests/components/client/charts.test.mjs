@@ -30,7 +30,8 @@ test("a logarithmic axis has powers of ten, or smaller steps where there are few
 });
 
 test("numbers are written in thousands, long ones as powers of ten, and on an axis all in one way", () => {
-  assert.deepEqual([0, 0.25, -17, 1234.5, 999999, 2.5e-7, -1e6, -3e12].map(written), ["0", "0.25", "−17", "1,234.5", "999,999", "2.5·10⁻⁷", "−10⁶", "−3·10¹²"]);
+  assert.deepEqual([0, 0.25, -17, 1234.5, 999999, 2.5e-7, -1e6, -3e12].map(written), ["0", "0.25", "−17", "1,234.5", "999,999", "2.5·10⁻⁷", "−1,000,000", "−3·10¹²"]);
+  assert.deepEqual([98304, 50331648, 5.0331648e13, 0.000012345678, 12345678.5].map(written), ["98,304", "50,331,648", "5.033·10¹³", "1.235·10⁻⁵", "1.235·10⁷"]);
   assert.deepEqual(tickNames([0.1, 1000]), ["0.1", "1,000"]);
   assert.deepEqual(tickNames([1, 1000, 1e6]), ["10⁰", "10³", "10⁶"]);
   assert.deepEqual(tickNames([0, 5e5, 1e6]), ["0", "5·10⁵", "10⁶"]);

@@ -2,6 +2,7 @@
 // Where an axis has its ticks, and what is written there.
 
 const STEPS = 5; // about how many lines there are
+const EXACT = 1e12;
 const NEARLY = 0.9; // a step may be this much shorter than these need
 const RAISED = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
 
@@ -25,9 +26,10 @@ export function logTicks(low, high) {
   return found.length > 1 ? found : ticks(low, high);
 }
 
-/** A number as it is read off: in thousands, and as a power of ten where it would be long. @param {number} value */
+/** A number as it is read off: a count below a million million in full (viz/frame/format.py), else four digits and a
+ * power of ten where it would be long. @param {number} value */
 export function written(value) {
-  if (isLong(value)) return asPower(value);
+  if (Number.isInteger(value) ? Math.abs(value) >= EXACT : isLong(value)) return asPower(Number(value.toPrecision(4)));
   const [whole, part] = String(value).split("."), grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return (part ? `${grouped}.${part}` : grouped).replace("-", "−");
 }

@@ -16,7 +16,8 @@ function target(link) {
 }
 
 function follow(event) {
-  const link = event.target instanceof Element && event.target.closest("a.see");
+  const [inner] = event.composedPath(); // a link of a view, too
+  const link = inner instanceof Element && inner.closest("a.see");
   if (!link) return;
   link.href = link.classList.contains("alone") ? link.href : target(link).href;
   if (link.target || isTheBrowsers(event)) return;

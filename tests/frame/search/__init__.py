@@ -1,0 +1,1 @@
+"""The search: what it knows, what it finds first, and typos."""

@@ -1,0 +1,134 @@
+"""The search's index, and what it finds: run by node as the browser runs it."""
+
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pages import EVERY
+from tests.sections import SECTIONS
+from viz.components import bundle
+from viz.frame.connection.moved import Moved, moved_sections
+from viz.frame.search import index as search_index
+from viz.frame.search.index import index
+from viz.frame.sidebar import path_of
+from viz.lessons.read import lessons
+from viz.text import LANGUAGES, translator
+from viz.text.glossary import terms
+
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed; a browser test searches, too")
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf8"))
+LARGEST = 60_000
+"""Bytes of the compressed index: a browser asks for it once, when somebody searches."""
+
+
+@pytest.fixture(scope="module")
+def entries():
+    return index({name: [section for page, section in SECTIONS if page == name] for name in EVERY})
+
+
+@pytest.fixture(scope="module")
+def find(entries, tmp_path_factory):
+    """Return what the search finds for many queries: for each the codes of its entries, the best first."""
+    folder = tmp_path_factory.mktemp("search")
+    (folder / "ranking.mjs").write_text(bundle.joined(bundle.CLIENT / "search" / "ranking.js"), "utf8")
+    (folder / "index.json").write_text(json.dumps(entries), "utf8")
+    run = """
+        const { Ranking } = await import("./ranking.mjs"), { readFileSync } = await import("node:fs");
+        const { queries, most } = JSON.parse(readFileSync("asked.json"));
+        const ranking = new Ranking(JSON.parse(readFileSync("index.json")));
+        console.log(JSON.stringify(queries.map((query) => ranking.find(query, most).map(({ id }) => id))));
+    """
+    codes = [*terms(), *("/".join(place) for place in SECTIONS), *EVERY, *(f"lesson {one.name}" for one in lessons())]
+    codes += [entry["to"] for entry in entries[len(codes) :]]
+
+    def search(queries, most=2):
+        (folder / "asked.json").write_text(json.dumps({"queries": list(queries), "most": most}), "utf8")
+        command = [str(NODE), "--input-type=module", "--eval", run]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        return [[codes[number] for number in found] for found in json.loads(done.stdout)]
+
+    return search
+
+
+@needs_node
+@pytest.mark.parametrize("kind", WORDS)
+def test_search_word_is_found_first(find, kind):
+    """Every word of the notes, every abbreviation and every mistyped one leads to its term first or second."""
+    wanted: dict[str, set[str]] = {}
+    for code, words in WORDS[kind].items():
+        for word in words:
+            wanted.setdefault(word, set()).add(code)
+    found = dict(zip(wanted, find(wanted), strict=True))
+    assert {word: found[word] for word, codes in wanted.items() if not codes & set(found[word])} == {}
+
+
+@needs_node
+def test_search_term_is_found_by_each_name(find):
+    """Each name of a term, in either language, and whatever else it is called leads to it, among the first three."""
+    names = {(code, name) for code, term in terms().items() for name in (*term.names.values(), *term.also)}
+    searched = sorted({name for _, name in names})
+    found = dict(zip(searched, find(searched, most=4), strict=True))
+    shared = {name for name in searched if sum(name == other for _, other in names) > 1}
+    assert [(code, name, found[name]) for code, name in names if code not in found[name] and name not in shared] == []
+
+
+@needs_node
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_search_section_and_lesson_are_found_by_title(find, lang):
+    """A section is found by its title, or one of the same name before it; so is a lesson."""
+    t = translator(lang)
+    titles = {f"{page}/{section}": t(f"{page}.{section}.title") for page, section in SECTIONS}
+    titles |= {f"lesson {lesson.name}": lesson.title[lang] for lesson in lessons()}
+    found = dict(zip(titles, find(titles.values(), most=6), strict=True))
+    assert {code: (titles[code], found[code]) for code in titles if code not in found[code]} == {}
+
+
+@needs_node
+def test_search_strange_query_finds_nothing(find):
+    """Signs, long texts and words that stand nowhere: an answer without an error."""
+    queries = ["", "   ", "?!…", "<img src=x onerror=alert(1)>" * 400, "猫" * 10_000, "של", "\u202e\u0000", "xylophone"]
+    assert find(queries)[-1] == [] and find(queries)[0] == []
+
+
+def test_index_has_everything_once(entries):
+    """An entry for each term, section, page and lesson, with a link that nothing else of its kind has."""
+    kinds = {
+        kind: [entry for entry in entries if entry["kind"] == kind] for kind in ("term", "section", "page", "lesson")
+    }
+    sizes = {kind: len(found) for kind, found in kinds.items()}
+    n_views = sizes.pop("section") - len(SECTIONS)
+    assert sizes == {"term": len(terms()), "page": len(EVERY), "lesson": len(lessons())}
+    sections = [f"{path_of(page)}?section={name}" for page, name in SECTIONS]
+    assert [entry["to"] for entry in kinds["section"]][: len(sections)] == sections
+    assert n_views <= sum(map(len, moved_sections().values()))
+    for kind in ("section", "page", "lesson"):
+        assert len({entry["to"] for entry in kinds[kind]}) == len(kinds[kind])
+
+
+def test_index_has_section_that_became_view(monkeypatch):
+    """A section that is a view of another one now is found under its title, and leads to where it is."""
+    moved = {
+        "masks": {"too_late": Moved(section="editor", parameters={"mask": "causal"}), "gone": Moved(section="editor")}
+    }
+    monkeypatch.setattr(search_index, "moved_sections", lambda: moved)
+    (found,) = (entry for entry in index({"masks": ["editor"]}) if "too" in entry["en"][0].lower())
+    assert (found["kind"], found["to"]) == ("section", "masks?section=editor&mask=causal")
+    assert found["zh"][0] == translator("zh")("masks.too_late.title")
+
+
+def test_index_is_plain_text_and_bounded(entries):
+    """No marks of Markdown, nothing to be filled in, a title and a sentence in each language; and not too large."""
+    for entry in entries:
+        for lang in LANGUAGES:
+            title, sentence, _ = entry[lang]
+            assert title and sentence, entry["to"]
+            assert not re.search(r"\*\*|`|\$|\{\w+[|}]", title + sentence), (entry["to"], title, sentence)
+    assert len(gzip.compress(json.dumps(entries, ensure_ascii=False).encode(), 6)) < LARGEST

@@ -1,0 +1,126 @@
+// @ts-check
+// Search without a server: entries of an index by how well their names and sentences answer a few words, typos allowed.
+// MiniSearch finds and weighs words; this makes words of texts (Chinese has no spaces) and puts exact names first.
+
+import { default as MiniSearch } from "../vendor/minisearch/minisearch.js";
+
+/** @typedef {{id: number, kind: string, to: string, names: string[], en: string[], zh: string[], more: string}} Entry */
+
+export const LONGEST = 80; // characters of a query
+const MOST = 8; // words of a query
+const WORD = /[\p{L}\p{N}]+/gu, HAN = /\p{Script=Han}+/gu;
+const HAN_WORD = /\p{Script=Han}/u;
+const WEIGHTS = { names: 6, brief: 2, more: 1 };
+
+/** A text without signs that notations differ in, as in "W_Q", "W^Q" and "W_{Q}". @param {string} text */
+const plain = (text) => text.normalize("NFKC").toLowerCase().replace(/[_^{}’'`]/g, "");
+
+/** A name as it is compared as a whole. @param {string} name */
+const key = (name) => (plain(name).match(WORD) ?? []).join("");
+
+/** Pairs of neighbouring signs, and the last one alone: each sign begins one of them. @param {string} signs */
+const pairs = (signs) => Array.from(signs, (sign, at) => sign + (Array.from(signs)[at + 1] ?? ""));
+
+/** The words of a text in an index. @param {string} text @returns {string[]} */
+export function wordsOf(text) {
+  return (plain(text).match(WORD) ?? []).flatMap((word) => [
+    ...(word.match(HAN) ?? []).flatMap(pairs),
+    ...word.replace(HAN, " ").split(" ").filter(Boolean),
+  ]);
+}
+
+/** The words of a name: also two of them as one, as in "multihead". @param {string} name */
+function wordsOfName(name) {
+  const words = plain(name).replace(HAN, " ").match(WORD) ?? [];
+  return [...wordsOf(name), ...words.slice(1).map((word, at) => words[at] + word)];
+}
+
+/** The words of a query: of Chinese signs only the pairs. @param {string} query */
+function wordsOfQuery(query) {
+  const words = wordsOf(query.slice(0, LONGEST));
+  const isEnd = (/** @type {string} */ word, /** @type {number} */ at) => {
+    const before = words[at - 1] ?? "";
+    return word.length === 1 && HAN_WORD.test(word) && before.length > 1 && before.endsWith(word);
+  };
+  return [...new Set(words.filter((word, at) => !isEnd(word, at)))].slice(0, MOST);
+}
+
+/** How many letters may be wrong, missing, too many or in the wrong order. @param {string} word */
+const tolerance = (word) => (HAN_WORD.test(word) || word.length < 4 ? 0 : word.length < 7 ? 1 : 2);
+
+/** How many such mistakes lie between two words (Damerau, Levenshtein). @param {string} a @param {string} b */
+export function mistakes(a, b) {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const other = a[i - 1] === b[j - 1] ? 0 : 1;
+      row[j] = Math.min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + other);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
+    }
+    rows.push(row);
+  }
+  return rows[a.length][b.length];
+}
+
+export class Ranking {
+  /** @param {Omit<Entry, "id">[]} entries */
+  constructor(entries) {
+    /** @type {Entry[]} */
+    this.entries = entries.map((entry, id) => ({ ...entry, id }));
+    this.keys = entries.map(({ names }) => names.map(key));
+    /** @type {Set<string>} */
+    this.known = new Set();
+    this.mini = new MiniSearch({
+      fields: ["names", "brief", "more"],
+      extractField: (/** @type {any} */ entry, /** @type {string} */ name) =>
+        name === "brief" ? [...entry.en.slice(1), ...entry.zh.slice(1)].join("\n") : Array.isArray(entry[name]) ? entry[name].join("\n") : entry[name],
+      tokenize: (/** @type {string} */ text, /** @type {string} */ name) => (name === "names" ? text.split("\n").flatMap(wordsOfName) : wordsOf(text)),
+      processTerm: (/** @type {string} */ word) => (this.known.add(word), word),
+    });
+    this.mini.addAll(this.entries);
+    this.known = new Set(this.known); // a query adds none
+  }
+
+  /** The entries that answer a query, the best first. @param {string} query @param {number} most @returns {Entry[]} */
+  find(query, most) {
+    const words = wordsOfQuery(query);
+    if (!words.length) return [];
+    const joined = words.length > 1 ? [this.#meant(words.join(""))] : [];
+    const together = { combineWith: "OR", queries: [{ combineWith: "AND", queries: words.map((word) => this.#meant(word)) }, ...joined] };
+    const found = this.#ask(together);
+    const long = words.filter((word) => tolerance(word) || HAN_WORD.test(word));
+    const some = found.length ? found : this.#ask({ combineWith: "OR", queries: long.map((word) => this.#meant(word)) });
+    return some.map(({ id, score, terms }) => ({ id, score: score * this.#likeness(id, key(query), terms) }))
+      .sort((a, b) => b.score - a.score || a.id - b.id)
+      .slice(0, most)
+      .map(({ id }) => this.entries[id]);
+  }
+
+  /** @param {any} query @returns {{id: number, score: number, terms: string[]}[]} */
+  #ask(query) {
+    return this.mini.search(query, { boost: WEIGHTS, tokenize: (/** @type {string} */ text) => [text], processTerm: (/** @type {string} */ word) => word });
+  }
+
+  /** A word and the words that begin with it; without any, those that it may have been meant to be. @param {string} word */
+  #meant(word) {
+    const most = tolerance(word), known = [...this.known];
+    const isNear = (/** @type {string} */ other) =>
+      Math.abs(other.length - word.length) <= most && mistakes(word, other) <= most ||
+      other.length > word.length && mistakes(word, other.slice(0, word.length)) <= most;
+    const meant = most && !known.some((other) => other.startsWith(word)) ? known.filter(isNear) : [];
+    return { combineWith: "OR", queries: [word, ...meant], prefix: true, weights: { prefix: 0.4, fuzzy: 0.4 } };
+  }
+
+  /** How much more a match counts for what the entry is called: most if it is just that. @param {number} id @param {string} query @param {string[]} terms */
+  #likeness(id, query, terms) {
+    const matched = new Set(terms);
+    const ofName = (/** @type {string} */ name, /** @type {number} */ at) => {
+      const same = this.keys[id][at], words = wordsOf(name);
+      const alike = 1 - mistakes(query, same) / Math.max(query.length, same.length, 1);
+      const share = words.filter((word) => matched.has(word)).length / Math.max(1, words.length);
+      return 1 + Math.max(20 * alike ** 4, 3 * share * share + (same.startsWith(query) ? 2 : 0));
+    };
+    return Math.max(...this.entries[id].names.map(ofName));
+  }
+}

@@ -1,0 +1,37 @@
+"""The search box: in the sidebar, above the pages, and on the glossary page."""
+
+import streamlit as st
+
+from viz.components.mount import address, mount
+from viz.frame import view
+from viz.text import words_of
+
+INDEX = "search.json"
+"""The path of the index, which a browser asks for when somebody searches for the first time."""
+
+
+def sidebar_search(lang: str) -> None:
+    """Draw the box of the sidebar, which the keys "/" and Ctrl+K lead to."""
+    with st.sidebar.container(key="search"):
+        search_box(lang, key="search_box", takes_keys=True)
+
+
+def search_box(lang: str, *, key: str, query: str = "", takes_keys: bool = False) -> None:
+    """Draw a box.
+
+    Args:
+        lang: of the results.
+        key: of its place on the page.
+        query: in the box at first.
+        takes_keys: whether "/" and Ctrl+K lead to it.
+    """
+    told = {
+        "words": words_of(lang, "search"),
+        "lang": lang,
+        "index": INDEX,
+        "code": address("search/find"),
+        "query": query,
+        "keys": takes_keys,
+        "beyond": view.current().embed,
+    }
+    mount("search/search", key=key, data=told)

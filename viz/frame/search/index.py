@@ -1,0 +1,103 @@
+"""The index of the search: pages, sections, terms and lessons, in both languages, as the browser is sent it once."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypedDict
+from urllib.parse import urlencode
+
+from viz.frame.connection.moved import moved_sections
+from viz.frame.sidebar import path_of
+from viz.lessons.lesson import Lesson
+from viz.lessons.read import lessons
+from viz.text import LANGUAGES, has_text, translator
+from viz.text.glossary import Term, terms
+
+_WORD = re.compile(r"[\u3400-\u9fff]{2,}|[^\W\d_\u3400-\u9fff]{4,}|[A-Z]\w+")
+"""A stretch of Chinese, or an English word of some length."""
+_MARKS = re.compile(r"\*\*|[*`]")
+_LATEX = re.compile(r"\\[A-Za-z]+|[\\$*`{}|#\[\]<>&^=+]+|\(https?:[^)]*\)|\s+")
+
+
+class Entry(TypedDict):
+    """An entry.
+
+    Keys:
+        kind: "page", "section", "term" or "lesson".
+        to: the link, without a language.
+        names: its names in both languages, synonyms and abbreviations.
+        en, zh: title, a sentence, and the page it belongs to ("" for none), by language.
+        more: other text that it is found by.
+    """
+
+    kind: str
+    to: str
+    names: list[str]
+    en: list[str]
+    zh: list[str]
+    more: str
+
+
+def index(pages: Mapping[str, Iterable[str]]) -> list[Entry]:
+    """Return every entry: the glossary's terms, each page's sections, the pages, the lessons, and views of sections."""
+    of_terms, of_lessons = map(_term, terms().values()), map(_lesson, lessons())
+    return [*of_terms, *_sections(pages), *map(_page, pages), *of_lessons, *_views(pages)]
+
+
+def _term(term: Term) -> Entry:
+    page, section, more = term.place
+    to = f"{path_of(page)}?section={section}{'&' * bool(more)}{more}"
+    names = [*term.names.values(), *filter(None, [term.letter]), *term.also]
+    sentences = {lang: [term.names[lang], term.says[lang], _text(lang, f"{page}.title")] for lang in LANGUAGES}
+    return _entry("term", to, sentences, names)
+
+
+def _sections(pages: Mapping[str, Iterable[str]]) -> Iterator[Entry]:
+    for page, sections in pages.items():
+        for section in sections:
+            yield _section(f"{page}.{section}", page, {"section": section})
+
+
+def _views(pages: Mapping[str, Iterable[str]]) -> Iterator[Entry]:
+    """Parts of a section that were sections of their own, and still have a title and a sentence."""
+    for page, moved in moved_sections().items():
+        for name, place in moved.items():
+            keys = (f"{page}.{name}", f"{page}.{place.section}.{name}")
+            key = next((key for key in keys if has_text(f"{key}.title") and has_text(f"{key}.lead")), "")
+            now = place.page or page
+            if key and name not in pages.get(page, ()):
+                yield _section(key, now, {"section": place.section, **place.parameters})
+
+
+def _section(key: str, page: str, link: Mapping[str, str]) -> Entry:
+    sentences = {
+        lang: [_text(lang, f"{key}.title"), _text(lang, f"{key}.lead"), _text(lang, f"{page}.title")]
+        for lang in LANGUAGES
+    }
+    why = " ".join(_LATEX.sub(" ", _text(lang, f"{key}.why")) for lang in LANGUAGES)
+    return _entry("section", f"{path_of(page)}?{urlencode(link)}", sentences, more=_new_words(why, sentences))
+
+
+def _new_words(why: str, sentences: Mapping[str, list[str]]) -> str:
+    """The words of an explanation that the sentences do not have, each once: what it is found by beside them."""
+    others = set(_WORD.findall(" ".join(text for texts in sentences.values() for text in texts).casefold()))
+    return " ".join(word for word in dict.fromkeys(_WORD.findall(why.casefold())) if word not in others)
+
+
+def _page(page: str) -> Entry:
+    sentences = {lang: [_text(lang, f"{page}.title"), _text(lang, f"{page}.lead"), ""] for lang in LANGUAGES}
+    return _entry("page", path_of(page), sentences)
+
+
+def _lesson(lesson: Lesson) -> Entry:
+    to = f"{path_of(lesson.steps[0].page)}?lesson={lesson.name}&lesson_step=1"
+    return _entry("lesson", to, {lang: [lesson.title[lang], lesson.knows[lang], ""] for lang in LANGUAGES})
+
+
+def _entry(kind: str, to: str, sentences: Mapping[str, list[str]], names: Iterable[str] = (), more: str = "") -> Entry:
+    every = dict.fromkeys([*(sentences[lang][0] for lang in LANGUAGES), *names])
+    return Entry(kind=kind, to=to, names=list(every), en=sentences["en"], zh=sentences["zh"], more=more)
+
+
+def _text(lang: str, key: str) -> str:
+    """A text as it is read, "" if there is none."""
+    return _MARKS.sub("", translator(lang)(key)) if has_text(key) else ""
