@@ -135,9 +135,9 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
         for what in (measure_sections, *([measure_lessons] if options.lessons else [])):
             for size in SIZES:
-                print(f"\n## {what.__name__.removeprefix('measure_')}, {size[0]} x {size[1]}\n")
+                print(f"\n## {what.__name__.removeprefix('measure_')}, {size[0]} x {size[1]}\n")  # noqa: T201
                 rows = list(what(browser, server.url, size, options.pages))
-                print("\n".join(lines_of(rows, BEGINS_BY[size[0]])) if rows else "none", flush=True)
+                print("\n".join(lines_of(rows, BEGINS_BY[size[0]])) if rows else "none", flush=True)  # noqa: T201
         browser.close()
 
 

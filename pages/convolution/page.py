@@ -61,7 +61,7 @@ PAGE = Page(
         ),
         standalone("sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA, parameters=SHARPNESS),
         standalone("training", training.draw, (learn, effective_kernel), LOSS, parameters=TRAINING),
-        standalone("reach", reach.draw, parameters=("k_stack",)),
+        standalone("reach", reach.draw, parameters=("k_stack",), reads_text=True),
         standalone("comparison", comparison.draw, (heads_from_kernel,), parameters=("compare_k",)),
         Section("likeness", likeness.draw, (fit_windows, window_weights), EXPLAINED, parameters=("head",)),
         standalone("vision", vision_heads.draw, (fit_planes, plane_weights), EXPLAINED, parameters=VISION),

@@ -23,7 +23,7 @@ from viz.core.cost.attention import (
 from viz.core.cost.model import model_flops, model_kv_bytes, overtakes
 from viz.core.cost.timing import fit_exponent, measure
 from viz.frame.choice import Controls
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, standalone
 
 # One under the other: beside each other they are wider than a phone.
 LAYER = r"""\begin{aligned}
@@ -51,22 +51,23 @@ PAGE = Page(
     about=about,
     checks_source=False,
     sections=(
-        Section("growth", growth.draw, formula=LAYER, code=(self_attention, convolution, recurrence, crossing)),
-        Section("parts", layer_parts.draw, formula=PARTS, code=(attention_flops, windowed_attention, window_pairs)),
-        Section("table", classic_table.draw, code=(stacked, dilated)),
+        standalone("growth", growth.draw, formula=LAYER, code=(self_attention, convolution, recurrence, crossing)),
+        standalone("parts", layer_parts.draw, formula=PARTS, code=(attention_flops, windowed_attention, window_pairs)),
+        standalone("table", classic_table.draw, code=(stacked, dilated)),
         Section("paths", paths.draw, formula=STEPS, code=(stacked, dilated)),
-        Section("memory", memory.draw, formula=STREAM, code=(streaming_attention, streaming_numbers)),
-        Section(
+        standalone("memory", memory.draw, formula=STREAM, code=(streaming_attention, streaming_numbers)),
+        standalone(
             "heads", heads.draw, formula=HEADS, code=(parameters, softmax_exponentials), parameters=("cost_fixed",)
         ),
-        Section(
+        standalone(
             "models",
             models.draw,
             formula=OVERTAKES,
             code=(model_flops, overtakes, model_kv_bytes, kv_cache_bytes),
             parameters=("cost_model",),
+            reads_model=True,
         ),
-        Section(
+        standalone(
             "measured", measured.draw, formula=EXPONENT, code=(measure, fit_exponent), parameters=("cost_seconds",)
         ),
     ),

@@ -23,6 +23,7 @@ PAGE = Page(
             two_places.draw,
             code=(offset_scores, row_softmax, neighbours, lost),
             formula=r"\text{lost} = \min_W \frac{\lVert Y - R\,W \rVert_F^2}{\lVert Y \rVert_F^2}",
+            reads_text=False,
             reads_mask=False,
             reads_layer=False,
         ),
@@ -40,7 +41,13 @@ PAGE = Page(
             reads_mask=False,
         ),
         Section(
-            "rank", rank.draw, code=(score_form,), formula=r"S_{ij} = x_i\, W_Q W_K^\top x_j^\top", reads_mask=False
+            "rank",
+            rank.draw,
+            code=(score_form,),
+            formula=r"S_{ij} = x_i\, W_Q W_K^\top x_j^\top",
+            reads_text=False,
+            reads_model=True,
+            reads_mask=False,
         ),
         Section(
             "experts",

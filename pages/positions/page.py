@@ -22,7 +22,7 @@ PAGE = Page(
     about=about,
     sections=(
         Section("shuffle", shuffle.draw, code=(encode, put_back), reads_mask=False),
-        standalone("real_head", real_head.draw, code=(on_offset,)),
+        standalone("real_head", real_head.draw, code=(on_offset,), reads_text=True),
         standalone(
             "sinusoids",
             sinusoids.draw,
@@ -30,7 +30,7 @@ PAGE = Page(
             formula=SINUSOIDS,
             parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
         ),
-        standalone("added", added.draw, code=(positions.sinusoidal,), parameters=("added",)),
+        standalone("added", added.draw, code=(positions.sinusoidal,), parameters=("added",), reads_text=True),
         standalone(
             "step",
             step.draw,
@@ -53,6 +53,14 @@ PAGE = Page(
             parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
             reads_mask=False,
         ),
-        Section("far", far.draw, code=(positions.kernel, positions.alibi), parameters=("trained",), reads_mask=False),
+        Section(
+            "far",
+            far.draw,
+            code=(positions.kernel, positions.alibi),
+            parameters=("trained",),
+            reads_text=False,
+            reads_model=True,
+            reads_mask=False,
+        ),
     ),
 )

@@ -45,13 +45,14 @@ PAGE = Page(
         ),
         Section("in_code", in_code.draw, formula=COPIED, code=(GroupedQueryAttention,), parameters=("gqa_code",)),
         Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
-        standalone("savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes)),
+        standalone("savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes), reads_model=True),
         standalone(
             "published",
             published.draw,
             formula=published.formula,
             code=(kv_cache_bytes,),
             parameters=("preset", "n", "batch", "layers", "number"),
+            reads_model=True,
         ),
         standalone("speed", speed.draw, code=(decode_step, decode_seconds)),
         Section(

@@ -25,6 +25,8 @@ PAGE = Page(
             code=(write,),
             parameters=("write=1", "write_stack"),
             reads_mask=False,
+            reads_text=translation.reads_heads,
+            reads_model=True,
             reads_layer=translation.reads_heads,
             reads_head=translation.reads_heads,
         ),
@@ -42,12 +44,14 @@ PAGE = Page(
             code=(general_heads, additive, scaled_dot),
             formula=kinds.FORMULA,
             parameters=(*kinds.USUAL, "kinds_mask", "same_p_k"),
+            reads_text=True,
         ),
         standalone(
             "widths",
             widths.draw,
             code=(multi_head,),
             parameters=("two_d_model", "two_d_memory", "two_d_head", "two_d_value", "two_d_output", "two_heads"),
+            reads_text=True,
         ),
     ),
 )

@@ -1,16 +1,13 @@
 """A page is an ordered list of named sections. One is open at a time; only that one is computed and sent.
 
-Above the picture stand the text and the chips (:mod:`viz.frame.choice`), then the names of the sections. A section is
-its picture and what it shows; formula, checks, code and downloads are folded into one footer.
+Above the picture stand the tabs, then the text and the chips (:mod:`viz.frame.choice`). A section is its picture and
+what it shows; formula, checks, code and downloads are folded into one footer.
 """
 
-import inspect
-import math
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from logging import WARNING, getLogger
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -21,16 +18,15 @@ from viz.frame import lesson, state, view
 from viz.frame.checks import Check, choice_checks
 from viz.frame.choice import Asked, Choice, Controls, choose
 from viz.frame.connection.fragments import fragment
-from viz.frame.format import number
+from viz.frame.footer.footer import footer
 from viz.frame.header.tabs import draw_tabs
 from viz.frame.lazy import without_results
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.share import figure_menu
-from viz.frame.terms.letters import translate_letters
 from viz.frame.terms.marks import say
 from viz.frame.view.paper import room_to_write
 from viz.models.layout import LoadedModel
-from viz.text import Translate, has_text, translator
+from viz.text import Translate, translator
 
 if TYPE_CHECKING:
     from viz.lessons.subject import Subject
@@ -38,7 +34,6 @@ if TYPE_CHECKING:
 ALL = "all"
 """``section=all`` in the link: every section, one below the other, for printing and searching."""
 EVERY_CONTROL = Controls()
-_log = getLogger(__name__)
 
 Reads = bool | Callable[[LoadedModel | None], bool]
 """Whether a section reads a choice; or whether it does so with a model's own heads (None: with seeded ones)."""
@@ -59,7 +54,9 @@ class Section:
         downloads: draws what can be taken away.
         parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
         in_menu: whether it has no tab, and is opened from the menu *More*.
-        reads_text: False where neither text nor model would change anything: then the box and the chip are not there.
+        reads_text: False where no text would change anything, with no model or with this one: then its box is not
+            there, nor the chip of the model, unless ``reads_model``.
+        reads_model: of a section without a text: True where another model changes something.
         reads_mask: False where the page's mask would change nothing: then its chip is not there.
         reads_layer: the same of the layer.
         reads_head: the same of the head.
@@ -74,7 +71,8 @@ class Section:
     downloads: Callable[[Any], None] | None = None
     parameters: tuple[str, ...] = ()
     in_menu: bool = False
-    reads_text: bool = True
+    reads_text: Reads = True
+    reads_model: bool = False
     reads_mask: bool = True
     reads_layer: Reads = True
     reads_head: Reads = True
@@ -87,7 +85,7 @@ standalone = partial(Section, reads_text=False, reads_mask=False, reads_layer=Fa
 
 
 def _has_own_numbers(section: Section) -> bool:
-    return not (section.reads_mask or section.reads_layer)
+    return not (section.reads_text and (section.reads_mask or section.reads_layer))
 
 
 def _any_reads(reads: Iterable[Reads], model: LoadedModel | None) -> bool:
@@ -131,16 +129,17 @@ class Page:
         """Draw the page, with the section that is open."""
         t = translator(st.session_state["lang"])
         opened = self._opened()
-        note = self.head(t)
+        note = self.head(t, opened)
         try:
             asked = choose(t, self._controls(opened))
             scene = open_scene(t, self.scene_of(asked))
         except ValueError as error:
             say_error(t, error)
         else:
-            with asked.source_chip:
-                self.about(scene)
-            if self.scene_of is as_asked:  # else the page says what it read, and what it left out
+            if asked.source_chip:
+                with asked.source_chip:
+                    self.about(scene)
+            if self.scene_of is as_asked and asked.source_chip:  # else the page says what it read, and what it left out
                 cuts(scene)
             self._note_figures(scene, opened)
             try:
@@ -151,20 +150,29 @@ class Page:
 
     def _controls(self, opened: tuple[Section, ...]) -> Controls:
         """The page's controls, less those that the open section does not read."""
+        reads_text = tuple(section.reads_text for section in opened)
+        of_model = [section for section in opened if section.reads_text or section.reads_model]
         return replace(
             self.controls,
+            text=any(reads_text)
+            if all(isinstance(reads, bool) for reads in reads_text)
+            else partial(_any_reads, reads_text),
+            model=bool(of_model),
             mask=self.controls.mask and any(section.reads_mask for section in opened),
-            layer_chip=partial(_any_reads, tuple(section.reads_layer for section in opened)),
-            head_chip=partial(_any_reads, tuple(section.reads_head for section in opened)),
+            layer_chip=partial(_any_reads, tuple(section.reads_layer for section in of_model)),
+            head_chip=partial(_any_reads, tuple(section.reads_head for section in of_model)),
         )
 
-    def head(self, t: Translate) -> DeltaGenerator:
-        """The title and what the page is about; below them, the place for what has to be said of the link."""
+    def head(self, t: Translate, opened: tuple[Section, ...] = ()) -> DeltaGenerator:
+        """Draw the title, the tabs and, on the first section, the page's lead; return the place for notes."""
         is_bare = view.current().is_bare
         if not is_bare:  # there the page around it says what it is, or its section
             st.title(t(f"{self.name}.title"), anchor=False)
-        if not lesson.keep_place() and not is_bare:  # a step says itself what to look at
-            say(t(f"{self.name}.lead"))
+        is_step = lesson.keep_place()
+        self._tabs(t)
+        if opened[:1] == self.sections[:1] and not (is_step or is_bare):  # a step says itself what to look at
+            with st.container(key="page_lead"):
+                say(t(f"{self.name}.lead"))
         return st.container(key="note")
 
     def _opened(self) -> tuple[Section, ...]:
@@ -181,8 +189,6 @@ class Page:
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
-        if len(self.sections) > 1:
-            self._tabs(scene.t, whole=st.session_state["section"] == ALL)
         is_covered = lesson.ask(scene, opened, context)
         for section in opened:
             with st.container(key=f"section_{section.name}"):
@@ -220,7 +226,10 @@ class Page:
         apart = [section.name for section in opened if _has_own_numbers(section)]
         figure_menu.note_source(scene.t, scene.choice.source, apart)
 
-    def _tabs(self, t: Translate, *, whole: bool) -> None:
+    def _tabs(self, t: Translate) -> None:
+        if len(self.sections) < 2:
+            return
+        whole = st.session_state["section"] == ALL
         main = [section.name for section in self.sections if not section.in_menu]
         more = [section.name for section in self.sections if section.in_menu]
         draw_tabs(
@@ -234,66 +243,3 @@ def say_refused(t: Translate, note: DeltaGenerator) -> None:
         note.error(problem)
     if refused := state.refused():
         note.info(t("note.refused", names=", ".join(refused)))
-
-
-def footer(t: Translate, page: str, section: Section, context: Any, checks: list[Check]) -> None:
-    """Formula, checks, code and downloads in one row; what is opened is drawn below it, and not before."""
-    why = f"{page}.{section.name}.why"
-    parts = {
-        "why": partial(_why, t, page, section, context),
-        "checks": partial(truth, t, checks),
-        "code": partial(source_code, t, *section.code),
-        "downloads": partial(section.downloads or str, context),
-    }
-    present = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
-    offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
-    wrong = [check for check in checks if not check.passed]
-    looked_at = view.current()
-    labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
-    labels["checks"] = t("footer.checks", passed=len(checks) - len(wrong), n=len(checks))
-    opened = None
-    if looked_at.is_paper:  # nothing is to be pressed there
-        opened = "why" if looked_at.print == "answers" and "why" in offered else None
-    elif offered and not looked_at.present:
-        opened = st.pills(
-            t("footer.label"),
-            offered,
-            key=f"_footer_{section.name}",
-            format_func=labels.__getitem__,
-            label_visibility="collapsed",
-        )
-    if wrong:
-        _log.log(WARNING, "checks that failed on %s, %s: %s", page, section.name, ", ".join(map(str, wrong)))
-        st.error(t("truth.failed"))
-        opened = "checks"
-    if opened:
-        parts[opened]()
-
-
-def _why(t: Translate, page: str, section: Section, context: Any) -> None:
-    latex = section.formula
-    if callable(latex):
-        latex = latex(context)
-    elif latex:
-        st.latex(latex)
-    if has_text(why := f"{page}.{section.name}.why"):
-        st.markdown(t(why))
-    translate_letters(t, page, section.name, latex)
-
-
-def truth(t: Translate, checks: Iterable[Check]) -> None:
-    """The live checks of what a section shows, each with its number."""
-    for check in checks:
-        mark = "✓" if check.passed else "✗"
-        off = number(check.error) if math.isfinite(check.error) else str(check.error)
-        st.markdown(f"{mark} {t(check.key, **check.values)} — {t('truth.off', off=off)}")
-
-
-_source = cache(inspect.getsource)
-
-
-def source_code(t: Translate, *functions: Callable[..., Any]) -> None:
-    """The code that ran, read from the running modules."""
-    st.caption(t("code.lead"))
-    for function in functions:
-        st.code(_source(function), language="python")

@@ -1,0 +1,1 @@
+"""Below a section: its footer."""

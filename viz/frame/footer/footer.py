@@ -1,0 +1,84 @@
+"""The footer of a section: formula, checks, code and downloads, folded into one row."""
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from logging import WARNING, getLogger
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from viz.frame import view
+from viz.frame.checks import Check
+from viz.frame.format import number
+from viz.frame.terms.letters import translate_letters
+from viz.text import Translate, has_text
+
+if TYPE_CHECKING:
+    from viz.frame.page import Section
+
+_log = getLogger(__name__)
+
+
+def footer(t: Translate, page: str, section: "Section", context: Any, checks: list[Check]) -> None:
+    """Formula, checks, code and downloads in one row; what is opened is drawn below it, and not before."""
+    why = f"{page}.{section.name}.why"
+    parts = {
+        "why": partial(_why, t, page, section, context),
+        "checks": partial(truth, t, checks),
+        "code": partial(source_code, t, *section.code),
+        "downloads": partial(section.downloads or str, context),
+    }
+    present = bool(section.formula) or has_text(why), bool(checks), bool(section.code), section.downloads is not None
+    offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
+    wrong = [check for check in checks if not check.passed]
+    looked_at = view.current()
+    labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
+    labels["checks"] = t("footer.checks", passed=len(checks) - len(wrong), n=len(checks))
+    opened = None
+    if looked_at.is_paper:  # nothing is to be pressed there
+        opened = "why" if looked_at.print == "answers" and "why" in offered else None
+    elif offered and not looked_at.present:
+        opened = st.pills(
+            t("footer.label"),
+            offered,
+            key=f"_footer_{section.name}",
+            format_func=labels.__getitem__,
+            label_visibility="collapsed",
+        )
+    if wrong:
+        _log.log(WARNING, "checks that failed on %s, %s: %s", page, section.name, ", ".join(map(str, wrong)))
+        st.error(t("truth.failed"))
+        opened = "checks"
+    if opened:
+        parts[opened]()
+
+
+def _why(t: Translate, page: str, section: "Section", context: Any) -> None:
+    latex = section.formula
+    if callable(latex):
+        latex = latex(context)
+    elif latex:
+        st.latex(latex)
+    if has_text(why := f"{page}.{section.name}.why"):
+        st.markdown(t(why))
+    translate_letters(t, page, section.name, latex)
+
+
+def truth(t: Translate, checks: Iterable[Check]) -> None:
+    """The live checks of what a section shows, each with its number."""
+    for check in checks:
+        mark = "✓" if check.passed else "✗"
+        off = number(check.error) if math.isfinite(check.error) else str(check.error)
+        st.markdown(f"{mark} {t(check.key, **check.values)} — {t('truth.off', off=off)}")
+
+
+_source = cache(inspect.getsource)
+
+
+def source_code(t: Translate, *functions: Callable[..., Any]) -> None:
+    """The code that ran, read from the running modules."""
+    st.caption(t("code.lead"))
+    for function in functions:
+        st.code(_source(function), language="python")
