@@ -6,6 +6,7 @@ import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
+import { placeOf } from "../lib/fit.js";
 import { LiveView } from "../lib/live_view.js";
 import { softmax } from "../lib/numbers.js";
 import { Rest, strokes } from "../lib/strokes.js";
@@ -19,7 +20,7 @@ export default mount((parent) => new Painter(parent), unpack);
 
 class Painter extends LiveView {
   constructor(parent) {
-    super(parent, "painter", "painter");
+    super(parent, "painter", "painter", placeOf);
     this.rest = new Rest(() => this.#tell());
   }
 
