@@ -37,3 +37,14 @@ def sent(app: AppTest) -> tuple[list[Digest], list[str]]:
     """Return the numbers of a section's pictures, and its sentences with numbers."""
     assert not app.exception
     return shown(app), [sentence for sentence in sentences_of(app) if any(map(str.isdigit, sentence))]
+
+
+def test_text_unread_stays_with_session(open_app):
+    """A section without a text has neither the box nor the text in its link; the next one finds it again."""
+    chosen = {"text": "one two three", "source": "words"}
+    app = open_app("many_heads", section="two_places", **chosen)
+    assert not {"text", "source"} & {control.key for control in (*app.text_area, *app.radio)}
+    assert not chosen.keys() & {*app.query_params}
+    app.button_group(key="section").set_value("differ").run()
+    assert app.text_area(key="text").value == chosen["text"]
+    assert {name: app.query_params[name] for name in chosen} == chosen
