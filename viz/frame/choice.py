@@ -15,13 +15,15 @@ from viz import limits
 from viz.frame import compute, controls, specs, state
 from viz.frame.connection.parameters import of_session
 from viz.frame.examples import examples, take_head, take_up
-from viz.frame.header.source import SOURCES, choose_sizes, source_controls
+from viz.frame.header import source as header_source
+from viz.frame.header.source import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
 from viz.frame.models_here import models_here
 from viz.models.layout import LoadedModel
 from viz.text import Translate
 from viz.text.direction import isolate
 
+SOURCES = header_source.SOURCES
 OF_THE_SOURCE = ["source", "model", "layer", "d_model", "n_heads", "n_kv_heads", "seed"]
 """Parameters that a section without a source leaves as they are."""
 
