@@ -61,7 +61,7 @@ PAGE = Page(
                 parameters=slips.PARAMETERS,
             ),
             standalone("sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA, parameters=SHARPNESS),
-            standalone("reach", reach.draw, parameters=("k_stack",)),
+            standalone("reach", reach.draw, parameters=("k_stack",), reads_text=True),
             standalone("comparison", comparison.draw, (heads_from_kernel,), parameters=("compare_k",)),
             in_menu=True,
         ),

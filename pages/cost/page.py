@@ -69,6 +69,8 @@ PAGE = Page(
                 formula=OVERTAKES,
                 code=(model_flops, overtakes, model_kv_bytes, kv_cache_bytes),
                 parameters=("cost_model",),
+                reads_text=False,
+                reads_model=True,
             ),
             counted(
                 "measured", measured.draw, formula=EXPONENT, code=(measure, fit_exponent), parameters=("cost_seconds",)

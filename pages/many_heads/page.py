@@ -29,6 +29,7 @@ PAGE = Page(
             two_places.draw,
             code=(offset_scores, row_softmax, neighbours, lost),
             formula=r"\text{lost} = \min_W \frac{\lVert Y - R\,W \rVert_F^2}{\lVert Y \rVert_F^2}",
+            reads_text=False,
             reads_mask=False,
             reads_layer=False,
         ),

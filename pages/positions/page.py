@@ -57,6 +57,8 @@ PAGE = Page(
             code=(positions.kernel, positions.alibi),
             parameters=("trained",),
             in_menu=True,
+            reads_text=False,
+            reads_model=True,
             reads_mask=False,
         ),
     ),

@@ -45,15 +45,10 @@ PAGE = Page(
                 formula=published.formula,
                 code=(kv_cache_bytes,),
                 parameters=("preset", "n", "batch", "layers", "number"),
+                reads_model=True,
             ),
-            Section(
-                "savings",
-                savings.draw,
-                formula=PARAMETERS,
-                code=(parameters, kv_cache_bytes),
-                reads_mask=False,
-                reads_layer=False,
-                reads_head=False,
+            standalone(
+                "savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes), reads_model=True
             ),
             standalone("speed", speed.draw, code=(decode_step, decode_seconds)),
             in_menu=True,

@@ -53,7 +53,7 @@ class HandFirst(Page):
 
     def _draw_without_text(self, opened: tuple[Section, ...]) -> None:
         t = translator(st.session_state["lang"])
-        note = self.head(t)
+        note = self.head(t, opened)
         replace(self, context=lambda scene: scene)._draw_sections(WithoutText(t), opened)  # type: ignore[arg-type]
         state.keep(*OF_THE_TEXT)
         say_refused(t, note)

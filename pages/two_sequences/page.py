@@ -24,6 +24,8 @@ PAGE = Page(
             usual_model=usual_model,
             usual_text=usual_text,
             reads_mask=False,
+            reads_text=translation.reads_heads,
+            reads_model=True,
             reads_layer=translation.reads_heads,
             reads_head=translation.reads_heads,
         ),

@@ -63,6 +63,15 @@ def assert_marked_once(app: AppTest) -> None:
     assert len(set(marked)) == len(marked)
 
 
+def section_with_text(page: str) -> str:
+    """Return the first section of a page that reads a text."""
+    return next(section.name for section in page_named(page).sections if section.reads_text is True)
+
+
+def link_without_section(app: AppTest) -> dict[str, str]:
+    return {name: value for name, value in link(app).items() if name != "section"}
+
+
 OWN_SIZES = ("cost",)
 """Pages whose sizes are the visitor's: they say nothing of where numbers come from."""
 
@@ -93,7 +102,7 @@ def test_every_section_from_every_source_in_every_language(open_app, monkeypatch
     passed, n = checked(app, section)
     assert passed == n
     assert n or "mask" not in view, "no section is without a check"
-    if page not in OWN_SIZES and section == next(name for name in names if name not in WITHOUT_TEXT):
+    if page not in OWN_SIZES and section == section_with_text(page):
         assert says_whence(app, t, page, view.get("source", "model"))
     assert scenes or section in WITHOUT_TEXT, "the test sees them; these sections have numbers of their own"
     if any(scene() for scene in scenes):  # what holds itself alone goes now; to look for it takes longer than the page
@@ -171,13 +180,13 @@ def test_a_links_language_beats_the_browsers(open_app):
     ],
 )  # fmt: skip
 def test_a_link_restores_the_state_and_is_written_back(open_app, page, wanted):
-    app = open_app(page, **wanted)
+    app = open_app(page, section=section_with_text(page), **wanted)
     assert state(app, *wanted) == wanted
     refused = translator(wanted.get("lang", "en"))("note.refused").partition("{")[0]
     assert not any(box.value.startswith(refused) for box in app.info)
-    usual, written = {"source": "model", "lang": "en"}, link(app)
+    usual, written = {"source": "model", "lang": "en"}, link_without_section(app)
     if page_named(page).former:  # a link with choices and no section opens what was first once, and names it
-        section = written.pop("section")
+        section = link(app)["section"]
         opened = next(one for one in page_named(page).sections if one.name == section)
         assert page_named(page).former in (opened.name, written.pop(opened.switch, ""))
     assert written == {name: str(value) for name, value in wanted.items() if usual.get(name) != value}
@@ -225,9 +234,9 @@ def test_a_mask_is_said_to_be_added_only_where_it_blocks_something(open_app, wan
     [("positions", "layer", 5), ("stacking", "layer", 5), ("cost", "layer", 5), ("cost", "mask", "causal")],
 )
 def test_a_page_has_no_control_that_does_nothing_there_and_keeps_the_choice(open_app, path, name, value):
-    app = open_app(path, **{name: value})
+    app = open_app(path, section=section_with_text(path), **{name: value})
     assert all(control.key != name for control in (*app.slider, *app.selectbox))
-    assert link(app) == {name: str(value)}
+    assert link_without_section(app) == {name: str(value)}
     app.switch_page(file_of("heads")).run()
     assert next(one for one in (*app.slider, *app.selectbox) if one.key == name).value == value
 
@@ -279,7 +288,8 @@ def test_the_chips_of_layer_and_head_are_there_where_they_change_what_is_shown_a
     ):
         changes = bool(missing(numbers, after) + missing(after, numbers)) or words != said
         assert bool(offered & chips) is changes, chips
-    if page_named(page).controls.layer and section not in WITHOUT_TEXT:
+    marked = next(part for part in page_named(page).sections if part.name == section)
+    if page_named(page).controls.layer and (marked.reads_text or marked.reads_model):
         assert link(opened[2])["layer"] == str(chosen[2][0]), "what is not asked for stays chosen"
 
 
@@ -361,7 +371,7 @@ def test_bad_texts_are_shown_and_kept(open_app, page):
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_text_without_a_word_is_a_sentence_and_stays_as_typed(open_app, page, lang):
-    app = open_app(page, lang=lang, source="model")
+    app = open_app(page, lang=lang, source="model", section=section_with_text(page))
     for source, text in (("model", ""), ("embeddings", "  \n\t "), ("words", " ")):
         app.radio(key="source").set_value(source)
         app.text_area(key="text").set_value(text).run()

@@ -11,7 +11,8 @@ STRINGS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("strings.
 ALL = [one for several in STRINGS.values() for one in several]
 SMALL = {"source": "words", "d_model": "8", "n_heads": "2"}
 DECLARED = re.compile(r'state\.(?:whole|real|choice|pick|flag|numbers|text|param)\(\s*"(\w+)"')
-SOURCES = [*(ROOT / "viz" / "frame").glob("*.py"), *(ROOT / "pages").rglob("*.py")]
+FRAME = ROOT / "viz" / "frame"
+SOURCES = [*FRAME.glob("*.py"), *(FRAME / "header").glob("*.py"), *(ROOT / "pages").rglob("*.py")]
 NAMES = sorted({name for path in SOURCES for name in DECLARED.findall(path.read_text("utf8"))})
 OTHERS = (
     "puzzle_only_one", "puzzle_previous", "puzzle_cancel", "own_at", "puzzle_at",  # made from a section's name

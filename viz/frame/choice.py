@@ -13,14 +13,19 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.frame import compute, controls, specs, state
+from viz.frame.connection.parameters import of_session
 from viz.frame.examples import examples, take_head, take_up
+from viz.frame.header import source as header_source
+from viz.frame.header.source import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
-from viz.frame.models_here import models_here, offered, to_choose_from
+from viz.frame.models_here import models_here
 from viz.models.layout import LoadedModel
 from viz.text import Translate
 from viz.text.direction import isolate
 
-SOURCES = ("model", "embeddings", "words")
+SOURCES = header_source.SOURCES
+OF_THE_SOURCE = ["source", "model", "layer", "d_model", "n_heads", "n_kv_heads", "seed"]
+"""Parameters that a section without a source leaves as they are."""
 
 
 Shown = Callable[[LoadedModel | None], bool]
@@ -43,6 +48,9 @@ class Controls:
     """Which of the shared controls a page shows; the others keep what was chosen elsewhere.
 
     Args:
+        text: False where no text would change anything, or asked of the model: the one that was chosen counts, and is
+            not in the link.
+        model: the same of the source, its model and its layer.
         layer: False for a page about the first layer, all of them, or none: a choice would do nothing there.
         mask: False for a page that has the control beside its picture, or nothing to mask.
         n_kv_heads: False for a page that has the control for G beside its picture; there G is at first less than H.
@@ -52,6 +60,8 @@ class Controls:
         usual_model: the model where none was chosen; "" for the app's default.
     """
 
+    text: bool | Shown = True
+    model: bool = True
     layer: bool = True
     mask: bool = True
     n_kv_heads: bool = True
@@ -76,7 +86,7 @@ class Chips:
     """The row of chips: each is a small button that names what is chosen, and opens its controls."""
 
     def __init__(self) -> None:
-        self._row = st.container(key="chips", horizontal=True, gap="small")
+        self._row = st.container(key="chips", horizontal=True, gap="xsmall")
         self._names: set[str] = set()
 
     def add(self, name: str, label: str) -> DeltaGenerator:
@@ -93,53 +103,59 @@ class Chips:
 class Asked:
     """What was chosen, the row of chips, and the source's chip, for what else there is to say of the numbers.
 
+    ``source_chip`` is None where the open section reads neither text nor model.
     ``reads_head``: whether the open section reads the head, so that its chip is to be added.
     """
 
     choice: Choice
     chips: Chips
-    source_chip: DeltaGenerator
+    source_chip: DeltaGenerator | None
     reads_head: bool
 
 
 def choose(t: Translate, shown: Controls) -> Asked:
-    """Draw the text and the chips that pages share, and say what was chosen.
+    """Draw the text and the chips that pages share, in one row, and say what was chosen.
 
     Raises:
         ModelError: if the chosen model cannot be used.
     """
     lang = st.session_state["lang"]
-    text, dropped = _text(t, lang, shown.usual_text())
-    chips = Chips()
+    with st.container(key="asked", horizontal=True, gap="xsmall", vertical_alignment="center"):
+        place = st.container(key="text_row", horizontal=True, gap="xsmall", vertical_alignment="center")
+        chips = Chips()
+    reads_text = shown.text
+    if isinstance(reads_text, bool):  # the box stands there while the model is being loaded
+        text, dropped = _text(t, lang, place if reads_text else None, shown.usual_text())
     kind = state.choice("source", SOURCES[0], SOURCES)
     model = "" if kind == "words" else _model_id(shown.usual_model())
-    chip = chips.add("source", t(f"chips.{kind}", model=model))
-    layer = 0
-    sizes: dict[str, Any] = {}
-    with chip:
-        controls.choice(
-            t("choice.source"),
-            "source",
-            SOURCES,
-            lambda code: t(f"source.{code}"),
-            look="radio",
-            captions=[t(f"source.{code}_short") for code in SOURCES],
-        )
-        if kind != "words":
-            _model_control(t, lang)
+    chip = chips.add("source", t(f"chips.{kind}", model=model)) if shown.model else None
+    if chip:
+        with chip:
+            source_controls(t, lang, kind)
+    with chip or nullcontext():
         loaded = _loaded(t, model) if model else None
-        if kind != "model":
-            sizes = _seeded(t, loaded.width if loaded else None, shown.n_kv_heads)
+    if not isinstance(reads_text, bool):
+        reads_text = reads_text(loaded if kind == "model" else None)
+        text, dropped = _text(t, lang, place if reads_text else None, shown.usual_text())
+    sizes: dict[str, Any] = {}
+    if kind != "model":
+        sizes = choose_sizes(t, chip, loaded.width if loaded else None, own_groups=shown.n_kv_heads)
     trained = loaded if kind == "model" else None
-    if trained:
-        layer = _layer(t, chips, trained, shown)
+    layer = _layer(t, chips, trained, shown) if trained else 0
     mask = chosen_mask()
     if shown.mask:
         with chips.add("mask", t(f"chips.mask_{mask.kind}")):
             _mask_controls(t, mask.kind)
+    _leave_unsaid(([] if reads_text else ["text"]) + ([] if shown.model else OF_THE_SOURCE))
     source = specs.Source(kind=kind, text=text, model=model, **sizes)
     choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=dropped, source=source)
     return Asked(choice=choice, chips=chips, source_chip=chip, reads_head=shown.head_chip(trained))
+
+
+def _leave_unsaid(names: list[str]) -> None:
+    """Keep the values of parameters that have no control in this run, and leave them out of its link."""
+    of_session().omit(names)
+    state.hold(*names)
 
 
 def _take_example() -> None:
@@ -152,31 +168,39 @@ def _take_example() -> None:
         st.session_state["_example"] = None
 
 
-def _text(t: Translate, lang: str, usual: str) -> tuple[str, int]:
-    with st.container(key="text_row", horizontal=True, gap="small"):
-        text = controls.text_box(
-            t("choice.text"),
-            "text",
-            usual,
-            limits.CHARACTERS,
-            draw=st.text_area,
-            height="content",
-            label_visibility="collapsed",
-            placeholder=t("choice.text_help"),
-        )
-        by_code = {example.code: example for example in examples()}
-        st.selectbox(
-            t("choice.examples"),
-            list(by_code),
-            index=None,
-            key="_example",
-            on_change=_take_example,
-            width=150,
-            placeholder=t("choice.examples"),
-            label_visibility="collapsed",
-            format_func=lambda code: f"{isolate(by_code[code].text)} · {by_code[code].why[lang]}",
-        )
+def _text(t: Translate, lang: str, place: DeltaGenerator | None, default: str) -> tuple[str, int]:
+    """Return the text and how many characters of it were left out; draw its box, if it has a place."""
+    if place is None:
+        text = state.text("text", default, limits.CHARACTERS)
+    else:
+        with place:
+            text = controls.text_box(
+                t("choice.text"),
+                "text",
+                default,
+                limits.CHARACTERS,
+                draw=st.text_area,
+                height="content",
+                label_visibility="collapsed",
+                placeholder=t("choice.text_help"),
+            )
+            _example_list(t, lang)
     return text[: limits.CHARACTERS], max(0, len(text) - limits.CHARACTERS)
+
+
+def _example_list(t: Translate, lang: str) -> None:
+    by_code = {example.code: example for example in examples()}
+    st.selectbox(
+        t("choice.examples"),
+        list(by_code),
+        index=None,
+        key="_example",
+        on_change=_take_example,
+        width=112,
+        placeholder=t("choice.examples"),
+        label_visibility="collapsed",
+        format_func=lambda code: f"{isolate(by_code[code].text)} · {by_code[code].why[lang]}",
+    )
 
 
 def _model_id(usual: str = "") -> str:
@@ -188,25 +212,6 @@ def _model_id(usual: str = "") -> str:
 def own_model(usual: str = "") -> str:
     """The model whose own heads are chosen, ``usual`` where none is; "" for seeded ones."""
     return _model_id(usual) if state.choice("source", SOURCES[0], SOURCES) == "model" else ""
-
-
-def _model_control(t: Translate, lang: str) -> None:
-    available = models_here()
-    chosen = available.get(st.session_state["model"])
-    names, help_text = to_choose_from(st.session_state["model"]), chosen.why.get(lang) if chosen else None
-    controls.selectbox(t("choice.model"), "model", names, help=help_text)
-    if readers := [entry.id for entry in specs.local_picture_entries()]:
-        st.caption(t("choice.reads_pictures", models=", ".join(readers)))
-    if to_add := [entry.id for entry in offered() if entry.file and entry.id not in available]:
-        st.caption(t("choice.packaged", models=", ".join(to_add)))
-    if away := [entry for entry in offered() if entry.id not in available]:
-        with st.expander(t("choice.more_models", n=len(away))):
-            listed = [
-                f"**{entry.id}** · {entry.parameters / 1e6:.0f} M · {entry.size_mb:.0f} MB · {entry.licence}  \n"
-                + entry.why.get(lang, "")
-                for entry in away
-            ]
-            st.caption("\n\n".join([t("choice.offline"), *listed]))  # one message a rerun, not one for each
 
 
 def _loaded(t: Translate, model: str) -> LoadedModel:
@@ -225,23 +230,6 @@ def _layer(t: Translate, chips: Chips, model: LoadedModel, shown: Controls) -> i
         with chips.add("layer", t("chips.layer", layer=layer)):
             controls.slider(t("choice.layer"), "layer", 3, 0, last, help=t("choice.layer_help"))
     return layer
-
-
-def _seeded(t: Translate, d_model: int | None, own_groups: bool) -> dict[str, int]:
-    """Sizes and seed of seeded heads; the width is free where no model's vectors set it."""
-    width = d_model or controls.select_slider(
-        t("choice.d_model"), "d_model", 16, limits.WIDTHS, help=t("choice.d_model_help")
-    )
-    heads = [n for n in range(1, limits.SEEDED_HEADS + 1) if width % n == 0]
-    n_heads = controls.select_slider(t("choice.n_heads"), "n_heads", 4 if 4 in heads else heads[-1], heads)
-    groups = [n for n in range(1, n_heads + 1) if n_heads % n == 0]
-    if own_groups:
-        label, help_text = t("choice.n_kv_heads"), t("choice.n_kv_heads_help")
-        n_kv_heads = controls.select_slider(label, "n_kv_heads", n_heads, groups, help=help_text)
-    else:
-        n_kv_heads = state.pick("n_kv_heads", groups[len(groups) // 2], groups)
-    seed = controls.number_input(t("choice.seed"), "seed", 0, 0, 9_999, help=t("choice.seed_help"))
-    return {"d_model": 0 if d_model else width, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "seed": seed}
 
 
 def chosen_mask() -> specs.Mask:

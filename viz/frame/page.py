@@ -1,7 +1,7 @@
 """A page is an ordered list of named sections. One is open at a time; only that one is computed and sent.
 
-Above the picture stand the text and the chips (:mod:`viz.frame.choice`), then the names of the sections. A section is
-its picture and what it shows; formula, checks, code and downloads are folded into one footer.
+Above the picture stand the tabs, then the text and the chips (:mod:`viz.frame.choice`). A section is its picture and
+what it shows; formula, checks, code and downloads are folded into one footer.
 """
 
 from collections.abc import Callable, Iterable
@@ -60,7 +60,9 @@ class Section:
         downloads: draws what can be taken away.
         parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
         in_menu: whether it has no tab, and is opened from the menu *More*.
-        reads_text: False where neither text nor model would change anything: then the box and the chip are not there.
+        reads_text: False where no text would change anything, with no model or with this one: then its box is not
+            there, nor the chip of the model, unless ``reads_model``.
+        reads_model: of a section without a text: True where another model changes something.
         reads_mask: False where the page's mask would change nothing: then its chip is not there.
         reads_layer: the same of the layer.
         reads_head: the same of the head.
@@ -79,7 +81,8 @@ class Section:
     downloads: Callable[[Any], None] | None = None
     parameters: tuple[str, ...] = ()
     in_menu: bool = False
-    reads_text: bool = True
+    reads_text: Reads = True
+    reads_model: bool = False
     reads_mask: bool = True
     reads_layer: Reads = True
     reads_head: Reads = True
@@ -122,7 +125,7 @@ standalone = partial(Section, reads_text=False, reads_mask=False, reads_layer=Fa
 
 
 def _has_own_numbers(section: Section) -> bool:
-    return not (section.reads_mask or section.reads_layer)
+    return not (section.reads_text and (section.reads_mask or section.reads_layer))
 
 
 def _any_reads(reads: Iterable[Reads], model: LoadedModel | None) -> bool:
@@ -169,16 +172,17 @@ class Page:
         """Draw the page, with the section that is open."""
         t = translator(st.session_state["lang"])
         opened = self._opened()
-        note = self.head(t)
+        note = self.head(t, opened)
         try:
             asked = choose(t, self._controls(opened))
             scene = open_scene(t, self.scene_of(asked))
         except ValueError as error:
             say_error(t, error)
         else:
-            with asked.source_chip:
-                self.about(scene)
-            if self.scene_of is as_asked:  # else the page says what it read, and what it left out
+            if asked.source_chip:
+                with asked.source_chip:
+                    self.about(scene)
+            if self.scene_of is as_asked and asked.source_chip:  # else the page says what it read, and what it left out
                 cuts(scene)
             self._note_figures(scene, opened)
             try:
@@ -190,22 +194,35 @@ class Page:
     def _controls(self, opened: tuple[Section, ...]) -> Controls:
         """The page's controls, less those that the open section does not read."""
         alone = opened[0] if len(opened) == 1 else None
+        reads_text = tuple(section.reads_text for section in opened)
+        of_model = [section for section in opened if section.reads_text or section.reads_model]
         return replace(
             self.controls,
             usual_model=(alone and alone.usual_model) or self.controls.usual_model,
             usual_text=(alone and alone.usual_text) or self.controls.usual_text,
+            text=any(reads_text)
+            if all(isinstance(reads, bool) for reads in reads_text)
+            else partial(_any_reads, reads_text),
+            model=bool(of_model),
             mask=self.controls.mask and any(section.reads_mask for section in opened),
-            layer_chip=partial(_any_reads, tuple(section.reads_layer for section in opened)),
-            head_chip=partial(_any_reads, tuple(section.reads_head for section in opened)),
+            layer_chip=partial(_any_reads, tuple(section.reads_layer for section in of_model)),
+            head_chip=partial(_any_reads, tuple(section.reads_head for section in of_model)),
         )
 
-    def head(self, t: Translate) -> DeltaGenerator:
-        """The title and what the page is about; below them, the place for what has to be said of the link."""
+    def head(self, t: Translate, opened: tuple[Section, ...] = ()) -> DeltaGenerator:
+        """Draw the title, the tabs and, on the first section, the page's lead; return the place for notes."""
         is_bare = view.current().is_bare
         if not is_bare:  # there the page around it says what it is, or its section
             st.title(t(f"{self.name}.title"), anchor=False)
-        if not lesson.keep_place() and not is_bare:  # a step says itself what to look at
-            say(t(f"{self.name}.lead"))
+        is_step = lesson.keep_place()
+        with st.container(key="tabs_and_views", horizontal=True, gap="small", vertical_alignment="bottom"):
+            self._tabs(t)
+            if len(opened) == 1 and not (is_step or is_bare or view.current().is_paper):
+                draw_views(t, self.name, opened[0])
+        is_first = [section.name for section in opened[:1]] == [section.name for section in self.sections[:1]]
+        if is_first and not (is_step or is_bare):  # a step says itself what to look at
+            with st.container(key="page_lead"):
+                say(t(f"{self.name}.lead"))
         return st.container(key="note")
 
     def _opened(self) -> tuple[Section, ...]:
@@ -236,11 +253,6 @@ class Page:
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
-        with st.container(key="tabs_and_views", horizontal=True, gap="small", vertical_alignment="bottom"):
-            if len(self.sections) > 1:
-                self._tabs(scene.t, whole=st.session_state["section"] == ALL)
-            if len(opened) == 1 and not (lesson.current() or view.current().is_bare or view.current().is_paper):
-                draw_views(scene.t, self.name, opened[0])
         is_covered = lesson.ask(scene, opened, context)
         for section in opened:
             with st.container(key=f"section_{section.texts}"):
@@ -284,7 +296,10 @@ class Page:
         apart = [section.texts for section in opened if _has_own_numbers(section)]
         figure_menu.note_source(scene.t, scene.choice.source, apart)
 
-    def _tabs(self, t: Translate, *, whole: bool) -> None:
+    def _tabs(self, t: Translate) -> None:
+        if len(self.sections) < 2:
+            return
+        whole = st.session_state["section"] == ALL
         main = [section.name for section in self.sections if not section.in_menu]
         more = [section.name for section in self.sections if section.in_menu]
         draw_tabs(

@@ -58,6 +58,11 @@ class Parameters:
         self.declared[name] = default
         self.owners.setdefault(name, self.part)
 
+    def omit(self, names: Iterable[str]) -> None:
+        """Leave parameters that this run has declared out of its link."""
+        for name in names:
+            self.declared.pop(name, None)
+
     def declared_in(self, part: tuple[str, ...]) -> list[str]:
         """Return the parameters of a fragment and of those in it."""
         return [name for name, owner in self.owners.items() if owner[: len(part)] == part]

@@ -1,6 +1,6 @@
 // What Streamlit's page does not say of itself to those who hear it, or have no mouse: its language, which of its pages
-// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. And the button of every
-// picture's menu.
+// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. The button of every
+// picture's menu. And that Enter applies what was typed in a box of several lines.
 
 import { mount } from "../lib/mount.js";
 import { isNoted, noteHistory } from "../lib/open.js";
@@ -30,11 +30,13 @@ class PageItself {
     window.addEventListener("resize", this.resized);
     window.navigation?.addEventListener("currententrychange", this.moved); // before Streamlit reads the address
     window.addEventListener("popstate", this.late);
+    document.addEventListener("keydown", apply);
     this.figures = new Figures();
     document.addEventListener("headlight-view", this.came); // the code of a view may come after its place
   }
 
   close() {
+    document.removeEventListener("keydown", apply);
     document.removeEventListener("headlight-view", this.came);
     this.figures.close();
     this.watch.disconnect();
@@ -113,9 +115,25 @@ function frames() {
   }
 }
 
-/** What is typed in a box runs as its first letter does. */
+/** What is typed in a box runs as its first letter does; the key that applies it is called so on a phone. */
 function boxes() {
-  for (const box of document.querySelectorAll("textarea, .stTextInput input")) say(box, "dir", "auto");
+  for (const box of document.querySelectorAll("textarea, .stTextInput input")) {
+    say(box, "dir", "auto");
+    say(box, "enterkeyhint", "done");
+  }
+}
+
+/**
+ * Enter applies what was typed, Shift and Enter begin a line. Streamlit applies a box that is left (and with Ctrl and Enter, which
+ * a phone does not have). While an input method composes, Enter is its own: in Safari the event says so by its code alone.
+ */
+function apply(event) {
+  const { target, key, shiftKey, ctrlKey, metaKey, altKey, isComposing, keyCode } = event;
+  if (key !== "Enter" || shiftKey || ctrlKey || metaKey || altKey || isComposing || keyCode === 229) return;
+  if (!target.matches?.(".stTextArea textarea")) return;
+  event.preventDefault();
+  target.blur();
+  if (matchMedia("(hover: hover)").matches) target.focus({ preventScroll: true }); // a phone's keyboard goes, and shows the picture
 }
 
 /** A sentence that a choice changes is read out where it stands, politely and whole; those of a view say so themselves. */

@@ -8,6 +8,7 @@ import { css, theme, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { place } from "../lib/place.js";
+import { fitHeight } from "../lib/fit.js";
 import { Size } from "../lib/size.js";
 import { codePixels, decoded, logColour, shown, steps } from "./log_scale.js";
 
@@ -30,7 +31,7 @@ class LongMap {
     this.live = element("p", "live", { "aria-live": "polite" });
     this.root.append(pair, scale, this.axes, this.keys, this.live);
     parent.append(this.root);
-    this.size = new Size(this.root, () => this.draw());
+    this.size = new Size(this.root, () => this.draw(), ({ clientWidth }) => [clientWidth, this.#fit()]);
   }
 
   /** A picture with its title and what is read off it; `act` is called with the cell that is clicked. */
@@ -100,6 +101,14 @@ class LongMap {
       list.append(item);
     }
     this.keys.replaceChildren(title, list);
+  }
+
+  /** The width of both pictures, which are squares, so that they are on the first screen. */
+  #fit() {
+    this.root.style.removeProperty("--widest");
+    const usual = this.whole.canvas.clientWidth, widest = Math.ceil(fitHeight(this.whole.picture, { usual }));
+    if (widest < usual) this.root.style.setProperty("--widest", `${widest}px`);
+    return widest;
   }
 
   draw() {

@@ -7,12 +7,14 @@ import { unpack } from "../lib/bytes.js";
 import { image, line, measure, start } from "../lib/canvas.js";
 import { css, grey, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
+import { fitHeight } from "../lib/fit.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place } from "../lib/place.js";
 import { fourDigits } from "./digits.js";
 import { Size } from "../lib/size.js";
 
 const GUTTER = 64;
+const AROUND = 48, PROFILE = 48, GAP = 12, LEAST = 90; // pixels: a map's name and value, a profile, between rows of maps, and the least of a map
 
 export default mount((parent) => new Maps(parent), unpack);
 
@@ -26,7 +28,7 @@ class Maps {
     this.live = element("p", "live", { "aria-live": "polite" });
     this.root.append(this.strip, this.says, this.axes, this.live);
     parent.append(this.root);
-    this.size = new Size(this.root, () => this.draw());
+    this.size = new Size(this.root, () => this.draw(), ({ clientWidth }) => [clientWidth, this.data && this.#widest()]);
     this.pair = null;
   }
 
@@ -79,6 +81,19 @@ class Maps {
     title.textContent = map.title;
     picture.setAttribute("aria-label", map.alt);
     if (chooses) picture.setAttribute("aria-pressed", String(map.code === chosen));
+  }
+
+  /** How wide a map may be for all rows of maps to be on the first screen. */
+  #widest() {
+    const { n, rows, profiles, maps, gutter } = this.data, [first] = this.panels, left = gutter ? GUTTER : 0;
+    this.strip.style.removeProperty("--widest");
+    const columns = getComputedStyle(this.strip).gridTemplateColumns.split(" ").length, down = Math.ceil(maps.length / columns);
+    const usual = first.canvas.clientWidth, shape = Math.max(rows, n);
+    const around = down * (AROUND + left + (profiles ? PROFILE : 0)) + (down - 1) * GAP;
+    const side = ((usual - left) * rows) / shape; // of the cells, without their names
+    const widest = Math.ceil((fitHeight(this.strip, { usual: side, rows: down, around, least: Math.min(LEAST, side) }) * shape) / rows + left);
+    if (widest < usual) this.strip.style.setProperty("--widest", `${widest}px`);
+    return widest;
   }
 
   draw() {

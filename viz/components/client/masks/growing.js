@@ -8,6 +8,7 @@ import { element, fill, sentenceOf } from "../lib/dom.js";
 import { softmax } from "../lib/numbers.js";
 import { Player } from "../lib/player.js";
 import { partDigits } from "../lib/say.js";
+import { placeOf } from "../lib/fit.js";
 import { Size } from "../lib/size.js";
 import { begin, mark, names, rule } from "./square.js";
 
@@ -38,7 +39,7 @@ class Growing {
     this.root = element("div", "growing");
     this.root.growing = this; // for the browser's tests: they read the numbers back
     parent.append(this.root);
-    this.size = new Size(this.root, () => this.player && this.draw());
+    this.size = new Size(this.root, () => this.player && this.draw(), placeOf);
   }
 
   close() {

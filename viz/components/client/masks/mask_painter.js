@@ -7,6 +7,7 @@ import { image } from "../lib/canvas.js";
 import { coveredCells, drawCover } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
+import { placeOf } from "../lib/fit.js";
 import { LiveView } from "../lib/live_view.js";
 import { softmax } from "../lib/numbers.js";
 import { Rest, strokes } from "../lib/strokes.js";
@@ -21,7 +22,7 @@ export default mount((parent) => new Painter(parent), unpack);
 
 class Painter extends LiveView {
   constructor(parent) {
-    super(parent, "painter", "painter");
+    super(parent, "painter", "painter", placeOf);
     this.rest = new Rest(() => this.#tell());
   }
 

@@ -1,0 +1,50 @@
+"""A section has a text box and a chip of the model where they change its picture, and nowhere else."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.links.shown import Digest, shown
+from tests.packaged import packaged_file
+from tests.running import sentences_of
+from tests.sections import SECTIONS, page_named
+
+pytestmark = pytest.mark.usefixtures("memory_given_back")
+
+OTHER_TEXT = {"text": "An old sailor watched the red kite that fell into the sea."}
+OTHER_MODELS = (
+    {"source": "words", "d_model": 8, "n_heads": 2, "seed": 1},
+    {"model": "SmolLM2-135M-Instruct"},
+    {"model": "animals-en-zh"},
+)
+OWN_CLOCK = (("share_kv", "speed"), ("cost", "measured"))
+"""Sections that measure seconds: no two of their runs show the same numbers."""
+
+
+@pytest.mark.parametrize(("page", "section"), [place for place in SECTIONS if place not in OWN_CLOCK])
+def test_section_reads_text_as_marked(open_app, page, section):
+    """Another text, or another model, changes what the browser is sent of the section if the section says so."""
+    packaged_file(OTHER_MODELS[1]["model"])
+    marked = next(part for part in page_named(page).sections if part.name == section)
+    default = sent(open_app(page, section=section))
+    reads_text = sent(open_app(page, section=section, **OTHER_TEXT)) != default
+    with_others = [sent(open_app(page, section=section, **other)) for other in OTHER_MODELS]
+    reads_model = reads_text or any(with_other != default for with_other in with_others)
+    assert (marked.reads_text is True) == reads_text  # a function says more: it is asked of the model
+    assert bool(marked.reads_text or marked.reads_model) == reads_model
+
+
+def sent(app: AppTest) -> tuple[list[Digest], list[str]]:
+    """Return the numbers of a section's pictures, and its sentences with numbers."""
+    assert not app.exception
+    return shown(app), [sentence for sentence in sentences_of(app) if any(map(str.isdigit, sentence))]
+
+
+def test_text_unread_stays_with_session(open_app):
+    """A section without a text has neither the box nor the text in its link; the next one finds it again."""
+    chosen = {"text": "one two three", "source": "words"}
+    app = open_app("many_heads", section="two_places", **chosen)
+    assert not {"text", "source"} & {control.key for control in (*app.text_area, *app.radio)}
+    assert not chosen.keys() & {*app.query_params}
+    app.button_group(key="section").set_value("differ").run()
+    assert app.text_area(key="text").value == chosen["text"]
+    assert {name: app.query_params[name] for name in chosen} == chosen
