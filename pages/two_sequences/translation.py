@@ -98,6 +98,7 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
             t("two_sequences.write_stack"), "write_stack", STACKS, lambda code: t(f"two_sequences.write_{code}")
         )
         step = controls.slider(t("two_sequences.step"), "step", n, 1, n, width=320)
+        offer("step", range(1, n + 1))
     layer = min(layer, len(writing.rows[stack]) - 1)
     rows = writing.rows[stack][layer][head].clone()
     rows[step:] = -torch.inf  # not written yet
