@@ -29,6 +29,8 @@ blockquote { margin: 0 0 0.5rem; font-size: 1.1rem; white-space: pre-wrap; overf
 .facts { margin: 0 0 1rem; font-size: 0.85rem; overflow-wrap: anywhere; }
 .facts span + span::before { content: " · "; }
 a { color: inherit; }
+main { --fit: 1; }
+@media print { main { --fit: 0; } }
 @media print { body { max-width: none; padding: 0; } }
 """
 _START = """

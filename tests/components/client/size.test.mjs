@@ -17,6 +17,8 @@ globalThis.ResizeObserver = class {
     this.element = null;
   }
 };
+Object.assign(globalThis, { addEventListener() {}, removeEventListener() {}, cancelAnimationFrame() {} });
+globalThis.document = { querySelector: () => null };
 const { Size } = await import("../../../viz/components/client/lib/size.js");
 
 test("what was drawn in this width is not drawn again", () => {

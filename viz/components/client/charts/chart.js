@@ -4,6 +4,7 @@
 import { start } from "../lib/canvas.js";
 import { theme } from "../lib/colour.js";
 import { element, walkCells } from "../lib/dom.js";
+import { fitHeight } from "../lib/fit.js";
 import { place } from "../lib/place.js";
 import { Size } from "../lib/size.js";
 
@@ -31,7 +32,7 @@ export class Chart {
       this.live.textContent = this.tip.textContent;
     });
     [this.at, this.away] = [null, new Set()]; // what is read off, and the series that are not shown
-    this.size = new Size(this.root, () => this.draw());
+    this.size = new Size(this.root, () => this.draw(), ({ clientWidth }) => [clientWidth, this.data && this.#height()]);
   }
 
   close() {
@@ -40,7 +41,7 @@ export class Chart {
   }
 
   receive(data) {
-    this.data = data;
+    [this.data, this.usual] = [{ ...data }, data.height];
     this.picture.setAttribute("aria-label", data.words.alt);
     this.legend.replaceChildren(...this.series().map((name, i) => this.#key(name, i)));
     this.size.hold();
@@ -63,9 +64,14 @@ export class Chart {
     return made;
   }
 
+  #height() {
+    return fitHeight(this.picture, { usual: this.usual });
+  }
+
   draw() {
     const width = this.root.clientWidth;
     if (!width || !this.data) return;
+    this.data.height = this.#height();
     this.canvas.style.height = `${this.data.height}px`;
     const colours = theme(this.root), { context } = start(this.canvas, colours);
     this.place = this.measure(context, width);

@@ -7,6 +7,7 @@
 import { unpack } from "../lib/bytes.js";
 import { css, scoreColour, scoreTable, theme, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill, segments } from "../lib/dom.js";
+import { watchRoom } from "../lib/fit.js";
 import { LargeMap } from "../lib/large.js";
 import { mount } from "../lib/mount.js";
 import { wallValue } from "../lib/numbers.js";
@@ -35,11 +36,13 @@ class Comparison {
     this.hover = this.cursor = null;
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.#fit()));
     this.watch.observe(this.root);
+    this.endRoom = watchRoom(() => this.#fit());
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.point(null));
   }
 
   close() {
     this.watch.disconnect();
+    this.endRoom();
     this.root.remove();
     const parts = channels.of(this.channel);
     if (parts.view === this) parts.view = null;

@@ -11,6 +11,7 @@ import { Ahead } from "./ahead.js";
 import { Current } from "./current.js";
 import { element, fill } from "../lib/dom.js";
 import { walkMap, walkWall } from "./keys.js";
+import { watchRoom } from "../lib/fit.js";
 import { LargeMap } from "../lib/large.js";
 import { FAINT, Lines, MOST } from "./lines.js";
 import { numberOf, wallValue } from "../lib/numbers.js";
@@ -49,6 +50,7 @@ class Grid {
     this.hover = null;
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.large?.refit()));
     this.watch.observe(this.root);
+    this.endRoom = watchRoom(() => this.large?.refit());
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
     this.sliders = new MutationObserver((changes) => this.#follow(changes));
     this.sliders.observe(document.body, { subtree: true, attributes: true, attributeFilter: ["value", "aria-expanded"] });
@@ -56,6 +58,7 @@ class Grid {
 
   close() {
     this.watch.disconnect();
+    this.endRoom();
     this.sliders.disconnect();
     clearTimeout(this.timer);
     this.root.remove();

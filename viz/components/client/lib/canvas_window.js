@@ -2,6 +2,7 @@
 // browser scrolls, and any size of the whole costs the same to draw.
 
 import { element } from "./dom.js";
+import { roomOf } from "./fit.js";
 import { place, zoomOf } from "./place.js";
 
 const SCROLLBAR = 16;
@@ -21,15 +22,36 @@ export class CanvasWindow {
   resize(size, whole) {
     this.size = size;
     this.scale = devicePixelRatio * zoomOf(this.canvas);
+    this.room = this.#room();
     this.element.style.height = `${size[1] + SCROLLBAR}px`;
     [this.space.style.width, this.space.style.height] = whole.map((side) => `${side}px`);
     [this.canvas.width, this.canvas.height] = size.map((side) => Math.round(side * this.scale));
     [this.canvas.style.width, this.canvas.style.height] = size.map((side) => `${side}px`);
   }
 
-  /** Draw all of it anew if the window is wider or narrower than it was, or on another screen; say whether it is. */
+  /** The view that the window is part of: sentences of the view, which a pointer changes, do not move it. */
+  get view() {
+    return this.element.getRootNode().host ?? this.element;
+  }
+
+  /** Pixels from the top of the view to the window's, as they were when the width last changed. */
+  get offset() {
+    const width = this.element.clientWidth;
+    if (this.offsetAt?.width !== width) {
+      const top = (this.element.getBoundingClientRect().top - this.view.getBoundingClientRect().top) / zoomOf(this.element);
+      this.offsetAt = { width, top };
+    }
+    return this.offsetAt.top;
+  }
+
+  #room() {
+    return Math.round(roomOf(this.view).room);
+  }
+
+  /** Draw all of it anew if the window is wider or narrower than it was, has another room, or is on another screen; say whether it is. */
   refit() {
-    const isOther = this.element.clientWidth !== this.size?.[0] || this.scale !== devicePixelRatio * zoomOf(this.canvas);
+    const { clientWidth } = this.element, isOtherScreen = this.scale !== devicePixelRatio * zoomOf(this.canvas);
+    const isOther = clientWidth && (clientWidth !== this.size?.[0] || isOtherScreen || this.room !== this.#room());
     if (isOther) this.fit();
     return isOther;
   }

@@ -5,12 +5,13 @@ import { isolateAll } from "./direction.js";
 import { shorten } from "./shorten.js";
 import { scoreColour, weightColour } from "./colour.js";
 import { CanvasWindow } from "./canvas_window.js";
+import { fitRow } from "./fit.js";
 import { inks, ofPixel } from "./ink.js";
 import { poolMax } from "./numbers.js";
 
 const LOPSIDED = 4, READABLE = 14;
 const WEIGHT = 26, SCORE = 33; // cells that have room for .12 and for −12.3
-const CELL = 34, TALLEST = 600, GUTTER = 112, HEAD = 96, TEXT = 12;
+const CELL = 34, TALLEST = 600, GUTTER = 112, HEAD = 96, TEXT = 12, UNDER = 18; // pixels; the last of a scroll bar and an edge
 
 export class LargeMap extends CanvasWindow {
   zoom = 1;
@@ -43,9 +44,10 @@ export class LargeMap extends CanvasWindow {
     const fits = [(width - this.gutter - 24) / columns, (TALLEST - this.head) / rows];
     // One word beside five hundred: a strip too thin to hit is scrolled along instead.
     const least = Math.max(rows / columns, columns / rows) > LOPSIDED ? Math.min(READABLE, Math.max(...fits)) : 0;
-    const whole = Math.min(CELL, Math.max(least, Math.min(...fits)));
+    const usual = Math.min(CELL, Math.max(least, Math.min(...fits)));
+    const whole = fitRow(this.view, { usual, rows, around: this.offset + this.head + UNDER });
     this.cell = Math.min(48, whole * this.zoom);
-    const height = Math.min(TALLEST, this.head + rows * this.cell + 2);
+    const height = Math.min(TALLEST, this.head + rows * (this.zoom > 1 ? whole : this.cell) + 2);
     this.resize([width, height], [this.gutter + columns * this.cell + 24, this.head + rows * this.cell + 2]);
     this.#bitmap();
     this.draw();

@@ -10,7 +10,7 @@ export const LEAN = Math.PI / 3; // of the names above columns
 export function rowNames(context, names, room, cell, top = room) {
   const labels = isolateAll(names);
   [context.textAlign, context.textBaseline] = ["right", "middle"];
-  for (let i = 0; i < labels.length; i += Math.ceil(TEXT / cell)) {
+  for (let i = 0; i < labels.length; i += Math.ceil((TEXT - 1) / cell)) {
     context.fillText(shorten(context, labels[i], room - 2 * AWAY), room - AWAY, top + (i + 0.5) * cell);
   }
 }

@@ -1,6 +1,9 @@
 // @ts-check
 // When a picture is to be drawn anew because its place is wider or narrower, or another screen shows it. The browser
 // reports the first size, too, a frame after the picture has been drawn in it: to draw it once more takes as long again.
+// A picture that fits into the window depends on the room below its top, too (lib/fit.js).
+
+import { watchRoom } from "./fit.js";
 
 export class Size {
   /**
@@ -11,12 +14,14 @@ export class Size {
   constructor(element, draw, of = ({ clientWidth }) => clientWidth) {
     this.read = () => [of(element), devicePixelRatio].join();
     this.drawn = "";
-    this.watch = new ResizeObserver(() => {
+    const follow = () => {
       if (this.read() === this.drawn) return;
       this.hold();
       draw();
-    });
+    };
+    this.watch = new ResizeObserver(follow);
     this.watch.observe(element);
+    this.endRoom = watchRoom(follow);
   }
 
   /** What is drawn next is drawn in the size that there is now. */
@@ -26,5 +31,6 @@ export class Size {
 
   close() {
     this.watch.disconnect();
+    this.endRoom();
   }
 }

@@ -6,6 +6,7 @@ import { unpack } from "../lib/bytes.js";
 import { image, start } from "../lib/canvas.js";
 import { css, rgba, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
+import { fitRow } from "../lib/fit.js";
 import { inks, ofPixel } from "../lib/ink.js";
 import { mount } from "../lib/mount.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
@@ -43,7 +44,7 @@ class Matrix {
       this.look(cell);
       this.live.textContent = this.tip.textContent;
     });
-    this.size = new Size(this.root, () => this.draw());
+    this.size = new Size(this.root, () => this.draw(), ({ clientWidth }) => [clientWidth, this.data && clientWidth && this.#measure(clientWidth).h]);
     this.cell = null;
   }
 
@@ -82,8 +83,9 @@ class Matrix {
   }
 
   /** Where everything stands in a picture of this width. */
-  #measure(context, width) {
-    const { shape: [rows, columns], rows: down, columns: right, heads, low, scale, numbers } = this.data;
+  #measure(width) {
+    const context = this.canvas.getContext("2d"), { shape: [rows, columns], rows: down, columns: right, heads, low, scale, numbers } = this.data;
+    context.font = `${TEXT}px ${theme(this.root).font}`;
     const longest = (names) => names.reduce((most, name) => Math.max(most, context.measureText(name).width), 0);
     const rowRoom = Math.min(longest(this.#names("rows")) + 2 * AWAY, NAMES, width / 3);
     const left = rowRoom + (down.title ? TITLE : 0), beside = (scale ? SCALE : AWAY) + (heads?.along === "rows" ? 2 * TEXT : 0);
@@ -92,17 +94,17 @@ class Matrix {
     const top = columnRoom + (right.title ? TITLE : 0);
     const leaning = upright ? 0 : overhang(context, right.labels, columnRoom, width - left);
     const w = Math.min(WIDEST, (width - left - Math.max(beside, leaning)) / columns), wide = w * columns;
-    const tall = Math.min(rows * (low ? LOW_ROW : ROW), low ? LOW : TALLEST, numbers ? TALLEST : Math.max(wide, LEAST));
+    const most = Math.min(rows * (low ? LOW_ROW : ROW), low ? LOW : TALLEST, numbers ? TALLEST : Math.max(wide, LEAST));
     const below = heads?.along === "columns" ? TEXT + 2 * AWAY : AWAY;
-    return { left, top, w, h: tall / rows, wide, tall, rowRoom, columnRoom, upright, height: top + tall + below };
+    const h = fitRow(this.root, { usual: most / rows, rows, around: top + below }), tall = h * rows;
+    return { left, top, w, h, wide, tall, rowRoom, columnRoom, upright, height: top + tall + below };
   }
 
   draw() {
     const width = this.root.clientWidth;
     if (!width || !this.data) return;
     const colours = theme(this.root), context = this.canvas.getContext("2d");
-    context.font = `${TEXT}px ${colours.font}`;
-    this.place = this.#measure(context, width);
+    this.place = this.#measure(width);
     this.canvas.style.height = `${this.place.height}px`;
     this.#paint(start(this.canvas, colours).context, colours);
     if (!this.cell) return;

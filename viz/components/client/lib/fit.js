@@ -1,0 +1,62 @@
+// @ts-check
+// The height of a picture, so that all of it is on the first screen: from its top to the bottom of the window. A style
+// sheet decides where, by properties that views inherit:
+//   --fit: 1          fit pictures into the window; elsewhere (paper, somebody else's page, a notebook) they keep their size
+//   --fit-below: 3rem  room to keep free at the bottom of the window, in the window's pixels
+//   --fit-times: 3    how many times as large as on a desk a row or a chart may be, where there is room
+
+import { zoomOf } from "./place.js";
+
+export const LEAST = 11; // pixels of a row whose label can still be read
+const EDGE = 8; // pixels between a picture and the bottom of the window
+
+/** @typedef {{room: number, window: number, times: number}} Room in the element's pixels; `window` is a whole window's */
+/** @typedef {{usual: number, rows?: number, around?: number, least?: number}} Wanted */
+
+/** The room that an element has below its top while the page is not scrolled. @param {HTMLElement} element @returns {Room} */
+export function roomOf(element) {
+  const style = getComputedStyle(element);
+  /** @param {string} name @param {number} other */
+  const property = (name, other) => parseFloat(style.getPropertyValue(name)) || other;
+  if (property("--fit", 0) !== 1 || property("--paper", 0) === 1) return { room: Infinity, window: Infinity, times: 1 };
+  const scroller = document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
+  const zoom = zoomOf(element), high = document.documentElement.clientHeight - property("--fit-below", EDGE);
+  const top = element.getBoundingClientRect().top + (scroller?.scrollTop ?? 0);
+  return { room: (high - top) / zoom, window: high / zoom, times: property("--fit-times", 1) };
+}
+
+/**
+ * The height of a row: as usual, or less where the whole picture then is on the first screen. A picture that begins too
+ * low for that fits into a window that is scrolled to it.
+ *
+ * @param {HTMLElement} element where the picture begins
+ * @param {Wanted} wanted `usual`: of a row on a desk; `around`: what stands above and below the rows; `least`: of a row
+ */
+export function fitRow(element, { usual, rows = 1, around = 0, least = LEAST }) {
+  const { room, window, times } = roomOf(element), most = usual * times, lowest = Math.min(least, usual);
+  if (room === Infinity) return usual;
+  const fits = (/** @type {number} */ height) => Math.floor(((height - around) / rows) * 4) / 4;
+  return Math.min(most, fits(room) >= lowest ? fits(room) : Math.max(lowest, fits(window)));
+}
+
+/** The same of a chart, which has no rows. @param {HTMLElement} element @param {Wanted} wanted */
+export function fitHeight(element, wanted) {
+  return fitRow(element, { least: wanted.usual * 0.6, ...wanted });
+}
+
+/** Call when the room may have changed: another window, or something above. Returns a function that ends it. @param {() => void} call */
+export function watchRoom(call) {
+  let frame = 0;
+  const later = () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(call); // not at once: a picture that changes its height would report it in the same frame
+  };
+  const block = document.querySelector(".stMainBlockContainer"), watch = block && new ResizeObserver(later);
+  watch?.observe(/** @type {Element} */ (block));
+  addEventListener("resize", later);
+  return () => {
+    cancelAnimationFrame(frame);
+    watch?.disconnect();
+    removeEventListener("resize", later);
+  };
+}
