@@ -9,7 +9,7 @@ import { softmax } from "../lib/numbers.js";
 import { firstOf, Player } from "../lib/player.js";
 import { partDigits } from "../lib/say.js";
 import { Size } from "../lib/size.js";
-import { begin, mark, names, rule } from "./square.js";
+import { begin, mark, names, rule, sizeOf } from "./square.js";
 
 const MARGIN = 60;
 
@@ -38,7 +38,7 @@ class Growing {
     this.root = element("div", "growing");
     this.root.growing = this; // for the browser's tests: they read the numbers back
     parent.append(this.root);
-    this.size = new Size(this.root, () => this.player && this.draw());
+    this.size = new Size(this.root, () => this.player && this.draw(), sizeOf);
   }
 
   close() {

@@ -11,7 +11,7 @@ import { softmax } from "../lib/numbers.js";
 import { Rest, strokes } from "../lib/strokes.js";
 import { places, toCode } from "./painted.js";
 import { digits } from "../lib/say.js";
-import { begin, cellAt, mark, names, rule, stripe } from "./square.js";
+import { begin, cellAt, mark, names, rule, stripe, sizeOf } from "./square.js";
 
 const STROKES = 50; // of which the last can be taken back
 
@@ -19,7 +19,7 @@ export default mount((parent) => new Painter(parent), unpack);
 
 class Painter extends LiveView {
   constructor(parent) {
-    super(parent, "painter", "painter");
+    super(parent, "painter", "painter", sizeOf);
     this.rest = new Rest(() => this.#tell());
   }
 

@@ -2,6 +2,7 @@
 
 import { isolateAll } from "../lib/direction.js";
 import { start } from "../lib/canvas.js";
+import { fitRow, roomOf } from "../lib/fit.js";
 import { everyColumn, LEAN, overhang } from "../lib/names.js";
 import { place } from "../lib/place.js";
 import { shorten } from "../lib/shorten.js";
@@ -13,9 +14,15 @@ export function begin(canvas, labels, colours, right = 0) {
   const room = canvas.clientWidth < 330 ? 56 : 76, wide = canvas.clientWidth - room - 1, n = labels.length;
   const context = canvas.getContext("2d");
   context.font = `bold 12px ${colours.font}`;
-  const side = Math.min(wide - Math.max(right, overhang(context, labels, room, Math.min(wide - right, n * LARGEST))), n * LARGEST);
+  const most = Math.min(wide - Math.max(right, overhang(context, labels, room, Math.min(wide - right, n * LARGEST))), n * LARGEST);
+  const side = n * Math.min(most / n, fitRow(canvas, { usual: most / n, rows: n, around: room + 1 }));
   canvas.style.height = `${room + side + 1}px`;
   return { context: start(canvas, colours).context, n, room, side, cell: side / n };
+}
+
+/** What the size of such a picture depends on. */
+export function sizeOf(root) {
+  return [root.clientWidth, Math.round(roomOf(root).room)];
 }
 
 /** The cell under the pointer: {query, key}, of which one is null on a label, or null outside. */

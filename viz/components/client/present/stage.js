@@ -1,11 +1,13 @@
 // The screen of a presentation: the picture gets most of it, and is whole. What stands above the picture gives way first,
 // sentences and buttons before other controls. Then the picture is drawn in the room there is: by its view, if that has
-// `fill(height)`, or by lib/fit.js, which is told how much is free; else narrower, and where that does not help, smaller.
+// `fill(height)`, or by lib/fit.js, which is told how much is free; else a little smaller, then narrower, and where that
+// does not help, smaller still.
 
 const SHARE = 0.8; // of the page's part of the screen: with so much for the picture, nothing gives way
-const NARROWEST = 0.3, SMALLEST = 0.5, TRIES = 12; // shares of what a picture is at first; how often it is tried
-const EDGE = 4; // pixels between a picture and what is below it
-const CALM = 120; // ms without a change, after which the screen is looked at
+const NARROWEST = 0.3, SMALLER = 0.8, SMALLEST = 0.5; // shares of what a picture is at first: first it may be a little smaller
+const TRIES = 14; // how often that is tried
+const EDGE = 3; // pixels between a picture and what is below it
+const CALM = 150; // ms without a change, after which the screen is looked at
 const PICTURES = ":is(.stPlotlyChart, .stDataFrame, .stImage, [data-testid=stBidiComponentRegular])";
 const PLACE = "[data-testid=stElementContainer]", STAYS = ".st-key-lesson_place, .st-key-lesson_says, .st-key-text_row, .st-key-presenter";
 const WORDS = ".stMarkdown, .stHtml, [data-testid=stCaptionContainer], .stButton, .stDownloadButton, .stPopover";
@@ -136,13 +138,20 @@ export class Stage {
     if (fill) return picture.shadowRoot.view.fill(room / picture.currentCSSZoom);
     const state = this.tried.get(place) ?? { narrow: 1, shrink: 1, tries: 0, before: Infinity, narrows: true };
     this.tried.set(place, state);
-    if (height <= room + 1 || state.tries++ >= TRIES) return;
+    if (height <= room + 1) return;
+    if (!state.tries && Math.abs(height - (state.height ?? 0)) > 1) { // it may be about to be drawn anew
+      state.height = height;
+      return this.#soon();
+    }
+    if (state.tries++ >= TRIES) return;
     const less = (share, least) => Math.max(least, share * Math.max(0.7, room / height - 0.01));
     const helped = height < state.before * 0.97 && state.narrow > NARROWEST;
-    if (state.narrows && !helped) [state.narrows, state.narrow] = [false, 1];
-    if (state.narrows) state.narrow = less(state.narrow, NARROWEST);
-    else if (state.shrink > SMALLEST) state.shrink = less(state.shrink, SMALLEST);
-    else state.narrow = less(state.narrow, NARROWEST);
+    if (state.shrink > SMALLER && state.narrows) state.shrink = less(state.shrink, SMALLER);
+    else if (state.narrows && (state.narrow === 1 || helped)) state.narrow = less(state.narrow, NARROWEST);
+    else if (state.shrink > SMALLEST) {
+      if (state.narrows) [state.narrows, state.narrow] = [false, 1];
+      state.shrink = less(state.shrink, SMALLEST);
+    } else state.narrow = less(state.narrow, NARROWEST);
     state.before = height;
     place.dataset.fits = "";
     place.style.setProperty("--shrink", state.shrink.toFixed(3));
