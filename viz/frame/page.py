@@ -253,7 +253,8 @@ def footer(t: Translate, page: str, section: Section, context: Any, checks: list
     labels["checks"] = t("footer.checks", passed=len(checks) - len(wrong), n=len(checks))
     opened = None
     if looked_at.is_paper:  # nothing is to be pressed there
-        opened = "why" if looked_at.print == "answers" and "why" in offered else None
+        is_key = looked_at.print == "answers" and not lesson.current()  # a step says itself what is right
+        opened = "why" if is_key and "why" in offered else None
     elif offered and not looked_at.present:
         opened = st.pills(
             t("footer.label"),

@@ -6,7 +6,7 @@ import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 
 const SHEET = 940; // CSS pixels of a sheet: on Letter, the lower of the two papers, there are 950 between the margins
-const WIDE = 850, USUAL = 0.8; // a step is laid out so wide, and then made smaller: A4, the narrower, has 688, and 16 px are 9.6 pt
+const PAPER = 680, WIDE = 850, WIDER = 1000; // a step is laid out so wide, the wider where more than two share a sheet, and made as wide as paper
 const FEWEST = 2, MOST = 4; // steps on a sheet; as many as it takes for the lesson to fit on a double page
 const ROOM = 1.02, GAP = 10; // printed letters are a little higher; pixels between two steps
 const MOMENT = 250, CALM = 4, PATIENCE = 240; // ms between two looks; looks in which nothing changes; that are waited
@@ -37,6 +37,9 @@ class Sheet {
     this.said = element("p", "", { role: "status" });
     this.held = element("p", "held");
     press.append(this.print, element("a", "", { href: back }, words.back), this.said);
+    this.many = Math.min(MOST, Math.max(FEWEST, Math.ceil(steps.length / 2)));
+    this.root.style.setProperty("--wide", `${this.many > FEWEST ? WIDER : WIDE}px`);
+    this.usual = PAPER / (this.many > FEWEST ? WIDER : WIDE);
     this.sheets = steps.map((step, at) => this.#sheet(step, at));
     this.root.replaceChildren(press, this.held, this.head, ...this.sheets.map(({ box }) => box));
     this.#draw(0);
@@ -54,7 +57,7 @@ class Sheet {
     this.said.textContent = at < all ? fill(words.coming, { n: at + 1, all }) : words.ready;
     this.held.textContent = fill(words.held, { at, all });
     if (at === all) {
-      arrange(this.sheets, this.head.offsetHeight);
+      arrange(this, this.head.offsetHeight);
       this.print.disabled = false;
       this.root.dataset.ready = "";
       return;
@@ -68,7 +71,7 @@ class Sheet {
       before = now;
       if (now) {
         sheet.height = Math.ceil(now * ROOM);
-        fit(sheet, USUAL);
+        fit(sheet, this.usual);
       }
       if (calm >= CALM || (now && looks >= PATIENCE)) this.#draw(at + 1);
       else if (++looks < PATIENCE) this.later = setTimeout(look, MOMENT);
@@ -89,9 +92,9 @@ function heightOf(inside) {
 }
 
 /** Put all steps on as few sheets as they may take, as large as that allows. */
-function arrange(sheets, head) {
-  const many = Math.min(MOST, Math.max(FEWEST, Math.ceil(sheets.length / 2))), most = Math.ceil(sheets.length / many);
-  let scale = Math.min(USUAL, ...sheets.map(({ height }) => (SHEET - head) / height));
+function arrange({ sheets, many, usual }, head) {
+  const most = Math.ceil(sheets.length / many);
+  let scale = Math.min(usual, ...sheets.map(({ height }) => (SHEET - head) / height));
   while (pages(sheets, scale, head).length > most) scale *= 0.98;
   const last = pages(sheets, scale, head);
   for (const [at, sheet] of sheets.entries()) {
@@ -120,5 +123,5 @@ function fit({ box, frame, height }, scale) {
   frame.style.height = `${height}px`;
   frame.style.transform = `scale(${scale})`;
   box.style.height = `${Math.ceil(height * scale)}px`;
-  box.style.paddingLeft = `${Math.floor((WIDE * (USUAL - scale)) / 2)}px`;
+  box.style.paddingLeft = `${Math.max(0, Math.floor((PAPER - frame.offsetWidth * scale) / 2))}px`;
 }
