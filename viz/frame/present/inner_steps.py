@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from viz.frame import state, view
+from viz.frame import lesson, state, view
 
 _STEPS = "_inner_steps"
 
@@ -35,7 +35,7 @@ class InnerSteps:
 
 
 def offer(name: str, values: Sequence[Any]) -> None:
-    """Have a presentation go through these values of a parameter, which has been declared, before it leaves the section.
+    """Have a presentation go through these values of a declared parameter before it leaves the section.
 
     A section calls this while it is drawn. In a lesson nothing is offered: its steps say where each begins.
     """
@@ -47,3 +47,8 @@ def take() -> InnerSteps | None:
     """Return what the section offered in this run, once."""
     steps: InnerSteps | None = st.session_state.pop(_STEPS, None)
     return steps
+
+
+def first_of(default: Any, values: Sequence[Any]) -> Any:
+    """Return where a section opens that shows all of its steps at a desk: in a presentation at the first."""
+    return values[0] if view.current().present and not lesson.current() else default

@@ -118,7 +118,7 @@ class Presenter {
     if (!does || belongsToPage(event) || (does === "escape" && !this.#leaves())) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    this.#do(does);
+    this.#do(does, event.shiftKey);
   }
 
   /** Whether Escape is ours: not where it closes a list or a panel of the page. */
@@ -126,7 +126,8 @@ class Presenter {
     return !document.querySelector('[data-baseweb="popover"], [role="dialog"][aria-modal="true"], [popover]:popover-open');
   }
 
-  #do(does) {
+  /** Do what a key or a button asks for; `skips` leaves out the steps inside a section. */
+  #do(does, skips = false) {
     const { next, previous, leave, asks, notes, code } = this.data, places = does === "next" ? 1 : -1;
     if (does === "escape") {
       if (!this.dark.hidden) this.#blank(false);
@@ -146,7 +147,7 @@ class Presenter {
       if (does === "previous") this.#close(true); // nothing comes after the last slide
     } else if (Date.now() - this.going < LATE) this.waiting = does;
     else if (does === "next" && asks) this.#send("reveal");
-    else if (this.#walk(places)) this.#blank(false);
+    else if (!skips && this.#walk(places)) this.#blank(false);
     else if (does === "next" && !next) this.#close(false);
     else if (does === "next" ? next : previous) {
       this.going = Date.now();
