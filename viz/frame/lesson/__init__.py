@@ -46,6 +46,12 @@ def keep_place() -> bool:
     return False
 
 
+def asks_question() -> bool:
+    """Return whether the step of the lesson that is on has a question."""
+    lesson = current()
+    return lesson is not None and any(lesson.step.ask.question.values())
+
+
 def is_asking() -> bool:
     """Whether the bar says what to look at in the section that is open."""
     lesson = current()

@@ -51,6 +51,6 @@ def room_to_write(t: Translate, section: str) -> Iterator[None]:
         return
     with st.container(key=f"paper_asks_{section}"):  # its sentences are answers, and not shown: paper.css
         yield
-    if lesson.current():  # the lines are below its question: paper_step.css
+    if lesson.asks_question():  # the lines are below the question: paper_step.css
         return
     st.html(f'<p class="paper-asks">{t("paper.asks")}</p><div class="paper-room"></div>')
