@@ -120,3 +120,26 @@ def test_stage_forgets_when_left(visit):
     wait_run(page)
     expect(page.locator("[data-gives-way]")).to_have_count(0)
     expect(page.get_by_test_id("stApp")).not_to_have_attribute("style", "--fit-below")
+
+
+def test_presented_question_of_every_kind_is_shown(visit):
+    """A question for a head has the class "head", as the line above it has: that line alone goes, into the strip."""
+    page = visit("heads", lesson="ten_minutes", lesson_step=5, present=1, viewport=(1280, 720))
+    question, title = page.locator(".lesson legend"), page.locator(".lesson .over")
+    expect(question).to_be_visible()
+    expect(title).not_to_be_visible()
+    parts = (page.locator(f".lesson {part}") for part in ("legend", ".text"))
+    size, text = (part.evaluate("at => getComputedStyle(at).fontSize") for part in parts)
+    assert size == text, "as large as what is said before it"
+
+
+def test_growing_text_uses_the_screen(visit):
+    """Its maps and the sentences below them are whole, in letters of full size."""
+    page = visit("masks", section="decoding", mask="causal", present=1, lang="zh", viewport=(1920, 1080))
+
+    def holds() -> None:
+        bottom = max(box["box"][3] for box in corners(page, ".growing .found"))
+        zoom = page.locator(".growing canvas").first.evaluate("canvas => canvas.currentCSSZoom")
+        assert bottom <= 1080 * 0.94 + 1 and zoom >= 2 * 1.5 * 0.8, (bottom, zoom)
+
+    eventually(holds)
