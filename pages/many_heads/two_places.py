@@ -15,6 +15,7 @@ from viz.figures.palette import BLUE, GREY, ORANGE
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
+from viz.frame.present.inner_steps import offer
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
@@ -80,6 +81,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     )
     heads = heads_of(n_heads, before)
     with st.container():  # one place for both, however they stand: what is below is neither moved nor sent again
+        offer("toy_heads", range(1, MOST + 1))
         left, right = st.columns(2) if n_heads == 1 else (st.container(), st.container())
     with left:
         _maps(context, labels, heads)

@@ -9,17 +9,21 @@ from viz import limits
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
+from viz.frame.present.inner_steps import offer
 from viz.frame.terms.marks import say
 from viz.text import Translate
 
 HEATS = (0, 50, 80, 100, 130, 200)
 """Temperatures in hundredths: 0 takes the likeliest word."""
 DONE = "_written_so_far"
+PRESENTED = 12
+"""Tokens that a presentation writes one by one."""
 
 
 def draw(context: NextWordContext) -> list[Check]:
     """Write up to where the link says, and show the text with what was added."""
     t, wanted = context.t, state.whole("written", 0, 0, limits.CONTINUED_TOKENS)
+    offer("written", range(PRESENTED + 1))
     st.subheader(t("next_word.writing"), anchor=False)
     say(t("next_word.writing_lead"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):

@@ -4,6 +4,7 @@ import streamlit as st
 
 from viz.frame import state
 from viz.frame.header.parts import is_whole_page
+from viz.frame.present.inner_steps import offer
 from viz.text import Translate
 
 THREE_WORDS, ON_THE_TEXT = "three_words", "steps"
@@ -32,6 +33,7 @@ def _go(places: int) -> None:
 
 def stepper(t: Translate, step: int) -> None:
     """Back and Next, also on the arrow keys, and a button for each step."""
+    offer("step", ORDER[:-1])
     first, last = step == ORDER[0], step == ORDER[-1]
     with st.container(horizontal=True, gap="small", key=f"stepper_{st.session_state['lang']}"):
         st.button(t("step_by_step.back"), key="back", shortcut="Left", on_click=_go, args=(-1,), disabled=first)

@@ -18,6 +18,7 @@ from viz.core.analysis.checks import rounding, torchs_weights, worst
 from viz.frame import compute, controls, specs, state
 from viz.frame.checks import Check, check
 from viz.frame.format import part
+from viz.frame.present.inner_steps import first_of, offer
 from viz.frame.share.figure_menu import stand_apart
 from viz.frame.show import show_matrix, show_table
 from viz.frame.terms.marks import say
@@ -99,7 +100,8 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
         stack = controls.choice(
             t("two_sequences.write_stack"), "write_stack", STACKS, lambda code: t(f"two_sequences.write_{code}")
         )
-        step = controls.slider(t("two_sequences.step"), "step", n, 1, n, width=320)
+        step = controls.slider(t("two_sequences.step"), "step", first_of(n, range(1, n + 1)), 1, n, width=320)
+        offer("step", range(1, n + 1))
     layer = min(layer, len(writing.rows[stack]) - 1)
     rows = writing.rows[stack][layer][head].clone()
     rows[step:] = -torch.inf  # not written yet

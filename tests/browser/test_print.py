@@ -4,7 +4,7 @@ import re
 from io import BytesIO
 from unicodedata import normalize
 
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import Frame, Page, Route, expect
 from pypdf import PdfReader
 
 from tests.browser.drive import frame, wait_run
@@ -95,15 +95,17 @@ def is_pale(page: Page | Frame) -> list[str]:
 
 
 def assert_sheets(page: Page, lesson: Lesson, lang: str, *, answers: bool) -> None:
-    """One for each step, on either paper, with what it says, and nothing cut off."""
+    """Every step, on either paper, with what it says, and nothing cut off."""
     expect(page.locator(".sheet-of-steps[data-ready]")).to_be_attached()
+    steps = len(lesson.steps)
     for paper in SIZES:
         sheets = printed(page, paper)
-        assert len(sheets) == len(lesson.steps)
-        for number, (sheet, step) in enumerate(zip(sheets, lesson.steps, strict=True), 1):
-            assert plain(translator(lang)("lesson.bar_step", number=number, steps=len(sheets))) in sheet
-            assert plain(step.text[lang])[:12] in sheet
-            assert (bool(step.note[lang]) and plain(step.note[lang])[:12] in sheet) is answers
+        assert len(sheets) <= max(2, -(-steps // 4)), "a double page, or four steps on a sheet"
+        found = " ".join(sheets)
+        for number, step in enumerate(lesson.steps, 1):
+            assert plain(translator(lang)("lesson.bar_step", number=number, steps=steps)) in found
+            assert plain(step.text[lang])[:12] in found
+            assert (bool(step.note[lang]) and plain(step.note[lang])[:12] in found) is answers
     for step_in_frame in page.frames[1:]:
         assert is_pale(step_in_frame) == []
         assert step_in_frame.evaluate(WHOLE) == [True, True], "nothing is cut off"
@@ -116,6 +118,45 @@ WHOLE = """() => [document.documentElement.scrollWidth <= innerWidth,
 def test_a_lesson_is_a_sheet_for_each_step_with_its_answers(visit):
     page = visit("step-by-step", lesson="one_head", print="answers", scheme="dark")
     assert_sheets(page, lesson_named("one_head"), "en", answers=True)
+
+
+def test_ten_minutes_fit_on_double_page(visit):
+    """Seven steps on two sheets of either paper, each with its question and lines to write on."""
+    page = visit("heads", lesson="ten_minutes", print=1)
+    assert_sheets(page, lesson_named("ten_minutes"), "en", answers=False)
+    assert [len(printed(page, paper)) for paper in SIZES] == [2, 2]
+    for step in page.frames[1:]:
+        lines = step.evaluate("getComputedStyle(document.querySelector('.st-key-lesson_place'), '::after').height")
+        assert float(lines.removesuffix("px")) > 80
+
+
+def test_lesson_printed_too_early_says_so(visit):
+    """Until every step is drawn Print is off, and the browser's own Print gives a sentence in place of empty sheets."""
+    page = visit("heads", lesson="ten_minutes", print=1)
+    late = list[Route]()
+
+    def hold(route: Route) -> None:  # the third step does not come
+        late.append(route)
+
+    page.route("**/*lesson_step=3*", hold)
+    sheet = page.locator(".sheet-of-steps")
+    expect(sheet.get_by_role("status")).to_have_text(T("sheet.coming", n=3, all=7))
+    expect(page.get_by_role("button", name=T("sheet.print"))).to_be_disabled()
+    (only,) = printed(page, "A4")
+    assert only == plain(T("sheet.held", at=2, all=7))
+    for route in late:
+        route.abort()
+
+
+def test_section_printed_too_early_says_so(visit):
+    """The same on a page of its own: while the app draws it, a sentence is printed in its place."""
+    page = visit("masks", source="words", mask="causal", print=1)
+    page.wait_for_url("**embed_options=light_theme**")
+    wait_run(page)
+    assert T("masks.title") in " ".join(printed(page, "A4"))
+    page.get_by_test_id("stApp").evaluate("app => app.setAttribute('data-test-script-state', 'running')")
+    (only,) = printed(page, "A4")
+    assert only == plain(T("paper.not_yet"))
 
 
 def test_a_teachers_own_lesson_is_printed_to_be_filled_in(visit):

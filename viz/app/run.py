@@ -77,11 +77,11 @@ def draw_frame() -> None:
     if looked_at.embed:
         st.html(style("embedded.css"))
     present.begin()
-    paper.begin()
     panel.hide(looked_at.hide)
     marks.begin()
     links.open_links()
     t = sidebar.language()
+    paper.begin(t)
     try:
         with waiting.writing():
             name = opened_page(t, looked_at)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from viz.frame import view
+from viz.frame import lesson, view
 from viz.frame.checks import Check
 from viz.frame.format import number
 from viz.frame.terms.letters import translate_letters
 from viz.text import Translate, has_text
 
 if TYPE_CHECKING:
-    from viz.frame.page import Section
+    from viz.frame.header.section import Section
 
 _log = getLogger(__name__)
 
@@ -39,7 +39,8 @@ def footer(t: Translate, page: str, section: "Section", context: Any, checks: li
     labels["checks"] = t("footer.checks", passed=len(checks) - len(wrong), n=len(checks))
     opened = None
     if looked_at.is_paper:  # nothing is to be pressed there
-        opened = "why" if looked_at.print == "answers" and "why" in offered else None
+        is_key = looked_at.print == "answers" and not lesson.current()  # a step says itself what is right
+        opened = "why" if is_key and "why" in offered else None
     elif offered and not looked_at.present:
         opened = st.pills(
             t("footer.label"),

@@ -6,7 +6,7 @@ from viz.frame import controls
 from viz.text import Translate, has_text
 
 if TYPE_CHECKING:
-    from viz.frame.page import Section
+    from viz.frame.header.section import Section
 
 
 def draw_views(t: Translate, page: str, section: "Section") -> None:

@@ -12,8 +12,8 @@ import streamlit as st
 from viz.frame import state, view
 
 if TYPE_CHECKING:
+    from viz.frame.header.section import Section
     from viz.frame.lesson.running import Running
-    from viz.frame.page import Section
     from viz.frame.scene import Scene
     from viz.text import Translate
 
@@ -45,6 +45,12 @@ def keep_place() -> bool:
         lesson.keep_place()
         return lesson.page == lesson.step.page
     return False
+
+
+def asks_question() -> bool:
+    """Return whether the step of the lesson that is on has a question."""
+    lesson = current()
+    return lesson is not None and any(lesson.step.ask.question.values())
 
 
 def is_asking() -> bool:

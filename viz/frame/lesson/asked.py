@@ -22,7 +22,7 @@ from viz.lessons.subject import Subject
 from viz.text import Translate, fill
 
 if TYPE_CHECKING:
-    from viz.frame.page import Section
+    from viz.frame.header.section import Section
 
 PICKED = {"head": ("layer", "head"), "cell": ("query", "key"), "mask": ("mask", "painted"), "sentence": ("text",)}
 """Of a question that is answered in the page, the parameters that hold the answer."""

@@ -13,6 +13,8 @@ from viz.components.mount import address, mount
 from viz.frame import lesson
 from viz.frame.format import number
 from viz.frame.lesson.bar import do
+from viz.frame.present.closing import closing_slide
+from viz.frame.present.inner_steps import InnerSteps, take
 from viz.frame.present.prefetch import prefetch
 from viz.frame.present.ways import Place, Sections, leave, place
 from viz.frame.share.address import address as link_of_view
@@ -31,7 +33,8 @@ APART = ("compare", "figure", "frame", "lesson", "lib", "present", "share", "sta
 
 def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -> None:
     """The keys and the buttons of a presentation; the next step is computed meanwhile."""
-    found, lang = place(t, page, pages, sections_of), st.session_state["lang"]
+    inner = None if lesson.current() else take()
+    found, lang = place(t, page, pages, sections_of, inner), st.session_state["lang"]
     step = f"{page}/{found.at}/{found.title}"
     shown = asdict(found) | {
         "words": _words(lang),
@@ -41,8 +44,10 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -
         "notes": f"{path_of(page)}?notes=1&lang={lang}",
         "code": _code(t) if st.session_state.get(_CODE) == step else None,
         "modules": modules(),
+        "inner": {"at": inner.at, "of": len(inner.values)} if inner else None,
+        "closing": None if found.next else closing_slide(t, page, sections_of),
     }
-    mount("present/presenter", key=KEY, data=shown, on_did_change=partial(_take, step))
+    mount("present/presenter", key=KEY, data=shown, on_did_change=partial(_take, step, inner))
     if found.next:
         prefetch(_shown_next(found))
 
@@ -72,13 +77,15 @@ def _words(lang: str) -> dict[str, str]:
     return {name.removeprefix(prefix): text for name, text in sentences(lang).items() if name.startswith(prefix)}
 
 
-def _take(step: str) -> None:
+def _take(step: str, inner: InnerSteps | None) -> None:
     """Do what was asked for in the browser at this step."""
     sent: Any = st.session_state[KEY].get("did")
     if not isinstance(sent, Mapping) or sent.get("step") != step:
         return
     running = lesson.current()
     match sent.get("action"):
+        case "forward" | "back" as way if inner is not None:
+            inner.go(1 if way == "forward" else -1)
         case "reveal" if running is not None and running.asks:
             do(running.progress, "reveal", None)
         case "code":

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.frame import lesson, state, view
+from viz.frame.present.inner_steps import InnerSteps
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 from viz.text import Translate
@@ -30,6 +31,7 @@ class Place:
         next_page: the page it is on.
         following: what that is called.
         asks: whether a question is open: then the next key answers it.
+        lesson: whether it is a step of a lesson.
     """
 
     at: int
@@ -42,10 +44,13 @@ class Place:
     next_page: str
     following: str
     asks: bool
+    lesson: bool = False
 
 
-def place(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -> Place:
-    """Where the page that is open stands."""
+def place(
+    t: Translate, page: str, pages: Sequence[str], sections_of: Sections, inner: InnerSteps | None = None
+) -> Place:
+    """Where the page that is open stands; the next section does not begin at the inner step of this one."""
     running = lesson.current()
     if running is not None:
         return of_lesson(t, running)
@@ -61,7 +66,7 @@ def place(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) 
         note=view.lead_of(t, page, section) if section else t(f"{page}.lead"),
         minutes=0,
         previous=_link(page, *before) if before else "",
-        next=_link(page, *after) if after else "",
+        next=_link(page, *after, without=inner.name if inner else "") if after else "",
         next_page=after[0] if after else "",
         following=title_of(t, *after) if after else "",
         asks=False,
@@ -84,6 +89,7 @@ def of_lesson(t: Translate, running: "lesson.Running") -> Place:
         next_page=following.page if following else "",
         following=title_of(t, following.page, following.section) if following else "",
         asks=running.asks,
+        lesson=True,
     )
 
 
@@ -113,9 +119,10 @@ def beside(page: str, at: int, pages: Sequence[str], sections_of: Sections) -> t
     return earlier[-1] if earlier else None, later[0] if later else None
 
 
-def _link(page: str, to_page: str, section: str) -> str:
+def _link(page: str, to_page: str, section: str, *, without: str = "") -> str:
     """To a section, with what was chosen; on another page, as far as it means the same there."""
-    chosen = {name: value for name, value in state.link().items() if name not in ("section", *view.PARAMETERS)}
+    apart = ("section", without, *view.PARAMETERS)
+    chosen = {name: value for name, value in state.link().items() if name not in apart}
     if to_page != page:
         chosen = {name: value for name, value in chosen.items() if name in SHARED}
     lang = {"lang": st.session_state["lang"]}

@@ -1,5 +1,6 @@
 """A page made for paper: on the screen it stands as it will be printed, and there is room to write."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +9,8 @@ from functools import cache
 import streamlit as st
 
 from viz import ASSETS
-from viz.frame import view
+from viz.frame import lesson, view
+from viz.frame.view.assets import style
 from viz.text import Translate
 
 _PRINTED = re.compile(r"@media print \{\n(.*?)\n\}", re.DOTALL)
@@ -24,13 +26,16 @@ def _style() -> str:
     return f"<style>{printed}\n{(ASSETS / 'paper.css').read_text('utf8')}</style>"
 
 
-def begin() -> None:
-    """Make the page one for paper, if its link says so."""
+def begin(t: Translate) -> None:
+    """Make the page one for paper, if its link says so; before all is drawn it prints a sentence that says so."""
     looked_at = view.current()
     if looked_at.is_paper:
         st.html(_style())
-        if looked_at.embed:  # the sheet around it makes it as small as it has to be
-            st.html("<style>.stApp { --paper-zoom: 1; }</style>")
+        st.html(f"<style>.stApp {{ --paper-not-yet: {json.dumps(t('paper.not_yet'), ensure_ascii=False)}; }}</style>")
+        if looked_at.embed:  # a step of a lesson: the sheet around it makes it as small as it has to be
+            st.html(style("paper_step.css"))
+            if looked_at.print == "worksheet":
+                st.html("<style>.stApp { --paper-lines: 3; }</style>")
 
 
 def around_sheets() -> None:
@@ -46,4 +51,6 @@ def room_to_write(t: Translate, section: str) -> Iterator[None]:
         return
     with st.container(key=f"paper_asks_{section}"):  # its sentences are answers, and not shown: paper.css
         yield
+    if lesson.asks_question():  # the lines are below the question: paper_step.css
+        return
     st.html(f'<p class="paper-asks">{t("paper.asks")}</p><div class="paper-room"></div>')

@@ -1,12 +1,14 @@
-// A whole lesson on paper: every step in a frame of its own, one on a sheet, each as large as it is and no larger than a sheet.
-// The frames are opened one after the other, so that a class's server is not asked for all of them at once.
+// A whole lesson on paper: every step in a frame of its own, two to four on a sheet, all of one size. The frames are opened one
+// after the other, so that a class's server is not asked for all of them at once. What is printed before all of them are there
+// is a sentence that says so.
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 
-const MOST = 850; // CSS pixels of a step: on Letter, the lower of the two papers, there are 950 between the margins
-const WIDE = 850, USUAL = 0.8; // a step is laid out so wide, and then made smaller: A4, the narrower, has 688, and 16 px are 9.6 pt
-const ROOM = 1.02; // printed letters are a little higher
+const SHEET = 940; // CSS pixels of a sheet: on Letter, the lower of the two papers, there are 950 between the margins
+const PAPER = 680, WIDE = 850, WIDER = 1000; // a step is laid out so wide, the wider where more than two share a sheet, and made as wide as paper
+const FEWEST = 2, MOST = 4; // steps on a sheet; as many as it takes for the lesson to fit on a double page
+const ROOM = 1.02, GAP = 10; // printed letters are a little higher; pixels between two steps
 const MOMENT = 250, CALM = 4, PATIENCE = 240; // ms between two looks; looks in which nothing changes; that are waited
 
 export default mount((parent) => new Sheet(parent));
@@ -26,54 +28,100 @@ class Sheet {
     if (JSON.stringify(data) === JSON.stringify(this.data)) return;
     clearTimeout(this.later);
     this.data = data;
-    const { title, words, steps, back } = data, head = element("header"), press = element("div", "press");
-    head.append(element("h1", "", {}, title), element("p", "whose", {}, data.answers ? words.answers : words.whose));
+    delete this.root.dataset.ready;
+    const { title, words, steps, back } = data, press = element("div", "press");
+    this.head = element("header");
+    this.head.append(element("h1", "", {}, title), element("p", "whose", {}, data.answers ? words.answers : words.whose));
     this.print = element("button", "", { type: "button", disabled: "" }, words.print);
     this.print.addEventListener("click", () => window.print());
     this.said = element("p", "", { role: "status" });
+    this.held = element("p", "held");
     press.append(this.print, element("a", "", { href: back }, words.back), this.said);
+    this.many = Math.min(MOST, Math.max(FEWEST, Math.ceil(steps.length / 2)));
+    this.root.style.setProperty("--wide", `${this.many > FEWEST ? WIDER : WIDE}px`);
+    this.usual = PAPER / (this.many > FEWEST ? WIDER : WIDE);
     this.sheets = steps.map((step, at) => this.#sheet(step, at));
-    this.root.replaceChildren(press, head, ...this.sheets.map(({ box }) => box));
+    this.root.replaceChildren(press, this.held, this.head, ...this.sheets.map(({ box }) => box));
     this.#draw(0);
   }
 
   #sheet(step, at) {
     const box = element("div", "step"), frame = element("iframe", "", { title: fill(this.data.words.step, { n: at + 1 }), scrolling: "no" });
     box.append(frame);
-    return { box, frame, link: step };
+    return { box, frame, link: step, height: 0 };
   }
 
   /** Open a step, and the next one when nothing moves in it any more. */
   #draw(at) {
     const { words } = this.data, all = this.sheets.length;
     this.said.textContent = at < all ? fill(words.coming, { n: at + 1, all }) : words.ready;
+    this.held.textContent = fill(words.held, { at, all });
     if (at === all) {
+      arrange(this, this.head.offsetHeight);
       this.print.disabled = false;
       this.root.dataset.ready = "";
       return;
     }
-    const { box, frame, link } = this.sheets[at];
-    frame.src = link;
-    let before = "", calm = 0, looks = 0;
+    const sheet = this.sheets[at];
+    sheet.frame.src = sheet.link;
+    let before = 0, calm = 0, looks = 0;
     const look = () => {
-      const inside = frame.contentDocument, main = inside?.querySelector(".stMainBlockContainer");
-      const done = main && inside.querySelector("[data-testid=stApp][data-test-script-state=notRunning]") && inside.querySelector(".st-key-height") && !inside.querySelector("[data-testid=stSkeleton]");
-      const now = done ? `${Math.ceil(main.getBoundingClientRect().height)}` : "";
+      const now = heightOf(sheet.frame.contentDocument);
       calm = now && now === before ? calm + 1 : 0;
       before = now;
-      if (now) fit(box, frame, Math.ceil(Number(now) * ROOM));
-      if (calm < CALM && ++looks < PATIENCE) this.later = setTimeout(look, MOMENT);
-      else this.#draw(at + 1);
+      if (now) {
+        sheet.height = Math.ceil(now * ROOM);
+        fit(sheet, this.usual);
+      }
+      if (calm >= CALM || (now && looks >= PATIENCE)) this.#draw(at + 1);
+      else if (++looks < PATIENCE) this.later = setTimeout(look, MOMENT);
+      else for (const place of [this.said, this.held]) place.textContent = fill(words.missing, { n: at + 1 });
     };
     this.later = setTimeout(look, MOMENT);
   }
 }
 
-/** As high as what is in it, and made smaller if that is more than a sheet holds. */
-function fit(box, frame, height) {
-  const scale = Math.min(USUAL, MOST / height);
+/** How high a step is; 0 until the page in the frame, and every picture on it, has been drawn. */
+function heightOf(inside) {
+  const main = inside?.querySelector(".stMainBlockContainer"), is = (what) => inside.querySelector(what);
+  if (!main || !is("[data-testid=stApp][data-test-script-state=notRunning]") || !is(".st-key-height")) return 0;
+  if (is("[data-testid=stSkeleton], .stPlotlyChart:not(:has(.main-svg))")) return 0;
+  const views = [...inside.querySelectorAll("[data-testid=stBidiComponentRegular]")];
+  if (views.some((view) => !view.shadowRoot && !view.childElementCount)) return 0;
+  return Math.ceil(main.getBoundingClientRect().height);
+}
+
+/** Put all steps on as few sheets as they may take, as large as that allows. */
+function arrange({ sheets, many, usual }, head) {
+  const most = Math.ceil(sheets.length / many);
+  let scale = Math.min(usual, ...sheets.map(({ height }) => (SHEET - head) / height));
+  while (pages(sheets, scale, head).length > most) scale *= 0.98;
+  const last = pages(sheets, scale, head);
+  for (const [at, sheet] of sheets.entries()) {
+    fit(sheet, scale);
+    sheet.box.classList.toggle("last", last.includes(at));
+  }
+}
+
+/** The last step on each sheet, if all steps are of this size. */
+function pages(sheets, scale, head) {
+  const found = [];
+  let left = SHEET - head;
+  for (const [at, { height }] of sheets.entries()) {
+    const high = Math.ceil(height * scale) + GAP;
+    if (high > left && at) {
+      found.push(at - 1);
+      left = SHEET;
+    }
+    left -= high;
+  }
+  return [...found, sheets.length - 1];
+}
+
+/** As high as what is in it, so many times as large. */
+function fit({ box, frame, height }, scale) {
   frame.style.height = `${height}px`;
   frame.style.transform = `scale(${scale})`;
   box.style.height = `${Math.ceil(height * scale)}px`;
-  box.style.paddingLeft = `${Math.floor((WIDE * (USUAL - scale)) / 2)}px`;
+  box.style.paddingLeft = `${Math.max(0, Math.floor((PAPER - frame.offsetWidth * scale) / 2))}px`;
 }

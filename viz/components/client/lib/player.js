@@ -4,6 +4,11 @@ import { element, fill } from "./dom.js";
 
 const STEP_MS = 450;
 
+/** The step that is shown at first: in the middle, and in front of a class the first. */
+export function firstOf(root, n) {
+  return getComputedStyle(root).getPropertyValue("--present") ? 1 : Math.ceil(n / 2);
+}
+
 export class Player {
   /** Steps 1 to `n`; `show` is called with each. `words` has play, pause, next, scrub and place. */
   constructor(n, words, show) {
@@ -29,6 +34,15 @@ export class Player {
     this.place.textContent = fill(this.words.place, { at: this.at, n: this.n });
     this.range.setAttribute("aria-valuetext", this.place.textContent);
     this.show(this.at);
+  }
+
+  /** Go on by so many steps; says whether there are as many. */
+  walk(places) {
+    const to = this.at + places;
+    if (to < 1 || to > this.n) return false;
+    this.pause();
+    this.go(to);
+    return true;
   }
 
   play() {

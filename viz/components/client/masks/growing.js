@@ -6,7 +6,7 @@ import { image } from "../lib/canvas.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, sentenceOf } from "../lib/dom.js";
 import { softmax } from "../lib/numbers.js";
-import { Player } from "../lib/player.js";
+import { firstOf, Player } from "../lib/player.js";
 import { partDigits } from "../lib/say.js";
 import { placeOf } from "../lib/fit.js";
 import { Size } from "../lib/size.js";
@@ -54,7 +54,12 @@ class Growing {
     this.table = weightTable(data.hues.positive);
     this.#build();
     this.size.hold();
-    this.player.go(other ? Math.ceil(data.n / 2) : at);
+    this.player.go(other ? firstOf(this.root, data.n) : at);
+  }
+
+  /** In front of a class the arrow keys go from token to token. */
+  walk(places) {
+    return this.player.walk(places);
   }
 
   #build() {

@@ -4,7 +4,7 @@ import { isolateAll } from "../lib/direction.js";
 import { start } from "../lib/canvas.js";
 import { fitRow } from "../lib/fit.js";
 import { everyColumn, LEAN, overhang } from "../lib/names.js";
-import { place } from "../lib/place.js";
+import { place, zoomOf } from "../lib/place.js";
 import { shorten } from "../lib/shorten.js";
 
 const STRIPES = 5, LARGEST = 64, AWAY = 5; // pixels
@@ -15,9 +15,16 @@ export function begin(canvas, labels, colours, right = 0) {
   const context = canvas.getContext("2d");
   context.font = `bold 12px ${colours.font}`;
   const most = Math.min(wide - Math.max(right, overhang(context, labels, room, Math.min(wide - right, n * LARGEST))), n * LARGEST);
-  const side = n * fitRow(canvas, { usual: most / n, rows: n, around: room + 1 });
+  const side = n * Math.min(most / n, fitRow(canvas, { usual: most / n, rows: n, around: room + 1 + below(canvas) }));
   canvas.style.height = `${room + side + 1}px`;
   return { context: start(canvas, colours).context, n, room, side, cell: side / n };
+}
+
+/** In front of a class the sentence below the picture is on the screen, too: how high what stands below it is. */
+function below(canvas) {
+  const { host } = canvas.getRootNode();
+  if (!host || !getComputedStyle(canvas).getPropertyValue("--present")) return 0;
+  return (host.getBoundingClientRect().bottom - canvas.getBoundingClientRect().bottom) / zoomOf(canvas);
 }
 
 /** The cell under the pointer: {query, key}, of which one is null on a label, or null outside. */

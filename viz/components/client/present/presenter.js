@@ -5,12 +5,14 @@ import { element } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { open, shownAsHere } from "../lib/open.js";
 import { drawCode } from "../lib/qr.js";
+import { drawClosing } from "./closing.js";
 import { belongsToPage, CHANNEL, idOf, windowOf } from "./keys.js";
+import { Stage } from "./stage.js";
 
 const LATE = 4000; // ms, after which a step that has not come is no longer waited for
 const KEYS = {
   ArrowRight: "next", PageDown: "next", " ": "next", ArrowLeft: "previous", PageUp: "previous", ".": "blank", b: "blank",
-  f: "full", n: "notes", q: "code", Escape: "escape",
+  f: "full", n: "notes", q: "code", c: "controls", Escape: "escape",
 };
 const IDLE = 300; // ms that a step has been shown before the code of others is taken in
 let ahead = null; // that code, once for as long as the page is open
@@ -25,7 +27,9 @@ class Presenter {
     this.said = element("p", "unseen", { role: "status" });
     this.dark = element("div", "dark", { hidden: "" });
     this.code = element("div", "sheet", { hidden: "", role: "dialog", tabindex: "-1" });
-    parent.append(this.root, this.said, this.dark, this.code);
+    this.closing = element("div", "closing", { hidden: "", role: "dialog", tabindex: "-1" });
+    parent.append(this.root, this.said, this.closing, this.dark, this.code);
+    this.stage = new Stage();
     this.pressed = (event) => this.#press(event);
     window.addEventListener("keydown", this.pressed, true); // before what would take a key for itself
     this.channel = new BroadcastChannel(CHANNEL);
@@ -40,12 +44,15 @@ class Presenter {
   close() {
     window.removeEventListener("keydown", this.pressed, true);
     this.channel.close();
+    this.stage.close();
     if (shown === this) shown = null;
   }
 
   receive(data, setStateValue) {
     [this.data, this.setStateValue, this.going] = [data, setStateValue, 0];
     shown = this;
+    this.closing.hidden = true;
+    this.stage.show(data.step);
     this.#draw();
     this.#tell();
     ahead ??= setTimeout(() => takeIn(data.modules), IDLE);
@@ -55,7 +62,7 @@ class Presenter {
   }
 
   #draw() {
-    const { words, at, of, title, previous, next, asks, code } = this.data;
+    const { words, at, of, title, previous, code } = this.data;
     const held = this.root.getRootNode().activeElement?.dataset?.does;
     const button = (does, sign, off = false) => {
       const made = element("button", does, { type: "button", "data-does": does, "aria-label": words[does], title: words[does] }, sign);
@@ -65,11 +72,13 @@ class Presenter {
     };
     this.root.setAttribute("aria-label", words.name);
     this.root.replaceChildren(
-      button("previous", "‹", !previous), element("span", "at", {}, `${at} / ${of}`), button("next", "›", !next && !asks),
-      button("blank", "■"), button("full", "F"), button("notes", "N"), button("code", "Q"), button("leave", "✕"),
+      element("span", "title", {}, title), button("previous", "‹", !previous && !this.#inner(-1) && this.closing.hidden),
+      element("span", "at", {}, this.#place()), button("next", "›", !this.closing.hidden),
+      ...["controls C", "blank ■", "full F", "notes N", "code Q", "leave ✕"].map((named) => button(...named.split(" "))),
     );
+    this.root.querySelector(".controls").setAttribute("aria-pressed", String(this.stage.showsAll));
     if (held) this.root.querySelector(`[data-does="${held}"]`)?.focus({ preventScroll: true });
-    const told = `${at} / ${of}: ${title}`;
+    const told = `${this.#place()}: ${title}`;
     if (told !== this.said.textContent) this.said.textContent = told;
     this.code.hidden = !code;
     if (code) {
@@ -81,13 +90,35 @@ class Presenter {
     }
   }
 
+  /** The number of the step, and of the one inside it. */
+  #place() {
+    const { at, of, inner } = this.data;
+    return inner && inner.at <= inner.of ? `${at}.${inner.at} / ${of}` : `${at} / ${of}`;
+  }
+
+  /** Whether there is a step inside this one, so many places on. */
+  #inner(places) {
+    const { inner } = this.data, to = inner && inner.at + places;
+    return Boolean(inner) && to >= 1 && to <= inner.of;
+  }
+
+  /** Go to the step inside this one: of the section, which Python draws, or of a picture in it. */
+  #walk(places) {
+    if (this.#inner(places)) {
+      this.going = Date.now();
+      this.setStateValue("did", { n: this.going, action: places > 0 ? "forward" : "back", step: this.data.step });
+      return true;
+    }
+    return !this.data.lesson && walkPicture(places);
+  }
+
   #press(event) {
     if (shown !== this || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const does = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!does || belongsToPage(event) || (does === "escape" && !this.#leaves())) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    this.#do(does);
+    this.#do(does, event.shiftKey);
   }
 
   /** Whether Escape is ours: not where it closes a list or a panel of the page. */
@@ -95,8 +126,9 @@ class Presenter {
     return !document.querySelector('[data-baseweb="popover"], [role="dialog"][aria-modal="true"], [popover]:popover-open');
   }
 
-  #do(does) {
-    const { next, previous, leave, asks, notes, code } = this.data;
+  /** Do what a key or a button asks for; `skips` leaves out the steps inside a section. */
+  #do(does, skips = false) {
+    const { next, previous, leave, asks, notes, code } = this.data, places = does === "next" ? 1 : -1;
     if (does === "escape") {
       if (!this.dark.hidden) this.#blank(false);
       else if (code) this.#send("close");
@@ -108,13 +140,31 @@ class Presenter {
     } else if (does === "notes") window.open(notes, windowOf(), "popup,width=960,height=640");
     else if (does === "code") this.#send(code ? "close" : "code");
     else if (does === "leave") open(leave);
-    else if (Date.now() - this.going < LATE) this.waiting = does;
+    else if (does === "controls") {
+      this.stage.showAll(!this.stage.showsAll);
+      this.#draw();
+    } else if (!this.closing.hidden) {
+      if (does === "previous") this.#close(true); // nothing comes after the last slide
+    } else if (Date.now() - this.going < LATE) this.waiting = does;
     else if (does === "next" && asks) this.#send("reveal");
+    else if (!skips && this.#walk(places)) this.#blank(false);
+    else if (does === "next" && !next) this.#close(false);
     else if (does === "next" ? next : previous) {
       this.going = Date.now();
       this.#blank(false);
       open(shownAsHere(does === "next" ? next : previous));
     }
+  }
+
+  /** Show the last slide, or what was before it. */
+  #close(back) {
+    const { closing, words } = this.data;
+    this.#blank(false);
+    if (!back) drawClosing(this.closing, closing, words);
+    this.closing.hidden = back;
+    this.#draw();
+    if (!back) this.closing.focus({ preventScroll: true });
+    this.said.textContent = back ? this.said.textContent : words.closing;
   }
 
   #blank(on) {
@@ -133,6 +183,12 @@ class Presenter {
     const { at, of, title, note, minutes, following, asks } = this.data;
     this.channel.postMessage({ id: idOf(), from: "page", at, of, title, note, minutes, following, asks, blank: !this.dark.hidden });
   }
+}
+
+/** Take a picture that has steps of its own a few of them on; says whether it went. */
+function walkPicture(places) {
+  const walks = ({ shadowRoot }) => shadowRoot?.view?.walk?.(places) ?? false;
+  return [...document.querySelectorAll(".stMain [data-testid=stBidiComponentRegular]")].some(walks);
 }
 
 /** Have the browser read the code of what other steps show, one file after the other. One that cannot be fetched now is not

@@ -5,7 +5,7 @@ import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable } from "../lib/colour.js";
 import { element, fill, sentenceOf } from "../lib/dom.js";
-import { Player } from "../lib/player.js";
+import { firstOf, Player } from "../lib/player.js";
 
 
 export default mount((parent) => new Cache(parent), unpack);
@@ -38,10 +38,15 @@ class Cache {
   receive(data) {
     const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels);
     this.data = data;
-    const at = other ? Math.ceil(data.n / 2) : this.at;
+    const at = other ? firstOf(this.root, data.n) : this.at;
     this.signed = scoreTable(data.hues.negative, data.hues.positive);
     this.#build();
     this.player.go(at);
+  }
+
+  /** In front of a class the arrow keys go from token to token. */
+  walk(places) {
+    return this.player.walk(places);
   }
 
   #build() {

@@ -1,0 +1,145 @@
+"""The screen of a presentation: large letters, a whole picture, and nothing that lies on it."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.drive import eventually, frame, wait_run
+
+SHARE = 1 / 30
+"""The height of letters, as a share of the window's."""
+SCREENS = [(1280, 720), (1920, 1080)]
+PLACES = [
+    ("masks", {"section": "editor", "mask": "causal"}, ".painter canvas"),
+    ("masks", {"section": "decoding"}, ".growing canvas"),
+    ("stacking", {"section": "gradient"}, ".bars canvas"),
+    ("heads", {"section": "joined"}, ".matrix canvas"),
+    ("step-by-step", {"section": "three_words"}, ".three-words"),
+]
+CORNERS = """(picture) => {
+  const box = picture.getBoundingClientRect();
+  const across = [box.left + 3, box.right - 3], down = [box.top + 3, box.bottom - 3];
+  const inside = (root, x, y) => { // what is seen there, through the roots of views
+    const at = root.elementFromPoint(x, y), within = at?.shadowRoot;
+    return within?.elementFromPoint(x, y) && within.elementFromPoint(x, y) !== at ? inside(within, x, y) : at;
+  };
+  const tops = across.flatMap((x) => down.map((y) => inside(document, x, y)));
+  return {
+    whole: box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth,
+    free: tops.every((at) => at && !at.closest(".presenter")),
+    seen: tops.every((at) => at && (picture.contains(at) || at.contains(picture))),
+    share: box.height / innerHeight, box: [box.left, box.top, box.right, box.bottom].map(Math.round),
+  };
+}"""
+"""Whether a picture is inside the window, and what lies at its corners."""
+LETTERS = """() => {
+  const box = document.querySelector(".st-key-text textarea");
+  return {
+    text: parseFloat(getComputedStyle(box).fontSize) * box.currentCSSZoom,
+    strip: document.querySelector(".stMain").getBoundingClientRect().bottom / innerHeight,
+  };
+}"""
+"""How large letters are in the window's pixels, and where the strip begins."""
+
+
+def corners(page: Page, picture: str) -> list[dict[str, Any]]:
+    """What holds of each of these pictures."""
+    return [found.evaluate(CORNERS) for found in page.locator(picture).all()]
+
+
+@pytest.mark.parametrize(("wide", "high"), SCREENS)
+@pytest.mark.parametrize(
+    ("path", "link", "picture"), PLACES, ids=[f"{path}-{link['section']}" for path, link, _ in PLACES]
+)
+def test_presented_picture_is_whole_and_uncovered(visit, path, link, picture, wide, high):
+    """It is inside the window, and at its corners it is what one sees: no strip of keys lies on it."""
+    page = visit(path, present=1, **link, viewport=(wide, high))
+
+    def holds() -> None:
+        found = corners(page, picture)
+        assert found and all(at["whole"] and at["seen"] and at["free"] for at in found), found
+
+    eventually(holds)
+
+
+@pytest.mark.parametrize(("wide", "high"), SCREENS)
+def test_presented_letters_grow_with_window(visit, wide, high):
+    """24 pixels at 720, 36 at 1080; and the strip of keys keeps its place below the page."""
+    page = visit("masks", present=1, viewport=(wide, high))
+    found = page.evaluate(LETTERS)
+    assert found["text"] == pytest.approx(high * SHARE, rel=0.01)
+    assert found["strip"] == pytest.approx(0.94, abs=0.002)
+
+
+def test_presented_bars_fill_the_window(visit):
+    """They are as high as the room allows, and no less where the window is larger."""
+    page = visit("stacking", section="gradient", present=1, viewport=(1920, 1080))
+    eventually(lambda: _assert_share(page, 0.5))
+
+
+def _assert_share(page: Page, least: float) -> None:
+    (found,) = corners(page, ".bars .picture canvas")
+    assert found["share"] >= least, found
+
+
+def test_presented_masks_show_every_row(visit):
+    """At 720 pixels 16 rows are on the screen, and each is as high as half a letter at least."""
+    page = visit("masks", present=1, mask="causal", viewport=(1280, 720))
+
+    def holds() -> None:
+        cells = page.locator(".painter").evaluate("""root => {
+          const { square: { room, cell, n }, maskCanvas } = root.painter, box = maskCanvas.getBoundingClientRect();
+          const zoom = maskCanvas.currentCSSZoom;
+          return { n, bottom: box.top + (room + n * cell) * zoom, cell: cell * zoom };
+        }""")
+        assert cells["n"] == 16 and cells["bottom"] <= 720 * 0.94 and cells["cell"] >= 12, cells
+
+    eventually(holds)
+
+
+def test_sentences_give_way_and_return(visit):
+    """C shows every control and sentence, and has them give way again."""
+    page = visit("masks", present=1, viewport=(1280, 720))
+    away = page.locator("[data-gives-way]")
+    expect(away.first).to_be_attached()
+    page.keyboard.press("c")
+    expect(away).to_have_count(0)
+    frame(page)
+    expect(page.locator(".presenter .controls")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("c")
+    expect(away.first).to_be_attached()
+
+
+def test_stage_forgets_when_left(visit):
+    """At a desk everything is there again."""
+    page = visit("masks", present=1, viewport=(1280, 720))
+    expect(page.locator("[data-gives-way]").first).to_be_attached()
+    page.keyboard.press("Escape")
+    expect(page.locator(".presenter")).to_have_count(0)
+    wait_run(page)
+    expect(page.locator("[data-gives-way]")).to_have_count(0)
+    expect(page.get_by_test_id("stApp")).not_to_have_attribute("style", "--fit-below")
+
+
+def test_presented_question_of_every_kind_is_shown(visit):
+    """A question for a head has the class "head", as the line above it has: that line alone goes, into the strip."""
+    page = visit("heads", lesson="ten_minutes", lesson_step=5, present=1, viewport=(1280, 720))
+    question, title = page.locator(".lesson legend"), page.locator(".lesson .over")
+    expect(question).to_be_visible()
+    expect(title).not_to_be_visible()
+    parts = (page.locator(f".lesson {part}") for part in ("legend", ".text"))
+    size, text = (part.evaluate("at => getComputedStyle(at).fontSize") for part in parts)
+    assert size == text, "as large as what is said before it"
+
+
+def test_growing_text_uses_the_screen(visit):
+    """Its maps and the sentences below them are whole, in letters of full size."""
+    page = visit("masks", section="decoding", mask="causal", present=1, lang="zh", viewport=(1920, 1080))
+
+    def holds() -> None:
+        bottom = max(box["box"][3] for box in corners(page, ".growing .found"))
+        zoom = page.locator(".growing canvas").first.evaluate("canvas => canvas.currentCSSZoom")
+        assert bottom <= 1080 * 0.94 + 1 and zoom >= 2 * 1.5 * 0.8, (bottom, zoom)
+
+    eventually(holds)
