@@ -29,7 +29,6 @@ from viz.frame.choice import Controls
 from viz.frame.page import Page, Section, with_views
 
 counted = partial(Section, reads_text=False)
-"""A section that counts for the sizes chosen, whatever the text."""
 
 PAGE = Page(
     name="cost",

@@ -71,7 +71,8 @@ def _begin(path: tuple[str, ...]) -> bool:
     if known.is_out_of_date(path):
         return False
     for name in known.declared_in(path):
-        del known.declared[name], known.owners[name]
+        known.declared.pop(name, None)  # one that is left out of the link is not there
+        del known.owners[name]
     return True
 
 
