@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from html import escape
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from viz.frame.sidebar import path_of
 from viz.frame.terms.links import link_to
 from viz.frame.terms.marks import say
 from viz.lessons.read import lesson_named
-from viz.text import Translate
+from viz.text import Translate, has_text
 
 
 def draw_course(t: Translate, lang: str) -> None:
@@ -45,8 +45,10 @@ def _places(t: Translate, lang: str, topic: Topic) -> str:
 
 
 def _title(t: Translate, place: tuple[str, str, str]) -> str:
-    """What a link is called: its page, its section, and the step if it has one."""
+    """What a link is called: its page, its section or the view of it, and the step if it has one."""
     page, section, more = place
-    name, _, value = more.partition("=")
-    steps = [t(f"step_by_step.short_{value}")] if name == "step" else []
-    return " › ".join([t(f"{page}.title"), t(f"{page}.{section}.title"), *steps])
+    asked = dict(parse_qsl(more))
+    views = [f"{page}.{name}.title" for value in asked.values() for name in (f"{section}.{value}", value)]
+    shown = next(filter(has_text, views), f"{page}.{section}.title")
+    steps = [t(f"step_by_step.short_{asked['step']}")] if "step" in asked else []
+    return " › ".join([t(f"{page}.title"), t(shown), *steps])

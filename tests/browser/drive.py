@@ -273,3 +273,13 @@ def open_chip(page: Page, name: str) -> None:
     """Open a chip above the picture (source, layer, head, mask, ...), in which its controls are."""
     page.locator(f".st-key-chip_{name} button").first.click()
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible(timeout=PATIENCE)
+
+
+def open_section(page: Page, title: str) -> None:
+    """Open a section by the mouse: by its tab, or in the menu *More* if the window has no room for the tab."""
+    tab = page.locator(".st-key-section").get_by_text(title, exact=True)
+    if tab.is_visible():
+        tab.click()
+    else:
+        page.locator("[class*=st-key-_more] button").locator("visible=true").click()
+        page.get_by_role("menuitem", name=title, exact=True).click()

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages import EVERY, FIRST, PAGES
 from tests.browser.contrast import assert_choices_differ
-from tests.browser.drive import address, eventually, frame, open_chip, wait_run
+from tests.browser.drive import address, eventually, frame, open_chip, open_section, wait_run
 from tests.sections import page_named
 from viz.frame.sidebar import path_of
 from viz.text import translator
@@ -85,10 +85,8 @@ def assert_sections_uncovered(page: Page, name: str) -> None:
     for place, section in enumerate(page_named(name).sections, start=PAGES.index(name)):
         width, height = SCREENS[place % len(SCREENS)]
         page.set_viewport_size({"width": width, "height": height})
-        title = page.locator(".st-key-section").get_by_text(t(f"{name}.{section.name}.title"), exact=True)
-        title.scroll_into_view_if_needed()
-        title.click()
-        expect(page.locator(f".st-key-section_{section.name}")).to_be_visible()
+        open_section(page, t(f"{name}.{section.name}.title"))
+        expect(page.locator(f".st-key-section_{section.texts}")).to_be_visible()
         expect(page.locator('[class*="st-key-section_"]')).to_have_count(1)
         wait_run(page)
         for screen in SCREENS if SWEEP else ((width, height),):

@@ -115,6 +115,16 @@ def pick_from_list(option: str) -> Act:
     return act
 
 
+def pick_from_menu(option: str) -> Act:
+    """Pick an option of a menu behind a button."""
+
+    def act(page: Page, key: str) -> None:
+        box(page, key).get_by_role("button").click()
+        page.get_by_role("menuitem", name=option, exact=True).click()
+
+    return act
+
+
 def upload(name: str, text: bytes) -> Act:
     """Upload a plain text."""
     file: Any = {"name": name, "mimeType": "text/plain", "buffer": text}
@@ -134,6 +144,11 @@ def typed(control: Locator) -> str:
 def chosen(control: Locator) -> str:
     """The buttons that are pressed."""
     return ", ".join(control.locator("button:is([aria-checked=true], [aria-pressed=true])").all_inner_texts())
+
+
+def opened_tab(control: Locator) -> str:
+    """The tab of the section that is open."""
+    return chosen(box(control.page, "section"))
 
 
 def tags(control: Locator) -> str:
@@ -241,6 +256,9 @@ CASES: dict[str, list[Case]] = {
         Case("step-by-step?section=steps&step=3", "next", click("button"), text_of("button p"), "Next", None,
              "text=/^4[.] /"),
     ],
+    "menu_button": [
+        Case("cost", "_more", pick_from_menu("Paths"), opened_tab, "Paths", "paths", ".st-key-section_paths .paths"),
+    ],
     "popover": [
         Case("cost", "_share", press("Enter", "button"), attribute("button", "aria-expanded"), "true", None,
              ".st-key-share_panel input"),
@@ -254,7 +272,9 @@ CASES: dict[str, list[Case]] = {
              ".st-key-chip_head :text('head 5')"),
     ],
 }  # fmt: skip
-NOT_OF_THE_CLIENT = ("button", "file_uploader", "popover", "expander")
+LINKED = {"component": "layer", "menu_button": "section"}
+"""The parameter of the link that a kind changes, where it is not called like the control."""
+NOT_OF_THE_CLIENT = ("button", "menu_button", "file_uploader", "popover", "expander")
 """Kinds that the load test's client does not set."""
 
 
@@ -343,5 +363,5 @@ def test_value_on_screen_is_computed_with(hosted, new_page, kind, case):
     expect(page.locator(case.computed).first).to_be_visible()
     assert case.read(box(page, case.key)) == case.on_screen
     if case.in_link is not None:
-        assert parse_qs(urlparse(page.url).query)["layer" if kind == "component" else case.key] == [case.in_link]
+        assert parse_qs(urlparse(page.url).query)[LINKED.get(kind, case.key)] == [case.in_link]
     assert comparison.differences.keys() <= ({case.key} if kind in NOT_OF_THE_CLIENT else set()), comparison.differences

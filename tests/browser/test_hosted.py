@@ -99,7 +99,7 @@ def test_a_page_without_a_sidebar_has_the_whole_width_and_a_style_of_its_own(hos
     wait_run(page)
     expect(page.locator(".stAppViewContainer")).to_have_css("padding-left", "0px")
     width = "1240px" if link == "embed=true" else "none"
-    padding = {"present=1": "8px 16px 48px", "notes=1": "16px", "print=1": "0px", "embed=true": "12px 16px"}[link]
+    padding = {"present=1": "6.4px 16px 0px", "notes=1": "16px", "print=1": "0px", "embed=true": "12px 16px"}[link]
     expect(page.locator(".stMainBlockContainer")).to_have_css("padding", padding)
     expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", width)
 

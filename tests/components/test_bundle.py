@@ -113,12 +113,26 @@ def test_what_cannot_be_joined_is_refused(client, name, text, reason):
         bundle.bundle("toy/toy")
 
 
+def test_bundle_leaves_out_comments(client):
+    """Those that have lines to themselves; what only looks like one stays."""
+    with (client / "toy/toy.js").open("a") as out:
+        out.write("""// alone
+  /** @param {number} n
+   * of several lines */
+/** @type {number} */ (0); const link = "https://a.example"; // behind code
+/*! a licence */
+""")
+    code = bundle.bundle("toy/toy")[1].decode()
+    assert "alone" not in code and "several lines" not in code
+    assert '/** @type {number} */ (0); const link = "https://a.example"; // behind code\n/*! a licence */' in code
+
+
 def test_the_name_says_what_is_in_it(client):
     name, content = bundle.bundle("toy/toy")
     assert re.fullmatch(r"toy-[0-9a-f]{16}\.js", name)
     for file in ("lib/base.js", "toy/toy.css"):
         with (client / file).open("a") as out:
-            out.write("\n/* more */\n")
+            out.write("\n;\n")
         bundle.bundle.cache_clear()
         assert bundle.bundle("toy/toy")[0] != name
         name, content = bundle.bundle("toy/toy")

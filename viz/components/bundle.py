@@ -19,6 +19,8 @@ _OTHER_EXPORT = re.compile(r"^export\b.*", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAMED_DEFAULT = re.compile(r"^export \{ (\w+) as default \};$", re.MULTILINE)
 """The end of a library's file (``client/vendor``), which stays as its authors publish it."""
+_COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?!!)(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
+"""A comment that has its lines to itself: a fifth of what a browser would get."""
 _DRESSED = """
 const $sheet = new CSSStyleSheet();
 $sheet.replaceSync({style});
@@ -126,7 +128,9 @@ def _body(module: Path) -> str:
     def taken(found: re.Match[str]) -> str:
         return f"const {{{found[1].replace(' as ', ': ')}}} = {_name(_resolved(module.parent / found[2]))};\n"
 
-    body = _IMPORT.sub(taken, module.read_text("utf8"))
+    text = module.read_text("utf8")
+    is_ours = "vendor" not in module.parts
+    body = _IMPORT.sub(taken, _COMMENT.sub("", text) if is_ours else text)
     _refuse(_OTHER_IMPORT, module, body)
     return f"// {module.relative_to(_resolved(CLIENT)).as_posix()}\n{body}"
 

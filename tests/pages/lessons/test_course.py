@@ -2,14 +2,15 @@
 
 import re
 from html import unescape
+from urllib.parse import parse_qsl
 
 import pytest
 
 from pages.lessons.contents import parts
-from tests.sections import SECTIONS
+from tests.sections import SECTIONS, VIEWS
 from viz.frame.sidebar import path_of
 from viz.lessons.read import ORDER, lesson_named
-from viz.text import LANGUAGES, translator
+from viz.text import LANGUAGES, has_text, translator
 
 PLACES = [place for part in parts() for topic in part.topics for place in topic.places]
 
@@ -17,6 +18,13 @@ PLACES = [place for part in parts() for topic in part.topics for place in topic.
 def tables(app):
     """The course's tables in HTML."""
     return "".join(one.proto.body for one in app.get("html") if "table" in one.proto.body)
+
+
+def shown(page, section, asked):
+    """The title of what a link opens: a view of a section, or a part of it, has one of its own."""
+    views = [f"{page}.{view}.title" for *of, view in VIEWS if of == [page, section] and view in asked.values()]
+    parts_of = [f"{page}.{section}.{value}.title" for value in asked.values()]
+    return next(filter(has_text, views + parts_of), f"{page}.{section}.title")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -31,8 +39,9 @@ def test_course_links_lead_to_sections(open_app, lang):
     for page, section, more in PLACES:
         assert (page, section) in SECTIONS, f"{page}/{section}"
         link = f"{path_of(page)}?lang={lang}&section={section}" + f"&{more}" * bool(more)
-        title = f"{t(f'{page}.title')} › {t(f'{page}.{section}.title')}"
-        title += f" › {t(f'step_by_step.short_{more[-1]}')}" if more.startswith("step=") else ""
+        asked = dict(parse_qsl(more))
+        title = f"{t(f'{page}.title')} › {t(shown(page, section, asked))}"
+        title += f" › {t('step_by_step.short_' + asked['step'])}" if "step" in asked else ""
         expected.append((link, title))
     assert found == expected
     topics = [topic.names[lang] for part in parts() for topic in part.topics]
@@ -54,9 +63,10 @@ def test_every_lesson_is_in_course(open_app):
 
 @pytest.mark.parametrize(("page", "section", "more"), sorted({place for place in PLACES if place[2]}))
 def test_course_link_parameters_are_understood(open_app, page, section, more):
-    name, _, value = more.partition("=")
-    app = open_app(page, section=section, source="words", **{name: value})
+    asked = dict(parse_qsl(more))
+    app = open_app(page, section=section, source="words", **asked)
     assert not app.exception and app.session_state["section"] == section
-    note = translator("en")("note.refused", names=name)
-    assert name in app.session_state and note not in [one.value for one in app.info]
-    assert str(app.session_state[name]) in (value, "True")
+    notes = [one.value for one in app.info]
+    for name, value in asked.items():
+        assert name in app.session_state and translator("en")("note.refused", names=name) not in notes
+        assert str(app.session_state[name]) in (value, "True")
