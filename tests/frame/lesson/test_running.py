@@ -15,7 +15,8 @@ from viz.lessons.read import lesson_named
 AROUND = 8
 """Tab stops beside those in the picture, at most: the ways, the answers, three buttons."""
 PICTURE = (
-    ".head-grid, .maps, .matrix, .chart, .three-words, .painter, .quadratic, .sharing, .stPlotlyChart, .stDataFrame"
+    ".head-grid, .maps, .matrix, .chart, .three-words, .painter, .growing, .quadratic, .sharing, .kv-cache, "
+    ".stPlotlyChart, .stDataFrame"
 )
 COVERS = """() => [...document.querySelectorAll("*")]
   .flatMap((host) => (host.shadowRoot ? [...host.shadowRoot.querySelectorAll("*")] : [host]))
