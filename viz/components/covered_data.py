@@ -53,10 +53,10 @@ def _header(cover: Cover, header: Mapping[str, Any]) -> dict[str, Any]:
     """The names and sentences around a picture, without the hidden ones."""
     if not cover.is_open:
         return dict(header)
-    found = {
-        name: value if name in ("labels", "maps", "rows", "columns") else _without(cover, value)
-        for name, value in header.items()
-    }
+    names = {"labels", "maps", "rows", "columns"}
+    if "series" in header and _names(header["labels"]) != cover.labels:  # a bar's name may say its number
+        names.remove("labels")
+    found = {name: value if name in names else _without(cover, value) for name, value in header.items()}
     words = found.get("words")
     if isinstance(words, dict) and words.get("alt") == "":  # a finding, which waits for the answer
         found["words"] = {**words, "alt": cover.word}

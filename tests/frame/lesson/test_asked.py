@@ -33,7 +33,7 @@ def link(app) -> dict[str, str]:
 def pictures(app) -> list[str]:
     """What is drawn on the page, but for the frame around it."""
     views = [view.proto.component_name for view in app.get("bidi_component")]
-    frame = ("lesson_bar", "document", "see", "address", "reopen")
+    frame = ("lesson_bar", "document", "see", "address", "reopen", "search")
     return [view for view in views if not view.endswith(frame)] + ["figure"] * len(app.get("plotly_chart"))
 
 

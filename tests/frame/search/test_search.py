@@ -116,12 +116,16 @@ def test_index_has_everything_once(entries):
 def test_index_has_section_that_became_view(monkeypatch):
     """A section that is a view of another one now is found under its title, and leads to where it is."""
     moved = {
-        "masks": {"too_late": Moved(section="editor", parameters={"mask": "causal"}), "gone": Moved(section="editor")}
+        "positions": {
+            "added": Moved(section="sinusoids", parameters={"pe_show": "added"}),
+            "gone": Moved(section="sinusoids"),
+        }
     }
     monkeypatch.setattr(search_index, "moved_sections", lambda: moved)
-    (found,) = (entry for entry in index({"masks": ["editor"]}) if "too" in entry["en"][0].lower())
-    assert (found["kind"], found["to"]) == ("section", "masks?section=editor&mask=causal")
-    assert found["zh"][0] == translator("zh")("masks.too_late.title")
+    title = translator("en")("positions.added.title")
+    (found,) = (entry for entry in index({"positions": ["sinusoids"]}) if entry["en"][0] == title)
+    assert (found["kind"], found["to"]) == ("section", "positions?section=sinusoids&pe_show=added")
+    assert found["zh"][0] == translator("zh")("positions.added.title")
 
 
 def test_index_is_plain_text_and_bounded(entries):

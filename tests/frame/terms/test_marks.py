@@ -92,8 +92,9 @@ def test_a_term_leads_away_only_from_where_it_cannot_be_touched(open_app):
     notes = "".join(each.proto.body for each in open_app("masks", source="words", text="a b").get("html"))
     assert 'id="term_mask"' in notes
     assert re.findall('href="(masks.*?)"', notes) == ["masks?lang=en&amp;section=editor&amp;mask=causal"]
-    assert 'href="heads?lang=en&amp;section=row"' in notes
-    assert "_blank" not in notes
+    elsewhere = "".join(each.proto.body for each in open_app("convolution", source="words").get("html"))
+    assert 'href="heads?lang=en&amp;section=all_heads"' in elsewhere
+    assert "_blank" not in notes + elsewhere
 
 
 @pytest.mark.parametrize("see", sorted({term.see for term in terms().values() if "?" in term.see}))
