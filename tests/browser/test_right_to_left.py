@@ -10,6 +10,7 @@ import viz
 from tests.browser.drive import frame, wait_run
 from tests.browser.right_to_left import assert_words_are_isolated, record_drawn_words
 from tests.browser.test_take_away import READY, maps
+from viz.text import translator
 
 TEXTS = {
     "he": ["שלום", "עולם", ",", "2024", "Python", "(של)", "."],
@@ -56,11 +57,15 @@ def test_saved_file_isolates_words(page, tmp_path):
 
 
 def test_start_takes_text_from_right(visit):
-    """The box of the first page, and what it leads to."""
+    """The box of the first page, the arcs that it shows, and the page that it leads to."""
     page = visit("")
     box = page.locator(".start form input")
     box.fill("שלום עולם.")
     expect(box).to_have_css("direction", "rtl")
     box.press("Enter")
+    expect(page.locator(".start .word").first).to_contain_text("ש")
+    places = page.locator(".start .word").evaluate_all(PLACES)
+    assert len(places) > 1 and places == sorted(places, reverse=True)
+    page.locator(".start form").get_by_role("button", name=translator("en")("start.arcs_show")).click()
     wait_run(page)
     expect(page.locator(".st-key-text_row textarea")).to_have_css("direction", "rtl")

@@ -429,6 +429,7 @@ class Grid {
       const now = this.together();
       const others = now.filter((index) => index !== button.index);
       const several = others.length < now.length ? others : [...now, button.index];
+      this.hover = null; // name and sentence are of the heads together
       this.change({ several });
     }
   }
