@@ -7,6 +7,7 @@ from tests.links.shown import Digest, shown
 from tests.packaged import packaged_file
 from tests.running import sentences_of
 from tests.sections import SECTIONS, page_named
+from viz.frame import compute
 
 pytestmark = pytest.mark.usefixtures("memory_given_back")
 
