@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.drive import PHONE, eventually, frame
+from tests.browser.drive import PHONE, eventually, frame, open_section
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.text import translator
 
@@ -38,7 +38,7 @@ def test_what_a_page_opens_with_fits_a_phone_and_a_zoomed_projector(visit):
         page.set_viewport_size({"width": width, "height": height})
         frame(page)
         eventually(lambda: is_readable(page))
-    expect(page.locator(".stMainBlockContainer h1")).to_have_css("font-size", "30.4px")  # the style sheet is there
+    expect(page.locator(".stMainBlockContainer h1")).to_have_css("font-size", "24px")  # the style sheet is there
 
 
 def test_plotlys_buttons_do_not_lie_over_a_phones_figure(visit):
@@ -48,10 +48,9 @@ def test_plotlys_buttons_do_not_lie_over_a_phones_figure(visit):
 
 
 def test_what_is_wider_than_a_phone_has_a_shadow_until_it_has_been_moved_to_its_end(visit):
-    page = visit("cost", section="table", viewport=PHONE)
-    opened = page.locator(".st-key-section [aria-checked=true]")  # the bar snaps to it at first, for half a second
-    opened.evaluate("open => Promise.all(open.getAnimations().map((animation) => animation.finished))")
-    for moved in (page.locator(".stMarkdown:has(table)").first, page.locator(".st-key-section [role=radiogroup]")):
+    places = {"cost": ("table", ".stMarkdown:has(table)"), "heads": ("all_heads", ".st-key-chips")}
+    for path, (section, selector) in places.items():
+        moved = visit(path, section=section, viewport=PHONE).locator(selector).first
         moved.evaluate("node => node.scrollTo(0, 0)")
         expect(moved).to_have_css("box-shadow", re.compile("inset"))
         moved.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
@@ -71,7 +70,7 @@ def test_a_phone_leaves_out_names_that_would_lie_on_one_another(visit):
 def test_a_long_row_of_pills_goes_on_below_on_a_phone(visit):
     page = visit("convolution", section="vision", viewport=PHONE)
     for section, row, n in (("vision", "digit", 11), ("picture", "kernel", 9)):
-        page.locator(".st-key-section").get_by_text(T(f"convolution.{section}.title"), exact=True).click()
+        open_section(page, T(f"convolution.{section}.title"))
         pills = page.locator(f".st-key-{row} button")
         expect(pills).to_have_count(n)
         assert page.locator(f".st-key-{row} [role=radiogroup]").evaluate("row => row.scrollWidth <= row.clientWidth")

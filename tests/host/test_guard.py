@@ -20,7 +20,7 @@ from viz.host import readiness as told
 from viz.host.address import address_of
 from viz.host.guard import Guard
 from viz.host.metrics import Metrics
-from viz.host.policy import headers
+from viz.host.policy import headers, headers_of
 from viz.host.readiness import Readiness
 from viz.host.sockets import Sockets
 
@@ -404,6 +404,15 @@ def test_every_answer_carries_the_policy(door):
         assert said[b"x-content-type-options"] == b"nosniff"
         assert said[b"referrer-policy"] == b"no-referrer", "addresses hold visitors' texts"
         assert b"default-src 'self'" in said[b"content-security-policy"]
+
+
+def test_scripts_carry_no_headers_of_pages():
+    """A browser reads these of a page alone, and of a font, a style or a script nothing is lost without them."""
+    for kind in ("application/javascript", "text/javascript; charset=utf-8", "text/css", "font/woff2"):
+        said = dict(headers_of(kind, headers()))
+        assert dict(headers()).keys() - said.keys() == {b"permissions-policy", b"cross-origin-opener-policy"}
+    for kind in ("text/html; charset=utf-8", "image/svg+xml", "application/json", ""):
+        assert headers_of(kind, headers()) == headers()
 
 
 def test_the_policy_allows_the_installed_page_and_no_other_script():

@@ -11,6 +11,11 @@ from starlette.types import Scope
 
 from viz import limits
 
+OF_PAGES = frozenset((b"permissions-policy", b"cross-origin-opener-policy"))
+"""Headers that a browser reads in the answer to a page alone."""
+PARTS = re.compile(r"(?:application|text)/javascript|text/css|font/")
+"""Types of a page's parts. A first visit brings a hundred of them, and headers are not compressed."""
+
 
 def inline_scripts() -> list[str]:
     """The scripts in Streamlit's page, allowed by their content; none is added to them."""
@@ -55,3 +60,8 @@ def headers(frames: tuple[str, ...] = limits.FRAMES, *, tls: bool = limits.TLS) 
     if tls:
         fields["strict-transport-security"] = "max-age=31536000"
     return [(name.encode(), value.encode()) for name, value in fields.items()]
+
+
+def headers_of(kind: str, every: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return those of all headers that mean something in an answer of a content type."""
+    return [header for header in every if header[0] not in OF_PAGES] if PARTS.match(kind) else every
