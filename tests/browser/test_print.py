@@ -33,29 +33,60 @@ def is_cut_off(page: Page) -> list[str]:
         .map((node) => node.outerHTML.slice(0, 80))""")
 
 
-def test_a_step_is_a_worksheet_and_with_its_answer_a_key(visit):
-    page = visit("heads", lesson="ten_minutes", lesson_step=1)
-    page.emulate_media(media="print")
-    bar, cover = page.locator(".lesson"), page.locator(".st-key-lesson_cover")
-    expect(bar.get_by_text("Which word does “it” look at most")).to_be_visible()
-    expect(bar.locator(".option").first).to_be_visible()
-    for away in (".lesson button", ".st-key-section", ".st-key-neighbours", '[data-testid="stSidebar"]'):
-        expect(page.locator(away).first).not_to_be_visible()
-    expect(cover.get_by_text(T("lesson.covered"))).to_have_css("visibility", "hidden")
-    assert cover.bounding_box()["height"] > 300, "room to write"
-    expect(page.locator(".bars")).to_have_count(0)
+def assert_one_sheet(page: Page) -> None:
+    """On either paper, and nothing cut off."""
     for paper, (width, height) in PAPER.items():
         page.set_viewport_size({"width": width - 106, "height": height})  # what the margins leave
         frame(page)
         assert (is_cut_off(page), pages(page, paper)) == ([], 1)
+
+
+def assert_key(page: Page, reveal: str) -> None:
+    """Once the answer is shown on the screen, it is on the one sheet."""
     page.emulate_media(media="screen")
-    bar.locator("[data-does=reveal]").click()
+    page.locator(".lesson [data-does=reveal]").click()
     wait_run(page)
     page.emulate_media(media="print")
-    expect(bar.get_by_text("gets the most from")).to_be_visible()
-    expect(page.locator(".bars canvas")).to_be_visible()
-    frame(page)
-    assert (is_cut_off(page), pages(page, "Letter")) == ([], 1)
+    expect(page.locator(".lesson").get_by_text(reveal)).to_be_visible()
+    expect(page.locator(".st-key-lesson_cover")).to_have_count(0)
+    assert_one_sheet(page)
+
+
+def test_a_step_is_a_worksheet_and_with_its_answer_a_key(visit):
+    """The question and its picture, where what is asked is covered; with the answer, the picture as it is."""
+    page = visit("heads", lesson="ten_minutes", lesson_step=1)
+    page.emulate_media(media="print")
+    bar, picture = page.locator(".lesson"), page.locator(".bars")
+    expect(bar.get_by_text("Which word does “it” look at most")).to_be_visible()
+    expect(bar.locator(".option").first).to_be_visible()
+    for away in (".lesson button", ".st-key-section", ".st-key-neighbours", '[data-testid="stSidebar"]'):
+        expect(page.locator(away).first).not_to_be_visible()
+    expect(picture).to_be_visible()
+    assert picture.evaluate(IS_COVERED) is True
+    assert_one_sheet(page)
+    assert_key(page, "gets the most from")
+    expect(picture).to_be_visible()
+    assert picture.evaluate(IS_COVERED) is False
+
+
+IS_COVERED = "({ bars: { data: { covers } } }) => covers.open && covers.cells.length > 0"
+"""Whether some bars are covered."""
+
+
+def test_covered_step_prints_room_to_write(visit):
+    """Lines stand where a picture is covered as a whole; with the answer, the picture."""
+    page = visit("share-kv", lesson="sharing", lesson_step=1)
+    page.emulate_media(media="print")
+    cover, picture = page.locator(".st-key-lesson_cover"), page.locator(".sharing")
+    expect(page.locator(".lesson").get_by_role("textbox")).to_be_visible()
+    expect(cover.get_by_text(T("lesson.covered", title=T("share_kv.who_shares.title")))).to_have_css(
+        "visibility", "hidden"
+    )
+    assert cover.bounding_box()["height"] > 300, "room to write"
+    expect(picture).to_have_count(0)
+    assert_one_sheet(page)
+    assert_key(page, "neighbours share one")
+    expect(picture).to_be_visible()
 
 
 SIZES = {"A4": (595, 842), "Letter": (612, 792)}
