@@ -17,7 +17,7 @@ assert not app.exception
 shown = [view.proto.component_name.partition(".")[2] for view in app.get("bidi_component")]
 assert {"arcs", "diagram"} < set(shown), shown
 declared = set(app.session_state["_parameters"].declared)
-assert declared == {"lang", "present", "notes", "print", "without", "theme"}, "no page's own"
+assert declared == {"lang", "present", "notes", "print", "without", "theme", "sentence"}, "no other page's"
 start = sorted(sys.modules)
 from streamlit.runtime.pages_manager import PagesManager
 from viz.frame.sidebar import file_of
