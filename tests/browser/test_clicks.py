@@ -44,6 +44,10 @@ COVERED = """(scope) => {
         // A slider's input lies behind its thumb, a table's canvas behind what scrolls it, a box behind its label.
         return contains(node, hit) || contains(node.closest('label, .stSlider, .stDataFrame') ?? node, hit);
     };
+    const isInside = (node, selector) => {
+        for (let at = node; at; at = at.getRootNode().host) if (at.closest(selector)) return true;
+        return false;
+    };
     const describe = (node) => {
         const text = node && (node.getAttribute('aria-label') || node.textContent || '').trim().slice(0, 40);
         return node ? `<${node.tagName.toLowerCase()}> ${text}` : 'nothing';
@@ -52,7 +56,7 @@ COVERED = """(scope) => {
     for (const root of roots)
         for (const node of root.querySelectorAll(controls)) {
             const box = node.getBoundingClientRect();
-            if (node.disabled || node.closest('.stSidebar[data-collapsed=true]')) continue;
+            if (node.disabled || isInside(node, '.stSidebar[data-collapsed=true]')) continue;
             if (Math.min(box.width, box.height) < 4 || !node.checkVisibility(visible)) continue;
             if (getComputedStyle(node).pointerEvents === 'none') continue;
             if (isHit(node)) continue;  // where it stands already: to scroll to each would take most of the time
