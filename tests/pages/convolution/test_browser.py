@@ -60,8 +60,8 @@ def test_the_windows_are_torchs(visit):
 @pytest.mark.parametrize(
     ("link", "key", "values"),
     [
-        ({"w_alpha": "0_1_1"}, "says_alike", {"query": "d", "n": 6, "value": "0.167"}),
-        ({"w_alpha": "50_1_1", "w_delta": "-1.5_0_0"}, "says_alike", {"query": "d", "n": 2, "value": "0.5"}),
+        ({"w_alpha": "0_1_1"}, "says_alike", {"query": "d", "n": 6, "value": "0.17"}),
+        ({"w_alpha": "50_1_1", "w_delta": "-1.5_0_0"}, "says_alike", {"query": "d", "n": 2, "value": "0.50"}),
         ({"w_alpha": "50_1_1"}, "says", {"query": "d", "key": "c", "shift": "−1", "value": "1"}),
         ({"mask": "both", "pad_left": 1, "asks": 0}, "says_nowhere", {"query": "a"}),
     ],
@@ -172,7 +172,7 @@ def test_one_word_on_a_phone(visit):
     assert page.locator(".quadratic img, .maps img").count() == 0
 
 
-def test_what_shares_a_picture_keeps_it_from_section_to_section(visit):
+def test_what_shares_a_picture_keeps_it_from_view_to_view(visit):
     page = visit("convolution", section="picture", source="words", picture="upload")
     png = BytesIO()
     Image.new("RGB", (9, 7), (200, 100, 50)).save(png, "PNG")
@@ -181,12 +181,13 @@ def test_what_shares_a_picture_keeps_it_from_section_to_section(visit):
     )
     wait_run(page)
     assert view(page, "picture").evaluate("(root) => [root.heads.data.rows, root.heads.data.columns]") == [7, 9]
-    page.get_by_role("radio", name="Where they differ").click()
+    views = page.locator(".st-key-view")
+    views.get_by_role("radio", name="Where they differ").click()
     wait_run(page)
-    assert link(page)["section"] == "difference"
+    assert (link(page)["section"], link(page)["view"]) == ("picture", "difference")
     none_yet = page.get_by_text(translator("en")("convolution.upload_none"))
     expect(none_yet).to_have_count(0)
-    page.get_by_role("radio", name="On a picture").click()
+    views.get_by_role("radio", name="On a picture").click()
     wait_run(page)
     expect(none_yet).to_have_count(0)
     assert view(page, "picture").evaluate("(root) => [root.heads.data.rows, root.heads.data.columns]") == [7, 9]

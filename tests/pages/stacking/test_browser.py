@@ -36,7 +36,10 @@ def test_a_token_is_followed_down(visit):
     page.get_by_role("option", name=T("stacking.this_token", i=1, token="bites")).click()
     wait_run(page)
     expect(page.get_by_text(T("stacking.rollout.picture", token="bites"))).to_be_visible()
-    page.locator(".st-key-section").get_by_text(T("stacking.receptive_field.title"), exact=True).click()
+    page.locator(".st-key-_more button").click()
+    page.get_by_role("option", name=T("stacking.receptive_field.title")).or_(
+        page.get_by_role("menuitem", name=T("stacking.receptive_field.title"))
+    ).click()
     wait_run(page)
     expect(page).to_have_url(re.compile("section=receptive_field"))
     page.locator(".st-key-field").get_by_text(T("stacking.receptive_field.name_causal"), exact=True).click()

@@ -23,7 +23,7 @@ def crossed(text=PAIR.text, target=PAIR.target, **source):
 
 
 def test_the_rectangle_is_torchs_and_speaks_of_both_texts(visit, new_page):
-    page = visit("two-sequences")
+    page = visit("two-sequences", section="cross_attention")
     grid, seen = grid_of(page), crossed()
     weights, rows, columns = seen.layer(3).weights[1], seen.queries.labels, seen.tokens.labels
     assert weights.shape == (13, 16)
@@ -50,7 +50,10 @@ def test_the_rectangle_is_torchs_and_speaks_of_both_texts(visit, new_page):
     wait_run(page)
     wanted = {"layer": "5", "head": "11", "cross_query": "3", "cross_key": "2"}
     assert wanted.items() <= link_of(page).items() and "query" not in link_of(page)
-    page.locator(".st-key-section").get_by_text(T("two_sequences.scoring.title")).click()
+    page.locator(".st-key-_more button").click()
+    page.get_by_role("option", name=T("two_sequences.scoring.title")).or_(
+        page.get_by_role("menuitem", name=T("two_sequences.scoring.title"))
+    ).click()
     wait_run(page)
     assert {"layer": "5", "head": "11", "section": "scoring"}.items() <= link_of(page).items()
     strip = page.locator(".maps").first  # the scoring functions follow the head
