@@ -13,6 +13,7 @@ from tests.running import sentences_of
 from viz.components.unpack import unpack
 from viz.frame.lesson import asked
 from viz.frame.lesson.bar import do
+from viz.frame.lesson.covers import cover_of
 from viz.lessons.lesson import IN_THE_PAGE
 from viz.lessons.read import lesson_named, lessons
 
@@ -39,7 +40,7 @@ def messages(app) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 def secrets(monkeypatch) -> dict[str, Any]:
     """What the answer's function says of the question that is asked, once it is."""
     found: dict[str, Any] = {}
-    work = asked.cover_of
+    work = cover_of
 
     def note(running, key, subject):
         found.update(key=key, subject=subject, cover=(cover := work(running, key, subject)))
