@@ -37,16 +37,17 @@ def prefetch(link: Mapping[str, str]) -> None:
     if model not in models_here():
         return
     text = link.get("text", examples()[0].text)[: limits.CHARACTERS]
-    if _one.acquire(blocking=False):
-        source = Source(kind="model", text=text, model=model)
-        Thread(target=_read, args=(source, stores()), name="prefetch", daemon=True).start()
+    source = Source(kind="model", text=text, model=model)
+    Thread(target=_read, args=(source, stores()), name="prefetch", daemon=True).start()
 
 
 def _read(source: Source, app: Stores) -> None:
-    """Read for nobody who waits; whoever opens the step is told what goes wrong."""
-    come_last()
-    mark_background()
+    """Read for nobody who waits, unless another step is being read; whoever opens the step is told what goes wrong."""
+    if not _one.acquire(blocking=False):
+        return
     try:
+        come_last()
+        mark_background()
         with use(app), app.memory.visit(math.inf):
             compute.read(source)
             head_grid.wall(source, Mask(), View())
