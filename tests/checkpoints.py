@@ -183,6 +183,110 @@ MORE: dict[str, Family] = {
     ),
 }  # fmt: skip
 """Families that keep what those above keep elsewhere, or do a little more: one test holds each to transformers."""
+EXPERTS = {
+    "num_experts": 4, "num_local_experts": 4, "n_routed_experts": 4, "num_experts_per_tok": 2,
+    "moe_intermediate_size": 20, "shared_expert_intermediate_size": 20, "intermediate_size": 56,
+}  # fmt: skip
+LIKE_LLAMA: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "arcee": ("Arcee", {}), "olmo": ("Olmo", {}), "cohere": ("Cohere", {}), "cohere2": ("Cohere2", {}),
+    "ernie4_5": ("Ernie4_5", {}), "ernie4_5_moe": ("Ernie4_5_Moe", EXPERTS | {"moe_num_experts": 4}),
+    "glm": ("Glm", {}), "glm4": ("Glm4", {}), "granitemoe": ("GraniteMoe", EXPERTS),
+    "granitemoeshared": ("GraniteMoeShared", EXPERTS), "helium": ("Helium", {}), "seed_oss": ("SeedOss", {}),
+    "nemotron": ("Nemotron", {}), "phimoe": ("Phimoe", EXPERTS), "qwen2_moe": ("Qwen2Moe", EXPERTS),
+    "ministral": ("Ministral", {}), "ministral3": ("Ministral3", {}), "stablelm": ("StableLm", {"qk_layernorm": True}),
+    "vaultgemma": ("VaultGemma", {}), "jais2": ("Jais2", {}), "olmo3": ("Olmo3", {}), "olmoe": ("Olmoe", EXPERTS),
+    "exaone4": ("Exaone4", {"sliding_window_pattern": 2}), "exaone_moe": ("ExaoneMoe", EXPERTS),
+    "glm4_moe": ("Glm4Moe", EXPERTS | {"use_qk_norm": True}), "hunyuan_v1_dense": ("HunYuanDenseV1", {}),
+    "hunyuan_v1_moe": ("HunYuanMoEV1", EXPERTS | {"moe_topk": 2}), "hy_v3": ("HYV3", EXPERTS),
+    "qwen3_moe": ("Qwen3Moe", EXPERTS), "minimax_m2": ("MiniMaxM2", EXPERTS), "apertus": ("Apertus", {}),
+    "nanochat": ("NanoChat", {}), "dots1": ("Dots1", EXPERTS | {"n_shared_experts": 1, "n_group": 1, "topk_group": 1}),
+    "kolibri1": ("Kolibri1", EXPERTS), "mellum": ("Mellum", EXPERTS), "cwm": ("Cwm", {}),
+    "solar_open": ("SolarOpen", EXPERTS), "flex_olmo": ("FlexOlmo", EXPERTS),
+}  # fmt: skip
+"""Class and further sizes of families that keep their heads where Llama does."""
+MORE |= {
+    name: _like_llama(known_as, **{"hidden_size": 60, "sliding_window": 5} | dict(sizes))
+    for name, (known_as, sizes) in LIKE_LLAMA.items()
+}
+MORE |= {
+    "llama4_text": Family(
+        config="Llama4TextConfig", model="Llama4ForCausalLM", tokenizer="metaspace", n_heads=6, n_kv_heads=2,
+        sizes=LLAMA | EXPERTS | {
+            "hidden_size": 60, "pad_token_id": 0, "intermediate_size_mlp": 52, "attention_chunk_size": 16,
+            "num_hidden_layers": 4,
+        },
+        outputs={"decoder": DECODER},
+    ),
+    "persimmon": Family(
+        config="PersimmonConfig", model="PersimmonForCausalLM", tokenizer="metaspace", n_heads=6, n_kv_heads=6,
+        sizes=_NO_GROUPS | {"hidden_size": 60, "rope_parameters": {
+            "rope_type": "default", "rope_theta": 10_000.0, "partial_rotary_factor": 0.4,
+        }},
+        outputs={"decoder": "model.layers.{i}.self_attn.dense"},
+    ),
+    "biogpt": Family(
+        config="BioGptConfig", model="BioGptForCausalLM", tokenizer="metaspace", n_heads=5, n_kv_heads=5,
+        sizes=BERT, outputs={"decoder": "biogpt.layers.{i}.self_attn.out_proj"},
+    ),
+    "modernbert-decoder": Family(
+        config="ModernBertDecoderConfig", model="ModernBertDecoderForCausalLM", tokenizer="metaspace", n_heads=6,
+        n_kv_heads=6, sizes=_NO_GROUPS | {"hidden_size": 60, "local_attention": 8},
+        outputs={"decoder": "model.layers.{i}.attn.Wo"},
+    ),
+    "modernbert": Family(
+        config="ModernBertConfig", model="ModernBertForMaskedLM", tokenizer="wordpiece", n_heads=6, n_kv_heads=6,
+        sizes=_NO_GROUPS | {"hidden_size": 60, "local_attention": 8}, outputs={"encoder": "model.layers.{i}.attn.Wo"},
+    ),
+    "eurobert": Family(
+        config="EuroBertConfig", model="EuroBertForMaskedLM", tokenizer="wordpiece", n_heads=6, n_kv_heads=2,
+        sizes=LLAMA | {"hidden_size": 60, "pad_token_id": 0}, outputs={"encoder": "model.layers.{i}.self_attn.o_proj"},
+    ),
+    **{
+        name: Family(
+            config=f"{known_as}Config", model=f"{known_as}ForMaskedLM", tokenizer="wordpiece", n_heads=6, n_kv_heads=6,
+            sizes=_NO_GROUPS | {"hidden_size": 60}, outputs={"encoder": f"{base}.layers.{{i}}.self_attn.o_proj"},
+        )
+        for name, known_as, base in (
+            ("gte", "Gte", "gte"), ("nomic_bert", "NomicBert", "nomic_bert"),
+            ("jina_embeddings_v3", "JinaEmbeddingsV3", "roberta"),
+        )
+    },
+    "data2vec-text": _like_bert("Data2VecText", "data2vec_text", pad_token_id=1),
+    "roberta-prelayernorm": _like_bert("RobertaPreLayerNorm", "roberta_prelayernorm", pad_token_id=1),
+    "xlm-roberta-xl": _like_bert("XLMRobertaXL", "roberta", pad_token_id=1),
+    "roc_bert": _like_bert("RoCBert", "roc_bert", initializer_range=1.0),
+    "layoutlm": _like_bert("LayoutLM", "layoutlm"),
+    "bert-generation": Family(
+        config="BertGenerationConfig", model="BertGenerationDecoder", tokenizer="metaspace", n_heads=5, n_kv_heads=5,
+        sizes=BERT | {"is_decoder": True}, outputs={"decoder": "bert.encoder.layer.{i}.attention.output.dense"},
+    ),
+    "hyperclovax": _like_llama("HyperCLOVAX", hidden_size=60),
+    "umt5": Family(
+        config="UMT5Config", model="UMT5ForConditionalGeneration", tokenizer="metaspace", n_heads=5, n_kv_heads=5,
+        sizes=FAMILIES["t5"].sizes, outputs=FAMILIES["t5"].outputs,
+    ),
+    **{
+        name: Family(
+            config=f"{known_as}Config", model=f"{known_as}ForConditionalGeneration", tokenizer="metaspace", n_heads=5,
+            n_kv_heads=5, sizes=BART | {"bos_token_id": 2, "decoder_start_token_id": 3},
+            outputs=BART_OUTPUTS,
+        )
+        for name, known_as in (
+            ("mbart", "MBart"), ("pegasus", "Pegasus"), ("blenderbot", "Blenderbot"),
+            ("blenderbot-small", "BlenderbotSmall"), ("plbart", "PLBart"), ("m2m_100", "M2M100"),
+        )
+    },
+    **{
+        name: Family(
+            config=f"{known_as}Config", model="LlamaForCausalLM", tokenizer="metaspace", n_heads=6, n_kv_heads=2,
+            sizes=LLAMA | {"hidden_size": 60, "pad_token_id": 0}, outputs={"decoder": DECODER},
+        )
+        for name, known_as in (
+            ("internlm3", "InternLM3"), ("iquestcoder", "IQuestCoder"),
+        )
+    },
+    "esm": _like_bert("Esm", "esm", position_embedding_type="rotary", hidden_size=60, mask_token_id=4),
+}  # fmt: skip
 TWO_SEQUENCES = tuple(name for name, family in FAMILIES.items() if "cross" in family.outputs)
 """The encoder-decoders."""
 

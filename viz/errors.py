@@ -31,19 +31,27 @@ class ModelError(ValueError):
         "token": "{model}: a token of this text has number {number}, the model knows {rows}: "
         "the tokenizer has words that the model was not given, or is another model's.",
         "family": "{model}: Headlight does not know where the family {family!r} keeps its W_Q, W_K, W_V and W_O; "
-        "it knows {known}.",
+        "it knows {n} others, such as {known}.",
         "family_relative": "{model}: the scores of {family!r} are sums of three products, not q · k alone.",
         "family_recurrent": "{model}: {family!r} has no attention; it carries a state from token to token.",
         "family_hybrid": "{model}: only some layers of {family!r} attend; the others carry a state.",
         "family_latent": "{model}: {family!r} makes the keys and values of all heads out of one short vector a token.",
         "family_pattern": "{model}: in {family!r} a word looks at a pattern of blocks, so there is no whole map.",
         "family_unseen": "{model}: {family!r} computes attention with code of its own, which cannot be watched.",
+        "family_gated": "{model}: {family!r} multiplies what each head gives by a gate before W_O; "
+        "that gate is not read here.",
+        "family_difference": "{model}: each head of {family!r} is the difference of two maps; only one would be seen.",
+        "family_selected": "{model}: {family!r} chooses for each word which others it looks at, by other scores.",
+        "family_normed": "{model}: {family!r} norms its values too, or reads them from another layer; "
+        "neither is read here.",
         "family_sinks": "{model}: in {family!r} every row also goes to a sink, so its weights do not sum to 1.",
         "pictures": "{model} reads pictures, not text: look at the page on convolution.",
         "patches": "{model} cuts a picture into {n} patches; at most {most} are shown here.",
         "attention": "{model}: this model's attention takes {option!r}, which Headlight cannot reproduce exactly.",
         "streamed": "This model's attention has {option!r}, which is not shown on a long text; choose another model.",
         "streamed_pair": "This model reads one text and writes another, and a long text is one; choose another model.",
+        "wide_positions": "{model} adds its positions, {wide} numbers each, behind a projection of the words' vectors, "
+        "which have {narrow}: they cannot be exchanged; choose another model.",
         "infinite": "{model}: its numbers grow beyond all bounds on this text, so there is nothing to show; "
         "choose another model.",
         "silent": "{model} has no head to write words with; choose another model.",

@@ -11,7 +11,7 @@ from tests.checkpoints import MORE, TEXT, eager, open_folder, save
 from viz.errors import ModelError
 from viz.models import Capture, capture
 from viz.models.blocks import block_layouts, model_blocks
-from viz.models.layout import check_family, families
+from viz.models.layout import check_family, different_families, families
 from viz.models.registry import Entry
 from viz.text import LANGUAGES, sentences, translator
 
@@ -22,7 +22,7 @@ def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, d
     """What a model says, and what W_O makes of each layer; ALBERT's one W_O is called by all."""
     modules, found = dict(model.named_modules()), dict[str, list[Tensor]]()
     for stack, pattern in MORE[name].outputs.items():
-        places = dict.fromkeys(pattern.format(i=i) for i in range(3))
+        places = dict.fromkeys(pattern.format(i=i) for i in range(4))
         for module in filter(None, map(modules.get, places)):
             seen = found.setdefault(stack, [])
             module.register_forward_hook(lambda _, __, out, seen=seen: seen.append(out[0]))
@@ -98,17 +98,18 @@ def test_each_layer_of_albert_is_a_layer_of_its_own_with_the_weights_of_all(tmp_
         open_folder(save("albert", tmp_path / "deep", inner_group_num=2))
 
 
-def test_there_are_twenty_families_and_more_and_each_has_a_test():
+def test_every_family_has_a_test():
     from tests.checkpoints import FAMILIES
 
     tested = {name.removesuffix("_mha") for name in FAMILIES} | set(MORE)
     assert tested | {"vit", "deit"} == set(families())
-    assert len(families()) >= 20
+    assert len(families()) >= 70
 
 
 @pytest.mark.parametrize(("family", "kind"), [
     ("deberta-v2", "relative"), ("mamba", "recurrent"), ("jamba", "hybrid"), ("deepseek_v3", "latent"),
-    ("longformer", "pattern"), ("bloom", "unseen"), ("gpt_oss", "sinks"),
+    ("longformer", "pattern"), ("bloom", "unseen"), ("gpt_oss", "sinks"), ("afmoe", "gated"),
+    ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma4_text", "normed"),
 ])  # fmt: skip
 def test_a_family_that_cannot_be_shown_is_told_what_is_different_about_it(family, kind):
     entry = Entry(id="theirs")
@@ -124,4 +125,38 @@ def test_a_family_that_cannot_be_shown_is_told_what_is_different_about_it(family
 def test_a_family_that_nobody_knows_is_told_which_are_known():
     with pytest.raises(ModelError) as refused:
         check_family(Entry(id="theirs"), "quokka")
-    assert refused.value.code == "family" and refused.value.values["known"] == ", ".join(families())
+    assert refused.value.code == "family" and refused.value.values["n"] == len(families())
+    assert set(refused.value.values["known"].split(", ")) <= set(families())
+
+
+def test_families_refused_are_not_known():
+    """No family is both shown and refused."""
+    with pytest.raises(ModelError):
+        check_family(Entry(id="theirs"), "qwen3_next")
+    refused = [name for names in different_families().values() for name in names]
+    assert not set(refused) & set(families()) and len(refused) == len(set(refused))
+
+
+def test_clipped_projections_are_refused(tmp_path):
+    """OLMo can clip q, k and v; then they are no longer what the projections make."""
+    with pytest.raises(ModelError, match="clip_qkv"):
+        open_folder(save("olmo", tmp_path / "olmo", clip_qkv=8.0))
+
+
+@pytest.mark.parametrize("name", ["llama", "cohere2", "modernbert", "mbart"])
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_precision_weights_are_read_exactly(name, kind, tmp_path):
+    """The model is in float32 with the file's rounded numbers: the maps are those of transformers on the same."""
+    folder = save(name, tmp_path / name)
+    model = eager(name, folder).to(kind)
+    model.save_pretrained(folder)
+    ours, theirs = open_folder(folder), eager(name, folder)
+    assert next(theirs.parameters()).dtype == torch.float32
+    ids = ours.tokenizer(TEXT, return_tensors="pt").input_ids
+    pair = theirs.config.is_encoder_decoder
+    with torch.inference_mode():
+        result = theirs(input_ids=ids, output_attentions=True, **({"decoder_input_ids": ids} if pair else {}))
+    maps = result.encoder_attentions if pair else result.attentions
+    captured = capture(ours, TEXT)
+    for i, weights in enumerate(maps):
+        assert_close(captured.layer(i).weights, weights[0], atol=1e-5, rtol=0)

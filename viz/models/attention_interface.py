@@ -93,9 +93,16 @@ _HARMLESS = frozenset(
         "output_hidden_states",
         "return_dict",
         "output_router_logits",
+        "deterministic",  # about the gradient's rounding
     )
 )
 """What else transformers may hand to attention without changing its weights."""
+
+
+def unscaled(q: Tensor) -> tuple[Tensor, float]:
+    """Return q as it was before it was multiplied by the scale, and the scale: OPT and ESM scale no scores."""
+    scale = q.shape[-1] ** -0.5
+    return q / scale, scale
 
 
 def soft_cap(cap: float) -> Callable[[Tensor], Tensor]:

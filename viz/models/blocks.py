@@ -190,7 +190,9 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
     layout = find_block_layout(model, name)
     assert layout.norm != "sandwich"
     calls = seen.stacks[name]
-    crosses = seen.stacks["cross"] if layout.cross_norm else (None,) * len(calls)
+    crosses = seen.stacks.get("cross", (None,) * len(calls))  # a decoder alone has none
+    if not layout.cross_norm:
+        crosses = (None,) * len(calls)
     base, turn = model.model.base_model, _turn(model)
     layers = [base.get_submodule(layout.layer.format(i=i)) for i in range(len(calls))]
     attend = partial(_as_trained, turn=turn)
@@ -202,7 +204,7 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
             for call, cross in zip(calls, crosses, strict=True)
         ),
         usual=all(_is_usual(call) for call in (*calls, *crosses) if call is not None),
-        memory=seen.states["encoder"][-1] if layout.cross_norm else None,
+        memory=seen.states["encoder"][-1] if crosses[0] is not None else None,
         design=BlockDesign(
             norm=layout.norm,
             normalize=getattr(norms, layout.normalize),

@@ -18,7 +18,7 @@ from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
-from viz.models.attention_interface import Recorder, recording, silence, unbatched
+from viz.models.attention_interface import Recorder, recording, silence, unbatched, unscaled
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layout import Layer, LoadedModel, linear
 from viz.models.tokens import Tokens, guesses, labels, read_text
@@ -33,7 +33,8 @@ class Call:
 
     ``q`` (H, Q, d_k), ``k`` (G, K, d_k) and ``v`` (G, K, d_v) as attention sees them: turned by position where
     ``turned``, not yet repeated. ``x`` (Q, d_model) and ``memory`` (K, d_mem) are what W_Q and W_K are applied to.
-    ``turned``: "" (they are not), "whole", "part" of each head's width, or "normed" before it.
+    ``turned``: "" (they are not), "whole", "part" of each head's width, "normed" before it, "turned_normed" after it,
+    or "only_normed" and not turned.
     ``options`` are those of :func:`~viz.core.attention.attend`.
     """
 
@@ -48,7 +49,7 @@ class Call:
 
     @property
     def rotary(self) -> bool:
-        """Whether q and k are turned by their position (RoPE) after the projection."""
+        """Whether q and k are not what the projection makes: turned by their position (RoPE), or normed."""
         return bool(self.turned)
 
 
@@ -161,11 +162,9 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
     memory = recorder.inputs[id(layer.projections[min(1, len(layer.projections) - 1)])]
     q, k, v = seen["q"], seen["k"], seen["v"]
     options, projections = unbatched(seen["options"]), _read_weights(layer, q, k, v, x, memory)
-    layout, scale = layer.layout, getattr(layer.attention, "scaling", None)
-    if layout.scaled and isinstance(scale, float):  # OPT scales its queries, and no scores
-        q, options = q / scale, options | {"scale": options["scale"] * scale}
-    turned = layout.turned if getattr(layer.attention, "use_rope", True) else ""  # SmolLM3: not in every layer
-    return Call(q=q, k=k, v=v, x=x, memory=memory, options=options, turned=turned, projections=projections)
+    if layer.layout.scaled:
+        q, options["scale"] = unscaled(q)
+    return Call(q=q, k=k, v=v, x=x, memory=memory, options=options, turned=layer.turned, projections=projections)
 
 
 def calls_of(layers: Sequence[Layer], recorder: Recorder) -> dict[str, tuple[Call, ...]]:
@@ -189,7 +188,10 @@ def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 
 
 def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
     """What a decoder reads while it writes these tokens: the same one place later, after a token that says "begin"."""
-    start = model.model.config.decoder_start_token_id or 0
+    config = model.model.config
+    start = getattr(config, "decoder_start_token_id", None)
+    if start is None:  # a T5 begins with its padding
+        start = getattr(config, "pad_token_id", None) or 0
     return Tokens(
         ids=(start, *tokens.ids[:-1]),
         labels=(*labels(model.tokenizer, [start]), *tokens.labels[:-1]),

@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -14,6 +15,9 @@ from torch import Tensor, nn
 
 from viz.errors import ModelError
 from viz.models.registry import Entry
+
+NORMS = ("q_norm", "q_layernorm", "query_layernorm", "qk_norm")
+"""Names of the norm that q goes through, in the families that have one."""
 
 PIECE_BYTES = 1_050
 """Of each piece of a unigram tokenizer: 262 MB for the 250,002 of multilingual-e5-small."""
@@ -30,16 +34,13 @@ class Layout:
     output: str
     rotary: bool = False
     partial: bool = False
-    normed: bool = False
+    local_only: bool = False
+    norm_last: bool = False
     scaled: bool = False
     interleaved: bool = False
     positions: str = ""
     when: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def turned(self) -> str:
-        """What becomes of q and k between the projection and the scores: ``Call.turned``."""
-        return ("normed" if self.normed else "part" if self.partial else "whole") if self.rotary else ""
+    without: tuple[str, ...] = ()
 
     def fits(self, config: Any) -> bool:
         """Whether it describes models with this configuration."""
@@ -51,7 +52,7 @@ def layouts() -> tuple[Layout, ...]:
     """Every stack of every family known."""
     found: list[Layout] = []
     for table in _tables()["layout"]:
-        stack = dict(table) | {"projections": tuple(table["projections"])}
+        stack = dict(table) | {name: tuple(table.get(name, ())) for name in ("projections", "without")}
         names = stack.pop("families", None) or [stack.pop("family")]
         found += (Layout(family=family, **stack) for family in names)
     return tuple(found)
@@ -78,6 +79,25 @@ class Layer:
     projections: tuple[nn.Module, ...]
     output: nn.Module
 
+    @property
+    def turned(self) -> str:
+        """What becomes of q and k between the projection and the scores: ``Call.turned``."""
+        layout, attention = self.layout, self.attention
+        normed = any(getattr(attention, name, None) is not None for name in NORMS)
+        if not (layout.rotary and _is_rotated(attention, layout)):
+            return "only_normed" if normed else ""
+        if normed:
+            return "turned_normed" if layout.norm_last else "normed"
+        return "part" if layout.partial else "whole"
+
+
+def _is_rotated(attention: Any, layout: Layout) -> bool:
+    """Return whether a layer of a family with RoPE turns q and k: some do not in every fourth layer."""
+    if not layout.local_only:
+        return bool(getattr(attention, "use_rope", True))
+    window, local = attention.sliding_window, getattr(attention, "is_sliding", None)
+    return window is not None if local is None else window is None or local
+
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedModel:
@@ -96,7 +116,7 @@ class LoadedModel:
     def max_tokens(self) -> int:
         """The longest text the model has positions for, in tokens."""
         limit = getattr(self.model.config, "max_position_embeddings", None) or self.tokenizer.model_max_length
-        rows = self.positions()
+        rows = self._rows()
         return int(min(limit, self.tokenizer.model_max_length, limit if rows is None else len(rows)))
 
     @property
@@ -125,7 +145,17 @@ class LoadedModel:
             return self.model.get_input_embeddings()(torch.tensor(ids)).float() * scale
 
     def positions(self) -> Tensor | None:
-        """The model's own table of positions, (places, d_model), one row added to each token; None if it has none."""
+        """The model's own table of positions, (places, d_model), one row added to each token; None if it has none.
+
+        Raises:
+            ModelError: "wide_positions", if it is added behind a projection of the tokens' vectors (OPT-350m).
+        """
+        rows = self._rows()
+        if rows is not None and rows.shape[1] != self.width:
+            raise ModelError("wide_positions", model=self.entry.id, wide=rows.shape[1], narrow=self.width)
+        return rows
+
+    def _rows(self) -> Tensor | None:
         if not (path := self.layers[0].layout.positions):
             return None
         table = self.model.base_model.get_submodule(path)
@@ -145,23 +175,30 @@ def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
     )
 
 
+def different_families() -> Mapping[str, list[str]]:
+    """The families that cannot be shown, by what is different about them."""
+    found: Mapping[str, list[str]] = _tables()["different"]
+    return found
+
+
 def check_family(entry: Entry, family: str) -> None:
     """Refuse a family of models whose layout is not known.
 
     Raises:
-        ModelError: "family_" and what is different about it, or "family", which names the families that are known.
+        ModelError: "family_" and what is different about it, or "family", which names known ones of a name like it.
     """
-    for kind, different in _tables()["different"].items():
+    for kind, different in different_families().items():
         if family in different:
             raise ModelError(f"family_{kind}", model=entry.id, family=family)
     if family not in families():
-        raise ModelError("family", model=entry.id, family=family, known=", ".join(families()))
+        alike = get_close_matches(family, families(), n=5, cutoff=0) or families()[:5]
+        raise ModelError("family", model=entry.id, family=family, n=len(families()), known=", ".join(alike))
 
 
 def family_without_attention(family: str) -> str:
     """Return the kind of a family that is known to keep no whole map of weights; "" for others."""
     kinds = ("recurrent", "pattern")
-    return next((kind for kind in kinds if family in _tables()["different"][kind]), "")
+    return next((kind for kind in kinds if family in different_families()[kind]), "")
 
 
 def own_layers(model: Any) -> None:
@@ -186,9 +223,15 @@ def own_layers(model: Any) -> None:
 
 
 def find_layers(model: Any) -> Iterator[Layer]:
-    """Every attention layer of a model, stack by stack."""
+    """Every attention layer of a model, stack by stack.
+
+    Raises:
+        ModelError: "attention", if its configuration asks for something that no layout knows.
+    """
     modules = dict(model.base_model.named_modules())
     for layout in (layout for layout in layouts() if layout.fits(model.config)):
+        if asked := [name for name in layout.without if getattr(model.config, name, None) is not None]:
+            raise ModelError("attention", model=type(model).__name__, option=asked[0])
         for i in count():
             if (attention := modules.get(layout.attention.format(i=i))) is None:
                 break

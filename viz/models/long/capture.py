@@ -18,7 +18,7 @@ from viz.core.heads import HeadWeights, project, share_kv, split_heads
 from viz.core.long.rows import weights_of_rows
 from viz.core.long.streamed import LongMap, long_map
 from viz.errors import ModelError
-from viz.models.attention_interface import recording
+from viz.models.attention_interface import recording, unscaled
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layout import LoadedModel
 from viz.models.long.packed import Packed, pack
@@ -99,17 +99,20 @@ def _layer(q: Tensor, k: Tensor, scale: float, *, causal: bool, at: int) -> Long
 class _Watch:
     """Attends for every layer of a pass, in blocks, and keeps q and k."""
 
-    def __init__(self, at: int, progress: Progress) -> None:
+    def __init__(self, model: LoadedModel, at: int, progress: Progress) -> None:
         self.at, self.progress = at, progress
+        self.scaled = {id(layer.attention) for layer in model.layers if layer.layout.scaled}
         self.layers: list[LongLayer] = []
         self.causal = set[bool]()
 
     def __call__(
-        self, _: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool
+        self, module: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool
     ) -> Tensor:
         if unknown := [name for name, value in options.items() if name != "scale" and value is not None]:
             raise ModelError("streamed", option=unknown[0])
         n_heads, scale = q.shape[1], options["scale"]
+        if id(module) in self.scaled:
+            q, scale = unscaled(q)
         output = scaled_dot_product_attention(
             q, share_kv(k, n_heads), share_kv(v, n_heads), is_causal=causal and q.shape[2] > 1, scale=scale
         )
@@ -138,7 +141,7 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
     if model.model.config.is_encoder_decoder:
         raise ModelError("streamed_pair")
     at = len(tokens.ids) * 2 // 3
-    watch = _Watch(at, progress)
+    watch = _Watch(model, at, progress)
     asked: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids]), "return_dict": True}
     if model.layers[0].layout.stack == "decoder":
         asked["use_cache"] = False
