@@ -15,6 +15,7 @@ from viz.models.checks import not_numbers, refused
 from viz.models.folders import adapters
 from viz.models.folders.files import corrupt, read_json
 from viz.models.folders.recognise import find_model, find_tokenizer
+from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
 from viz.models.folders.weights import has_own_names, names_in, pickled_files, read_tensors
 from viz.models.layout import LoadedModel, check_family, find_layers, own_layers
@@ -165,13 +166,18 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
 
 
 def _config(folder: Path) -> Any:
+    """The configuration of a folder's model, or of its text part."""
     import transformers
 
-    return transformers.AutoConfig.from_pretrained(folder, **OPTIONS)
+    config = transformers.AutoConfig.from_pretrained(folder, **OPTIONS)
+    if text_config(config.to_dict()) is None:
+        return config
+    config.text_config.tie_word_embeddings = config.tie_word_embeddings  # of the whole, or it is not read
+    return config.text_config
 
 
 def _read_config(entry: Entry, folder: Path) -> dict[str, Any]:
-    """The configuration of a folder, if its model can be shown.
+    """The configuration of a folder's model, or of its text part, if that can be shown.
 
     Raises:
         ModelError: a sentence on why not.
@@ -179,6 +185,7 @@ def _read_config(entry: Entry, folder: Path) -> dict[str, Any]:
     config = read_json(entry, folder / "config.json")
     if config.get("model_type") in PICTURE_FAMILIES:
         raise ModelError("pictures", model=entry.id)
+    config = text_config(config) or config
     check_family(entry, str(config.get("model_type")))
     return config
 
@@ -204,12 +211,13 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
         raise corrupt(entry, reason)
     names = [name for file in files if file.suffix == ".safetensors" for name in names_in(file)]
     auto_class = _auto_class(config, names)
-    if adapter is None and files[0].suffix == ".safetensors":
+    is_part = text_config(read_json(entry, folder / "config.json")) is not None
+    if adapter is None and files[0].suffix == ".safetensors" and not is_part:
         is_named = entry.path is None or not names
         if is_named or has_own_names(names, _shell(entry, folder, auto_class).state_dict()):
             return read_checkpoint(entry, folder, auto_class)
     try:
-        tensors = read_tensors(entry, files)
+        tensors = text_weights(read_tensors(entry, files)) if is_part else read_tensors(entry, files)
     except ModelError:
         raise
     except Exception as error:

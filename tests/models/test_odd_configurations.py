@@ -1,0 +1,131 @@
+"""Configurations that a family allows and few models have: each is shown, or refused in a sentence."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from torch.testing import assert_close
+
+from tests.checkpoints import BART, FAMILIES, LLAMA, TEXT, VOCABULARY, open_folder, save, save_tokenizer
+from viz.errors import ModelError
+from viz.models import capture
+from viz.models.blocks import model_blocks
+from viz.models.long.capture import long_capture
+from viz.models.positions import capture_placed
+from viz.models.tokens import read_text
+
+PART = LLAMA | {
+    "hidden_size": 60, "vocab_size": VOCABULARY, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+    "sliding_window": 5,
+}  # fmt: skip
+EYES = {
+    "hidden_size": 32, "intermediate_size": 37, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 28,
+    "patch_size": 14,
+}  # fmt: skip
+
+
+def write(model: Any, folder: Path) -> Path:
+    """Write a random model, its parameters drawn wide, and a tokenizer."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.25)
+    model.save_pretrained(folder)
+    save_tokenizer("metaspace", folder)
+    return folder
+
+
+def with_pictures(name: str) -> tuple[str, Any]:
+    """A model that reads pictures and text: its class, and its configuration."""
+    eyes: dict[str, Any] = EYES
+    match name:
+        case "gemma3":
+            config = transformers.Gemma3Config(
+                text_config=PART, vision_config=eyes | {"model_type": "siglip_vision_model"}, mm_tokens_per_image=4
+            )
+        case "mistral3":
+            eyes = eyes | {"model_type": "pixtral", "head_dim": 16}
+            config = transformers.Mistral3Config(text_config=PART | {"model_type": "mistral"}, vision_config=eyes)
+        case "llava":
+            eyes = eyes | {"model_type": "clip_vision_model"}
+            config = transformers.LlavaConfig(text_config=PART | {"model_type": "llama"}, vision_config=eyes)
+        case _:
+            config = transformers.Idefics3Config(text_config=PART | {"model_type": "llama"}, vision_config=eyes)
+    return f"{type(config).__name__.removesuffix('Config')}ForConditionalGeneration", config
+
+
+@pytest.mark.parametrize("name", ["gemma3", "mistral3", "llava", "idefics3"])
+def test_text_part_is_shown_alone(name, tmp_path):
+    """Of a model that reads pictures too, as transformers runs the whole on a text."""
+    known_as, config = with_pictures(name)
+    kind = getattr(transformers, known_as)
+    folder = write(kind(config), tmp_path / name)
+    ours, theirs = open_folder(folder), kind.from_pretrained(folder, attn_implementation="eager").eval()
+    ids = ours.tokenizer(TEXT, return_tensors="pt").input_ids
+    with torch.inference_mode():
+        result = theirs(input_ids=ids, output_attentions=True, use_cache=False)
+        logits = ours.model(input_ids=ids).logits
+    assert_close(logits, result.logits, atol=1e-5 * float(result.logits.abs().max()), rtol=0)
+    captured = capture(ours, TEXT)
+    assert captured.n_layers == len(result.attentions) == 2
+    for i, weights in enumerate(result.attentions):
+        assert_close(captured.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+
+
+def test_text_part_of_unknown_family_is_refused(tmp_path):
+    """The sentence names the text part's family, not the whole's."""
+    config = transformers.Qwen3VLConfig(
+        text_config=PART,
+        vision_config={"depth": 1, "hidden_size": 32, "num_heads": 2, "out_hidden_size": 60, "intermediate_size": 37},
+    )
+    config.save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="qwen3_vl_text") as refused:
+        open_folder(tmp_path)
+    assert refused.value.code == "family"
+
+
+def test_opt_350m_positions_are_refused(tmp_path):
+    """Its positions are wider than its words' vectors; what needs both says so, and a long text is shown."""
+    sizes = {"word_embed_proj_dim": 24, "do_layer_norm_before": False}
+    model = open_folder(save("opt", tmp_path / "opt", **sizes))
+    tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
+    with pytest.raises(ModelError) as refused:
+        capture_placed(model, tokens, torch.zeros(1, 24))
+    assert refused.value.code == "wide_positions"
+
+
+@pytest.mark.parametrize("name", ["opt", "esm", "llama"])
+def test_long_text_queries_are_those_of_an_ordinary_pass(name, tmp_path):
+    """Also where the model scales its queries and no scores."""
+    model = open_folder(save(name, tmp_path / name))
+    tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
+    ordinary, long = capture(model, TEXT), long_capture(model, tokens)
+    for i, call in enumerate(ordinary.calls):
+        assert_close(long.layers[i].queries[:], call.q, atol=1e-5 * float(call.q.abs().max()), rtol=0)
+        assert long.layers[i].scale == pytest.approx(call.options["scale"])
+
+
+def test_decoder_of_bart_alone_is_shown(tmp_path):
+    """As in Donut and TrOCR: its blocks have no cross-attention, and its positions are the decoder's."""
+    config = transformers.BartConfig(vocab_size=VOCABULARY, is_decoder=True, **BART | {"d_model": 40})
+    folder = write(transformers.BartForCausalLM(config), tmp_path / "bart")
+    model = open_folder(folder)
+    captured = capture(model, TEXT)
+    assert set(captured.stacks) == {"decoder"}
+    blocks = model_blocks(model, captured)
+    assert blocks.state_error(blocks.run()) < 5e-5
+    rows = model.positions()
+    assert rows is not None
+    placed = capture_placed(model, captured.tokens, rows[: len(captured.tokens.ids)])
+    assert_close(placed.final, captured.final, atol=1e-5, rtol=0)
+
+
+def test_t5_without_start_token_begins_with_padding(tmp_path):
+    """The default of its configuration names no token to begin with."""
+    sizes = {name: size for name, size in FAMILIES["t5"].sizes.items() if name != "decoder_start_token_id"}
+    config = transformers.T5Config(vocab_size=VOCABULARY, **sizes)
+    model = open_folder(write(transformers.T5ForConditionalGeneration(config), tmp_path / "t5"))
+    captured = capture(model, TEXT, target="Paris is big.")
+    assert captured.target is not None and captured.target.ids[0] == 0
