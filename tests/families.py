@@ -60,8 +60,8 @@ def main() -> None:
             error = ModelError(f"family_{kind}", model="it", family=name)
             reason = say(f"error.{error.code}", **error.values).removeprefix("it: ")
             rows[name] = f"| {name} | no: {reason} | |"
-    print(HEAD.format(version=transformers.__version__))
-    print("\n".join(rows[name] for name in sorted(rows)))
+    head = HEAD.format(version=transformers.__version__)
+    print(head, *(rows[name] for name in sorted(rows)), sep="\n")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -50,8 +50,8 @@ class ModelError(ValueError):
         "attention": "{model}: this model's attention takes {option!r}, which Headlight cannot reproduce exactly.",
         "streamed": "This model's attention has {option!r}, which is not shown on a long text; choose another model.",
         "streamed_pair": "This model reads one text and writes another, and a long text is one; choose another model.",
-        "wide_positions": "{model} adds its positions, {wide} numbers each, behind a projection of the words' vectors, "
-        "which have {narrow}: they cannot be exchanged; choose another model.",
+        "wide_positions": "{model} adds its positions (width {wide}) behind a projection of the words' vectors "
+        "(width {narrow}): they cannot be exchanged; choose another model.",
         "infinite": "{model}: its numbers grow beyond all bounds on this text, so there is nothing to show; "
         "choose another model.",
         "silent": "{model} has no head to write words with; choose another model.",
