@@ -61,6 +61,10 @@ def learned(context: StepByStepContext) -> str:
     return _lines(sets)
 
 
+STEPS_AFTER = {"normed": ("norm", "RoPE"), "turned_normed": ("RoPE", "norm"), "only_normed": ("norm",)}
+"""What becomes of Q and K after the projection, in its order; RoPE alone where nothing is listed."""
+
+
 def projected(context: StepByStepContext) -> str:
     """Q, K, V."""
     lines = []
@@ -70,8 +74,8 @@ def projected(context: StepByStepContext) -> str:
         if bias is not None:
             right += " + " + weight(f"b_{letter}", index)
         if context.rotary and letter != "V":
-            right = rf"\operatorname{{norm}}\bigl({right}\bigr)" if context.call.turned == "normed" else right
-            right = rf"\operatorname{{RoPE}}\bigl({right}\bigr)"
+            for step in STEPS_AFTER.get(context.call.turned, ("RoPE",)):
+                right = rf"\operatorname{{{step}}}\bigl({right}\bigr)"
         lines.append(f"{shaped(letter, len(rows), matrix.shape[1])} = {right}")
     return _lines(lines)
 

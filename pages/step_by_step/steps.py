@@ -107,9 +107,10 @@ def _projected(context: StepByStepContext) -> None:
         before, after = project(trace.x, *context.projections["Q"][1:])[context.query], context.cell.q
         lengths = {"before": before, "after": after, "change": after - before}
         written = {name: number(float(vector.norm()), 3) for name, vector in lengths.items()}
-        if normed := context.call.turned == "normed":
+        kind = context.call.turned
+        if "normed" in kind:
             del written["change"]
-        say(context.t("step_by_step.normed" if normed else "step_by_step.rotary", i=context.query, **written))
+        say(context.t(f"step_by_step.{kind if 'normed' in kind else 'rotary'}", i=context.query, **written))
 
 
 def _scores(context: StepByStepContext) -> None:

@@ -419,14 +419,26 @@ def said(app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_norm_on_queries_and_keys_is_told_of(visit, monkeypatch, tmp_path, lang):
-    entry = checkpoints.offered("qwen3", tmp_path / "small")
+@pytest.mark.parametrize(
+    ("family", "kind", "formula"),
+    [
+        ("qwen3", "normed", r"\operatorname{RoPE}\bigl(\operatorname{norm}"),
+        ("hunyuan_v1_dense", "turned_normed", r"\operatorname{norm}\bigl(\operatorname{RoPE}"),
+        ("exaone4", "only_normed", r"= \operatorname{norm}\bigl("),
+    ],
+)
+def test_norm_on_queries_and_keys_is_told(visit, monkeypatch, tmp_path, lang, family, kind, formula):
+    """Before the turn by position, after it, or without one, as in every second layer of this EXAONE 4."""
+    entry = checkpoints.offered(family, tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-    app, t = with_formula(visit(model=entry.id, step=3, lang=lang)), translator(lang)
-    starts = {name: t(f"step_by_step.{name}").partition("{")[0] for name in ("normed", "rotary")}
-    assert [any(one.startswith(start) for one in said(app)) for start in starts.values()] == [True, False]
-    assert any(r"\operatorname{RoPE}\bigl(\operatorname{norm}" in one.value for one in app.latex)
+    app, t = with_formula(visit(model=entry.id, step=3, layer=1, lang=lang)), translator(lang)
+    starts = {
+        name: t(f"step_by_step.{name}").partition("{")[0]
+        for name in ("normed", "turned_normed", "only_normed", "rotary")
+    }
+    assert [name for name, start in starts.items() if any(one.startswith(start) for one in said(app))] == [kind]
+    assert any(formula in one.value for one in app.latex)
     assert not app.exception and not app.error
 
 
