@@ -222,6 +222,12 @@ def own_layers(model: Any) -> None:
         config.num_hidden_groups = config.num_hidden_layers
 
 
+def name_base(model: Any) -> None:
+    """Have ``base_model`` be the model without its head where its class calls that by another name (Llama 4)."""
+    if model.base_model is model and isinstance(getattr(model, "model", None), nn.Module):
+        model.base_model_prefix = "model"
+
+
 def find_layers(model: Any) -> Iterator[Layer]:
     """Every attention layer of a model, stack by stack.
 
