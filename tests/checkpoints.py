@@ -255,7 +255,7 @@ MORE |= {
     "roberta-prelayernorm": _like_bert("RobertaPreLayerNorm", "roberta_prelayernorm", pad_token_id=1),
     "xlm-roberta-xl": _like_bert("XLMRobertaXL", "roberta", pad_token_id=1),
     "roc_bert": _like_bert("RoCBert", "roc_bert", initializer_range=1.0),
-    "layoutlm": _like_bert("LayoutLM", "layoutlm"),
+    "layoutlm": _like_bert("LayoutLM", "layoutlm", initializer_range=1.0),
     "bert-generation": Family(
         config="BertGenerationConfig", model="BertGenerationDecoder", tokenizer="metaspace", n_heads=5, n_kv_heads=5,
         sizes=BERT | {"is_decoder": True}, outputs={"decoder": "bert.encoder.layer.{i}.attention.output.dense"},
@@ -356,7 +356,9 @@ def save(name: str, folder: Path, **changes: Any) -> Path:
     """Write a checkpoint of a family, its configuration with ``changes``."""
     family = (FAMILIES | MORE)[name]
     config = getattr(transformers, family.config)(vocab_size=VOCABULARY, **{**family.sizes, **changes})
-    model = getattr(transformers, family.model)._from_config(config)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)  # what transformers draws itself
+        model = getattr(transformers, family.model)._from_config(config)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in model.parameters():

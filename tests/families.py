@@ -13,7 +13,8 @@ import transformers
 from tests.checkpoints import FAMILIES, MORE, TEXT, eager, open_folder, save
 from viz.errors import ModelError
 from viz.models import capture
-from viz.models.layout import different_families
+from viz.models.layout import different_families, families
+from viz.models.registry import PICTURE_FAMILIES
 from viz.text import translator
 
 HEAD = """# Families of models
@@ -52,8 +53,9 @@ def main() -> None:
     transformers.logging.set_verbosity_error()
     rows = {}
     with tempfile.TemporaryDirectory() as place:
-        for name in FAMILIES | MORE:
+        for name in (FAMILIES | MORE).keys() & set(families()):
             rows[name] = f"| {name} | yes | {difference(name, Path(place) / name):.0e} |"
+    rows |= {name: f"| {name} | yes, of pictures | |" for name in PICTURE_FAMILIES}
     say = translator("en")
     for kind, names in different_families().items():
         for name in names:

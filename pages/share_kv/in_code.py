@@ -146,7 +146,7 @@ def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
     off = errors.tiled if version == "tiled" else errors.module
     says = "tiled_quiet" if version == "tiled" and not off else f"{version}_says"
     say(t(f"share_kv.in_code.{says}", off=number(off), G=context.n_kv_heads, layer=context.scene.choice.layer))
-    if context.call.rotary and context.call.turned != "only_normed":
+    if context.call.rotary:
         st.caption(t("share_kv.in_code.rotary"))
 
 
@@ -176,7 +176,7 @@ def _checks(context: ShareKvContext, errors: dict[int, ModuleErrors]) -> list[Ch
         check("share_kv.in_code.check_tiled", order, 1e-5 * size, G=G),
         check("share_kv.in_code.check_raise", len(ran), 0.0, n=len(must_raise), G=G),
     ]
-    if not context.call.rotary:  # else q and k are turned between projection and attention
+    if not context.call.is_changed:  # else q and k are turned or normed between projection and attention
         with torch.inference_mode():
             module = load_grouped(layer.projections, scale=asked.get("scale"))
             whole = module(layer.x[None], layer.memory[None], added_to_scores(layer.q, layer.k, **asked))[0]

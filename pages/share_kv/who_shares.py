@@ -100,7 +100,7 @@ def _checks(context: ShareKvContext, shown: MultiHeadTrace) -> list[Check]:
         alone = attend_mqa(shown.q, shown.k[0], shown.v[0], masked_by=added, scale=asked.get("scale"))
         off = (alone - shown.head_outputs).abs().max()
         found.append(check("share_kv.check_mqa", off, share * largest(shown.head_outputs)))
-    if not context.call.rotary:  # RoPE turns k after its projection, so that k is not X W_K
+    if not context.call.is_changed:  # RoPE turns k after its projection, so that k is not X W_K
         weights = shown.projections
         k = linear(shown.memory, weights.w_k.T, weights.b_k).unflatten(-1, (G, -1)).transpose(0, 1)
         found.append(check("share_kv.check_pool", (k - shown.k).abs().max(), 1e-4 * largest(k), G=G))

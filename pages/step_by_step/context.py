@@ -74,9 +74,9 @@ class StepByStepContext:
         return by_hand(self.trace, self.head, self.query, self.key)
 
     @property
-    def rotary(self) -> bool:
-        """The model turns q and k by their position (RoPE) after projecting."""
-        return self.call.rotary
+    def is_changed(self) -> bool:
+        """True if q and k are turned or normed after the projection."""
+        return self.call.is_changed
 
     @property
     def options(self) -> dict[str, Any]:

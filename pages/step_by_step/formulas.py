@@ -62,7 +62,7 @@ def learned(context: StepByStepContext) -> str:
 
 
 STEPS_AFTER = {"normed": ("norm", "RoPE"), "turned_normed": ("RoPE", "norm"), "only_normed": ("norm",)}
-"""What becomes of Q and K after the projection, in its order; RoPE alone where nothing is listed."""
+"""The steps of Q and K after the projection, in their order; RoPE alone where nothing is listed."""
 
 
 def projected(context: StepByStepContext) -> str:
@@ -73,7 +73,7 @@ def projected(context: StepByStepContext) -> str:
         right = shaped("X", *rows.shape) + r"\," + shaped(weight(f"W_{letter}", index), *matrix.shape)
         if bias is not None:
             right += " + " + weight(f"b_{letter}", index)
-        if context.rotary and letter != "V":
+        if context.is_changed and letter != "V":
             for step in STEPS_AFTER.get(context.call.turned, ("RoPE",)):
                 right = rf"\operatorname{{{step}}}\bigl({right}\bigr)"
         lines.append(f"{shaped(letter, len(rows), matrix.shape[1])} = {right}")

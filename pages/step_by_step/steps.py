@@ -139,14 +139,14 @@ def _projected(context: StepByStepContext) -> None:
         columns = matrices.dimensions(context, "d_v" if letter == "V" else "d_k", values.shape[1])
         with column:
             matrices.picture(context, letter, letter, values, rows, columns, beside=3, row=row)
-    if context.rotary:
+    if context.is_changed:
         before, after = project(trace.x, *context.projections["Q"][1:])[context.query], context.cell.q
         lengths = {"before": before, "after": after, "change": after - before}
         written = {name: number(float(vector.norm()), 3) for name, vector in lengths.items()}
-        kind = context.call.turned
-        if "normed" in kind:
+        kind = context.call.turned if "normed" in context.call.turned else "rotary"
+        if kind != "rotary":
             del written["change"]
-        say(context.t(f"step_by_step.{kind if 'normed' in kind else 'rotary'}", i=context.query, **written))
+        say(context.t(f"step_by_step.{kind}", i=context.query, **written))
 
 
 def _scores(context: StepByStepContext) -> None:
@@ -227,7 +227,7 @@ def _checks(context: StepByStepContext) -> list[Check]:
     trace, head, group = context.trace, context.head, context.group
     rows = {"Q": trace.x, "K": trace.memory, "V": trace.memory}
     found = {"Q": trace.q[head], "K": trace.k[group], "V": trace.v[group]}
-    compared = ("V",) if context.rotary else ("Q", "K", "V")
+    compared = ("V",) if context.is_changed else ("Q", "K", "V")
     errors = []
     for letter in compared:
         _, matrix, bias = context.projections[letter]
@@ -235,7 +235,7 @@ def _checks(context: StepByStepContext) -> list[Check]:
     tolerance = 1e-5 * max(largest(found[letter]) for letter in compared)
     return [
         *scene_checks(context.scene),
-        check("step_by_step.check_v" if context.rotary else "step_by_step.check_qkv", worst(errors), tolerance),
+        check("step_by_step.check_v" if context.is_changed else "step_by_step.check_qkv", worst(errors), tolerance),
         reference.weights_check(context),
     ]
 

@@ -29,11 +29,11 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     if context.is_cut:
         st.caption(t("two_sequences.first", n=limits.SCORED_TOKENS))
     st.markdown(_table(context))
-    layer, rotary = context.source.choice.layer, context.source.capture.calls[context.source.choice.layer].rotary
+    layer = context.source.choice.layer
     projections = (context.target.trace.projections, context.cross.trace.projections)
     found = [check("two_sequences.check_parameters", max(map(miscounted, projections)), 0)]
     found.append(check("two_sequences.check_flops", max(map(flops_error, (context.target, context.cross))), 0))
-    if not rotary:  # queries and keys turned by position are not X W_Q and M W_K
+    if not context.source.capture.calls[layer].is_changed:  # else queries and keys are not X W_Q and M W_K
         error = self_attention_error(context.source.choice.source, layer)
         found.append(check("two_sequences.check_self", error, 1e-5))
     return found

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from tests.checkpoints import MORE, TEXT, eager, open_folder, save
+from viz import ROOT
 from viz.errors import ModelError
 from viz.models import Capture, capture
 from viz.models.blocks import block_layouts, model_blocks
@@ -160,3 +161,13 @@ def test_half_precision_weights_are_read_exactly(name, kind, tmp_path):
     captured = capture(ours, TEXT)
     for i, weights in enumerate(maps):
         assert_close(captured.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+
+
+def test_table_of_families_has_every_family():
+    """Shown or refused, once each; a command writes the table."""
+    rows = (ROOT / "viz" / "models" / "FAMILIES.md").read_text("utf-8").splitlines()
+    listed = [tuple(row.split(" | ")[:2]) for row in rows if row.startswith("| ")][1:]
+    refused = {name for names in different_families().values() for name in names}
+    assert len(listed) == len(set(listed))
+    assert {name.strip("| ") for name, shown in listed if shown.startswith("yes")} == set(families())
+    assert {name.strip("| ") for name, shown in listed if shown.startswith("no: ")} == refused

@@ -97,7 +97,7 @@ def test_opt_350m_positions_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["opt", "esm", "llama"])
-def test_long_text_queries_are_those_of_an_ordinary_pass(name, tmp_path):
+def test_long_text_keeps_unscaled_queries(name, tmp_path):
     """Also where the model scales its queries and no scores."""
     model = open_folder(save(name, tmp_path / name))
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)

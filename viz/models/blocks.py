@@ -128,7 +128,7 @@ def _as_trained(call: Call, turn: Callable[[Tensor], Tensor]) -> Callable[..., M
 
     def attend(x: Tensor, memory: Tensor, weights: HeadWeights, *, allowed: Tensor | None = None) -> MultiHeadTrace:
         options = {**call.options, "allowed": combine(call.options.get("allowed"), allowed)}
-        if not call.rotary:
+        if not call.is_changed:
             return multi_head(x, memory, weights, **options)
         bias = options.pop("bias", None)
         return encode(x, weights, Encoding(turn=turn, bias=lambda *_: bias), **options)
@@ -140,7 +140,7 @@ def _is_usual(call: Call) -> bool:
     """Whether a layer attends as the paper has it, whatever its mask."""
     scale, root = call.options.get("scale"), call.projections.spec.d_k**-0.5
     is_scaled = scale is None or math.isclose(scale, root, rel_tol=1e-6)
-    return is_scaled and not call.rotary and all(call.options.get(name) is None for name in ("bias", "score_mod"))
+    return is_scaled and not call.is_changed and all(call.options.get(name) is None for name in ("bias", "score_mod"))
 
 
 def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | None) -> BlockWeights:
@@ -190,9 +190,8 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
     layout = find_block_layout(model, name)
     assert layout.norm != "sandwich"
     calls = seen.stacks[name]
-    crosses = seen.stacks.get("cross", (None,) * len(calls))  # a decoder alone has none
-    if not layout.cross_norm:
-        crosses = (None,) * len(calls)
+    nothing = (None,) * len(calls)
+    crosses = seen.stacks.get("cross", nothing) if layout.cross_norm else nothing  # a decoder alone has none
     base, turn = model.model.base_model, _turn(model)
     layers = [base.get_submodule(layout.layer.format(i=i)) for i in range(len(calls))]
     attend = partial(_as_trained, turn=turn)

@@ -34,8 +34,7 @@ class Call:
     ``q`` (H, Q, d_k), ``k`` (G, K, d_k) and ``v`` (G, K, d_v) as attention sees them: turned by position where
     ``turned``, not yet repeated. ``x`` (Q, d_model) and ``memory`` (K, d_mem) are what W_Q and W_K are applied to.
     ``turned``: "" (they are not), "whole", "part" of each head's width, "normed" before it, "turned_normed" after it,
-    or "only_normed" and not turned.
-    ``options`` are those of :func:`~viz.core.attention.attend`.
+    or "only_normed" and not turned. ``options`` are those of :func:`~viz.core.attention.attend`.
     """
 
     q: Tensor
@@ -49,7 +48,12 @@ class Call:
 
     @property
     def rotary(self) -> bool:
-        """Whether q and k are not what the projection makes: turned by their position (RoPE), or normed."""
+        """True if q and k are turned by their position (RoPE) after the projection."""
+        return self.turned not in ("", "only_normed")
+
+    @property
+    def is_changed(self) -> bool:
+        """True if q and k are not what the projection makes: turned, normed, or both."""
         return bool(self.turned)
 
 
@@ -188,10 +192,8 @@ def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 
 
 def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
     """What a decoder reads while it writes these tokens: the same one place later, after a token that says "begin"."""
-    config = model.model.config
-    start = getattr(config, "decoder_start_token_id", None)
-    if start is None:  # a T5 begins with its padding
-        start = getattr(config, "pad_token_id", None) or 0
+    asked = (getattr(model.model.config, name, None) for name in ("decoder_start_token_id", "pad_token_id"))
+    start = next((token for token in asked if token is not None), 0)  # a T5 begins with its padding
     return Tokens(
         ids=(start, *tokens.ids[:-1]),
         labels=(*labels(model.tokenizer, [start]), *tokens.labels[:-1]),

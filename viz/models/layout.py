@@ -81,7 +81,7 @@ class Layer:
 
     @property
     def turned(self) -> str:
-        """What becomes of q and k between the projection and the scores: ``Call.turned``."""
+        """The changes to q and k between the projection and the scores, by the names of ``Call.turned``."""
         layout, attention = self.layout, self.attention
         normed = any(getattr(attention, name, None) is not None for name in NORMS)
         if not (layout.rotary and _is_rotated(attention, layout)):
@@ -191,7 +191,7 @@ def check_family(entry: Entry, family: str) -> None:
         if family in different:
             raise ModelError(f"family_{kind}", model=entry.id, family=family)
     if family not in families():
-        alike = get_close_matches(family, families(), n=5, cutoff=0) or families()[:5]
+        alike = get_close_matches(family, families(), n=5, cutoff=0)
         raise ModelError("family", model=entry.id, family=family, n=len(families()), known=", ".join(alike))
 
 
@@ -220,6 +220,12 @@ def own_layers(model: Any) -> None:
             deepcopy(group, dict(shared)) for group in of_layer
         )
         config.num_hidden_groups = config.num_hidden_layers
+
+
+def name_base(model: Any) -> None:
+    """Have ``base_model`` be the model without its head where its class calls that by another name (Llama 4)."""
+    if model.base_model is model and isinstance(getattr(model, "model", None), nn.Module):
+        model.base_model_prefix = "model"
 
 
 def find_layers(model: Any) -> Iterator[Layer]:

@@ -18,7 +18,7 @@ from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
 from viz.models.folders.weights import has_own_names, names_in, pickled_files, read_tensors
-from viz.models.layout import LoadedModel, check_family, find_layers, own_layers
+from viz.models.layout import LoadedModel, check_family, find_layers, name_base, own_layers
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -273,6 +273,7 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
     else:
         model, tokenizer = _from_folder(entry, entry.local_folder() or _download(entry))
     own_layers(model)
+    name_base(model)
     model.eval().requires_grad_(False)
     layers = tuple(find_layers(model))
     watch(layers)

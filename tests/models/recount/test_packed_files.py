@@ -62,7 +62,7 @@ def test_gguf_token_at_each_place_is_vocabulary(smollm2: LoadedModel):
 @pytest.mark.usefixtures("memory_given_back")
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux says which parts of a file are in memory")
 def test_file_error_leaves_no_pages(smollm2: LoadedModel):
-    """What was read of a file counts as the process's memory for as long as it is mapped."""
+    """Pages of a mapped file count as the process's memory until they are given back."""
     every_layer(smollm2)
     name = str(smollm2.entry.packaged_file())
     found, is_of_file = 0, False

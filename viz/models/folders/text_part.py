@@ -8,7 +8,7 @@ from torch import Tensor
 from viz.models.layout import families
 
 AROUND = ("model.language_model.", "language_model.model.", "model.text_model.", "language_model.", "text_model.")
-"""What stands before the names of the text part's weights, in one version of transformers or another."""
+"""Prefixes of the names of the text part's weights, in one version of transformers or another."""
 
 
 def text_config(config: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -118,7 +118,9 @@ def load_vision(entry: Entry) -> VisionModel:
     config = read_json(entry, entry.path / "config.json")
     if config.get("model_type") not in PICTURE_FAMILIES:
         known = ", ".join(PICTURE_FAMILIES)
-        raise ModelError("family", model=entry.id, family=str(config.get("model_type")), known=known)
+        raise ModelError(
+            "family", model=entry.id, family=str(config.get("model_type")), n=len(PICTURE_FAMILIES), known=known
+        )
     check_weights(entry, entry.path)
     if reason := refused(config) or _sizes_refused(config):
         raise corrupt(entry, reason)
