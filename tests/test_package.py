@@ -15,7 +15,7 @@ import yaml
 from viz import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
-DATA = {".toml", ".js", ".css"}
+DATA = {".toml", ".js", ".css", ".txt"}
 NOTEBOOK = ROOT / "examples" / "heads.ipynb"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 APP = ("streamlit", "plotly", "starlette")

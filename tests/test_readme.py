@@ -12,6 +12,7 @@ import torch
 from pages import FIRST, PAGES
 from viz import ASSETS, ROOT, limits
 from viz.frame import choice, page, sidebar
+from viz.frame.header import source
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 from viz.models import registry
@@ -107,7 +108,7 @@ def declared(module: ModuleType) -> set[str]:
 
 def test_the_table_of_parameters_is_the_frames():
     rows = {name: row[1] for row in table("parameter") for name in re.findall(r"`(\w+)`", row[0])}
-    assert set(rows) == declared(choice) | declared(sidebar) | declared(page)
+    assert set(rows) == declared(choice) | declared(source) | declared(sidebar) | declared(page)
     assert set(SHARED) == set(rows) - {"lang", "section"} | {"head", "pad_left"}, (
         "a link to another page takes them along"
     )

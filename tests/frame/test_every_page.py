@@ -451,6 +451,7 @@ A_MODELS = ("next_word", "atlas")
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page, lang):
+    section = next(section.name for section in page_named(page).sections if section.reads_text)
     with monkeypatch.context() as broken:
         refusals = iter(REFUSALS)
         told: list[ModelError] = []
@@ -460,7 +461,7 @@ def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page
             raise told[-1]
 
         broken.setattr(compute, "model", fail)
-        app = open_app(page, lang=lang, text="giraffe")
+        app = open_app(page, lang=lang, section=section, text="giraffe")
         while True:
             sentence = translator(lang)(f"error.{told[-1].code}", **told[-1].values)
             assert [one.value.replace("\\", "") for one in app.error] == [sentence]

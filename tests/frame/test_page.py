@@ -48,6 +48,6 @@ def test_text_unread_stays_with_session(open_app):
     app = open_app("many_heads", section="two_places", **chosen)
     assert not {"text", "source"} & {control.key for control in (*app.text_area, *app.radio)}
     assert not chosen.keys() & {*app.query_params}
-    app.button_group(key="section").set_value("differ").run()
+    app.button_group(key="section").set_value("experts").run()
     assert app.text_area(key="text").value == chosen["text"]
     assert {name: app.query_params[name] for name in chosen} == chosen

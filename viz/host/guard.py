@@ -89,9 +89,9 @@ class Guard:
 
         async def send_more(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = message.get("headers", [])
-                kind = Headers(raw=own).get("content-type", "")
-                message["headers"] = [*own, *policy.headers_of(kind, added)]
+                sent = message.get("headers", [])
+                kind = Headers(raw=sent).get("content-type", "")
+                message["headers"] = [*sent, *policy.headers_of(kind, added)]
                 if not known:
                     owner.give(message, scope["path"])
             await send(message)
