@@ -451,7 +451,7 @@ A_MODELS = ("next_word", "atlas")
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page, lang):
-    section = next(section.name for section in page_named(page).sections if section.reads_text)
+    section = next(section.name for section in page_named(page).sections if section.reads_text is True)
     with monkeypatch.context() as broken:
         refusals = iter(REFUSALS)
         told: list[ModelError] = []
