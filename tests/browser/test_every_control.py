@@ -236,8 +236,8 @@ CASES: dict[str, list[Case]] = {
              "text=vector changes, on average, by 27.0%"),
     ],
     "multiselect": [
-        Case("next-word?section=switch_off&model=twin-g8", "cut", pick_from_list("1·3"), tags, "0·0, 0·1, 1·3", "0-1-11",
-             "text=With 3 heads off"),
+        Case("next-word?section=switch_off&model=twin-g8", "cut", pick_from_list("1·3"), tags, "0·0, 0·1, 1·3",
+             "0-1-11", "text=With 3 heads off"),
     ],
     "toggle": [Case("cost?section=heads", "cost_fixed", click("label"), is_on, "True", "1", "text=With d_k fixed")],
     "text_area": [

@@ -14,8 +14,9 @@ from viz.frame.terms.links import SHARED
 
 _OF_THE_PAGE = "section", "lesson", "lesson_step"
 _OF_THE_GRID = "query", "key", "temperature", "sort", "show", "look", "combine", "several", "what", "merge", "hide"
-_OF_ITS_SECTIONS = "part", "after", "off", "image", "text_b", "model_b", "layer_b", "head_b", "compared", "heads_view", "compare_view"
-ASKED = frozenset((*SHARED, *_OF_THE_PAGE, *_OF_THE_GRID, *_OF_ITS_SECTIONS))
+_OF_ITS_SECTIONS = "part", "after", "off", "image", "text_b", "model_b", "layer_b", "head_b", "compared"
+_OF_ITS_VIEWS = "heads_view", "compare_view"
+ASKED = frozenset((*SHARED, *_OF_THE_PAGE, *_OF_THE_GRID, *_OF_ITS_SECTIONS, *_OF_ITS_VIEWS))
 """What a link to Heads may ask for, now or in an earlier version. Whatever else it carries is not ours."""
 
 
