@@ -13,6 +13,8 @@ PICTURE = (
 )
 LINKS = {"block": {"block": "both"}, "convolution": {"learned": 40}}
 """What makes a page's sections as long as they get."""
+SHOWS_MORE = {"step_by_step": {"steps"}, "masks": {"editor", "mistakes"}}
+"""Sections that show all their parts on a whole page, and one of them alone."""
 
 
 def begins_on_the_first_screen(page: Page, section: str) -> None:
