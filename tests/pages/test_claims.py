@@ -165,7 +165,7 @@ def test_numbers_in_fixed_sentences_are_counted():
     for lang, said in (("en", en), ("zh", zh)):
         assert f"{SEQUENCES} " in said["atlas.corpus_note"] and f" {LENGTH} " in said["atlas.corpus_note"]
         assert {str(len(lines(code))) in said[f"atlas.corpus_{code}"] for code in LANGUAGES} == {True}, lang
-        assert re.search("5 points|5 个百分点", said["long_text.wall_note"])
+        assert re.search("5 points|5 个百分点", said["long_text.wall.why"])
         assert re.search("ten pairs|十对", said["many_heads.logic.run"])
         assert re.search("Twenty sentences|二十个句子", said["many_heads.logic.help"])
 

@@ -11,13 +11,14 @@ from urllib.parse import parse_qsl
 import pytest
 import torch
 
+from pages import PAGES
 from pages.long_text import compute as long_compute
 from pages.step_by_step.own_numbers import puzzles as game
 from pages.step_by_step.own_numbers.example import presets
 from pages.step_by_step.own_numbers.numbers import to_code
 from tests.faults import Wrong, put_in
 from tests.running import checked
-from tests.sections import SECTIONS
+from tests.sections import views_of
 from viz.components import comparison as packed_comparison
 from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
 from viz.core.analysis import (
@@ -656,27 +657,27 @@ FAULTS = {
     "a norm with the unbiased deviation": Fault(
         function=norm.standardize,
         wrong=lambda right, x, *, eps=0.0: right(x, eps=eps) * ((x.shape[-1] - 1) / x.shape[-1]) ** 0.5,
-        places=("points", "norm place", "diagram", "parts off"),
+        places=("points", "norm place", "diagram", "diagram, a model", "parts off"),
     ),
     "post for pre": Fault(
         function=sublayer.post_norm,
         wrong=lambda _, *a, **o: sublayer.pre_norm(*a, **o),
-        places=("norm place", "diagram", "parts off", "rollout, a model"),
+        places=("norm place", "diagram", "diagram, a model", "parts off", "rollout, a model"),
     ),
     "no residual": Fault(
         function=sublayer.post_norm,
         wrong=lambda right, *a, residual: right(*a, residual=False),
-        places=("diagram", "norm place", "parts off"),
+        places=("diagram", "diagram, a model", "norm place", "parts off"),
     ),
     "no bias in the feed-forward layer": Fault(
         function=feed_forward.feed_forward,
         wrong=lambda right, x, w, **o: right(x, replace(w, b_in=None), **o),
-        places=("diagram", "rollout, a model"),
+        places=("diagram, a model", "rollout, a model"),
     ),
     "no activation": Fault(
         function=feed_forward.feed_forward,
         wrong=lambda right, x, w, **o: right(x, w, activation=lambda u: u),
-        places=("diagram", "norm place", "parts off"),
+        places=("diagram", "diagram, a model", "norm place", "parts off"),
     ),
     "a stack whose layers all read the words": Fault(
         function=block.stack,
@@ -934,7 +935,7 @@ def test_every_section_stands_in_the_table():
     """A new section needs a mistake that its checks notice; a name that is misspelt would never be tried."""
     assert {place for fault in FAULTS.values() for place in fault.places} == PLACES.keys()
     opened = {link.partition("?")[0] for link in PLACES.values()}
-    missing = {f"{page}/{section}" for page, section in SECTIONS if page not in WITHOUT} - opened
+    missing = {f"{page}/{view}" for page in PAGES if page not in WITHOUT for view in views_of(page)} - opened
     assert missing == {name for name in WITHOUT if "/" in name}
 
 

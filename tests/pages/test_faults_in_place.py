@@ -255,9 +255,14 @@ def _lens_at_next_token(right: Any, *args: Any) -> Any:
     return replace(found, **{name: torch.cat([v[:-1].roll(1, 1), v[-1:]]) for name, v in vars(found).items()})
 
 
-IN_ALL = ("masks/editor", "step_by_step/steps", "stacking/rollout", "many_heads/differ", "share_kv/who_shares",
+def _with_sentence(*places: str) -> tuple[str, ...]:
+    return tuple(f"{place}{'&' if '?' in place else '?'}{SENTENCE}" for place in places)
+
+
+DIFFER = "many_heads/experts?experts_view=differ"
+IN_ALL = ("masks/editor", "step_by_step/steps", "stacking/rollout", DIFFER, "share_kv/who_shares",
           "positions/encodings", "block/diagram", "convolution/likeness", "long_text/map", "heads/numbers")  # fmt: skip
-OF_A_LAYER = ("heads/numbers", "masks/editor", "many_heads/differ", "share_kv/who_shares", "convolution/likeness")
+OF_A_LAYER = ("heads/numbers", "masks/editor", DIFFER, "share_kv/who_shares", "convolution/likeness")
 CROSS = f"two_sequences/cross_attention?{SENTENCE}"
 
 SIBLINGS = {
@@ -278,22 +283,24 @@ SIBLINGS = {
     ),
     "columns of the grid one on": Misplaced(take_away.Axis.sent, _sent_one_on, (HEADS, f"{HEADS}&merge=1", CROSS)),
     "the row of the next token": Misplaced(
-        head_grid.shown, _changed(values=lambda values: values.roll(1, 1)), (f"heads/row?{SENTENCE}",)
+        head_grid.shown,
+        _changed(values=lambda values: values.roll(1, 1)),
+        (f"heads/all_heads?heads_view=row&{SENTENCE}",),
     ),
     "merged words one on": Misplaced(
         map_statistics.merge_words,
         lambda right, *a: right(*a).roll(1, -1),
-        ("heads/row?merge=1&text=unbelievable+tokenization+works",),
+        ("heads/all_heads?heads_view=row&merge=1&text=unbelievable+tokenization+works",),
     ),
     "every label one on": Misplaced(
         pieces.spell,
         lambda right, parts: _one_on(right(parts)),
-        (*(f"{place}?{SENTENCE}" for place in IN_ALL), CROSS, f"atlas/map?{SENTENCE}", CUT),
+        (*_with_sentence(*IN_ALL), CROSS, f"atlas/map?{SENTENCE}", CUT),
     ),
     "q and k of the next head": Misplaced(
         capturing._call,
         _changed(q=_one_on, k=_one_on),
-        tuple(f"{place}?{SENTENCE}" for place in OF_A_LAYER),
+        _with_sentence(*OF_A_LAYER),
     ),
     "values of the next token": Misplaced(
         capturing._call,

@@ -123,9 +123,9 @@ def choose(t: Translate, shown: Controls) -> Asked:
     with st.container(key="asked", horizontal=True, gap="xsmall", vertical_alignment="center"):
         place = st.container(key="text_row", horizontal=True, gap="xsmall", vertical_alignment="center")
         chips = Chips()
-    reads_text = shown.text
+    reads_text, default = shown.text, shown.usual_text()  # which depends on what the link says of the model
     if isinstance(reads_text, bool):  # the box stands there while the model is being loaded
-        text, dropped = _text(t, lang, place if reads_text else None, shown.usual_text())
+        text, dropped = _text(t, lang, place if reads_text else None, default)
     kind = state.choice("source", SOURCES[0], SOURCES)
     model = "" if kind == "words" else _model_id(shown.usual_model())
     chip = chips.add("source", t(f"chips.{kind}", model=model)) if shown.model else None
@@ -136,7 +136,7 @@ def choose(t: Translate, shown: Controls) -> Asked:
         loaded = _loaded(t, model) if model else None
     if not isinstance(reads_text, bool):
         reads_text = reads_text(loaded if kind == "model" else None)
-        text, dropped = _text(t, lang, place if reads_text else None, shown.usual_text())
+        text, dropped = _text(t, lang, place if reads_text else None, default)
     sizes: dict[str, Any] = {}
     if kind != "model":
         sizes = choose_sizes(t, chip, loaded.width if loaded else None, own_groups=shown.n_kv_heads)

@@ -9,6 +9,7 @@ from pages.heads.arrivals import AT_ONCE, by_messages
 from pages.heads.page import PAGE
 from tests import checkpoints
 from tests.largest import Largest
+from tests.packaged import packaged_file
 from tests.running import bar_charts, checked, everything, matrices, sentences_of
 from viz.core.analysis.map_statistics import hide, message_norms
 from viz.frame import choice, compute, specs
@@ -19,6 +20,7 @@ from viz.text import LANGUAGES, translator
 
 TEXT = examples()[0].text
 HOSTILE = "<b>x</b> ![x](http://e.com/a.png) $y$ #000001 \u202e \x07"
+E5 = "multilingual-e5-small"
 SEEDED = {"n_heads": 4, "n_kv_heads": 4, "seed": 0}
 REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
 
@@ -40,13 +42,29 @@ def said(app):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
-    app, t = open_app(lang=lang, section="all_heads"), translator(lang)
+    app, t = open_app(lang=lang, section="all_heads", text=TEXT), translator(lang)
     known = note(compute.DEFAULT_MODEL, 3, 1)
     assert known is not None
     assert any(known.text[lang] in one for one in said(app))
     assert checked(app, "all_heads") == (9, 9)
-    row = open_app(lang=lang, section="row")
+    row = open_app(lang=lang, section="row", text=TEXT)
     assert t("heads.row_weights", query="it", key="animal", value="0.68") in said(row)
+
+
+@pytest.mark.parametrize(
+    ("lang", "model", "head", "said_of"),
+    [("en", compute.DEFAULT_MODEL, (3, 1), ("it", "animal", "0.68")), ("zh", E5, (8, 8), ("它", "动物", "0.67"))],
+)
+def test_link_to_section_opens_on_pronoun_and_animal(open_app, lang, model, head, said_of):
+    """Without a text it opens on the sentence of its language, in the model and the head that link the two."""
+    if model == E5:
+        packaged_file(E5)
+    known, said_so = note(model, *head), dict(zip(("query", "key", "value"), said_of, strict=True))
+    assert known is not None
+    app, row = (open_app(lang=lang, section=section) for section in ("all_heads", "row"))
+    assert any(known.text[lang] in one for one in said(app))
+    assert checked(app, "all_heads") == (9, 9)
+    assert translator(lang)("heads.row_weights", **said_so) in said(row)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -85,8 +103,8 @@ def test_a_link_without_model_means_the_default(open_app, monkeypatch, tmp_path,
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_masked_numbers_are_not_called_the_models_own(open_app, lang):
     own = translator(lang)("source.model_own")
-    assert any(own in one for one in said(open_app(lang=lang, section="all_heads")))
-    assert not any(own in one for one in said(open_app(lang=lang, mask="causal")))
+    assert any(own in one for one in said(open_app(lang=lang, section="all_heads", text=TEXT)))
+    assert not any(own in one for one in said(open_app(lang=lang, text=TEXT, mask="causal")))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

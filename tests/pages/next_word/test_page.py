@@ -133,7 +133,7 @@ def test_words_an_example_does_not_know_are_said_to_be_unknown(open_app, twins_o
 
 @pytest.mark.parametrize("model", ["", "multilingual-e5-small"])
 def test_a_sentence_that_came_along_and_nobody_typed_is_there_again_elsewhere(open_app, twins_only, model):
-    """So is the model that it was opened with, which says nothing."""
+    """So is the model that it was opened with, which says nothing; Masks names the mask that it opens on."""
     if model:
         packaged_file(model)
     text = next(one.text for one in examples() if one.lang == "zh" and model in ("", one.model))
@@ -142,7 +142,8 @@ def test_a_sentence_that_came_along_and_nobody_typed_is_there_again_elsewhere(op
     app.switch_page(file_of("next_word")).run()
     assert app.text_area(key="text").value == COPY.text and link(app) == {"lang": "zh"}
     app.switch_page(file_of("masks")).run()
-    assert app.text_area(key="text").value == text and link(app) == {"lang": "zh", "text": text} | chosen
+    assert app.text_area(key="text").value == text
+    assert link(app) == {"lang": "zh", "text": text, "mask": "causal"} | chosen
 
 
 def test_what_was_typed_stays_when_a_decoder_is_opened(open_app, twins_only):

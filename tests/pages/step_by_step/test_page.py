@@ -33,6 +33,10 @@ CHECKS = {
     "steps": 8, "split": 5, "saturation": 5, "ablation": 7,
 }  # fmt: skip
 """How many live checks each section has."""
+TERMS = {7: 2, 8: 1, 0: 3}
+"""How many more the steps have, by step, where every term is written out."""
+WHOLE = CHECKS | {"steps": CHECKS["steps"] + TERMS[0]}
+"""How many each section has where the whole page is shown: there every term is written out."""
 
 
 @pytest.fixture
@@ -123,7 +127,7 @@ def test_the_checks_of_every_section_hold_from_every_source(visit, source, lang)
 
 def test_everything_at_once_has_every_check_once(visit):
     app = visit(section="all", step=0, no_scale=1)
-    assert all(passed(app, section) for section in CHECKS)
+    assert all(passed(app, section, n) for section, n in WHOLE.items())
     app.session_state["_footer_ablation"] = "checks"
     lines = [one.value for one in app.run().markdown if one.value[:1] in "✓✗"]
     assert len(lines) == CHECKS["ablation"] and all(line.startswith("✓") for line in lines)
@@ -255,7 +259,7 @@ def test_link_without_step_keeps_its_step(visit):
 
 def test_every_term_adds_its_checks(visit):
     """The weight and the row of the output are each checked where their terms are written."""
-    for step, more in ((7, 2), (8, 1), (0, 3)):
+    for step, more in TERMS.items():
         assert passed(visit(section="steps", step=step, every_term=1), n=CHECKS["steps"] + more)
 
 
@@ -569,7 +573,7 @@ def test_what_a_family_does_differently_is_said(visit, monkeypatch, folders, fam
     sentences = {name: translator("en")(f"step_by_step.{name}").split("{")[0] for name in
                  ("rotary", "has_score_mod", "has_bias", "scale_one")}  # fmt: skip
     assert {name for name, start in sentences.items() if any(one.startswith(start) for one in words)} == said
-    assert all(passed(app, section) for section in CHECKS)
+    assert all(passed(app, section, n) for section, n in WHOLE.items())
     lines = [one.value for one in app.caption]
     assert (translator("en")("step_by_step.line_cap") in lines) == ("has_score_mod" in said)
     assert (translator("en")("step_by_step.line_bias") in lines) == ("has_bias" in said)
@@ -594,9 +598,9 @@ def test_hostile_text_is_shown_only_where_it_stays_text(visit, step, lang):
 @pytest.mark.parametrize("step", [0, 7])
 def test_one_word_and_two_hundred(visit, step):
     app = visit(source="words", text="word", step=step, no_scale=1, no_mask=1, wrong_axis=1, section="all")
-    assert all(passed(app, section) for section in CHECKS)
+    assert all(passed(app, section, n) for section, n in WHOLE.items())
     long = visit(text=" ".join(["animal", "it"] * 100), step=step, section="all")
-    assert all(passed(long, section) for section in CHECKS)
+    assert all(passed(long, section, n) for section, n in WHOLE.items())
     assert matrices(long)["map_A"][0]["chooses"], "a cell of any size can be chosen"
 
 
@@ -608,7 +612,7 @@ def test_a_query_that_may_look_nowhere_is_explained(visit):
     assert t("step_by_step.blind", n=1) in [one.value for one in app.warning]
     assert t("step_by_step.line_blind") in [one.value for one in app.caption]
     # A row that may look nowhere has no Jacobian and no entropy to check.
-    assert all(passed(app, section, n - 2 * (section == "ablation")) for section, n in CHECKS.items())
+    assert all(passed(app, section, n - 2 * (section == "ablation")) for section, n in WHOLE.items())
 
 
 # --- Three words -------------------------------------------------------------------------------------------------

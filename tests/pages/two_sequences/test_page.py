@@ -364,8 +364,9 @@ def test_a_real_encoder_decoder_asks_with_heads_of_its_own_and_writes(open_app, 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
 def test_a_model_that_turns_by_position_says_what_that_means(open_app, family, name):
-    app = open_app("two_sequences", model=family(name).id, layer=1)
+    link = {"model": family(name).id, "layer": 1}
+    app = open_app("two_sequences", **link)
     assert not app.exception and checked(app, "cross_attention") == (11, 11)
     assert any(T("two_sequences.rotary") in one for one in said(app))
-    app.button_group(key="section").set_value("differences").run()
+    app = open_app("two_sequences", **link, section="differences")
     assert checked(app, "differences") == (5, 5), "queries turned by position are not X W_Q"

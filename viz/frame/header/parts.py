@@ -105,10 +105,11 @@ class _Parts:
         if not self.is_below:
             self._switch(context)
         found: list[Check] = []
-        for part in self.visible:
-            found += part.draw(context) or ()
-            if has_text(says := f"{self.page}.{self.section}.{part.name}.says"):
-                say(context.t(says))
+        with st.container(key=f"part_{self.section}"):  # so that what stands below keeps its place
+            for part in self.visible:
+                found += part.draw(context) or ()
+                if has_text(says := f"{self.page}.{self.section}.{part.name}.says"):
+                    say(context.t(says))
         if self.is_below:
             self._switch(context)
         return found
