@@ -72,11 +72,11 @@ def test_a_text_typed_is_in_the_link_and_a_tab_opened_by_it_shows_the_same(runni
         async with Tab(url) as typed, Tab(url) as opened:
             await typed.open("masks")
             await typed.change(text="giraffes & 100% elephants", layer=5.0)
-            await opened.open("masks", text="giraffes & 100% elephants", layer=5)
+            await opened.open("masks", text="giraffes & 100% elephants", layer=5, mask="causal")
             return typed, opened
 
     typed, opened = finish(both())
-    assert typed.query == opened.query == "text=giraffes+%26+100%25+elephants&layer=5"
+    assert typed.query == opened.query == "text=giraffes+%26+100%25+elephants&layer=5&mask=causal"
     assert typed.value("text") == opened.value("text") == "giraffes & 100% elephants"
     assert typed.value("layer") == opened.value("layer") == 5
 
@@ -87,11 +87,11 @@ def test_number_typed_stands_in_the_link(running):
 
     async def type_one() -> str:
         async with Tab(url) as tab:
-            await tab.open("cost", text="a word")
+            await tab.open("cost", section="growth")
             await tab.change(cost_n=700)
             return tab.query
 
-    assert finish(type_one()) == "text=a+word&cost_n=700"
+    assert finish(type_one()) == "section=growth&cost_n=700"
 
 
 BURST, ROOM = 8, 260

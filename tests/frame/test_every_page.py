@@ -9,6 +9,7 @@ from typing import Any
 from weakref import ref
 
 import pytest
+from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
@@ -20,7 +21,7 @@ from viz import limits
 from viz.errors import ModelError
 from viz.frame import choice, compute
 from viz.frame.examples import examples
-from viz.frame.scene import Scene, open_scene
+from viz.frame.scene import Scene
 from viz.frame.sidebar import file_of
 from viz.text import LANGUAGES, Translate, sentences, translator
 
@@ -50,9 +51,36 @@ def link(app: AppTest) -> dict[str, str]:
     return {name: app.query_params[name] for name in app.query_params}
 
 
-def noted(scenes: list[ref[Scene]], scene: Scene) -> Scene:
-    scenes.append(ref(scene))
-    return scene
+def note_scenes(monkeypatch: pytest.MonkeyPatch) -> list[ref[Scene]]:
+    """Note every scene that is made, also of another."""
+    scenes: list[ref[Scene]] = []
+    make = Scene.__init__
+
+    def note(scene: Scene, **fields: Any) -> None:
+        make(scene, **fields)
+        scenes.append(ref(scene))
+
+    monkeypatch.setattr(Scene, "__init__", note)
+    return scenes
+
+
+def has_results(scene: ref[Scene]) -> bool:
+    """Whether a scene is still there, and its tensors; a section's fragment keeps one without."""
+    there = scene()
+    return there is not None and not {"capture", "trace"}.isdisjoint(vars(there))
+
+
+def keep_widgets(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Keep what a visitor's session keeps of every widget: its callbacks, and how its options are written."""
+    kept: list[Any] = []
+    note = SessionState._set_widget_metadata
+
+    def keep(session: SessionState, widget: Any) -> None:
+        kept.append(widget)
+        note(session, widget)
+
+    monkeypatch.setattr(SessionState, "_set_widget_metadata", keep)
+    return kept
 
 
 def assert_marked_once(app: AppTest) -> None:
@@ -88,8 +116,7 @@ VIEWS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
 def test_every_section_from_every_source_in_every_language(open_app, monkeypatch, page, section, view):
     """It draws, its checks hold, and nothing of it outlives the run; alone in a link, it stays there unless first."""
-    scenes: list[ref[Scene]] = []
-    monkeypatch.setattr("viz.frame.page.open_scene", lambda *asked: noted(scenes, open_scene(*asked)))
+    scenes, kept = note_scenes(monkeypatch), keep_widgets(monkeypatch)
     app, names = open_app(page, section=section, **view), [one.name for one in page_named(page).sections]
     t = translator(view.get("lang", "en"))
     assert app.title[0].value == t(f"{page}.title")
@@ -105,9 +132,9 @@ def test_every_section_from_every_source_in_every_language(open_app, monkeypatch
     if page not in OWN_SIZES and section == section_with_text(page):
         assert says_whence(app, t, page, view.get("source", "model"))
     assert scenes or section in WITHOUT_TEXT, "the test sees them; these sections have numbers of their own"
-    if any(scene() for scene in scenes):  # what holds itself alone goes now; to look for it takes longer than the page
+    if any(map(has_results, scenes)):  # what holds itself alone goes now; to look for it takes longer than the page
         gc.collect()
-    assert not any(scene() for scene in scenes), (
+    assert kept and not any(map(has_results, scenes)), (
         "the page is over, and some callback or label keeps its tensors as long as the visitor stays"
     )
 

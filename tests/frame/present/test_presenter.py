@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from pages import PAGES
 from pages.step_by_step.page import PAGE
-from tests.browser.drive import wait_run
+from tests.browser.drive import eventually, wait_run
 from tests.running import line_charts, sentences_of
 from viz.figures.layout import ROOM, TALLER
 from viz.text import LANGUAGES, translator
@@ -97,11 +97,17 @@ def test_a_lesson_is_presented_by_keys(visit):
     notes.close()
 
 
+def assert_room(page: Page) -> None:
+    """The smallest letters are as large as a picture's are meant to be."""
+    letters = page.evaluate(SMALLEST)
+    assert letters[0][0] >= ROOM, letters
+
+
 def test_pages_are_presented_one_section_after_the_other(visit):
     page = visit("step-by-step", present=1, section=PAGE.sections[-1].name, viewport=(1280, 720))
     last = told(page)
     assert last["at"] == last["of"]
-    assert page.evaluate(SMALLEST)[0][0] >= ROOM, page.evaluate(SMALLEST)
+    eventually(lambda: assert_room(page))
     first = press(page, "ArrowRight")
     assert first["at"] == 1
     assert first["title"].startswith(T(f"{PAGES[1]}.title"))

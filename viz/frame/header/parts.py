@@ -115,12 +115,13 @@ class _Parts:
         return found
 
     def _switch(self, context: Any) -> None:
+        t = context.t  # the context itself would stay with the widget
         with st.container(key=f"parts_{self.section}", horizontal=True, gap="medium", vertical_alignment="center"):
             controls.choice(
-                context.t(f"{self.page}.{self.section}.switch"),
+                t(f"{self.page}.{self.section}.switch"),
                 self.parameter,
                 self._names,
-                lambda name: context.t(f"{self.page}.{self.section}.{name}.title"),
+                lambda name: t(f"{self.page}.{self.section}.{name}.title"),
                 look="pills",
                 label_visibility="collapsed",
                 width="content",
