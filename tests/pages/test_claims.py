@@ -87,6 +87,7 @@ GONE: dict[str, tuple[str, Callable[[], bool]]] = {
     "does over two hundred sentences, not over one": ("在两百个句子上（而不是一个句子上）", _own_lines_are_two_hundred),
     "no head here is the expert for logic": ("这里没有哪个头是逻辑专家。从", _no_head_turns_in_every_pair),
     "which of three shapes has most of their attention": ("占了它们最多的注意力", _largest_of_three_is_most),
+    "which of three shapes holds most of their attention": ("占了它们大部分的注意力", _largest_of_three_is_most),
 }
 """A sentence in both languages, and a case in which it does not hold."""
 

@@ -5,7 +5,7 @@ import torch
 from playwright.sync_api import expect
 from torch.testing import assert_close
 
-from tests.browser.drive import PHONE, wait_run
+from tests.browser.drive import PHONE, open_section, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from tests.browser.test_head_grid import NEAR, grid_of, link_of, number_in, place, says, sent_while, values
 from viz.core.attention import row_softmax
@@ -109,7 +109,7 @@ def test_on_a_phone(visit, lang, scheme):
     assert_close(values(grid).view(7, 12), seen.layer(0).weights[1], atol=NEAR, rtol=0)
     assert t("head_grid.queries") in grid.inner_text() and t("head_grid.keys") in grid.inner_text()
     expect(page.get_by_text(t("two_sequences.heads_words", seed=0))).to_be_visible()
-    page.locator(".st-key-section").get_by_text(t("two_sequences.scoring.title")).click()
+    open_section(page, t("two_sequences.scoring.title"))
     wait_run(page)
     assert is_wider_than_the_window(page) == []
     box = page.locator(".maps canvas").first.bounding_box()
