@@ -31,7 +31,8 @@ def draw(context: CostContext) -> list[Check]:
                 f"{path}: {amount(architecture.longest_path(s))}",
             ]
         )
-    st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
+    with st.container(key="cost_table"):  # its place is kept until the formulas are set
+        st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
     draw_sizes(context, first=True)
     off = max(
         abs(architecture.order(s) - multiplied_out(architecture.formulas[0], s)) for architecture in ARCHITECTURES

@@ -25,7 +25,7 @@ WIDTH = 520
 def draw(context: PositionsContext) -> list[Check]:
     """Without positions the weights only follow the words around; with positions they change."""
     t, tokens, pictures = context.t, context.tokens, st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(key="need_controls", horizontal=True, vertical_alignment="bottom"):
         order = _chosen_order(context)
         if orders.reads_the_same(tokens, order):
             st.info(t("positions.one_word" if order == tuple(range(context.n)) else "positions.same_words"))

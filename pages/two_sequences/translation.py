@@ -27,6 +27,8 @@ from viz.models.generation import Writing
 from viz.models.layout import LoadedModel
 from viz.text.direction import isolate
 
+MANY_STEPS = 12
+"""Of so many steps the map is as high as the place that is kept for it."""
 STACKS = ("cross", "decoder")
 
 
@@ -95,7 +97,8 @@ def _open_heads(source: specs.Source, written: str) -> None:
 
 def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, layer: int, head: int) -> None:
     """The weights of one head, a row for each step up to the chosen one."""
-    t, n, picture = context.t, len(writing.steps), st.container()
+    t, n = context.t, len(writing.steps)
+    picture = st.container(key="writing" + "_high" * (n >= MANY_STEPS))  # its place is kept
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         stack = controls.choice(
             t("two_sequences.write_stack"), "write_stack", STACKS, lambda code: t(f"two_sequences.write_{code}")
