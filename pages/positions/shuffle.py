@@ -18,8 +18,6 @@ from viz.frame.format import number
 from viz.frame.terms.marks import say
 
 ORDERS = ("shuffled", "reversed")
-WIDTH = 520
-"""Of the four maps, in pixels: two abreast, and all on the first screen."""
 
 
 def draw(context: PositionsContext) -> list[Check]:
@@ -82,8 +80,7 @@ def _maps(context: PositionsContext, code: str, maps: Tensor) -> None:
     panels = [Panel(code=str(i), title=title, alt=title, labels=labels) for i, title in enumerate(titles)]
     words = context.map_words()
     packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True, words=words, hues=COLOURS)
-    with st.container(width=WIDTH):
-        mount("maps/maps", key="need_maps", data=packed)
+    mount("maps/maps", key="need_maps", data=packed)
 
 
 def _whole_model(context: PositionsContext, order: tuple[int, ...]) -> list[Check]:
