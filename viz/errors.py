@@ -22,6 +22,8 @@ class ModelError(ValueError):
         "adapter": "{model}: it is an adapter ({kind}) of {base}, which is not merged here; merge it: "
         "PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained({base!r}), {folder!r}).merge_and_unload()"
         '.save_pretrained("merged").',
+        "quantised": "{model}: its weights are quantised ({method}), which only a package of that method reads; FP8 "
+        "and MXFP4 are read; open the same model in float16 or bfloat16.",
         "pickle": "{model}: {file} is a pickle, which can run code, and is not read unless it is a pytorch_model.bin "
         "of plain tensors in a folder of your own; convert it with transformers' save_pretrained.",
         "sha": "{model}: {file} is not the published file (SHA-256 {found}…, expected {expected}…); "
