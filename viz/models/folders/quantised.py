@@ -34,8 +34,9 @@ E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 def _settings(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
     """The method that a configuration names, or its text part, and what it says of it."""
-    for part in (config, config.get("text_config")):
-        for key, known in KEYS.items() if isinstance(part, Mapping) else ():
+    inner = config.get("text_config")
+    for part in (config, inner if isinstance(inner, Mapping) else {}):
+        for key, known in KEYS.items():
             if (found := part.get(key)) is None:
                 continue
             settings = found if isinstance(found, Mapping) else {}
