@@ -73,7 +73,7 @@ def folder_with(checkpoint: Checkpoint, tmp_path: Path):
     return make
 
 
-def ids_of(folder: Path, text: str = TEXT) -> list[int]:
+def ids_of(folder: Path, text: str) -> list[int]:
     return open_folder(folder).tokenizer(text)["input_ids"]
 
 
@@ -94,7 +94,7 @@ def test_unigram_pieces_equal_values_by_hand(folder_with, family, file, ids, tex
     """
     names = {"t5": "T5Tokenizer", "xlm-roberta": "XLMRobertaTokenizer", "mbart": "MBartTokenizer"}
     content = pieces(UNIGRAM, family, table=small_letter_a())
-    assert ids_of(folder_with(family, file, content, names[family] if is_named else "")) == ids
+    assert ids_of(folder_with(family, file, content, names[family] if is_named else ""), text) == ids
 
 
 FIRST = 3 + 256
