@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf.message import Message
 
 from tests.checkpoints import open_folder
 from tests.models.conftest import Checkpoint
@@ -60,7 +59,7 @@ def pieces(kind: int, family: str = "", *, in_bytes: bool = False, apart: bool =
 def folder_with(checkpoint: Checkpoint, tmp_path: Path):
     """Makes a folder of a family whose tokenizer is one file of SentencePiece."""
 
-    def make(family: str, file: str, content: Message | bytes, tokenizer_class: str = "") -> Path:
+    def make(family: str, file: str, content: Any, tokenizer_class: str = "") -> Path:
         folder = Path(shutil.copytree(checkpoint(family), tmp_path / family))
         for name in ("tokenizer.json", "tokenizer_config.json"):
             (folder / name).unlink()
