@@ -23,6 +23,7 @@ from tests.models.test_odd_configurations import with_pictures, write
 from viz.models import capture
 from viz.models.folders.quantised import experts, from_fp8, from_mxfp4
 from viz.models.registry import Entry
+from viz.scheduler.sizes import entry_of
 
 BLOCK = (16, 7)
 """Rows and columns of a block: the last one of each axis is cut off in most matrices of a small checkpoint."""
@@ -286,6 +287,24 @@ def test_whole_numbers_are_no_weights(copy_of, dtype):
     save_file(tensors | {name: (tensors[name] * 40).to(dtype)}, folder / WEIGHTS, {"format": "pt"})
     error = refusal(folder)
     assert error.code == "quantised" and name in str(error)
+
+
+def test_whole_numbers_of_experts_are_no_weights(copy_of):
+    """Each expert has a name of its own in the file, which the model does not have."""
+    folder = copy_of("qwen3_moe")
+    tensors = load_file(folder / WEIGHTS)
+    name = next(name for name in tensors if ".experts.1." in name)
+    save_file(tensors | {name: (tensors[name] * 40).to(torch.int8)}, folder / WEIGHTS, {"format": "pt"})
+    assert refusal(folder).values["method"] == f"{name}: int8"
+
+
+def test_memory_is_counted_as_float32(copy_of):
+    """The bounds on what is kept hold for the numbers, not for the file."""
+    folder, plain = both(copy_of("llama"))
+    assert (folder / WEIGHTS).stat().st_size < (plain / WEIGHTS).stat().st_size
+    found, want = (entry_of("", open_folder(where), 0.0).size for where in (folder, plain))
+    weights = sum(value.numel() * 4 for value in load_file(plain / WEIGHTS).values())
+    assert found > weights and abs(found - want) < 0.01 * weights
 
 
 def test_masks_in_bytes_are_no_weights(copy_of):

@@ -215,5 +215,6 @@ def check_types(weights: Mapping[str, Tensor], expected: Mapping[str, Tensor], e
         ModelError: "quantised".
     """
     for name, tensor in weights.items():
-        if name in expected and expected[name].is_floating_point() and not tensor.is_floating_point():
+        is_weight = expected[name].is_floating_point() if name in expected else name.endswith(".weight")
+        if is_weight and not tensor.is_floating_point():
             raise ModelError("quantised", model=entry.id, method=f"{name}: {str(tensor.dtype).removeprefix('torch.')}")
