@@ -21,7 +21,7 @@ from tests.models.conftest import Checkpoint
 from tests.models.folders.test_folders import LAYERS, PREFIXES, WEIGHTS, lora, refusal, rename
 from tests.models.test_odd_configurations import with_pictures, write
 from viz.models import capture
-from viz.models.folders.quantised import experts, from_fp8, from_mxfp4
+from viz.models.folders.quantised import dequantise_experts, dequantise_fp8, dequantise_mxfp4
 from viz.models.registry import Entry
 from viz.scheduler.sizes import entry_of
 
@@ -158,11 +158,11 @@ def test_from_fp8_equals_values_by_hand():
     """Two rows of blocks of 2 × 2 over 3 × 3 numbers, each with a scale of its own."""
     codes = torch.tensor([[1, 2, 3], [4, -5, 6], [7, 8, -448]], dtype=torch.float32).to(torch.float8_e4m3fn)
     want = torch.tensor([[0.5, 1, 6], [2, -2.5, 12], [28, 32, -44.8]])
-    assert_close(from_fp8(codes, torch.tensor([[0.5, 2], [4, 0.1]]), (2, 2)), want, atol=0, rtol=1e-7)
+    assert_close(dequantise_fp8(codes, torch.tensor([[0.5, 2], [4, 0.1]]), (2, 2)), want, atol=0, rtol=1e-7)
     powers = torch.tensor([[126, 128], [129, 127]], dtype=torch.uint8)
     want = torch.tensor([[0.5, 1, 6], [2, -2.5, 12], [28, 32, -448]])
-    assert torch.equal(from_fp8(codes, powers, (2, 2)), want), "E8M0, as bytes"
-    assert torch.equal(from_fp8(codes, powers.view(torch.float8_e8m0fnu), (2, 2)), want)
+    assert torch.equal(dequantise_fp8(codes, powers, (2, 2)), want), "E8M0, as bytes"
+    assert torch.equal(dequantise_fp8(codes, powers.view(torch.float8_e8m0fnu), (2, 2)), want)
 
 
 @pytest.mark.parametrize("grid", [(3, 5), (1, 1), (12, 1), (1, 10), (12, 10)])
@@ -173,13 +173,13 @@ def test_from_fp8_equals_transformers(grid, n_experts):
     codes = torch.randn(*lead, 12, 10, generator=generator).to(torch.float8_e4m3fn)
     scale = torch.rand(*lead, *grid, generator=generator)
     want = Fp8Dequantize(None)._dequantize_one(codes, scale, torch.float32)
-    assert torch.equal(from_fp8(codes, scale), want)
+    assert torch.equal(dequantise_fp8(codes, scale), want)
 
 
 @pytest.mark.parametrize("form", [(5, 5), (12,), (2, 1, 1), (0, 1)])
 def test_from_fp8_refuses_other_forms(form):
     with pytest.raises(ValueError, match="has the form"):
-        from_fp8(torch.ones(12, 10).to(torch.float8_e4m3fn), torch.ones(form))
+        dequantise_fp8(torch.ones(12, 10).to(torch.float8_e4m3fn), torch.ones(form))
 
 
 def test_from_mxfp4_equals_values_by_hand():
@@ -188,10 +188,12 @@ def test_from_mxfp4_equals_values_by_hand():
     want = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
     want = torch.cat((want, -want))
     exponents = torch.tensor([127, 130, 0, 254], dtype=torch.uint8)
-    found = from_mxfp4(block.expand(4, 8), exponents).reshape(4, 16).double()
+    found = dequantise_mxfp4(block.expand(4, 8), exponents).reshape(4, 16).double()
     factors = torch.tensor([1, 8, 2.0**-127, 2.0**127], dtype=torch.float64)[:, None]
     assert torch.equal(found, (want.double() * factors).float().double()), "beyond float32 it is no number"
-    assert from_mxfp4(block[None], torch.tensor([255], dtype=torch.uint8)).isnan().all(), "E8M0 has one code for it"
+    assert dequantise_mxfp4(block[None], torch.tensor([255], dtype=torch.uint8)).isnan().all(), (
+        "E8M0 has one code for it"
+    )
 
 
 def packed(shape: tuple[int, int, int], seed: int) -> tuple[Tensor, Tensor]:
@@ -205,7 +207,7 @@ def packed(shape: tuple[int, int, int], seed: int) -> tuple[Tensor, Tensor]:
 def test_experts_equal_transformers():
     blocks, exponents = packed((3, 7, 96), 0)
     want = convert_moe_packed_tensors(blocks, exponents, dtype=torch.float32)
-    assert want.shape == (3, 96, 7) and torch.equal(experts(blocks, exponents), want)
+    assert want.shape == (3, 96, 7) and torch.equal(dequantise_experts(blocks, exponents), want)
 
 
 @pytest.fixture

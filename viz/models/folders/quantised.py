@@ -41,12 +41,12 @@ def _settings(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None
                 continue
             settings = found if isinstance(found, Mapping) else {}
             bits = any(settings.get(name) for name in ("load_in_8bit", "load_in_4bit"))
-            method = settings.get("quant_method") or known or ("bitsandbytes" if bits else _by_others(part))
+            method = settings.get("quant_method") or known or ("bitsandbytes" if bits else _named_by_key(part))
             return str(method)[:40], settings
     return None
 
 
-def _by_others(part: Mapping[str, Any]) -> str:
+def _named_by_key(part: Mapping[str, Any]) -> str:
     return next((known for key, known in KEYS.items() if known and part.get(key) is not None), "unknown")
 
 
@@ -110,7 +110,7 @@ def dequantise(tensors: dict[str, Tensor], config: Mapping[str, Any], entry: Ent
                 continue
             tensor = tensors.pop(name)
             if name.endswith("_blocks") and (exponents := tensors.pop(f"{name[:-6]}scales", None)) is not None:
-                weights[name.removesuffix("_blocks")] = experts(tensor, exponents)
+                weights[name.removesuffix("_blocks")] = dequantise_experts(tensor, exponents)
             elif tensor.is_floating_point() and tensor.element_size() == 1:
                 weights[name] = _scaled(name, tensor, tensors, settings)
             else:
@@ -128,7 +128,7 @@ def _scaled(name: str, codes: Tensor, tensors: dict[str, Tensor], settings: Mapp
     size = settings.get("weight_block_size")
     is_size = isinstance(size, list | tuple) and len(size) == 2 and all(type(n) is int and n > 0 for n in size)
     try:
-        return from_fp8(codes, tensors.pop(found[0]), size if is_size else None)
+        return dequantise_fp8(codes, tensors.pop(found[0]), size if is_size else None)
     except ValueError as error:
         raise ValueError(f"{found[0]} {error}") from error
 
@@ -141,7 +141,7 @@ def _check_scales(weights: Mapping[str, Tensor]) -> None:
                 raise ValueError(f"{name} is the scale of a weight that is not FP8")
 
 
-def from_fp8(codes: Tensor, scale: Tensor, block: Iterable[int] | None = None) -> Tensor:
+def dequantise_fp8(codes: Tensor, scale: Tensor, block: Iterable[int] | None = None) -> Tensor:
     """Return FP8 weights times the scale of their block, as float32.
 
     Args:
@@ -168,7 +168,7 @@ def from_fp8(codes: Tensor, scale: Tensor, block: Iterable[int] | None = None) -
     return codes.float().mul_(scale)
 
 
-def from_mxfp4(blocks: Tensor, exponents: Tensor) -> Tensor:
+def dequantise_mxfp4(blocks: Tensor, exponents: Tensor) -> Tensor:
     """Return the numbers of blocks that share an exponent each, as float32.
 
     Args:
@@ -179,7 +179,7 @@ def from_mxfp4(blocks: Tensor, exponents: Tensor) -> Tensor:
         (..., 32 blocks)
 
     Example:
-        >>> from_mxfp4(torch.tensor([[0x21, 0xF0]], dtype=torch.uint8), torch.tensor([128], dtype=torch.uint8))
+        >>> dequantise_mxfp4(torch.tensor([[0x21, 0xF0]], dtype=torch.uint8), torch.tensor([128], dtype=torch.uint8))
         tensor([  1.,   2.,   0., -12.])
     """
     values = torch.tensor([*E2M1, *(-value for value in E2M1)])
@@ -187,7 +187,7 @@ def from_mxfp4(blocks: Tensor, exponents: Tensor) -> Tensor:
     return values[pairs.int()].mul_(_powers(exponents)[..., None]).flatten(-2)
 
 
-def experts(blocks: Tensor, exponents: Tensor) -> Tensor:
+def dequantise_experts(blocks: Tensor, exponents: Tensor) -> Tensor:
     """Return the weights of all experts, (experts, in, out), from their blocks, (experts, out, blocks of in, 16).
 
     Raises:
@@ -198,7 +198,7 @@ def experts(blocks: Tensor, exponents: Tensor) -> Tensor:
     n, rows, columns = blocks.shape[0], blocks.shape[1], blocks.shape[2] * blocks.shape[3] * 2
     weights = torch.empty(n, columns, rows)
     for i in range(n):  # not all at once: the indices take as much memory as the weights
-        weights[i] = from_mxfp4(blocks[i], exponents[i]).T
+        weights[i] = dequantise_mxfp4(blocks[i], exponents[i]).T
     return weights
 
 

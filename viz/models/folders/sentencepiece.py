@@ -117,7 +117,7 @@ def add_normalizer(tokenizer: Any, proto: Any) -> None:
     backend.normalizer = normalizers.Sequence([normalizers.Precompiled(table), *rest])
 
 
-def lost(tokenizer: Any, proto: Any) -> str | None:
+def find_difference(tokenizer: Any, proto: Any) -> str | None:
     """Return in a few words how a tokenizer reads otherwise than its file says; None if it does not."""
     known = tokenizer.get_vocab()
     if gone := [piece.piece for piece in proto.pieces if piece.type == 1 and piece.piece not in known]:

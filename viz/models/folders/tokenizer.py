@@ -51,7 +51,7 @@ def _read_pieces(entry: Entry, file: Path) -> Any:
             raise sentencepiece.refusal(entry, file, "no fast tokenizer")
         sentencepiece.add_normalizer(tokenizer, proto)
         sentencepiece.add_begin(entry, tokenizer, file.parent)
-        reason = unusable(tokenizer) or sentencepiece.lost(tokenizer, proto)
+        reason = unusable(tokenizer) or sentencepiece.find_difference(tokenizer, proto)
     except ModelError:
         raise
     except Exception as error:
