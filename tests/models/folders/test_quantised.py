@@ -22,6 +22,7 @@ from tests.models.folders.test_folders import LAYERS, PREFIXES, WEIGHTS, lora, r
 from tests.models.test_odd_configurations import with_pictures, write
 from viz.models import capture
 from viz.models.folders.quantised import dequantise_experts, dequantise_fp8, dequantise_mxfp4
+from viz.models.layout import families
 from viz.models.registry import Entry
 from viz.scheduler.sizes import entry_of
 
@@ -368,3 +369,14 @@ def test_text_part_of_fp8_is_read(tmp_path, place):
         content["text_config"]["quantization_config"] = content["quantization_config"]
         edit(folder, text_config=content["text_config"], quantization_config=None)
     check_same(folder, plain)
+
+
+@pytest.mark.skipif("gpt_oss" not in families(), reason="until the layouts have a row of gpt_oss")
+def test_mxfp4_folder_is_shown(gpt_oss):
+    """Its maps are those of the model with the dequantised weights."""
+    folder, own = gpt_oss
+    seen = capture(open_folder(folder), "Paris is big.")
+    with torch.inference_mode():
+        want = own(torch.tensor([seen.tokens.ids]), output_attentions=True)
+    for i, weights in enumerate(want.attentions):
+        assert_close(seen.layer(i).weights[..., : weights.shape[-1]], weights[0], atol=1e-5, rtol=0)
