@@ -17,11 +17,16 @@ class ModelError(ValueError):
         "parts": "{model}: it holds several models, {parts}: name one of them, --model …/{first}.",
         "tokenizer": "{model}: it has no tokenizer; save one there: "
         "AutoTokenizer.from_pretrained({base!r}).save_pretrained({folder!r}).",
-        "sentencepiece": "{model}: its tokenizer is {file}, which the package sentencepiece reads, not Headlight; "
-        "save it as tokenizer.json with AutoTokenizer's save_pretrained, where its family has a fast tokenizer.",
+        "sentencepiece": "{model}: its tokenizer {file} cannot be read here ({reason}); where the package "
+        "sentencepiece is installed, write tokenizer.json: "
+        "AutoTokenizer.from_pretrained({folder!r}).save_pretrained({folder!r}).",
+        "slow_tokenizer": "{model}: its tokenizer {file} is of a kind that only the package sentencepiece reads, and "
+        "that tokenizer.json cannot hold; choose a model with a fast tokenizer, such as T5 or mBART.",
         "adapter": "{model}: it is an adapter ({kind}) of {base}, which is not merged here; merge it: "
         "PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained({base!r}), {folder!r}).merge_and_unload()"
         '.save_pretrained("merged").',
+        "quantised": "{model}: its weights are quantised ({method}), which only a package of that method reads; FP8 "
+        "and MXFP4 are read; open the same model in float16 or bfloat16.",
         "pickle": "{model}: {file} is a pickle, which can run code, and is not read unless it is a pytorch_model.bin "
         "of plain tensors in a folder of your own; convert it with transformers' save_pretrained.",
         "sha": "{model}: {file} is not the published file (SHA-256 {found}…, expected {expected}…); "

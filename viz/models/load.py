@@ -12,12 +12,12 @@ from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.checks import not_numbers, refused
-from viz.models.folders import adapters
+from viz.models.folders import adapters, quantised
 from viz.models.folders.files import corrupt, read_json
 from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
-from viz.models.folders.weights import has_own_names, names_in, pickled_files, read_tensors
+from viz.models.folders.weights import has_own_names, pickled_files, read_tensors, types_in
 from viz.models.layout import LoadedModel, check_family, find_layers, name_base, own_layers
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
@@ -169,7 +169,7 @@ def _config(folder: Path) -> Any:
     """The configuration of a folder's model, or of its text part."""
     import transformers
 
-    config = transformers.AutoConfig.from_pretrained(folder, **OPTIONS)
+    config = quantised.strip(transformers.AutoConfig.from_pretrained(folder, **OPTIONS))
     if text_config(config.to_dict()) is None:
         return config
     config.text_config.tie_word_embeddings = config.tie_word_embeddings  # of the whole, or it is not read
@@ -185,9 +185,9 @@ def _read_config(entry: Entry, folder: Path) -> dict[str, Any]:
     config = read_json(entry, folder / "config.json")
     if config.get("model_type") in PICTURE_FAMILIES:
         raise ModelError("pictures", model=entry.id)
-    config = text_config(config) or config
+    config = text_config(plain := quantised.check_method(entry, config)) or plain
     check_family(entry, str(config.get("model_type")))
-    return config
+    return quantised.check_method(entry, config)
 
 
 def _shell(entry: Entry, folder: Path, auto_class: Any) -> Any:
@@ -209,21 +209,25 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
     files = check_weights(entry, folder, pickled_files(entry, folder))
     if reason := refused(config):
         raise corrupt(entry, reason)
-    names = [name for file in files if file.suffix == ".safetensors" for name in names_in(file)]
+    types = {name: kind for file in files if file.suffix == ".safetensors" for name, kind in types_in(file).items()}
+    names, whole = list(types), read_json(entry, folder / "config.json")
     auto_class = _auto_class(config, names)
-    is_part = text_config(read_json(entry, folder / "config.json")) is not None
-    if adapter is None and files[0].suffix == ".safetensors" and not is_part:
+    is_part = text_config(whole) is not None
+    is_own = files[0].suffix == ".safetensors" and not is_part and quantised.is_plain(whole, types.values())
+    if adapter is None and is_own:
         is_named = entry.path is None or not names
         if is_named or has_own_names(names, _shell(entry, folder, auto_class).state_dict()):
             return read_checkpoint(entry, folder, auto_class)
     try:
-        tensors = text_weights(read_tensors(entry, files)) if is_part else read_tensors(entry, files)
+        tensors = quantised.dequantise(read_tensors(entry, files), whole, entry)
+        tensors = text_weights(tensors) if is_part else tensors
     except ModelError:
         raise
     except Exception as error:
         raise corrupt(entry, error) from error
     shell = _shell(entry, folder, _auto_class(config, list(tensors)))
     weights = adapters.split_off(tensors, shell.state_dict(), entry, folder)
+    quantised.check_types(weights, shell.state_dict(), entry)
     if adapter is not None:
         weights = adapters.merge_folder(weights, adapter, entry)
     return read_checkpoint(entry, folder, type(shell), weights)

@@ -195,7 +195,7 @@ def test_a_tokenizer_of_old_files_is_read(copy_of, files):
     [
         ("vocab.json", "missing", "merges.txt"),
         ("merges.txt", "missing", "vocab.json"),
-        ("source.spm", "sentencepiece", "source.spm"),
+        ("source.spm", "slow_tokenizer", "source.spm"),
         ("spiece.model", "sentencepiece", "spiece.model"),
         ("tokenizer.model", "sentencepiece", "tokenizer.model"),
         ("other", "tokenizer", "AutoTokenizer.from_pretrained"),

@@ -5,8 +5,8 @@ from typing import Any
 
 from viz.errors import ModelError
 from viz.models.checks import unusable
+from viz.models.folders import sentencepiece
 from viz.models.folders.files import corrupt
-from viz.models.folders.recognise import SENTENCEPIECE
 from viz.models.registry import Entry
 
 OPTIONS = {"trust_remote_code": False, "local_files_only": True}
@@ -18,8 +18,10 @@ def read_tokenizer(entry: Entry, folder: Path) -> Any:
     """Return the tokenizer of a folder; a fast one, which says what characters each token stands for.
 
     Raises:
-        ModelError: "sentencepiece", "missing" or "corrupt".
+        ModelError: "sentencepiece", "slow_tokenizer", "missing" or "corrupt".
     """
+    if (file := sentencepiece.find_file(folder)) is not None:
+        return _read_pieces(entry, file)
     if not (folder / "tokenizer.json").is_file():
         _check_old_files(entry, folder)
     try:
@@ -35,10 +37,31 @@ def read_tokenizer(entry: Entry, folder: Path) -> Any:
     return tokenizer
 
 
+def _read_pieces(entry: Entry, file: Path) -> Any:
+    """The tokenizer of a folder with a file of SentencePiece alone."""
+    proto = sentencepiece.check_file(entry, file)
+    try:
+        import transformers
+
+        tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **OPTIONS)
+        is_merged = proto.trainer_spec.model_type == proto.trainer_spec.BPE
+        if is_merged and type(tokenizer) is transformers.PreTrainedTokenizerFast:  # nothing names its class
+            tokenizer = transformers.LlamaTokenizer.from_pretrained(file.parent, **OPTIONS)
+        if not tokenizer.is_fast:
+            raise sentencepiece.refusal(entry, file, "no fast tokenizer")
+        sentencepiece.add_normalizer(tokenizer, proto)
+        sentencepiece.add_begin(entry, tokenizer, file.parent)
+        reason = unusable(tokenizer) or sentencepiece.find_difference(tokenizer, proto)
+    except ModelError:
+        raise
+    except Exception as error:
+        raise sentencepiece.refusal(entry, file, type(error).__name__) from error
+    if reason:
+        raise sentencepiece.refusal(entry, file, reason)
+    return tokenizer
+
+
 def _check_old_files(entry: Entry, folder: Path) -> None:
-    for name in SENTENCEPIECE:
-        if (folder / name).is_file():
-            raise ModelError("sentencepiece", model=entry.id, file=name)
     if (folder / "vocab.txt").is_file():
         return
     for name, other in TOGETHER.items():

@@ -25,15 +25,20 @@ LARGEST_HEADER = 100_000_000
 """Bytes of a safetensors header; the format's own bound."""
 
 
-def names_in(file: Path) -> list[str]:
-    """Return the names of the tensors in a safetensors file, from its header; none if it has no header."""
+def types_in(file: Path) -> dict[str, str]:
+    """Return the type of each tensor in a safetensors file, from its header; none if it has no header."""
     try:
         with file.open("rb") as content:
             length = int.from_bytes(content.read(8), "little")
             header = json.loads(content.read(length)) if 0 < length <= LARGEST_HEADER else {}
     except (OSError, ValueError, RecursionError):
-        return []
-    return [name for name in header if name != "__metadata__"] if isinstance(header, dict) else []
+        return {}
+    tensors = header if isinstance(header, dict) else {}
+    return {
+        name: str(tensor.get("dtype"))
+        for name, tensor in tensors.items()
+        if name != "__metadata__" and isinstance(tensor, dict)
+    }
 
 
 def renamed(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:

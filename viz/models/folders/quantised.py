@@ -1,0 +1,220 @@
+"""Weights of few bits, made float32 with the scales beside them; what needs a package's own code is refused by name."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from viz.errors import ModelError
+from viz.models.folders.files import corrupt
+from viz.models.registry import Entry
+
+READ = ("fp8", "mxfp4")
+"""Values of ``quant_method`` that are read here."""
+
+KEYS = {"quantization_config": "", "compression_config": "compressed-tensors", "quantization": "MLX"}
+"""Keys of config.json that say how weights were quantised, and the method where the key alone says it."""
+
+MARKS = {
+    ".qweight": "GPTQ/AWQ", ".SCB": "bitsandbytes", ".absmax": "bitsandbytes", ".weight_packed": "compressed-tensors",
+    ".codebooks": "AQLM", ".weight_scale_2": "NVFP4",
+}  # fmt: skip
+"""Ends of the names of tensors that only the package of a method reads; config.json may have lost its word on it."""
+
+SCALES = ("_scale_inv", "_scale")
+"""What FP8 weights' names end with where their scales stand. Both are multiplied with, whatever the first says."""
+
+PLAIN = ("F64", "F32", "F16", "BF16", "BOOL", "I64")
+"""Types of a safetensors file whose numbers are the model's own."""
+
+E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+"""The numbers of four bits, without their sign, which is the highest bit (OCP Microscaling Formats 1.0, 5.3.3)."""
+
+
+def _settings(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+    """The method that a configuration names, or its text part, and what it says of it."""
+    inner = config.get("text_config")
+    for part in (config, inner if isinstance(inner, Mapping) else {}):
+        for key, known in KEYS.items():
+            if (found := part.get(key)) is None:
+                continue
+            settings = found if isinstance(found, Mapping) else {}
+            bits = any(settings.get(name) for name in ("load_in_8bit", "load_in_4bit"))
+            method = settings.get("quant_method") or known or ("bitsandbytes" if bits else _named_by_key(part))
+            return str(method)[:40], settings
+    return None
+
+
+def _named_by_key(part: Mapping[str, Any]) -> str:
+    return next((known for key, known in KEYS.items() if known and part.get(key) is not None), "unknown")
+
+
+def is_plain(config: Mapping[str, Any], types: Iterable[str]) -> bool:
+    """Return whether transformers may read the files of a folder: nothing in them, or in its configuration, is of few
+    bits.
+
+    Args:
+        config: of config.json, as it is.
+        types: of the tensors in safetensors files.
+    """
+    return _settings(config) is None and set(types) <= set(PLAIN)
+
+
+def check_method(entry: Entry, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration without its word on quantisation, if its weights can be read.
+
+    Raises:
+        ModelError: "quantised", which names the method.
+    """
+    found = _settings(config)
+    if found is not None and found[0].lower() not in READ:
+        raise ModelError("quantised", model=entry.id, method=found[0])
+    return {key: value for key, value in config.items() if key not in KEYS}
+
+
+def check_names(entry: Entry, names: Iterable[str]) -> None:
+    """Refuse a file with tensors that only the package of a method reads.
+
+    Raises:
+        ModelError: "quantised".
+    """
+    for name in names:
+        if method := next((method for end, method in MARKS.items() if name.endswith(end)), None):
+            raise ModelError("quantised", model=entry.id, method=method)
+
+
+def strip(config: Any) -> Any:
+    """Take the word on quantisation from a configuration of transformers: weights are float32 when it sees them."""
+    for part in (config, getattr(config, "text_config", None)):
+        for key in KEYS:
+            if getattr(part, key, None) is not None:
+                delattr(part, key)
+    return config
+
+
+def dequantise(tensors: dict[str, Tensor], config: Mapping[str, Any], entry: Entry) -> dict[str, Tensor]:
+    """Return the tensors of files as weights, those of FP8 and MXFP4 in float32; ``tensors`` is emptied meanwhile.
+
+    Activations, which FP8 kernels round too, stay as they are.
+
+    Raises:
+        ModelError: "quantised", if a package's own code is needed; "corrupt", if codes and scales do not fit.
+    """
+    check_names(entry, tensors)
+    _, settings = _settings(config) or ("", {})
+    weights: dict[str, Tensor] = {}
+    try:
+        for name in sorted(tensors):
+            if name not in tensors:  # a scale, which its weight took along
+                continue
+            tensor = tensors.pop(name)
+            if name.endswith("_blocks") and (exponents := tensors.pop(f"{name[:-6]}scales", None)) is not None:
+                weights[name.removesuffix("_blocks")] = dequantise_experts(tensor, exponents)
+            elif tensor.is_floating_point() and tensor.element_size() == 1:
+                weights[name] = _scaled(name, tensor, tensors, settings)
+            else:
+                weights[name] = tensor
+        _check_scales(weights)
+    except ValueError as error:
+        raise corrupt(entry, error) from error
+    return weights
+
+
+def _scaled(name: str, codes: Tensor, tensors: dict[str, Tensor], settings: Mapping[str, Any]) -> Tensor:
+    found = [key for end in SCALES if (key := f"{name}{end}") in tensors]
+    if len(found) != 1:
+        raise ValueError(f"{name} is {str(codes.dtype).removeprefix('torch.')} and has no scale")
+    size = settings.get("weight_block_size")
+    is_size = isinstance(size, list | tuple) and len(size) == 2 and all(type(n) is int and n > 0 for n in size)
+    try:
+        return dequantise_fp8(codes, tensors.pop(found[0]), size if is_size else None)
+    except ValueError as error:
+        raise ValueError(f"{found[0]} {error}") from error
+
+
+def _check_scales(weights: Mapping[str, Tensor]) -> None:
+    """Find scales of weights that are no codes: to leave them out would change the weights."""
+    for name in weights:
+        for end in SCALES:
+            if name.endswith(f"weight{end}") and name.removesuffix(end) in weights:
+                raise ValueError(f"{name} is the scale of a weight that is not FP8")
+
+
+def dequantise_fp8(codes: Tensor, scale: Tensor, block: Iterable[int] | None = None) -> Tensor:
+    """Return FP8 weights times the scale of their block, as float32.
+
+    Args:
+        codes: (..., rows, columns), float8.
+        scale: one number, or a grid of as many axes as ``codes``.
+        block: rows and columns that a number of the grid is for; the last ones of each axis may be fewer. Without it
+            the grid divides the matrix evenly.
+
+    Raises:
+        ValueError: if the grid does not fit.
+    """
+    scale = _powers(scale) if scale.dtype == torch.uint8 else scale.float()
+    if scale.numel() == 1:
+        return codes.float().mul_(scale.reshape(()))
+    form = f"has the form {tuple(scale.shape)} for weights of {tuple(codes.shape)}"
+    if scale.dim() != codes.dim() or scale.dim() < 2 or scale.shape[:-2] != codes.shape[:-2]:
+        raise ValueError(form)
+    for axis, asked in zip((-2, -1), block or (0, 0), strict=True):
+        size, n = codes.shape[axis], scale.shape[axis]
+        extent = asked if asked and -(-size // asked) == n else size // n if n and size % n == 0 else 0
+        if not extent:
+            raise ValueError(form)
+        scale = scale.repeat_interleave(extent, axis).narrow(axis, 0, size)
+    return codes.float().mul_(scale)
+
+
+def dequantise_mxfp4(blocks: Tensor, exponents: Tensor) -> Tensor:
+    """Return the numbers of blocks that share an exponent each, as float32.
+
+    Args:
+        blocks: (..., blocks, 16) bytes, of two numbers each, the one in the low bits first.
+        exponents: (..., blocks) bytes, which stand for powers of two (E8M0, 127 for 1).
+
+    Returns:
+        (..., 32 blocks)
+
+    Example:
+        >>> dequantise_mxfp4(torch.tensor([[0x21, 0xF0]], dtype=torch.uint8), torch.tensor([128], dtype=torch.uint8))
+        tensor([  1.,   2.,   0., -12.])
+    """
+    values = torch.tensor([*E2M1, *(-value for value in E2M1)])
+    pairs = torch.stack((blocks & 15, blocks >> 4), -1).flatten(-2)
+    return values[pairs.int()].mul_(_powers(exponents)[..., None]).flatten(-2)
+
+
+def dequantise_experts(blocks: Tensor, exponents: Tensor) -> Tensor:
+    """Return the weights of all experts, (experts, in, out), from their blocks, (experts, out, blocks of in, 16).
+
+    Raises:
+        ValueError: if blocks and exponents do not fit.
+    """
+    if blocks.dim() != 4 or blocks.shape[:-1] != exponents.shape or {blocks.dtype, exponents.dtype} != {torch.uint8}:
+        raise ValueError(f"MXFP4 blocks {tuple(blocks.shape)} do not fit scales {tuple(exponents.shape)}")
+    n, rows, columns = blocks.shape[0], blocks.shape[1], blocks.shape[2] * blocks.shape[3] * 2
+    weights = torch.empty(n, columns, rows)
+    for i in range(n):  # not all at once: the indices take as much memory as the weights
+        weights[i] = dequantise_mxfp4(blocks[i], exponents[i]).T
+    return weights
+
+
+def _powers(exponents: Tensor) -> Tensor:
+    """Powers of two of E8M0 bytes; 255 is no number."""
+    powers = torch.exp2(exponents.float() - 127)
+    return powers.masked_fill_(exponents == 255, torch.nan)
+
+
+def check_types(weights: Mapping[str, Tensor], expected: Mapping[str, Tensor], entry: Entry) -> None:
+    """Refuse whole numbers in the place of weights: they are codes, and nothing says what for.
+
+    Raises:
+        ModelError: "quantised".
+    """
+    for name, tensor in weights.items():
+        is_weight = expected[name].is_floating_point() if name in expected else name.endswith(".weight")
+        if is_weight and not tensor.is_floating_point():
+            raise ModelError("quantised", model=entry.id, method=f"{name}: {str(tensor.dtype).removeprefix('torch.')}")
