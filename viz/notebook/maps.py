@@ -12,7 +12,7 @@ from torch import Tensor
 from viz.components.head_grid import largest_of_blocks, pool_of
 from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 from viz.models.spelling.visible import visible
-from viz.notebook.precision import row_tolerance
+from viz.notebook.precision import PLAIN, row_tolerance
 from viz.notebook.structure import ambiguous
 
 MOST_BYTES = 96_000_000
@@ -112,7 +112,7 @@ def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_l
     """Read every layer once: check its numbers, sum its rows, and pool its maps if they are many."""
     sums: dict[int, Tensor] = {}
     small: dict[int, Tensor] = {}
-    shape, first, off, pool, nowhere = (0, 0, 0), 0, 0.0, 1, torch.ones(())
+    shape, first, pool, nowhere = (0, 0, 0), 0, 1, torch.ones(())
     for i in layers:
         layer = layers.raw(i) if isinstance(layers, LayersAsGiven) else layers[i]
         if not sums:
@@ -125,22 +125,26 @@ def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_l
             )
         highest = layer.amax(0).cpu()
         sums[i] = _row_sums(layer, layer.amin(0).cpu(), highest, f"layer {i} of the {name} attentions")
-        off = max(off, row_tolerance(layer))
         nowhere = nowhere * (highest == 0)
         if is_large:
             small[i] = largest_of_blocks(layer, pool).to("cpu", torch.float32)
     masked = nowhere.bool()
-    rest, low_high = _missing(sums, off, name)
+    rest, low_high = _missing(layers, sums, name)
     return Maps(
         layers=layers, nobody=rest, shape=shape, sums=low_high, heads_assumed=heads_assumed, small=small, pool=pool,
         masked=masked if bool(masked.any()) and not bool(masked.all()) else None,
     )  # fmt: skip
 
 
-def _missing(sums: Mapping[int, Tensor], off: float, name: str) -> tuple[dict[int, Tensor], tuple[float, float]]:
+def _missing(
+    layers: Mapping[int, Tensor], sums: Mapping[int, Tensor], name: str
+) -> tuple[dict[int, Tensor], tuple[float, float]]:
     """Measure the rows' sums: 1, or 0 where a query may look nowhere, or less if a part goes to no token."""
     low = min(float(total.where(total != 0, 1.0).min()) for total in sums.values())
     high = max(float(total.max()) for total in sums.values())
+    if low >= 1 - PLAIN and high <= 1 + PLAIN:
+        return {}, (1.0, 1.0)
+    off = max(row_tolerance(layers[i]) for i in layers)
     if high > 1 + off:
         i, total = next((i, total) for i, total in sums.items() if float(total.max()) > 1 + off)
         head, query = divmod(int(total.argmax()), total.shape[1])
@@ -197,13 +201,15 @@ def _row_sums(values: Tensor, lowest: Tensor, highest: Tensor, name: str) -> Ten
     Raises:
         ValueError: if some numbers are no weights.
     """
-    if not (bool(lowest.isfinite().all()) and bool(highest.isfinite().all())):
+    low, high = float(lowest.amin()), float(highest.amax())
+    if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError(f"Some numbers in {name} are no numbers (NaN or infinite), so they are no weights.")
-    if bool((lowest < 0).any()):
-        raise ValueError(
-            f"Some numbers in {name} are negative, down to {float(lowest.min()):.3g}: weights are from 0 to 1."
-        )
-    return values.sum(-1, dtype=torch.float32).cpu()
+    if low < 0:
+        raise ValueError(f"Some numbers in {name} are negative, down to {low:.3g}: weights are from 0 to 1.")
+    if values.dtype == torch.float32 or values.is_cuda:
+        return values.sum(-1, dtype=torch.float32).cpu()
+    whole = torch.empty(values.shape[1:])  # a processor sums 16 bits slowly, and new memory for a layer is slow too
+    return torch.stack([whole.copy_(head).sum(-1) for head in values])
 
 
 class Labels(tuple[str, ...]):
