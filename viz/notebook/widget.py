@@ -168,10 +168,10 @@ class HeadGrid(anywidget.AnyWidget):
         facts = [*_facts(around, maps, len(self._axes[stack][0])), *facts]
         caption = one_file.Caption(title=title or self._caption.title, text=self._caption.text, facts=facts, link=link)
         made = one_file.page(data, {name: getattr(self, name) for name in CHOICE}, caption, self._lang).encode()
-        said = fill(around["file_size"], name=file.name, size=_megabytes(len(made)))
+        sentence = fill(around["file_size"], name=file.name, size=_megabytes(len(made)))
         if is_pooled:
-            said += " " + fill(around["file_pooled"], size=_megabytes(whole))
-        sys.stdout.write(f"{said}\n")
+            sentence += " " + fill(around["file_pooled"], size=_megabytes(whole))
+        sys.stdout.write(f"{sentence}\n")
         sys.stdout.flush()
         file.write_bytes(made)
         return file
@@ -217,13 +217,13 @@ def _megabytes(size: int) -> str:
 
 def _pooled_fact(around: Mapping[str, str], stacks: Sequence[PooledStack]) -> str:
     """Say of each stack in a file how its maps were pooled, and which heads are whole."""
-    said = []
+    sentences = []
     for stack in stacks:
         whole = [divmod(index, stack.n_heads) for index in stack.exact]
         names = ", ".join(f"{stack.numbers[place]}·{head}" for place, head in whole)
         values = {"name": around[f"stack_{stack.name}"], "p": stack.pool, "heads": names}
-        said.append(fill(around["pooled_with" if whole else "pooled_all"], **values))
-    return " ".join(said)
+        sentences.append(fill(around["pooled_with" if whole else "pooled_all"], **values))
+    return " ".join(sentences)
 
 
 def _facts(around: Mapping[str, str], maps: Maps, n: int) -> tuple[str, str]:

@@ -165,7 +165,7 @@ class Away {
 
   async #scores(layer, head) {
     const { rows, columns } = this.#sizes(), place = this.stack.heads[layer * this.stack.n_heads + head];
-    const { packed, low, high } = place ? this.#packed(place) : await this.#asked_head(layer, head);
+    const { packed, low, high } = place ? this.#packed(place) : await this.#fetchHead(layer, head);
     const scores = logarithms(await inflate(packed), rows * columns, low, high);
     const id = `${this.stack.name} ${layer} ${head}`;
     return { kind: "head", id, codec: "float32", coarse: true, layer, head, rows, columns, scores };
@@ -175,7 +175,7 @@ class Away {
     return { packed: this.body.subarray(at, at + length), low, high };
   }
 
-  async #asked_head(layer, head) {
+  async #fetchHead(layer, head) {
     const { answer, bytes } = await this.answers.ask({ stack: this.stack.name, head: layer * this.stack.n_heads + head });
     return { packed: bytes, low: answer.low, high: answer.high };
   }
