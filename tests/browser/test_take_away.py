@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch.nn.functional import softmax
+from torch.nn.functional import max_pool2d, softmax
 from torch.testing import assert_close
 
 import viz
@@ -11,6 +11,9 @@ from tests.browser.drive import PATIENCE, PHONE, Watch, frame
 from viz.components import bundle, head_grid
 from viz.components.head_grid import weight_codes
 from viz.components.one_file import VIEW
+from viz.notebook import maps as maps_module
+from viz.notebook import widget as widget_module
+from viz.notebook.answers import answer_request
 from viz.notebook.widget import CHOICE, RENDER
 
 HOSTILE = ["</script>", "<!--", "\u2028", "<img/src=x/onerror=alert(1)>", "{q}", "猫", "ا"]
@@ -122,6 +125,81 @@ def test_of_many_tokens_every_head_is_whole_also_together(blank, tmp_path, monke
     assert order == given.flatten(0, 1)[:, 5, 2].argsort(descending=True).tolist()
 
 
+def make_many_small(monkeypatch):
+    """The limits of many heads, so small that these are many."""
+    monkeypatch.setattr(maps_module, "SENT_BYTES", 400)
+    monkeypatch.setattr(head_grid, "EXACT_BYTES", 500)
+    monkeypatch.setattr(head_grid, "POOLED_BYTES", 300)
+
+
+def test_pooled_file_says_its_blocks(blank, tmp_path, monkeypatch):
+    """A head that is not whole in a file shows its blocks, and says so; one that is, its numbers."""
+    make_many_small(monkeypatch)
+    monkeypatch.setattr(widget_module, "MOST_FILE_BYTES", 100)
+    given = torch.cat(maps())
+    page = blank()
+    page.goto(viz.show(maps(), HOSTILE, layer=1, head=2).save_html(tmp_path / "heads.html").as_uri())
+    page.wait_for_function(READY)
+    page.wait_for_function("() => !document.querySelector('.head-grid').headGrid.map.pooled")
+    assert_close(numbers(page, "map.values").view(7, 7), given[1, 2], atol=1.6e-5, rtol=0)
+    assert page.locator(".take-away .pooled").inner_text() == ""
+    assert "Exact: 1·2" in page.locator(".facts").inner_text()
+    page.locator(".thumb").first.click()
+    page.wait_for_function("() => document.querySelector('.head-grid').headGrid.map.pooled")
+    blocks = max_pool2d(given[:1, 0][None], 2, ceil_mode=True)[0, 0]
+    want = blocks.repeat_interleave(2, 0).repeat_interleave(2, 1)[:7, :7]
+    assert_close(numbers(page, "map.values").view(7, 7), want, atol=7.7e-6, rtol=0)
+    assert "the largest of every 2 × 2 cells" in page.locator(".take-away .pooled").inner_text()
+    page.locator(".head-grid").evaluate("(root) => root.headGrid.lock({ query: 5, key: 2 })")
+    frame(page)
+    assert "the largest in this block is" in page.locator(".says").inner_text()
+    assert "The large map is whole" not in page.locator(".head-grid").inner_text()
+    page.locator("[data-code=max]").click()
+    page.wait_for_function("() => document.querySelector('.head-grid').headGrid.map.combined === 'max'")
+    assert "the largest of every 2 × 2 cells" in page.locator(".take-away .pooled").inner_text()
+
+
+def test_opened_head_is_asked_of_python(blank, monkeypatch):
+    """A widget has the blocks of a head until Python has answered, and asks once for each."""
+    make_many_small(monkeypatch)
+    given, grid = torch.cat(maps()), viz.show(maps(), HOSTILE)
+    page = blank()
+    page.goto("about:blank")
+    states = [grid.get_state(("words", *CHOICE)) | {"data": list(grid.data)}]
+    page.evaluate(WIDGETS, {"code": bundle.dressed(VIEW) + RENDER, "models": states})
+    page.wait_for_function("() => models[0].grid()?.map?.pooled === undefined && models[0].grid()?.map")
+
+    def of(what):
+        return page.evaluate(f"() => {{ const model = models[0], grid = model.grid(); return {what}; }}")
+
+    def answer():
+        """Answer what was asked for, with Python's bytes."""
+        for content in of("model.requests.splice(0)"):
+            stack = grid._stacks[0]
+            fields, buffers = answer_request(stack, content["request"])
+            page.evaluate(
+                "([answer, bytes]) => models[0].hear(answer, bytes && [new DataView(Uint8Array.from(bytes).buffer)])",
+                [{**content, **fields}, list(buffers[0]) if buffers else None],
+            )
+
+    of("grid.thumbs.buttons[4].click()")
+    page.wait_for_function("() => models[0].grid().map.pooled && models[0].requests.length === 1")
+    assert of("model.requests") == [{"request": {"stack": "self", "head": 4}}]
+    answer()
+    page.wait_for_function("() => !models[0].grid().map.pooled")
+    assert_close(torch.tensor(of("Array.from(grid.map.values)")).view(7, 7), given[1, 1], atol=1.6e-5, rtol=0)
+    of("grid.change({ combine: 'mean' })")
+    page.wait_for_function("() => models[0].requests.length === 1")
+    answer()
+    page.wait_for_function("() => models[0].grid().map.combined === 'mean' && !models[0].grid().map.pooled")
+    assert_close(torch.tensor(of("Array.from(grid.map.values)")).view(7, 7), given[1].mean(0), atol=1.6e-5, rtol=0)
+    of("grid.change({ sort: 'link', query: 5, key: 2 })")
+    page.wait_for_function("() => models[0].requests.length === 1")
+    answer()
+    page.wait_for_function("() => models[0].grid().data.links")
+    assert_close(torch.tensor(of("grid.data.links")), given.flatten(0, 1)[:, 5, 2])
+
+
 def test_layers_and_missing_weights_are_shown(blank, tmp_path):
     """Layers carry their model's numbers; what a row gives to no token has a column of its own."""
     first, second = (layer * 0.75 for layer in maps())
@@ -166,6 +244,9 @@ WIDGETS = """async ({ code, models }) => {
       get: (name) => state[name],
       set: (name, value) => { state[name] = value; (heard[`change:${name}`] ?? []).forEach((f) => f()); },
       save_changes: () => state.saved++,
+      requests: [],
+      send: (content) => model.requests.push(content),
+      hear: (answer, buffers) => (heard["msg:custom"] ?? []).forEach((f) => f(answer, buffers)),
       on: (event, f) => (heard[event] ??= []).push(f),
       off: (event, f) => (heard[event] = (heard[event] ?? []).filter((other) => other !== f)),
     };

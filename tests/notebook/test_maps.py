@@ -5,7 +5,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from viz.notebook.maps import Labels, blocked, labels, read_layers, stack_of
+from viz.notebook.maps import Labels, labels, read_layers
+from viz.notebook.stacks import stack_of
 from viz.notebook.structure import by_name
 
 WORDS = ["[CLS]", "the", "cat", "sat", "[SEP]"]
@@ -101,10 +102,10 @@ def test_a_row_of_nothing_is_a_row():
 
 def test_a_mask_is_where_no_head_of_any_layer_looks():
     causal = [layer[0].tril() / layer[0].tril().sum(-1, keepdim=True) for layer in maps()]
-    assert torch.equal(blocked(causal), torch.ones(5, 5).triu(1).bool())
+    assert torch.equal(read_layers(causal, "self").masked, torch.ones(5, 5).triu(1).bool())
     causal[1][2, 0, 4] = 1e-9  # one head does: 0 elsewhere was only small
-    assert not blocked(causal)[0, 4]
-    assert blocked([layer[0] for layer in maps()]) is None
+    assert not read_layers(causal, "self").masked[0, 4]
+    assert read_layers([layer[0] for layer in maps()], "self").masked is None
 
 
 def test_a_stack_knows_special_tokens_and_repeated_ones():

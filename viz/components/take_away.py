@@ -8,8 +8,8 @@ as well, in one byte: then two decimals are right. ``client/take_away/decode.js`
 import json
 import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -76,6 +76,23 @@ class Stack:
     numbers: Sequence[int] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class PooledStack(Stack):
+    """A stack of so many maps that the small ones go to the browser first, and a large one when it is opened.
+
+    ``small`` are each layer's maps as the largest weight of every ``pool`` x ``pool`` block, (H, rows, columns),
+    ``measures`` those of its heads. ``open(layer, head)`` gives one head, where the layer is counted as it stands.
+    ``exact`` are heads that go along, counted over all layers.
+    """
+
+    n_heads: int
+    pool: int
+    small: Sequence[Tensor]
+    measures: Sequence[Mapping[str, Tensor]]
+    open: Callable[[int, int], Heads]
+    exact: Sequence[int] = field(default=())
+
+
 def planes(codes: Tensor) -> bytes:
     """Numbers of 16 bits as all their high bytes, then all low ones: the high ones repeat, and compress well."""
     numbers = codes.flatten().int()
@@ -106,7 +123,7 @@ def payload(stacks: Sequence[Stack]) -> bytes:
         body.extend(packed)
         return [len(body) - len(packed), len(packed)]
 
-    listed = [_stack(stack, put) for stack in stacks]
+    listed = [_pooled(stack, put) if isinstance(stack, PooledStack) else _stack(stack, put) for stack in stacks]
     colours = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
     header = json.dumps({"stacks": listed, "colours": colours}, allow_nan=False).encode()
     return len(header).to_bytes(4, "little") + header + bytes(body)
@@ -144,6 +161,34 @@ def _stack(stack: Stack, put: Any) -> dict[str, Any]:
             "renormalise": stack.renormalise, "plain": plain,
         },
     }  # fmt: skip
+
+
+def _pooled(stack: PooledStack, put: Any) -> dict[str, Any]:
+    """Put the small maps of a stack and the heads that go along behind what is there already."""
+    n_queries, n_keys = len(stack.queries.of), len(stack.keys.of)
+    numbers = torch.cat([torch.stack([values.float() for values in layer.values()]) for layer in stack.measures], 1)
+    heads: list[list[float] | None] = [None] * (stack.n_layers * stack.n_heads)
+    for index in stack.exact:
+        heads[index] = _head(stack.open(*divmod(index, stack.n_heads)), 0, put)
+    return {
+        "name": stack.name, "n_layers": stack.n_layers, "n_heads": stack.n_heads, "n_queries": n_queries,
+        "n_keys": n_keys, "rows": stack.small[0].shape[1], "columns": stack.small[0].shape[2], "pool": stack.pool,
+        "what": stack.what, "numbers": list(stack.numbers or range(stack.n_layers)),
+        "order": list(stack.measures[0]), "measures": _or_none(numbers), "ranges": [],
+        "wall": put(planes(torch.stack([weight_codes(maps) for maps in stack.small]))), "heads": heads,
+        "axes": {
+            "queries": stack.queries.sent(), "keys": stack.keys.sent(), "same": stack.same, "renormalise": False,
+            "plain": True,
+        },
+    }  # fmt: skip
+
+
+def packed_head(heads: Heads) -> tuple[bytes, float, float]:
+    """One head as it is packed with the others, compressed, and the ends of its scale of small weights."""
+    weights = heads.weights[0].float()
+    codes = weight_codes(weights)
+    tails, low, high = small_weights(codes, weights.log(), heads.masked)
+    return zlib.compress(planes(codes) + tails, 1), low, high
 
 
 def _or_none(numbers: Tensor) -> list[float | None]:

@@ -1,7 +1,7 @@
 """What a model's attentions are, as people have them in hand: checked, and made one tensor a layer."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,34 +9,66 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from viz.components.take_away import Axis, Heads, Stack
-from viz.core.analysis.head_statistics import cross_portrait, portrait
+from viz.components.head_grid import largest_of_blocks, pool_of
 from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 from viz.models.spelling.visible import visible
-from viz.notebook.precision import row_tolerance
+from viz.notebook.precision import PLAIN, row_tolerance
 from viz.notebook.structure import ambiguous
 
 MOST_BYTES = 96_000_000
-"""Of all maps at 16 bits: 72 heads of 816 tokens. A browser holds them, and a notebook's file is about as large."""
+"""Of one map at 16 bits: 6,900 tokens. A browser holds a few of them."""
+
+SENT_BYTES = 12_000_000
+"""Of all maps of a stack at 16 bits: 72 heads of 288 tokens. To pack more takes longer than 3 seconds on one core."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Maps:
     """The maps of one stack, (H, Q, K) a layer, float32, by the number of the layer; and what is to be said of them.
 
-    ``nobody`` (H, Q) a layer is what a row gives to no token that is shown, where some rows do not sum to 1.
+    ``nobody`` (H, Q) a layer is what a row gives to no token that is shown, where some rows do not sum to 1. ``masked``
+    (Q, K) is where no head of any layer looks, if there is such a place: a weight of 0 alone says little, for in 16
+    bits everything below 6e-8 is 0. ``small`` are the maps as the largest of every ``pool`` x ``pool`` block, where
+    there are many.
     """
 
     layers: Mapping[int, Tensor]
     nobody: Mapping[int, Tensor]
+    shape: tuple[int, int, int]
+    masked: Tensor | None = None
+    small: Mapping[int, Tensor]
+    pool: int = 1
     sums: tuple[float, float] = (1.0, 1.0)
     heads_assumed: int = 0
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Heads, queries and keys of every layer."""
-        heads, queries, keys = next(iter(self.layers.values())).shape
-        return heads, queries, keys
+    def head(self, number: int, head: int) -> Tensor:
+        """Return one map (Q, K), float32, without reading the layer's others."""
+        layers = self.layers
+        return layers.head(number, head) if isinstance(layers, LayersAsGiven) else layers[number][head]
+
+
+class LayersAsGiven(Mapping[int, Tensor]):
+    """Layers that stay where and as they are, on a GPU or in 16 bits too; what is read of them is float32."""
+
+    def __init__(self, layers: Mapping[int, Any], name: str) -> None:
+        self._layers, self._name = layers, name
+
+    def __getitem__(self, number: int) -> Tensor:
+        return self.raw(number).to("cpu", torch.float32)
+
+    def raw(self, number: int) -> Tensor:
+        """Return a layer (H, Q, K), without a copy."""
+        return _layer(self._layers[number], f"layer {number} of the {self._name} attentions", len(self._layers))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._layers)
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+    def head(self, number: int, head: int) -> Tensor:
+        """Return one map of a layer, float32."""
+        return self.raw(number)[head].to("cpu", torch.float32)
 
 
 def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None) -> Maps:
@@ -52,11 +84,11 @@ def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None
     """
     if not isinstance(attentions, Sequence):
         raise ValueError(f"The {name} attentions are no tuple with a tensor for each layer, but {_kind(attentions)}.")
-    if (size := 2 * sum(math.prod(getattr(layer, "shape", ())) for layer in attentions)) > MOST_BYTES:
+    shapes = [tuple(getattr(layer, "shape", ())) for layer in attentions]
+    if (size := max((2 * math.prod(shape[-2:]) for shape in shapes if len(shape) > 1), default=0)) > MOST_BYTES:
         raise ValueError(
-            f"These {len(attentions)} layers of the {name} attentions are {size / 1e6:.0f} MB, and at most "
-            f"{MOST_BYTES / 1e6:.0f} MB can be shown at once. "
-            "Hand over some of the layers, attentions[4:8] with layers=range(4, 8), or a shorter text."
+            f"One map of the {name} attentions is {size / 1e6:.0f} MB, and at most {MOST_BYTES / 1e6:.0f} MB can be "
+            "shown at once: hand over a shorter text."
         )
     if numbers is not None and len(numbers) != len(attentions):
         raise ValueError(f"layers= names {len(numbers)} layers, and the {name} attentions have {len(attentions)}.")
@@ -69,24 +101,50 @@ def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None
             'Models keep them if they are loaded with attn_implementation="eager" and called with '
             "output_attentions=True."
         )
-    read = {i: _layer(layer, f"layer {i} of the {name} attentions", len(present)) for i, layer in present.items()}
-    first = next(iter(read))
-    for i, layer in read.items():
-        if layer.shape != read[first].shape:
-            raise ValueError(
-                f"Layer {i} of the {name} attentions has maps of {_size(layer)}, layer {first} of "
-                f"{_size(read[first])}: all layers of a stack have the same heads and tokens."
-            )
     assumed = {len(layer) for layer in present.values() if len(layer.shape) == 3 and len(layer) > 1}
-    return _with_rows(read, name, next(iter(assumed), 0))
+    given = LayersAsGiven(present, name)
+    if 2 * sum(map(math.prod, shapes)) > SENT_BYTES:
+        return _survey(given, name, next(iter(assumed), 0), is_large=True)
+    return _survey(dict(given), name, next(iter(assumed), 0), is_large=False)
 
 
-def _with_rows(read: Mapping[int, Tensor], name: str, heads_assumed: int) -> Maps:
+def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_large: bool) -> Maps:
+    """Read every layer once: check its numbers, sum its rows, and pool its maps if they are many."""
+    sums: dict[int, Tensor] = {}
+    small: dict[int, Tensor] = {}
+    shape, first, pool, nowhere = (0, 0, 0), 0, 1, torch.ones(())
+    for i in layers:
+        layer = layers.raw(i) if isinstance(layers, LayersAsGiven) else layers[i]
+        if not sums:
+            first, shape = i, (layer.shape[0], layer.shape[1], layer.shape[2])
+            pool = pool_of(len(layers) * shape[0], *shape[1:]) if is_large else 1
+        elif layer.shape != shape:
+            raise ValueError(
+                f"Layer {i} of the {name} attentions has maps of {_size(layer.shape)}, layer {first} of "
+                f"{_size(shape)}: all layers of a stack have the same heads and tokens."
+            )
+        highest = layer.amax(0).cpu()
+        sums[i] = _row_sums(layer, layer.amin(0).cpu(), highest, f"layer {i} of the {name} attentions")
+        nowhere = nowhere * (highest == 0)
+        if is_large:
+            small[i] = largest_of_blocks(layer, pool).to("cpu", torch.float32)
+    masked = nowhere.bool()
+    rest, low_high = _missing(layers, sums, name)
+    return Maps(
+        layers=layers, nobody=rest, shape=shape, sums=low_high, heads_assumed=heads_assumed, small=small, pool=pool,
+        masked=masked if bool(masked.any()) and not bool(masked.all()) else None,
+    )  # fmt: skip
+
+
+def _missing(
+    layers: Mapping[int, Tensor], sums: Mapping[int, Tensor], name: str
+) -> tuple[dict[int, Tensor], tuple[float, float]]:
     """Measure the rows' sums: 1, or 0 where a query may look nowhere, or less if a part goes to no token."""
-    sums = {i: _row_sums(layer, f"layer {i} of the {name} attentions") for i, layer in read.items()}
-    off = max(row_tolerance(layer) for layer in read.values())
     low = min(float(total.where(total != 0, 1.0).min()) for total in sums.values())
     high = max(float(total.max()) for total in sums.values())
+    if low >= 1 - PLAIN and high <= 1 + PLAIN:
+        return {}, (1.0, 1.0)
+    off = max(row_tolerance(layers[i]) for i in layers)
     if high > 1 + off:
         i, total = next((i, total) for i, total in sums.items() if float(total.max()) > 1 + off)
         head, query = divmod(int(total.argmax()), total.shape[1])
@@ -97,9 +155,8 @@ def _with_rows(read: Mapping[int, Tensor], name: str, heads_assumed: int) -> Map
             "and so would a scale."
         )
     if low >= 1 - off:
-        return Maps(layers=read, nobody={}, heads_assumed=heads_assumed)
-    rest = {i: (1 - total).clamp(min=0).where(total != 0, 0.0) for i, total in sums.items()}
-    return Maps(layers=read, nobody=rest, sums=(low, high), heads_assumed=heads_assumed)
+        return {}, (1.0, 1.0)
+    return {i: (1 - total).clamp(min=0).where(total != 0, 0.0) for i, total in sums.items()}, (low, high)
 
 
 def high_of(sums: Tensor) -> str:
@@ -111,8 +168,8 @@ def _kind(value: Any) -> str:
     return "None" if value is None else type(value).__name__
 
 
-def _size(layer: Tensor) -> str:
-    heads, queries, keys = layer.shape
+def _size(shape: Sequence[int]) -> str:
+    heads, queries, keys = shape
     return f"{heads} heads, {queries} × {keys} tokens"
 
 
@@ -120,7 +177,7 @@ def _layer(layer: Any, name: str, n_layers: int) -> Tensor:
     label = name[0].upper() + name[1:]
     if isinstance(layer, tuple | list):
         raise ValueError(f"{label} is itself a {type(layer).__name__}, and not (1, heads, queries, keys).")
-    values = layer.detach().to("cpu", torch.float32) if isinstance(layer, Tensor) else _from_numpy(layer)
+    values = layer.detach() if isinstance(layer, Tensor) else torch.from_numpy(np.asarray(layer))
     if values.dim() == 4:
         if values.shape[0] != 1:
             raise ValueError(
@@ -138,23 +195,21 @@ def _layer(layer: Any, name: str, n_layers: int) -> Tensor:
     return values
 
 
-def _from_numpy(layer: Any) -> Tensor:
-    return torch.from_numpy(np.asarray(layer).astype(np.float32))
-
-
-def _row_sums(values: Tensor, name: str) -> Tensor:
+def _row_sums(values: Tensor, lowest: Tensor, highest: Tensor, name: str) -> Tensor:
     """The sum of every row, (H, Q).
 
     Raises:
         ValueError: if some numbers are no weights.
     """
-    if not values.isfinite().all():
+    low, high = float(lowest.amin()), float(highest.amax())
+    if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError(f"Some numbers in {name} are no numbers (NaN or infinite), so they are no weights.")
-    if bool((values < 0).any()):
-        raise ValueError(
-            f"Some numbers in {name} are negative, down to {float(values.min()):.3g}: weights are from 0 to 1."
-        )
-    return values.sum(-1)
+    if low < 0:
+        raise ValueError(f"Some numbers in {name} are negative, down to {low:.3g}: weights are from 0 to 1.")
+    if values.dtype == torch.float32 or values.is_cuda:
+        return values.sum(-1, dtype=torch.float32).cpu()
+    whole = torch.empty(values.shape[1:])  # a processor sums 16 bits slowly, and new memory for a layer is slow too
+    return torch.stack([whole.copy_(head).sum(-1) for head in values])
 
 
 class Labels(tuple[str, ...]):
@@ -170,7 +225,7 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
     Raises:
         ValueError: if they are not as many as the maps have rows or columns.
     """
-    words = _words(tokens)
+    words = token_words(tokens)
     if isinstance(tokens, str) or len(words) != n:
         what = "one text, not a list of tokens" if isinstance(tokens, str) else f"{len(words)}"
         raise ValueError(
@@ -184,7 +239,7 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
     return tuple(label or "·" for label in spell(parts))
 
 
-def _words(tokens: Sequence[Any]) -> list[Any]:
+def token_words(tokens: Sequence[Any]) -> list[Any]:
     """Tokens in a list: strings, bytes, or numbers, which may be a tensor's or those of one text in a batch."""
     given = tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
     if len(given) == 1 and isinstance(given[0], list):
@@ -195,49 +250,3 @@ def _words(tokens: Sequence[Any]) -> list[Any]:
 def is_special_token(token: Any) -> bool:
     """Return whether a token is one that a tokenizer adds."""
     return isinstance(token, str) and bool(SPECIAL.fullmatch(token))
-
-
-def blocked(stack: Sequence[Tensor]) -> Tensor | None:
-    """Where no head of any layer looks, (Q, K): a mask; None if there is no such place.
-
-    A weight of 0 alone says little: in 16 bits everything below 6e-8 is 0. So all heads have to agree.
-    """
-    nowhere = torch.stack([(layer == 0).all(0) for layer in stack]).all(0)
-    return nowhere if bool(nowhere.any()) and not bool(nowhere.all()) else None
-
-
-def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any], *, nobody: str, same: bool) -> Stack:
-    """Make a stack ready for the browser.
-
-    Args:
-        name: of the stack.
-        maps: its maps.
-        queries: the tokens along the rows.
-        keys: the tokens along the columns.
-        nobody: the name of the column with what rows give to no token, where there is such a thing.
-        same: whether the rows' text is the columns'.
-    """
-    _, n_queries, n_keys = maps.shape
-    rows, columns = labels(queries, n_queries, name), labels(keys, n_keys, name)
-    special = torch.tensor([is_special_token(token) for token in _words(keys)])
-    numbers = {word: i for i, word in enumerate(dict.fromkeys((*rows, *columns)))}
-    row_ids, column_ids = (torch.tensor([numbers[word] for word in words]) for words in (rows, columns))
-    mask = blocked(list(maps.layers.values()))
-    if maps.nobody:
-        columns = (*columns, nobody)
-        mask = None if mask is None else torch.cat([mask, mask.all(1, keepdim=True)], 1)
-
-    def described(i: int) -> Heads:
-        layer = maps.layers[i]
-        measures = portrait(layer, column_ids, special) if same else cross_portrait(layer, row_ids, column_ids, special)
-        shown = torch.cat([layer, maps.nobody[i][..., None]], -1) if maps.nobody else layer
-        return Heads(weights=shown, measures=vars(measures), masked=mask)
-
-    return Stack(
-        name=name, layers=map(described, maps.layers), n_layers=len(maps.layers), queries=_axis(rows),
-        keys=_axis(columns), same=same and not maps.nobody, numbers=tuple(maps.layers),
-    )  # fmt: skip
-
-
-def _axis(words: tuple[str, ...]) -> Axis:
-    return Axis(of=range(len(words)), labels=words)

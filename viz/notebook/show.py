@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from viz.components.one_file import Caption, grid_words
 from viz.notebook import run
 from viz.notebook.inputs import name_tokens
-from viz.notebook.maps import Maps, read_layers, stack_of
+from viz.notebook.maps import Maps, read_layers
+from viz.notebook.stacks import stack_of
 from viz.notebook.structure import by_name
 from viz.text import LANGUAGES, fill
 
@@ -147,10 +148,11 @@ def show(
         for name, stack in maps.items()
     ]
     notes += [note for stack in maps.values() for note in _notes_on(stack, has_sinks)]
+    notes += [("opened", {})] if any(stack.small for stack in maps.values()) else []
     sentences = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
     return grid(
         made,
-        {name: stack.layers for name, stack in maps.items()},
+        maps,
         lang=lang,
         caption=Caption(title=title or around["heads"], text=_shown_text(text), facts=sentences),
         **choice,

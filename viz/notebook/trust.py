@@ -63,7 +63,7 @@ def check_causal(model: Any, inputs: Mapping[str, Tensor], plain: Tensor, maps: 
         ValueError: with the weight that was found above the diagonal.
     """
     name = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
-    above = max(float(layer[..., kept, :][..., kept].triu(1).max()) for layer in maps)
+    above = max(float(layer.flatten(0, -3).amax(0)[kept][:, kept].triu(1).max()) for layer in maps)
     if above <= 1e-6 or name not in inputs or len(kept) < 2:
         return
     ids = inputs[name].clone()

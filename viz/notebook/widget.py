@@ -1,18 +1,27 @@
 """The grid as a widget: Jupyter, VS Code, Colab and marimo show it, and Python reads what is chosen in it."""
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anywidget
 import numpy as np
 import traitlets
-from torch import Tensor
 
 from viz.components import bundle, one_file
-from viz.components.take_away import Stack, payload
+from viz.components.take_away import PooledStack, Stack, packed_head, payload
+from viz.notebook.answers import answer_request
+from viz.notebook.maps import Maps
 from viz.text import fill
+
+MOST_FILE_BYTES = 50_000_000
+"""Of a saved file with every head whole; a mail program takes half of that, and a browser opens it in seconds."""
+
+Place = tuple[str, int, int]
+"""The name of a stack, a layer by its number in the model, and a head."""
 
 CHOICE = ("stack", "layer", "head", "query", "key", "temperature", "sort", "show", "look", "combine", "several")
 RENDER = """
@@ -61,18 +70,39 @@ class HeadGrid(anywidget.AnyWidget):
     def __init__(
         self,
         stacks: Sequence[Stack],
-        maps: Mapping[str, Mapping[int, Tensor]],
+        maps: Mapping[str, Maps],
         *,
         lang: str,
         caption: one_file.Caption,
         **choice: Any,
     ) -> None:
         self._maps, self._lang, self._caption = dict(maps), lang, caption
+        self._stacks = list(stacks)
         first = stacks[0].name
-        default = {"stack": first, "layer": next(iter(maps[first])), "notes": list(caption.facts)}
+        default = {"stack": first, "layer": next(iter(maps[first].layers)), "notes": list(caption.facts)}
         self._axes = {stack.name: (stack.queries.labels, stack.keys.labels) for stack in stacks}
         words = one_file.grid_words(lang)
-        super().__init__(data=payload(stacks), words=words, **default | choice)
+        chosen = default | choice
+        super().__init__(data=payload(self._with_exact(self._existing(chosen))), words=words, **chosen)
+        self.on_msg(self._answer)
+
+    def _existing(self, choice: Mapping[str, Any]) -> list[Place]:
+        """Return the chosen head, if there is such a head: a choice is checked where it is set."""
+        name, layer, head = _place(choice)
+        maps = self._maps.get(name)
+        return [(name, layer, head)] if maps and layer in maps.layers and 0 <= head < maps.shape[0] else []
+
+    def _with_exact(self, places: Sequence[Place] | None) -> list[Stack]:
+        """Return the stacks with these heads whole, (stack, layer, head), or with all of them."""
+        return [_exact(stack, places) if isinstance(stack, PooledStack) else stack for stack in self._stacks]
+
+    def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """Answer a view that asks for numbers which were not sent: a head, several together, or a pair in all heads."""
+        request: Mapping[str, Any] = (content.get("request") if isinstance(content, dict) else None) or {}
+        stack = next((stack for stack in self._stacks if stack.name == request.get("stack")), None)
+        if isinstance(stack, PooledStack):
+            answer, buffers = answer_request(stack, request)
+            self.send({"request": request, **answer}, buffers)
 
     @property
     def tokens(self) -> tuple[Sequence[str], Sequence[str]]:
@@ -82,7 +112,7 @@ class HeadGrid(anywidget.AnyWidget):
     @property
     def weights(self) -> np.ndarray:
         """The weights of the head that is shown, (queries, keys), float32, at temperature 1."""
-        array: np.ndarray = self._maps[self.stack][self.layer][self.head].numpy()
+        array: np.ndarray = self._maps[self.stack].head(self.layer, self.head).numpy()
         return array.copy()
 
     @traitlets.validate("stack", "layer", "head", "query", "key", "temperature")
@@ -94,32 +124,108 @@ class HeadGrid(anywidget.AnyWidget):
         if name == "temperature" and not 0.1 <= value <= 10:
             raise traitlets.TraitError(f"temperature={value} is not from 0.1 to 10.")
         maps = self._maps[stack]
-        if name == "layer" and value not in maps:
-            with_maps = ", ".join(map(str, maps))
+        if name == "layer" and value not in maps.layers:
+            with_maps = ", ".join(map(str, maps.layers))
             raise traitlets.TraitError(f"layer={value} has no maps here: the layers that have some are {with_maps}.")
-        heads, queries, keys = next(iter(maps.values())).shape
+        heads, queries, keys = maps.shape
         most = {"head": heads, "query": queries, "key": keys}
         if name in most and value is not None and not 0 <= value < most[name]:
             raise traitlets.TraitError(f"{name}={value} is not from 0 to {most[name] - 1}.")
         return value
 
-    def save_html(self, path: str | Path, *, title: str = "", link: str = "") -> Path:
+    def save_html(
+        self,
+        path: str | Path,
+        *,
+        title: str = "",
+        link: str = "",
+        heads: Literal["all"] | Iterable[tuple[int, int]] = (),
+    ) -> Path:
         """Write the grid, as it is now, as one HTML file that needs no server and no network; gives its path.
+
+        Its size is printed before it is written. Of a stack with which it would be larger than 50 MB it has small maps
+        that are pooled, and the chosen head whole.
 
         Args:
             path: of the file.
             title: above the picture; usually the model's name.
             link: where the same can be seen alive, if it can: http:// or https://.
+            heads: (layer, head) of the chosen stack that are to be whole in a large file too; "all" of every stack.
         """
-        around, (stack, maps) = one_file.grid_words(self._lang)["around"], next(iter(self._maps.items()))
-        facts = (*_facts(around, maps, len(self._axes[stack][0])), *self.notes)
+        around, file = one_file.grid_words(self._lang)["around"], Path(path)
+        whole = self._whole_bytes() if any(isinstance(stack, PooledStack) for stack in self._stacks) else 0
+        is_pooled, facts = whole > MOST_FILE_BYTES and heads != "all", list(self.notes)
+        data, exact = self.data, self._with_exact(None)
+        if whole:
+            facts = [fact for fact in facts if fact != around["note_opened"]]
+        if is_pooled:
+            chosen = [(self.stack, self.layer, self.head), *((self.stack, *place) for place in heads)]
+            exact = self._with_exact(chosen)
+            facts.append(_pooled_fact(around, [stack for stack in exact if isinstance(stack, PooledStack)]))
+        if whole:
+            data = payload(exact)
+        stack, maps = next(iter(self._maps.items()))
+        facts = [*_facts(around, maps, len(self._axes[stack][0])), *facts]
         caption = one_file.Caption(title=title or self._caption.title, text=self._caption.text, facts=facts, link=link)
-        choice = {name: getattr(self, name) for name in CHOICE}
-        file = Path(path)
-        file.write_text(one_file.page(self.data, choice, caption, self._lang), "utf8")
+        made = one_file.page(data, {name: getattr(self, name) for name in CHOICE}, caption, self._lang).encode()
+        sentence = fill(around["file_size"], name=file.name, size=_megabytes(len(made)))
+        if is_pooled:
+            sentence += " " + fill(around["file_pooled"], size=_megabytes(whole))
+        sys.stdout.write(f"{sentence}\n")
+        sys.stdout.flush()
+        file.write_bytes(made)
         return file
 
+    def _whole_bytes(self) -> int:
+        """Estimate the size of a file with every head whole, from up to three heads of each stack."""
+        total = len(self.data)
+        for stack in self._stacks:
+            if isinstance(stack, PooledStack):
+                n = stack.n_layers * stack.n_heads
+                sample = sorted({0, n // 2, n - 1})
+                sizes = [len(packed_head(stack.open(*divmod(index, stack.n_heads)))[0]) for index in sample]
+                total += n * sum(sizes) // len(sizes)
+        return total * 4 // 3
 
-def _facts(around: Mapping[str, str], maps: Mapping[int, Tensor], n: int) -> tuple[str, str]:
-    what = fill(around["layers"], layers=len(maps), heads=len(next(iter(maps.values()))), n=n)
+
+def _exact(stack: PooledStack, places: Sequence[Place] | None) -> PooledStack:
+    """Return a stack with these of its heads whole.
+
+    Raises:
+        ValueError: if it has no such head.
+    """
+    if places is None:
+        return replace(stack, exact=range(stack.n_layers * stack.n_heads))
+    wanted = []
+    for layer, head in ((layer, head) for name, layer, head in places if name == stack.name):
+        if layer not in stack.numbers or not 0 <= head < stack.n_heads:
+            numbers = ", ".join(map(str, stack.numbers))
+            raise ValueError(
+                f"There is no layer {layer}, head {head} here: layers are {numbers}, with {stack.n_heads} heads each."
+            )
+        wanted.append(stack.numbers.index(layer) * stack.n_heads + head)
+    return replace(stack, exact=tuple(dict.fromkeys(wanted)))
+
+
+def _place(choice: Mapping[str, Any]) -> Place:
+    return (choice["stack"], choice["layer"], choice.get("head", 0))
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f}"
+
+
+def _pooled_fact(around: Mapping[str, str], stacks: Sequence[PooledStack]) -> str:
+    """Say of each stack in a file how its maps were pooled, and which heads are whole."""
+    sentences = []
+    for stack in stacks:
+        whole = [divmod(index, stack.n_heads) for index in stack.exact]
+        names = ", ".join(f"{stack.numbers[place]}·{head}" for place, head in whole)
+        values = {"name": around[f"stack_{stack.name}"], "p": stack.pool, "heads": names}
+        sentences.append(fill(around["pooled_with" if whole else "pooled_all"], **values))
+    return " ".join(sentences)
+
+
+def _facts(around: Mapping[str, str], maps: Maps, n: int) -> tuple[str, str]:
+    what = fill(around["layers"], layers=len(maps.layers), heads=maps.shape[0], n=n)
     return what, fill(around["saved"], date=date.today().isoformat())

@@ -40,7 +40,7 @@ export class Current {
     }
     const index = choice.layer * wall.n_heads + choice.head;
     if (wall.what === "scores") return this.#scoreMap(wall, chosen ? head : null, index, sizes);
-    if (isIt && !chosen && !head.combined) return { ...sizes, values: Float32Array.from(head.codes, (code) => code / 65535) }; // some cells are covered
+    if (isIt && !chosen && !head.combined) return { ...sizes, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) }; // some cells are covered
     return this.#weightMap(wall, chosen ? head : null, index, choice.temperature, axes, sizes);
   }
 
@@ -94,5 +94,5 @@ function combined(wall, head, how, together, sizes) {
   if (wall.pool === 1) return { ...found, ...combine(wall, together, how) };
   const pairs = [...together].sort((a, b) => a - b).map((i) => [Math.floor(i / wall.n_heads), i % wall.n_heads]);
   if (head?.combined !== how || JSON.stringify(head.heads) !== JSON.stringify(pairs)) return null;
-  return { ...found, values: Float32Array.from(head.codes, (code) => code / 65535) };
+  return { ...found, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) };
 }

@@ -245,7 +245,7 @@ class Grid {
     panel.axes.textContent = fill(words[lines ? `axes_${choice.look}` : "axes"], { least: FAINT, most: MOST });
     panel.combine.show(choice.combine);
     panel.temperature.element.hidden = scores;
-    panel.temperature.show(choice, choice.combine !== "one" || Boolean(this.data.covers?.open));
+    panel.temperature.show(choice, choice.combine !== "one" || Boolean(this.data.covers?.open || map?.pooled));
     if (!map) return; // on its way: what is drawn stays, dimmed
     this.map = this.#withCovers(map);
     panel.save.svg.disabled = !fitsSvg(map);
@@ -254,7 +254,7 @@ class Grid {
     for (const text of this.written ? [] : this.texts) text.show(text.along === "key" ? labels.columns : labels.rows);
     this.written = true;
     panel.name.textContent = this.name();
-    panel.large.setAttribute("aria-label", sayWhole(words, this.map, labels, this.name()));
+    panel.large.setAttribute("aria-label", map.pooled ? this.name() : sayWhole(words, this.map, labels, this.name()));
     const byHead = choice.combine === "max" && map.winner ? this.together().slice(0, this.palette.list.length) : [];
     const hues = byHead.map((index, i) => ({ name: this.place(index), colour: css(this.palette.list[i]) }));
     showLegend(panel, words, palette, map.limit, map.masked, hues);
@@ -279,6 +279,7 @@ class Grid {
 
   /** The numbers of the large map. */
   asTables() {
+    if (this.map.pooled) return [];
     const { values, columns } = this.map, { rows, columns: keys } = this.labels;
     const { covered } = this.map, shown = Array.from(values, (value, at) => (covered.has(at) ? "?" : value));
     const row = (name, i) => [name, ...shown.slice(i * columns, (i + 1) * columns)];
@@ -351,10 +352,17 @@ class Grid {
     panel.name.textContent = name || this.name(); // of the head that the sentence below it is about
     panel.says.textContent = name
       ? sayThumb(words, this.wall, labels, hover, name, map)
-      : sayLarge(words, map, labels, focus, (place) => this.named(...this.#apart(this.together()[place])));
+      : map.pooled ? this.#sayBlock(focus) : sayLarge(words, map, labels, focus, (place) => this.named(...this.#apart(this.together()[place])));
     const spelled = JSON.stringify([locked, labels.rows[locked.query], labels.columns[locked.key]]);
     if (spelled !== this.lockShown) showLock(panel, words, locked, labels, { unlock: (along) => this.unlock(along) });
     this.lockShown = spelled;
+  }
+
+  /** Of a head whose small map alone is at hand: the block under the pointer. */
+  #sayBlock({ query, key }) {
+    const { layer, head, combine: how } = this.choice, index = layer * this.wall.n_heads + head;
+    const isBlock = query !== null && key !== null && how === "one";
+    return isBlock ? sayThumb(this.data.words, this.wall, this.labels, { query, key, index }, this.name()) : "";
   }
 
   #apart(index) {

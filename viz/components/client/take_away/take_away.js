@@ -3,9 +3,10 @@
 //
 // `data` is the model of a widget, as anywidget has it: get, set, save_changes, on and off. A file brings one that keeps.
 
-import { element, segments } from "../lib/dom.js";
+import { element, fill, segments } from "../lib/dom.js";
 import { regroup } from "../lib/numbers.js";
 import { default as showGrid } from "../head_grid/head_grid.js";
+import { Answers } from "./answers.js";
 import { codes, inflate, logarithms, open, wallOf } from "./decode.js";
 import { dress, watchTheme } from "./theme.js";
 
@@ -19,6 +20,11 @@ export default (sent) => {
   return () => away.close();
 };
 
+/** Heads counted over all layers, as pairs of layer and head in the model's order. */
+function pairsOf(heads, n_heads) {
+  return [...heads].sort((a, b) => a - b).map((i) => [Math.floor(i / n_heads), i % n_heads]);
+}
+
 class Away {
   constructor(parent, model) {
     this.model = model;
@@ -26,12 +32,14 @@ class Away {
     this.root = element("div", "take-away");
     this.root.away = this; // for the browser's tests
     this.bar = element("div", "stacks");
+    this.note = element("p", "pooled", { role: "status" });
     this.place = element("div");
-    this.root.append(this.bar, this.place);
+    this.root.append(this.bar, this.note, this.place);
     parent.append(this.root);
     const bytes = model.get("data"); // a DataView in a notebook
     const { header, body } = open(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     Object.assign(this, { header, body });
+    this.answers = new Answers(model);
     this.follow = () => this.#follow();
     for (const name of [...NAMES, "stack"]) model.on(`change:${name}`, this.follow);
     const dressed = (paper) => {
@@ -54,6 +62,7 @@ class Away {
 
   close() {
     for (const name of [...NAMES, "stack"]) this.model.off(`change:${name}`, this.follow);
+    this.answers.close();
     this.unwatch();
     this.seen.disconnect();
     this.closeGrid?.();
@@ -156,14 +165,52 @@ class Away {
 
   async #scores(layer, head) {
     const { rows, columns } = this.#sizes(), place = this.stack.heads[layer * this.stack.n_heads + head];
-    const [at, length, low, high] = place;
-    const scores = logarithms(await this.#part([at, length]), rows * columns, low, high);
+    const { packed, low, high } = place ? this.#packed(place) : await this.#fetchHead(layer, head);
+    const scores = logarithms(await inflate(packed), rows * columns, low, high);
     const id = `${this.stack.name} ${layer} ${head}`;
     return { kind: "head", id, codec: "float32", coarse: true, layer, head, rows, columns, scores };
   }
 
+  #packed([at, length, low, high]) {
+    return { packed: this.body.subarray(at, at + length), low, high };
+  }
+
+  async #fetchHead(layer, head) {
+    const { answer, bytes } = await this.answers.ask({ stack: this.stack.name, head: layer * this.stack.n_heads + head });
+    return { packed: bytes, low: answer.low, high: answer.high };
+  }
+
+  /** The heads that a choice shows large, counted over all layers. */
+  #headsOf({ combine, several, layer, head }) {
+    const { n_heads } = this.stack;
+    if (combine === "one") return [layer * n_heads + head];
+    return several.length ? several : Array.from({ length: n_heads }, (_, i) => layer * n_heads + i);
+  }
+
+  /** The blocks of the small maps in the place of cells that are not there, or not yet. */
+  #blocks({ combine, layer, head }, heads) {
+    const { rows, columns } = this.#sizes(), { wall } = this, { pool } = wall, size = wall.rows * wall.columns;
+    const values = new Float32Array(size);
+    for (const index of heads) {
+      for (let at = 0; at < size; at++) {
+        const value = wall.values[index * size + at];
+        values[at] = combine === "mean" ? values[at] + value / heads.length : Math.max(values[at], value);
+      }
+    }
+    const codes = Uint16Array.from({ length: rows * columns }, (_, at) =>
+      values[Math.floor(Math.floor(at / columns) / pool) * wall.columns + Math.floor((at % columns) / pool)]);
+    const of = combine === "one" ? { layer, head } : { combined: combine, heads: pairsOf(heads, this.stack.n_heads) };
+    return { kind: "head", id: `blocks ${JSON.stringify(of)}`, codec: "weights", pooled: true, rows, columns, codes, ...of };
+  }
+
   /** Several heads of a wall that is too coarse for it. */
   async #together(how, heads) {
+    if (heads.some((index) => !this.stack.heads[index])) {
+      const pairs = pairsOf(heads, this.stack.n_heads), id = JSON.stringify([how, pairs]);
+      const { bytes } = await this.answers.ask({ stack: this.stack.name, combine: how, heads });
+      const codes = new Uint16Array(bytes.slice().buffer);
+      return { kind: "head", id, codec: "weights", combined: how, heads: pairs, codes };
+    }
     const { queries, keys } = this.stack.axes, { n_heads } = this.stack, { length } = heads;
     const values = new Float32Array(queries.count * keys.count);
     for (const index of heads) {
@@ -172,7 +219,7 @@ class Away {
         values[at] = how === "mean" ? values[at] + weights[at] / length : Math.max(values[at], weights[at]);
       }
     }
-    const pairs = [...heads].sort((a, b) => a - b).map((i) => [Math.floor(i / n_heads), i % n_heads]);
+    const pairs = pairsOf(heads, n_heads);
     const packed = Uint16Array.from(values, (value) => Math.round(value * TOP)), id = JSON.stringify([how, pairs]);
     return { kind: "head", id, codec: "weights", combined: how, heads: pairs, codes: packed };
   }
@@ -180,14 +227,17 @@ class Away {
   async #headOf(choice) {
     if (!this.stack.heads.length) return null; // scores: the wall has them all
     if (choice.combine === "one" || this.wall.pool === 1) return this.#scores(choice.layer, choice.head);
-    const { n_heads } = this.stack, layer = Array.from({ length: n_heads }, (_, head) => choice.layer * n_heads + head);
-    return this.#together(choice.combine, choice.several.length ? choice.several : layer);
+    return this.#together(choice.combine, this.#headsOf(choice));
   }
 
   /** What every head gives to the locked pair, where the wall cannot tell. */
   async #linksOf({ sort, query, key }) {
     if (sort !== "link" || this.wall.pool === 1 || query < 0 || key < 0) return null;
     const { queries, keys } = this.stack.axes, at = queries.of[query] * keys.count + keys.of[key];
+    if (this.stack.heads.includes(null)) {
+      if (!this.answers.canAsk) return null;
+      return (await this.answers.ask({ stack: this.stack.name, pair: [query, key] })).answer.values;
+    }
     const values = [];
     for (let i = 0; i < this.stack.heads.length; i++) values.push((await this.#weights(i))[at]);
     return values;
@@ -196,11 +246,27 @@ class Away {
   async #answer(choice) {
     this.choice = choice;
     this.n = choice.n ?? this.n;
+    const heads = this.stack.heads.length && this.wall.pool > 1 ? this.#headsOf(choice) : [];
+    const isMissing = heads.some((index) => !this.stack.heads[index]), { around } = this.model.get("words");
+    this.note.textContent = isMissing ? fill(around[this.answers.canAsk ? "coming" : "blocks"], { p: this.wall.pool }) : "";
+    if (isMissing) {
+      this.head = this.#keep(this.#blocks(choice, heads));
+      this.links = null;
+      this.#show();
+      if (!this.answers.canAsk) return;
+    }
     const [head, links] = [await this.#headOf(choice), await this.#linksOf(choice)];
     if (this.choice !== choice) return; // a later one is on its way
+    this.note.textContent = "";
     this.head = head && this.#keep(head);
     this.links = links;
     this.#show();
+  }
+
+  /** The grid's words; of maps that are not all at hand it is not said that the large one is whole. */
+  #words() {
+    const { grid, around } = this.model.get("words");
+    return this.stack.heads.includes(null) ? { ...grid, pooled: around.pooled_small } : grid;
   }
 
   #show() {
@@ -210,7 +276,7 @@ class Away {
       parentElement: this.place,
       data: {
         channel, n, choice, links, wall: wall.id, head: head?.id, off: [], axes: stack.axes, colours: header.colours,
-        words: this.model.get("words").grid,
+        words: this.#words(),
       },
       setStateValue: (_, told) => {
         const { n: _told, ...values } = told, open = (token) => (token < 0 ? null : token);

@@ -1,0 +1,170 @@
+"""Many heads: small maps first, an exact one when it is opened, and files that say their size."""
+
+import json
+import zlib
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+import viz
+from tests.components.test_take_away import codes, opened
+from viz.components import head_grid, take_away
+from viz.notebook import maps as maps_module
+from viz.notebook import widget
+
+LAYERS, HEADS, TOKENS = 3, 5, 43
+WORDS = [f"w{i}" for i in range(TOKENS)]
+
+
+@pytest.fixture(autouse=True)
+def limits(monkeypatch):
+    """The limits of 1,024 heads of 1,024 tokens, as small as these maps."""
+    monkeypatch.setattr(maps_module, "SENT_BYTES", 20_000)
+    monkeypatch.setattr(head_grid, "EXACT_BYTES", 5_000)
+    monkeypatch.setattr(head_grid, "POOLED_BYTES", 3_000)
+    monkeypatch.setattr(widget, "MOST_FILE_BYTES", 50_000)
+
+
+def given(dtype=torch.float32, share=1.0):
+    generator = torch.Generator().manual_seed(3)
+    scores = 2 * torch.randn(LAYERS, 1, HEADS, TOKENS, TOKENS, generator=generator)
+    weights = scores.masked_fill(torch.ones(TOKENS, TOKENS).triu(1).bool(), -torch.inf).softmax(-1)
+    return tuple((share * weights).to(dtype))
+
+
+def ask(grid, monkeypatch, **request):
+    """The message that Python answers a view with."""
+    sent = []
+    monkeypatch.setattr(grid, "send", lambda content, buffers: sent.append((content, buffers)))
+    grid._handle_custom_msg({"request": {"stack": grid.stack, **request}}, [])
+    ((content, buffers),) = sent
+    json.dumps(content, allow_nan=False)
+    return content, buffers
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_show_many_heads_sends_small_maps(dtype):
+    """The wall is pooled, one head is whole, and the bytes are far from those of all maps."""
+    maps = given(dtype)
+    grid = viz.show(maps, WORDS, layer=2, head=3)
+    header, part = opened(grid.data)
+    (stack,) = header["stacks"]
+    pool = stack["pool"]
+    assert pool == 5 and [place is not None for place in stack["heads"]] == [i == 13 for i in range(15)]
+    want = torch.nn.functional.max_pool2d(torch.cat(maps).float(), pool, ceil_mode=True)
+    wall = codes(part(*stack["wall"]), want.numel()).view(want.shape)
+    assert_close(wall / 65535, want, atol=7.7e-6, rtol=0)
+    whole = codes(part(*stack["heads"][13]), TOKENS**2).view(TOKENS, TOKENS)
+    assert_close(whole / 65535, maps[2][0, 3].float(), atol=7.7e-6, rtol=0)
+    assert len(grid.data) < 12_000 < 2 * LAYERS * HEADS * TOKENS**2
+    assert "comes from Python when it is opened" in grid.notes[-1]
+
+
+def test_show_many_heads_keeps_no_copy():
+    """What Python holds of the maps are the tensors that were handed over."""
+    maps = given()
+    grid = viz.show(maps, WORDS)
+    stack = grid._stacks[0]
+    assert stack.open(1, 2).weights.data_ptr() == maps[1][0, 2].data_ptr()
+    assert np.array_equal(grid.weights, maps[0][0, 0].numpy())
+
+
+def test_opened_head_comes_exact(monkeypatch):
+    maps = given()
+    grid = viz.show(maps, WORDS)
+    content, (packed,) = ask(grid, monkeypatch, head=7)
+    raw = zlib.decompress(packed)
+    assert content["request"] == {"stack": "self", "head": 7} and content["low"] <= content["high"] < 0
+    assert_close(codes(raw, TOKENS**2).view(TOKENS, TOKENS) / 65535, maps[1][0, 2], atol=7.7e-6, rtol=0)
+
+
+@pytest.mark.parametrize(("how", "put_together"), [("mean", torch.mean), ("max", torch.amax)])
+def test_heads_together_come_exact(monkeypatch, how, put_together):
+    maps = given()
+    _, (packed,) = ask(viz.show(maps, WORDS), monkeypatch, combine=how, heads=[5, 6, 14])
+    want = put_together(torch.stack([maps[1][0, 0], maps[1][0, 1], maps[2][0, 4]]), 0)
+    found = torch.from_numpy(np.frombuffer(packed, "<u2").astype(np.int64)).view(TOKENS, TOKENS)
+    assert_close(found / 65535, want, atol=7.7e-6, rtol=0)
+
+
+def test_pair_comes_of_every_head(monkeypatch):
+    maps = given()
+    content, buffers = ask(viz.show(maps, WORDS), monkeypatch, pair=[30, 11])
+    assert buffers == [] and content["values"] == torch.cat(maps).flatten(0, 1)[:, 30, 11].tolist()
+
+
+def test_missing_weight_has_a_small_column(monkeypatch):
+    """What rows give to no token is in the small maps and in the opened head."""
+    maps = given(share=0.75)
+    grid = viz.show(maps, WORDS)
+    header, part = opened(grid.data)
+    (stack,) = header["stacks"]
+    shown = torch.cat([torch.cat(maps), torch.full((LAYERS, HEADS, TOKENS, 1), 0.25)], -1)
+    want = torch.nn.functional.max_pool2d(shown, stack["pool"], ceil_mode=True)
+    assert (stack["n_keys"], stack["columns"]) == (TOKENS + 1, want.shape[-1])
+    assert_close(codes(part(*stack["wall"]), want.numel()).view(want.shape) / 65535, want, atol=7.7e-6, rtol=0)
+    _, (packed,) = ask(grid, monkeypatch, head=4)
+    found = codes(zlib.decompress(packed), TOKENS * (TOKENS + 1)).view(TOKENS, TOKENS + 1)
+    assert_close(found / 65535, shown[0, 4], atol=7.7e-6, rtol=0)
+
+
+def saved(grid, file, **options):
+    """A file's header, where its heads are listed."""
+    import base64
+
+    text = grid.save_html(file, **options).read_text("utf8")
+    data = base64.b64decode(text.split('id="numbers">')[1].split("<")[0])
+    return opened(data)[0]["stacks"][0]["heads"], text
+
+
+def test_large_file_is_pooled_and_said(tmp_path, capsys, monkeypatch):
+    """The file says what it pooled and which heads are exact."""
+    monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
+    grid, file = viz.show(given(), WORDS, layer=1, head=2), tmp_path / "heads.html"
+    heads, text = saved(grid, file, heads=[(2, 4)])
+    said = f"heads.html: {file.stat().st_size / 1e6:,.1f} MB. With every head whole"
+    assert capsys.readouterr().out.startswith(said)
+    assert [i for i, place in enumerate(heads) if place] == [7, 14]
+    assert "the largest of every 5 × 5 cells. Exact: 1·2, 2·4 (layer·head)." in text
+    assert "comes from Python when it is opened" not in text.split('id="numbers"')[0].split('id="state"')[0]
+
+
+def test_file_size_is_said_first(tmp_path, capsys):
+    """Where the file cannot be written its size has been printed."""
+    with pytest.raises(FileNotFoundError):
+        viz.show(given(), WORDS).save_html(tmp_path / "no folder" / "heads.html")
+    assert capsys.readouterr().out.startswith("heads.html: 0.2 MB.")
+
+
+def test_file_with_every_head_on_request(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
+    heads, text = saved(viz.show(given(), WORDS), tmp_path / "heads.html", heads="all")
+    assert all(heads) and "Exact:" not in text.split('id="state"')[0]
+    assert capsys.readouterr().out.startswith("heads.html: 0.")
+
+
+def test_file_below_the_limit_is_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000_000)
+    heads, _ = saved(viz.show(given(), WORDS), tmp_path / "heads.html")
+    assert all(heads)
+
+
+def test_heads_that_are_not_there_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
+    with pytest.raises(ValueError, match="There is no layer 9, head 0 here: layers are 0, 1, 2, with 5 heads each"):
+        viz.show(given(), WORDS).save_html(tmp_path / "heads.html", heads=[(9, 0)])
+    assert not (tmp_path / "heads.html").exists()
+
+
+def test_checks_hold_for_many_heads():
+    """Numbers that are no weights are refused there too, and a mask is known."""
+    for change, sentence in ((lambda w: w * 2, "sums to 2.000"), (lambda w: w - 0.1, "are negative"),
+                             (lambda w: w.where(w != w.max(), torch.nan), "are no numbers")):  # fmt: skip
+        maps = given()
+        with pytest.raises(ValueError, match=sentence):
+            viz.show((*maps[:2], change(maps[2])), WORDS)
+    assert take_away.PooledStack in {type(stack) for stack in viz.show(given(), WORDS)._stacks}
+    mask = viz.show(given(), WORDS)._stacks[0].open(0, 0).masked
+    assert torch.equal(mask, torch.ones(TOKENS, TOKENS).triu(1).bool())

@@ -1,0 +1,103 @@
+"""Maps and the tokens along them as a stack for the browser: all of it at once, or small maps first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from viz.components.take_away import Axis, Heads, PooledStack, Stack
+from viz.core.analysis.head_statistics import cross_portrait, portrait
+from viz.notebook.maps import LayersAsGiven, Maps, is_special_token, labels, token_words
+
+
+def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any], *, nobody: str, same: bool) -> Stack:
+    """Make a stack ready for the browser.
+
+    Args:
+        name: of the stack.
+        maps: its maps.
+        queries: the tokens along the rows.
+        keys: the tokens along the columns.
+        nobody: the name of the column with what rows give to no token, where there is such a thing.
+        same: whether the rows' text is the columns'.
+    """
+    n_heads, n_queries, n_keys = maps.shape
+    rows, columns = labels(queries, n_queries, name), labels(keys, n_keys, name)
+    special = torch.tensor([is_special_token(token) for token in token_words(keys)])
+    numbers = {word: i for i, word in enumerate(dict.fromkeys((*rows, *columns)))}
+    row_ids, column_ids = (torch.tensor([numbers[word] for word in words]) for words in (rows, columns))
+    mask = maps.masked
+    if maps.nobody:
+        columns = (*columns, nobody)
+        mask = None if mask is None else torch.cat([mask, mask.all(1, keepdim=True)], 1)
+
+    if maps.small:
+        heads = Opened(maps, mask)
+        about = [_quick_measures(maps, i, same=same) for i in maps.layers]
+        return PooledStack(
+            name=name, layers=(), n_layers=len(maps.layers), queries=_axis(rows), keys=_axis(columns),
+            same=same and not maps.nobody, numbers=tuple(maps.layers), pool=maps.pool, n_heads=n_heads,
+            small=[with_column(maps, i) for i in maps.layers], measures=about, open=heads.open,
+        )  # fmt: skip
+
+    def described(i: int) -> Heads:
+        layer = maps.layers[i]
+        measures = portrait(layer, column_ids, special) if same else cross_portrait(layer, row_ids, column_ids, special)
+        shown = torch.cat([layer, maps.nobody[i][..., None]], -1) if maps.nobody else layer
+        return Heads(weights=shown, measures=vars(measures), masked=mask)
+
+    return Stack(
+        name=name, layers=map(described, maps.layers), n_layers=len(maps.layers), queries=_axis(rows),
+        keys=_axis(columns), same=same and not maps.nobody, numbers=tuple(maps.layers),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The maps of a stack as they are opened, one head at a time."""
+
+    maps: Maps
+    mask: Tensor | None
+
+    def open(self, place: int, head: int) -> Heads:
+        """Return one head of the layer at a place, with the column of what goes to no token."""
+        number = list(self.maps.layers)[place]
+        weights = self.maps.head(number, head)
+        if self.maps.nobody:
+            weights = torch.cat([weights, self.maps.nobody[number][head, :, None]], 1)
+        return Heads(weights=weights[None], measures={}, masked=self.mask)
+
+
+def with_column(maps: Maps, number: int) -> Tensor:
+    """Return a layer's small maps, with what goes to no token in a column behind the last key."""
+    small, pool = maps.small[number], maps.pool
+    if not maps.nobody:
+        return small
+    rest = maps.nobody[number]
+    column = pad(rest, (0, -rest.shape[1] % pool)).unflatten(1, (-1, pool)).amax(-1)[..., None]
+    if maps.shape[2] % pool == 0:
+        return torch.cat([small, column], -1)
+    return torch.cat([small[..., :-1], torch.maximum(small[..., -1:], column)], -1)
+
+
+def _quick_measures(maps: Maps, number: int, *, same: bool) -> dict[str, Tensor]:
+    """Return the measures that read a row or a diagonal of each map; those of every cell take longer than the rest."""
+    layer = maps.layers.raw(number) if isinstance(maps.layers, LayersAsGiven) else maps.layers[number]
+    if not same:
+        return {"first": _mean(layer[..., 0])}
+    return {
+        "previous": _mean(layer.diagonal(-1, -2, -1)),
+        "next": _mean(layer.diagonal(1, -2, -1)),
+        "first": _mean(layer[:, 1:, 0]),
+    }
+
+
+def _mean(values: Tensor) -> Tensor:
+    return values.to("cpu", torch.float32).mean(-1)
+
+
+def _axis(words: tuple[str, ...]) -> Axis:
+    return Axis(of=range(len(words)), labels=words)
