@@ -92,6 +92,8 @@ def open_page(open_app: OpenApp, page: str, link: Mapping[str, Any]) -> Iterator
     """Open a page with all its sections; where one stops the others, open each alone."""
     views = [(section, view.name) for section in page_named(page).sections for view in section_views(section)]
     app = open_app(page, section="all", **link)
+    if "model" in app.session_state and app.session_state["model"] != link["model"]:
+        yield Outcome(page=page, view="", kind=FAILED, reason=f"{app.session_state['model']} is opened in its place")
     if not app.exception and all(_container(app, view) for _, view in views) and not _page_errors(app):
         yield from (_outcome(app, page, view) for _, view in views)
         return

@@ -1,7 +1,7 @@
 """A decoder's residual stream on one text: what each part writes, and the model's own way from it to words."""
 
 from collections.abc import Mapping
-from copy import copy
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -142,8 +142,9 @@ def unembed(model: LoadedModel, normed: Tensor) -> Tensor:
     layer of its own (ModernBERT). The model itself stays as it is.
     """
     check()
-    head = copy(model.model)
-    head._modules = model.model._modules | {model.model.base_model_prefix: _FinalState(normed[None])}
+    whole = model.model
+    shared = {id(part): part for part in (whole.config, *whole.children())}
+    head = deepcopy(whole, shared | {id(whole.base_model): _FinalState(normed[None])})
     with torch.inference_mode():
         places = torch.zeros(1, len(normed), dtype=torch.long)
         logits: Tensor = head(input_ids=places, use_cache=False, return_dict=True).logits[0]
