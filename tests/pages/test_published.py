@@ -3,6 +3,7 @@
 import pytest
 
 from tests.published import FAILED, REFUSED, WORKS, offer, open_everywhere
+from viz.models.long.masks import RowMask
 
 LAYERS_REFUSED = {
     # Windows of 5:1, positions stretched by 8, norms of queries and keys, inside a wrapper that reads pictures too.
@@ -23,3 +24,18 @@ def test_published_architecture_fails_nowhere(open_app, monkeypatch, tmp_path, n
     assert not counts[FAILED], [outcome for outcome in outcomes if outcome.kind == FAILED]
     assert counts[WORKS] > 60
     assert counts[REFUSED] == n_refused, sorted((each.page, each.view, each.reason) for each in outcomes)
+
+
+def test_long_text_wrong_window_fails_checks(open_app, monkeypatch, tmp_path):
+    """A mask that leaves a window's first key out is noticed by the checks of the page, not by the reader."""
+    right = RowMask.__call__
+
+    def narrower(mask, at, n_keys):
+        rows = right(mask, at, n_keys)
+        return rows & ((rows.cumsum(1) > 1) | (rows.sum(1, keepdim=True) < 5))
+
+    monkeypatch.setattr(RowMask, "__call__", narrower)
+    model = offer(monkeypatch, "gemma-3-1b", tmp_path / "gemma-3-1b")
+    outcomes = []
+    open_everywhere(open_app, model, ("long_text",), report=outcomes.append, layer=1, head=1)
+    assert "map" in {each.view for each in outcomes if each.kind == FAILED}
