@@ -7,7 +7,7 @@ from viz.models.long.masks import RowMask
 
 LAYERS_REFUSED = {
     # Windows of 5:1, positions stretched by 8, norms of queries and keys, inside a wrapper that reads pictures too.
-    "gemma-3-4b": (4, 16),
+    "gemma-3-4b": (4, 13),
     # Experts, a norm over all heads, half of each head turned by its position.
     "MiniMax-M2": (1, 16),
 }

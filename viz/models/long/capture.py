@@ -131,12 +131,8 @@ class _Watch:
         self, module: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool
     ) -> Tensor:
         options = {name: value for name, value in options.items() if value is not None}
-        mask, cap, n_heads, scale = (
-            options.pop("allowed", None),
-            options.pop("score_mod", None),
-            q.shape[1],
-            options["scale"],
-        )
+        mask, cap = options.pop("allowed", None), options.pop("score_mod", None)
+        n_heads, scale = q.shape[1], options["scale"]
         if not (mask is None or isinstance(mask, RowMask)):
             raise ModelError("streamed", option="attention_mask")
         if unknown := [name for name in options if name != "scale"]:
