@@ -100,7 +100,7 @@ def small_maps(text: LongText, layer: int) -> SmallMaps:
     at, found = evenly_spaced(len(seen.tokens.ids), SAMPLED), []
     for head in range(seen.n_heads):
         weights = seen.rows_of(layer, head, at)
-        found.append((_cells(weights, at), fit_shapes(weights, at, causal=seen.causal)))
+        found.append((_cells(weights, at), fit_shapes(weights, at, causal=seen.causal, sees=seen.sees(layer, at))))
     return SmallMaps(cells=torch.stack([cells for cells, _ in found]), fits=tuple(fit for _, fit in found))
 
 

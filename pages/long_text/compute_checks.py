@@ -24,9 +24,14 @@ OFF = 2e-5
 def by_numpy(seen: LongCapture, layer: int, head: int, rows: Places) -> Array:
     """Whole rows of a head's weights, (rows, T): the plain softmax."""
     q, k = (values.double().numpy() for values in seen.head(layer, head))
-    scores = seen.layers[layer].scale * q[rows] @ k.T
+    how, keys = seen.layers[layer], np.arange(len(k))[None]
+    scores = how.scale * q[rows] @ k.T
+    if how.score_mod is not None:
+        scores = how.score_mod(torch.from_numpy(scores)).numpy()
+    if how.allowed is not None:
+        scores[~how.allowed(torch.from_numpy(rows), len(k)).numpy()] = -np.inf
     if seen.causal:
-        scores[np.arange(len(k))[None] > rows[:, None]] = -np.inf
+        scores[keys > rows[:, None]] = -np.inf
     weights = np.exp(scores - scores.max(1, keepdims=True))
     done: Array = weights / weights.sum(1, keepdims=True)
     return done

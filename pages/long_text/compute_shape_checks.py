@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from pages.long_text import compute
@@ -10,6 +11,7 @@ from pages.long_text.compute import SAMPLED, SMALL, LongText
 from pages.long_text.compute_checks import Array, Places, by_numpy
 from viz.core.long.shapes import BUDGET, SPLITS, block_side
 from viz.frame.compute.long_texts import kept_long
+from viz.models.long.capture import LongCapture
 
 Marks = NDArray[np.bool_]
 LAYERS = 4
@@ -26,7 +28,7 @@ def wall_errors(text: LongText) -> tuple[float, float]:
         head = (layer * 7 + n) % seen.n_heads
         weights, shown = by_numpy(seen, layer, head, rows), compute.small_maps(text, layer)
         cells = max(cells, _cells_off(weights, rows, shown.cells[head].numpy()))
-        expected = shares_of(weights, rows, causal=seen.causal)
+        expected = shares_of(weights, rows, causal=seen.causal, sees=_sees(seen, layer, rows))
         found = list(shown.fits[head].shares.values())
         shares = max(shares, float(np.abs(np.array(found) - expected).max()))
     return cells, shares
@@ -65,11 +67,20 @@ def _cells_off(weights: Array, rows: Places, shown: NDArray[np.float32]) -> floa
     return float(np.abs(expected - shown).max())
 
 
-def shares_of(weights: Array, rows: Places, *, causal: bool) -> Array:
+def _sees(seen: LongCapture, layer: int, rows: Places) -> Places:
+    """Count the keys that rows may look at, cell by cell."""
+    n, mask = len(seen.tokens.ids), seen.layers[layer].allowed
+    may = np.ones((len(rows), n), bool) if mask is None else mask(torch.from_numpy(rows), n).numpy()
+    return np.asarray((may & ((np.arange(n) <= rows[:, None]) | (not seen.causal))).sum(1))
+
+
+def shares_of(weights: Array, rows: Places, *, causal: bool, sees: Places | None = None) -> Array:
     """How much of the attention lies in the best A-shape, the best lines, the best blocks; 1 where all must."""
     n = weights.shape[1]
     budget = max(1, n // BUDGET)
-    long = (rows + 1 if causal else np.full(len(rows), n)) > budget
+    if sees is None:
+        sees = rows + 1 if causal else np.full(len(rows), n)
+    long = sees > budget
     if not long.any():
         return np.ones(3)
     weights, rows = weights[long], rows[long]

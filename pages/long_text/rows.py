@@ -36,7 +36,7 @@ def draw(context: LongTextContext) -> list[Check]:
     t = context.t
     found = compute.head_map(context.text, context.layer, context.head)
     rows, side = found.rows, side_of(context.n, POINTS)
-    sees = torch.arange(1, context.n + 1) if context.seen.causal else torch.full((context.n,), context.n)
+    sees = context.seen.sees(context.layer, torch.arange(context.n))
     at = averaged(rows.first)[0]
     named = {
         "shares": {"first": rows.first, "previous": rows.previous, "largest": rows.largest},

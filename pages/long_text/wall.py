@@ -59,8 +59,9 @@ def _say(context: LongTextContext, fits: list[Fit]) -> None:
         return
     parts = [t(f"long_text.count_{name}", n=counts[name]) for name in (*SHAPES, NONE) if counts[name]]
     st.markdown(t("long_text.wall_found", n=len(fits), counts=" · ".join(parts)))
-    note = t("long_text.wall_note", budget=fits[0].budget, even=f"{fits[0].even:.0%}")
-    say_notes(context, made, note)
+    note = t("long_text.wall_note", budget=fits[0].budget, even=f"{min(fit.even for fit in fits):.0%}")
+    has_windows = any(layer.allowed is not None for layer in context.seen.layers)
+    say_notes(context, made, note, *[t("long_text.wall_windows")] * has_windows)
 
 
 def _open() -> None:

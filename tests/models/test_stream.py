@@ -164,3 +164,27 @@ def test_an_ordinary_pass_keeps_no_stream(loaded):
     with torch.inference_mode(), recording({}) as recorder:
         model.model(input_ids=torch.tensor([tokens_of(model).ids]))
     assert recorder.seen and not recorder.calls and not recorder.outputs
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("cohere2", {"logit_scale": 0.25}),
+        ("granite", {"logits_scaling": 3.0}),
+        ("gemma3_text", {"final_logit_softcapping": 2.0}),
+        ("modernbert-decoder", {}),
+        ("opt", {"word_embed_proj_dim": 21}),
+        ("biogpt", {}),
+        ("gpt_neox", {}),
+        ("mixtral", {}),
+    ],
+)
+def test_unembed_of_any_head_is_logits(tmp_path, name, changes):
+    """A head may scale its logits, cap them or have a layer more; routers and biases do not matter."""
+    model = open_folder(save(name, tmp_path / name, **changes))
+    ids = tuple(tokens_of(model).ids)
+    with torch.inference_mode():
+        final = model.model.base_model(input_ids=torch.tensor([ids]), use_cache=False).last_hidden_state[0]
+    modules = dict(model.model.named_modules())
+    assert_close(unembed(model, final), logits_of(model, ids), rtol=0, atol=1e-5)
+    assert dict(model.model.named_modules()) == modules, "the shared model stays as it is"

@@ -1,6 +1,7 @@
 """A decoder's residual stream on one text: what each part writes, and the model's own way from it to words."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -116,13 +117,37 @@ def normalize(model: LoadedModel, stream: Tensor) -> Tensor:
     return normed
 
 
+class _FinalState(nn.Module):
+    """In place of a model without its head: hands on a final state (1, T, d_model), and nothing else."""
+
+    def __init__(self, state: Tensor) -> None:
+        super().__init__()
+        self.last_hidden_state = state
+
+    def forward(self, *_: Any, **__: Any) -> "_FinalState":
+        return self
+
+    def __getitem__(self, at: int) -> Tensor:
+        return (self.last_hidden_state,)[at]
+
+    def __getattr__(self, name: str) -> Any:
+        # OPT calls its decoder directly. Of what else a model may hand on, a cache or routers' numbers, there is none.
+        return self if name == "decoder" else None
+
+
 def unembed(model: LoadedModel, normed: Tensor) -> Tensor:
-    """The model's own vocabulary head, on what its final norm made of the stream: (T, V)."""
+    """The model's own way from what its final norm made of the stream to logits, (T, V).
+
+    The model's own code is run, since a family may have more there than a matrix: a scale (Cohere), a cap (Gemma 2), a
+    layer of its own (ModernBERT). The model itself stays as it is.
+    """
     check()
+    whole = model.model
+    shared = {id(part): part for part in (whole.config, *whole.children())}
+    head = deepcopy(whole, shared | {id(whole.base_model): _FinalState(normed[None])})
     with torch.inference_mode():
-        logits: Tensor = model.model.get_output_embeddings()(normed[None])[0]
-        if cap := logit_cap(model):
-            logits = torch.tanh(logits / cap) * cap
+        places = torch.zeros(1, len(normed), dtype=torch.long)
+        logits: Tensor = head(input_ids=places, use_cache=False, return_dict=True).logits[0]
     return logits
 
 

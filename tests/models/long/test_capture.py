@@ -4,14 +4,20 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.checkpoints import TEXT
+from tests.checkpoints import TEXT, eager, open_folder, save
 from viz.cancellation import checked_by
+from viz.core.attention import attend
 from viz.core.heads import HeadWeights
+from viz.core.long.rows import weights_of_rows
+from viz.core.long.streamed import long_map
 from viz.core.spec import AttentionSpec
 from viz.errors import ModelError
 from viz.models import attention_interface
+from viz.models.attention_interface import soft_cap
 from viz.models.capture import capture_tokens, seeded
+from viz.models.long import masks
 from viz.models.long.capture import long_capture, long_seeded
+from viz.models.long.masks import RowMask
 from viz.models.long.packed import pack
 from viz.models.tokens import read_text, split_words
 
@@ -76,12 +82,67 @@ def test_pack_rounds_no_further_than_float32(largest):
     assert_close(packed[1], packed.unpack()[1], rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("name", ["mistral", "gemma2", "t5", "bart"])
+@pytest.mark.parametrize("name", ["t5", "bart"])
 def test_what_q_and_k_alone_do_not_say_is_refused(loaded, name):
     model = loaded(name)
     with pytest.raises(ModelError) as refusal:
         long_capture(model, tokens_of(model))
-    assert refusal.value.code == ("streamed_pair" if name in ("t5", "bart") else "streamed")
+    assert refusal.value.code == "streamed_pair"
+
+
+LOCAL = {
+    "mistral": {},
+    "gemma2": {},
+    "gemma3_text": {"num_hidden_layers": 6, "attn_logit_softcapping": 2.0},
+    "cohere2": {"num_hidden_layers": 4, "sliding_window_pattern": 4},
+    "llama4_text": {"attention_chunk_size": 7},
+    "modernbert": {"num_hidden_layers": 4},
+    "modernbert-decoder": {"num_hidden_layers": 4},
+}
+"""Windows of one layer or of some (5:1 in Gemma 3), soft caps, chunks, and a window to both sides."""
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_long_capture_windows_rows_are_eager(tmp_path, name):
+    """Each row of each head is that of transformers' eager attention, on a text longer than the window."""
+    folder = save(name, tmp_path / name, **LOCAL[name])
+    model = open_folder(folder)
+    tokens = read_text(model.tokenizer, TEXT, 37)
+    with torch.inference_mode():
+        whole = eager(name, folder)(input_ids=torch.tensor([tokens.ids]), output_attentions=True).attentions
+    found, every = long_capture(model, tokens), torch.arange(len(tokens.ids))
+    is_local = [layer.allowed is not None for layer in found.layers]
+    assert any(is_local)
+    for layer, weights in enumerate(whole):
+        rows = torch.stack([found.rows_of(layer, head, every) for head in range(found.n_heads)])
+        assert_close(rows, weights[0], rtol=0, atol=10 * ROW_OFF)
+        head = found.n_heads - 1
+        assert_close(found.map_of(layer, head).most, weights[0, head], rtol=0, atol=10 * ROW_OFF)
+        if is_local[layer]:
+            assert (found.sees(layer, every) == (weights[0] > 0).any(0).sum(-1)).all()
+
+
+def test_row_mask_of_window_is_by_hand():
+    """A causal window of two: a query sees itself and the one before."""
+    mask = RowMask(lambda batch, head, query, key: (key <= query) & (key > query - 2))
+    assert mask(torch.tensor([0, 2]), 4).tolist() == [[True, False, False, False], [False, True, True, False]]
+    q = k = torch.zeros(4, 2)
+    options = {"scale": 1.0, "causal": True, "allowed": mask}
+    assert weights_of_rows(q, k, torch.tensor([2]), **options).tolist() == [[0.0, 0.5, 0.5, 0.0]]
+    assert long_map(q, k, cells=4, **options).rows.distance.tolist() == [0.0, 0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("height", [1, 5, 64])
+def test_attend_by_rows_strips_agree(monkeypatch, height):
+    """Strips of any height give what one product of all rows gives, with a cap and without."""
+    monkeypatch.setattr(masks, "STRIP", 0)
+    monkeypatch.setattr(masks, "FEWEST", height)
+    q, k, v = torch.randn(3, 1, 2, 23, 7, generator=torch.Generator().manual_seed(0))
+    mask = RowMask(lambda batch, head, query, key: abs(key - query) <= 3)
+    may = mask(torch.arange(23), 23)
+    for cap in (None, soft_cap(0.7)):
+        made = masks.attend_by_rows(q, k, v, scale=0.4, causal=False, allowed=mask, score_mod=cap)
+        assert_close(made, attend(q, k, v, scale=0.4, allowed=may, score_mod=cap).output)
 
 
 def test_the_ordinary_attention_is_never_called_and_nothing_of_a_long_pass_stays(loaded, monkeypatch):

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from tests.models.conftest import Loaded
 from viz.models import LoadedModel, load
-from viz.models.recount.packed_files import WORDS
+from viz.models.recount.packed_files import WORDS, open_weights
 from viz.models.recount.weights import file_error, weight_file
 
 
@@ -33,6 +35,39 @@ def test_file_error_of_packages_is_rounding(smollm2: LoadedModel, e5: LoadedMode
     """Both readers agree with the second one, apart from the last digit of float32."""
     for model in (smollm2, e5):
         assert max(error for error in every_layer(model) if error is not None) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["mixtral", "qwen3_moe", "minimax_m2", "llama4_text", "granitemoe"])
+def test_file_error_of_stacked_experts_is_nothing(loaded: Loaded, name: str):
+    """Matrices of several experts are one tensor of three axes, in memory and in some files."""
+    errors = every_layer(loaded(name))
+    assert errors == [0.0] * len(errors)
+
+
+@pytest.mark.parametrize("shape", [(), (7,), (5, 37), (3, 5, 37), (2, 3, 5, 7)])
+def test_safetensors_row_of_any_shape_is_read(tmp_path: Path, shape: tuple[int, ...]):
+    """Rows are counted through all axes but the last; a single number is a row of one."""
+    values = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    save_file({"model.layers.0.weight": values}, tmp_path / "model.safetensors")
+    file = open_weights(tmp_path / "model.safetensors")
+    rows = values.reshape(-1, shape[-1] if shape else 1)
+    for row in range(len(rows)):
+        found = file.read("layers.0.weight", row, 0)
+        assert found is not None
+        assert found.tolist() == rows[row, :32].tolist()
+
+
+def test_file_error_of_changed_expert_is_large(loaded: Loaded):
+    """A number that is off in the stacked experts is found where the file has them stacked."""
+    model = loaded("llama4_text")
+    experts = [weight for name, weight in model.model.base_model.layers[1].named_parameters() if weight.ndim == 3]
+    assert experts
+    kept = experts[0].clone()
+    experts[0] += 1.0
+    try:
+        assert (file_error(model, 1, 7, "seed") or 0.0) > 0.01
+    finally:
+        experts[0].copy_(kept)
 
 
 def test_file_error_of_changed_weight_is_large(loaded: Loaded):

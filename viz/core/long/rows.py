@@ -1,7 +1,10 @@
 """Some rows of a head on a long text, whole or a window of them: exact weights, where they are looked at."""
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from viz.core.attention import row_softmax
@@ -12,9 +15,22 @@ WINDOW = 256
 AT_ONCE = 64
 """Rows that are whole at a time while a window is cut out of them."""
 
+Allowed = Callable[[Tensor, int], Bool[Tensor, "R T"]]
+"""A layer's own mask, some rows of it: given which, and how many keys there are, True where a query may look."""
+
+ScoreMod = Callable[[Tensor], Tensor]
+"""A change to the scaled scores, each by itself: a soft cap."""
+
 
 def weights_of_rows(
-    q: Float[Tensor, "T d_k"], k: Float[Tensor, "T d_k"], at: Int[Tensor, " R"], *, scale: float, causal: bool
+    q: Float[Tensor, "T d_k"],
+    k: Float[Tensor, "T d_k"],
+    at: Int[Tensor, " R"],
+    *,
+    scale: float,
+    causal: bool,
+    allowed: Allowed | None = None,
+    score_mod: ScoreMod | None = None,
 ) -> Float[Tensor, "R T"]:
     """The whole softmax of some rows.
 
@@ -24,6 +40,8 @@ def weights_of_rows(
         at: which rows.
         scale: what the scores are multiplied by.
         causal: whether a query looks at itself and at what comes before, only.
+        allowed: the layer's own mask, where it is not the causal one or none.
+        score_mod: changes the scaled scores.
 
     Example:
         >>> q = k = torch.zeros(4, 2)
@@ -31,6 +49,10 @@ def weights_of_rows(
         tensor([[0.5000, 0.5000, 0.0000, 0.0000]])
     """
     scores = q[at] @ k.T * scale
+    if score_mod is not None:
+        scores = score_mod(scores)
+    if allowed is not None:
+        scores = scores.masked_fill(~allowed(at, len(k)), -torch.inf)
     if causal:
         scores = scores.masked_fill(torch.arange(len(k)) > at[:, None], -torch.inf)
     return row_softmax(scores)
@@ -44,6 +66,8 @@ def window(
     column: int,
     scale: float,
     causal: bool,
+    allowed: Allowed | None = None,
+    score_mod: ScoreMod | None = None,
 ) -> Float[Tensor, "R C"]:
     """The weights of ``WINDOW`` rows and columns from here on, or of as many as there are.
 
@@ -57,6 +81,8 @@ def window(
         column: the first column.
         scale: what the scores are multiplied by.
         causal: whether a query looks at itself and at what comes before, only.
+        allowed: the layer's own mask, where it is not the causal one or none.
+        score_mod: changes the scaled scores.
 
     Example:
         >>> q = k = torch.zeros(4, 2)
@@ -65,7 +91,8 @@ def window(
                 [0.2500, 0.2500, 0.2500]])
     """
     strips = torch.arange(len(q))[row : row + WINDOW].split(AT_ONCE)
-    whole = (weights_of_rows(q, k, at, scale=scale, causal=causal) for at in strips)
+    rows = partial(weights_of_rows, q, k, scale=scale, causal=causal, allowed=allowed, score_mod=score_mod)
+    whole = (rows(at) for at in strips)
     return torch.cat([weights[:, column : column + WINDOW].clone() for weights in whole])  # a slice would keep it whole
 
 

@@ -45,7 +45,9 @@ class Fit:
     budget: int
 
 
-def fit_shapes(weights: Float[Tensor, "R T"], at: Int[Tensor, " R"], *, causal: bool) -> Fit:
+def fit_shapes(
+    weights: Float[Tensor, "R T"], at: Int[Tensor, " R"], *, causal: bool, sees: Int[Tensor, " R"] | None = None
+) -> Fit:
     """Fit the three shapes to some of a head's rows, each with the same number of keys a row.
 
     Rows that may look at no more keys than a shape has are left out: whatever they do would be in it.
@@ -54,6 +56,7 @@ def fit_shapes(weights: Float[Tensor, "R T"], at: Int[Tensor, " R"], *, causal: 
         weights: whole rows.
         at: which rows these are.
         causal: whether a query looks at itself and at what comes before, only.
+        sees: how many keys each row may look at, where a window or chunks leave it fewer.
 
     Example:
         A head that looks at the word before is a slash, and the simpler shape has it too: it is near.
@@ -63,7 +66,8 @@ def fit_shapes(weights: Float[Tensor, "R T"], at: Int[Tensor, " R"], *, causal: 
     """
     n = weights.shape[1]
     budget = max(1, n // BUDGET)
-    sees = at + 1 if causal else torch.full_like(at, n)
+    if sees is None:
+        sees = at + 1 if causal else torch.full_like(at, n)
     kept = sees > budget
     if not kept.any():
         return Fit(shares=dict.fromkeys(SHAPES, 1.0), even=1.0, name="", budget=budget)

@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from viz.core.long.rows import Allowed, ScoreMod
+
 CELLS = 512
 """Of a pooled map's side, at most."""
 
@@ -67,6 +69,8 @@ def long_map(
     *,
     scale: float,
     causal: bool,
+    allowed: Allowed | None = None,
+    score_mod: ScoreMod | None = None,
     cells: int = CELLS,
     check: Callable[[], None] = lambda: None,
 ) -> LongMap:
@@ -80,6 +84,8 @@ def long_map(
         k: its keys.
         scale: s, what the scores are multiplied by.
         causal: whether a query looks at itself and at what comes before, only.
+        allowed: the layer's own mask, where it is not the causal one or none.
+        score_mod: changes the scaled scores.
         cells: the most cells on a side of the map.
         check: called before every strip; it may raise, to stop.
 
@@ -98,7 +104,7 @@ def long_map(
     count = math.ceil(n / side)
     most, total = torch.zeros(2, count, count)
     described: list[Rows] = []
-    strip = _Strip(q * scale, k, side, causal)
+    strip = _Strip(q * scale, k, side, causal, allowed, score_mod)
     for start in range(0, n, strip.height):
         check()
         end = min(n, start + strip.height)
@@ -119,8 +125,11 @@ def long_map(
 class _Strip:
     """A strip of rows: its scores and its weights, in two buffers that all strips use one after the other."""
 
-    def __init__(self, q: Tensor, k: Tensor, side: int, causal: bool) -> None:
+    def __init__(
+        self, q: Tensor, k: Tensor, side: int, causal: bool, allowed: Allowed | None, score_mod: ScoreMod | None
+    ) -> None:
         self.q, self.keys, self.side, self.causal = q, k.T.contiguous(), side, causal
+        self.allowed, self.score_mod = allowed, score_mod
         self.run = side * math.ceil(RUN / side)
         wide = self._width(len(k))
         self.height = min(len(q), max(LOWEST, STRIP // len(q)))
@@ -137,6 +146,10 @@ class _Strip:
         scores = self._scores[: height * width].view(height, width)
         weights = self._weights[: height * width].view(height, width)
         torch.mm(self.q[start:end], self.keys[:, :seen], out=scores[:, :seen])
+        if self.score_mod is not None:
+            scores[:, :seen] = self.score_mod(scores[:, :seen])
+        if self.allowed is not None:
+            scores[:, :seen].masked_fill_(~self.allowed(torch.arange(start, end), seen), BLOCKED)
         scores[:, seen:] = BLOCKED
         if self.causal:
             later = torch.ones(height, height, dtype=torch.bool).triu(1)

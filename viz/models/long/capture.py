@@ -15,12 +15,13 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from viz.cancellation import check
 from viz.core.heads import HeadWeights, project, share_kv, split_heads
-from viz.core.long.rows import weights_of_rows
+from viz.core.long.rows import ScoreMod, weights_of_rows
 from viz.core.long.streamed import LongMap, long_map
 from viz.errors import ModelError
 from viz.models.attention_interface import recording, unscaled
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layout import LoadedModel
+from viz.models.long.masks import RowMask, attend_by_rows, masks_by_rows
 from viz.models.long.packed import Packed, pack
 from viz.models.tokens import Tokens
 
@@ -33,12 +34,15 @@ class LongLayer:
     """One layer's queries (H, T, d_k) and keys (G, T, d_k), turned by position if the model does that.
 
     ``witness`` (H, T): the weights of the row ``LongCapture.witness_at``, of q and k as they were before packing.
+    ``allowed``: the mask of a window or chunks, by rows; ``score_mod``: a soft cap.
     """
 
     queries: Packed
     keys: Packed
     scale: float
     witness: Tensor
+    allowed: RowMask | None = None
+    score_mod: ScoreMod | None = None
 
     @property
     def q(self) -> Tensor:
@@ -77,7 +81,24 @@ class LongCapture:
 
     def options(self, layer: int) -> dict[str, Any]:
         """How the heads of a layer attend: what the functions of :mod:`viz.core.long` are told."""
-        return {"scale": self.layers[layer].scale, "causal": self.causal}
+        found = self.layers[layer]
+        return {
+            "scale": found.scale,
+            "causal": self.causal,
+            "allowed": found.allowed,
+            "score_mod": found.score_mod,
+        }
+
+    def sees(self, layer: int, at: Tensor) -> Tensor:
+        """Return how many keys each of these queries may look at, in a layer."""
+        n, mask = len(self.tokens.ids), self.layers[layer].allowed
+        every = at + 1 if self.causal else torch.full_like(at, n)
+        if mask is None:
+            return every
+        counts = [
+            (mask(part, n) & ((torch.arange(n) <= part[:, None]) | (not self.causal))).sum(1) for part in at.split(64)
+        ]
+        return torch.cat(counts)
 
     def map_of(self, layer: int, head: int) -> LongMap:
         """One head's map, and what is known of its rows; it can be stopped between two strips of them."""
@@ -89,11 +110,12 @@ class LongCapture:
         return weights_of_rows(*self.head(layer, head), at, **self.options(layer))
 
 
-def _layer(q: Tensor, k: Tensor, scale: float, *, causal: bool, at: int) -> LongLayer:
+def _layer(q: Tensor, k: Tensor, *, at: int, **options: Any) -> LongLayer:
     """Pack a layer's q (H, T, d_k) and k (G, T, d_k), and keep one row of each head's weights."""
     H, G, row = len(q), len(k), torch.tensor([at])
-    rows = [weights_of_rows(q[i], k[i * G // H], row, scale=scale, causal=causal) for i in range(H)]
-    return LongLayer(queries=pack(q), keys=pack(k), scale=scale, witness=torch.cat(rows))
+    rows = [weights_of_rows(q[i], k[i * G // H], row, **options) for i in range(H)]
+    del options["causal"]  # of all layers alike
+    return LongLayer(queries=pack(q), keys=pack(k), witness=torch.cat(rows), **options)
 
 
 class _Watch:
@@ -108,15 +130,22 @@ class _Watch:
     def __call__(
         self, module: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool
     ) -> Tensor:
-        if unknown := [name for name, value in options.items() if name != "scale" and value is not None]:
-            raise ModelError("streamed", option=unknown[0])
+        options = {name: value for name, value in options.items() if value is not None}
+        mask, cap = options.pop("allowed", None), options.pop("score_mod", None)
         n_heads, scale = q.shape[1], options["scale"]
+        if not (mask is None or isinstance(mask, RowMask)):
+            raise ModelError("streamed", option="attention_mask")
+        if unknown := [name for name in options if name != "scale"]:
+            raise ModelError("streamed", option=unknown[0])
         if id(module) in self.scaled:
             q, scale = unscaled(q)
-        output = scaled_dot_product_attention(
-            q, share_kv(k, n_heads), share_kv(v, n_heads), is_causal=causal and q.shape[2] > 1, scale=scale
-        )
-        self.layers.append(_layer(q[0], k[0], scale, causal=causal, at=self.at))
+        shared = share_kv(k, n_heads), share_kv(v, n_heads)
+        how: dict[str, Any] = {"scale": scale, "causal": causal, "allowed": mask, "score_mod": cap}
+        if mask is None and cap is None:
+            output = scaled_dot_product_attention(q, *shared, is_causal=causal and q.shape[2] > 1, scale=scale)
+        else:
+            output = attend_by_rows(q, *shared, **how)
+        self.layers.append(_layer(q[0], k[0], at=self.at, **how))
         self.causal.add(causal)
         self.progress(len(self.layers))
         return output
@@ -145,7 +174,7 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
     asked: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids]), "return_dict": True}
     if model.layers[0].layout.stack == "decoder":
         asked["use_cache"] = False
-    with torch.inference_mode(), recording({}, streamed=watch):
+    with torch.inference_mode(), masks_by_rows(), recording({}, streamed=watch):
         final = model.model.base_model(**asked).last_hidden_state[0]
     check_finite(model, {"last": [final]})
     if len(watch.causal) != 1 or len(watch.layers) != model.n_layers:
@@ -159,5 +188,5 @@ def long_seeded(tokens: Tokens, x: Tensor, weights: HeadWeights) -> LongCapture:
     with torch.inference_mode():
         q = split_heads(project(x, weights.w_q, weights.b_q), weights.spec.H)
         k = split_heads(project(x, weights.w_k, weights.b_k), weights.spec.G)
-        layer = _layer(q, k, weights.spec.d_k**-0.5, causal=False, at=at)
+        layer = _layer(q, k, scale=weights.spec.d_k**-0.5, causal=False, at=at)
     return LongCapture(tokens=tokens, layers=(layer,), causal=False, witness_at=at)

@@ -253,7 +253,7 @@ class Safetensors:
         if found is None or directory[found]["dtype"] not in TYPES:
             return None
         code, size = TYPES[directory[found]["dtype"]]
-        *_, width = directory[found]["shape"]
+        width = directory[found]["shape"][-1] if directory[found]["shape"] else 1
         start = 8 + struct.unpack_from("<Q", self.data)[0] + directory[found]["data_offsets"][0]
         numbers = np.frombuffer(self.data, code, min(BLOCK, width - at), start + size * (row * width + at))
         return (numbers.astype("<u4") << 16).view("<f4") if code == "<u2" else numbers

@@ -56,11 +56,13 @@ def _share_off(expected: np.ndarray, found: np.ndarray) -> float:
 def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[object, ...]) -> Iterator[float]:
     name = _block_of(model, layer)
     for inside, weight in model.model.base_model.get_submodule(name).named_parameters():
-        rows, width = (1, len(weight)) if weight.ndim == 1 else weight.shape
+        # A stack of experts has three axes, a lone number none.
+        matrix = weight.reshape(-1, weight.shape[-1] if weight.ndim else 1)
+        rows, width = matrix.shape
         row, at = random_place(rows, of, inside, "row"), BLOCK * random_place(-(-width // BLOCK), of, inside, "block")
         expected = file.read(f"{name}.{inside}", row, at)
         if expected is not None:
-            yield _share_off(expected, weight.view(rows, width)[row, at : at + len(expected)].double().numpy())
+            yield _share_off(expected, matrix[row, at : at + len(expected)].double().numpy())
 
 
 def _of_token(model: LoadedModel, file: WeightFile, token: int, of: tuple[object, ...]) -> Iterator[float]:

@@ -1,0 +1,41 @@
+"""Two published architectures on every page: each section works, or says in a sentence why it does not."""
+
+import pytest
+
+from tests.published import FAILED, REFUSED, WORKS, offer, open_everywhere
+from viz.models.long.masks import RowMask
+
+LAYERS_REFUSED = {
+    # Windows of 5:1, positions stretched by 8, norms of queries and keys, inside a wrapper that reads pictures too.
+    "gemma-3-4b": (4, 13),
+    # Experts, a norm over all heads, half of each head turned by its position.
+    "MiniMax-M2": (1, 16),
+}
+"""The layer that is opened, and how many views are refused: those of blocks that are not known, above all."""
+
+
+@pytest.mark.parametrize("name", LAYERS_REFUSED)
+def test_published_architecture_fails_nowhere(open_app, monkeypatch, tmp_path, name):
+    """Every view of every page is opened with a small model of a published configuration."""
+    layer, n_refused = LAYERS_REFUSED[name]
+    outcomes = []
+    model = offer(monkeypatch, name, tmp_path / name)
+    counts = open_everywhere(open_app, model, report=outcomes.append, layer=layer, head=1)
+    assert not counts[FAILED], [outcome for outcome in outcomes if outcome.kind == FAILED]
+    assert counts[WORKS] > 60
+    assert counts[REFUSED] == n_refused, sorted((each.page, each.view, each.reason) for each in outcomes)
+
+
+def test_long_text_wrong_window_fails_checks(open_app, monkeypatch, tmp_path):
+    """A mask that leaves a window's first key out is noticed by the checks of the page, not by the reader."""
+    right = RowMask.__call__
+
+    def narrower(mask, at, n_keys):
+        rows = right(mask, at, n_keys)
+        return rows & ((rows.cumsum(1) > 1) | (rows.sum(1, keepdim=True) < 5))
+
+    monkeypatch.setattr(RowMask, "__call__", narrower)
+    model = offer(monkeypatch, "gemma-3-1b", tmp_path / "gemma-3-1b")
+    outcomes = []
+    open_everywhere(open_app, model, ("long_text",), report=outcomes.append, layer=1, head=1)
+    assert "map" in {each.view for each in outcomes if each.kind == FAILED}
