@@ -212,7 +212,8 @@ def without_error(source: Source, layer: int, heads_off: frozenset[Head], place:
     if not knows_own_attention(loaded) or source.target or stack not in without.states:
         return None
     handed_on = own_state_without(loaded, seen, layer, heads)
-    return None if handed_on is None else _share_off(handed_on[place], without.states[stack][layer + 1][place])
+    state = without.states[stack][without.number(layer) + 1]
+    return None if handed_on is None else _share_off(handed_on[place], state[place])
 
 
 def _share_off(expected: Tensor, found: Tensor) -> float:

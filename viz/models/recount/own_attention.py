@@ -138,13 +138,14 @@ def twin(model: LoadedModel) -> Twin:
     stack = model.layers[0].layout.stack
     layers = tuple(layer for layer in find_layers(copied) if layer.layout.stack == stack)
     hands_on_states: list[bool] = []
+    n_blocks = len(copied.base_model.get_submodule(layers[0].layout.attention.partition(".{i}")[0]))
     for layer in layers:
         block = layer.layout.attention.partition("{i}")[0] + str(layer.index)
         _begin_at(
             copied.base_model.get_submodule(block),
             layer.attention,
             layer.index,
-            is_last=layer is layers[-1],
+            is_last=layer.index == n_blocks - 1,
             hands_on_states=hands_on_states,
         )
     return _twins.setdefault(model.model, Twin(model=copied, layers=layers))
@@ -183,8 +184,8 @@ def own_heads(model: LoadedModel, seen: Capture, layer: int) -> tuple[Tensor, Te
         layer: of the first stack.
     """
     states = seen.states.get(model.layers[0].layout.stack)
-    attention = twin(model).layers[layer].attention
-    going = _Pass(attention, layer, seen.calls[layer].x, None if states is None else states[layer])
+    own = twin(model).layers[layer]
+    going = _Pass(own.attention, own.index, seen.calls[layer].x, None if states is None else states[own.index])
     _go(model, seen.tokens.ids, going)
     assert going.weights is not None and going.outputs is not None
     return going.weights, going.outputs
@@ -200,7 +201,8 @@ def own_row(model: LoadedModel, seen: Capture, layer: int, head: int, row: int) 
 
 def own_map(model: LoadedModel, ids: Sequence[int], layer: int, head: int) -> Tensor:
     """The weights of one head on these tokens, (T, T), by a pass of the model's own from its first layer to this."""
-    going = _Pass(twin(model).layers[layer].attention, layer, None, None)
+    own = twin(model).layers[layer]
+    going = _Pass(own.attention, own.index, None, None)
     _go(model, ids, going)
     assert going.weights is not None
     return going.weights[head].clone()
@@ -214,10 +216,10 @@ def own_state_without(model: LoadedModel, seen: Capture, layer: int, heads: Sequ
     states = seen.states.get(model.layers[0].layout.stack)
     if states is None:
         return None
-    copied = twin(model)
-    going = _Pass(copied.layers[layer].attention, layer, None, states[layer], off=tuple(heads))
+    own = twin(model).layers[layer]
+    going = _Pass(own.attention, own.index, None, states[own.index], off=tuple(heads))
     result = _go(model, seen.tokens.ids, going)
-    if layer == len(copied.layers) - 1 and result is not None:
+    if own.index == len(states) - 2 and result is not None:
         handed_on = result.encoder_last_hidden_state if model.model.config.is_encoder_decoder else result[0]
         state: Tensor = handed_on[0]
         return state
