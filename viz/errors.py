@@ -42,6 +42,7 @@ class ModelError(ValueError):
         "family_selected": "{model}: {family!r} chooses for each word which others it looks at, by other scores.",
         "family_normed": "{model}: {family!r} norms its values too, or reads them from another layer; "
         "neither is read here.",
+        "first_layer": "{model}: its first layer that attends is layer {layer}; those before it know the order.",
         "sink": "{model} gives a share of every row to no word; this section's formula has no such share.",
         "gate": "{model} multiplies what each head gives by a gate before W_O; this section has no such gate.",
         "pictures": "{model} reads pictures, not text: look at the page on convolution.",

@@ -75,7 +75,7 @@ def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
         place, off = recount.vector_error(source)
         found.append(check(f"truth.vector_{kind}", off, 1e-5, place=place))
     elif (file_off := recount.weights_error(source, layer)) is not None:
-        found.append(check("truth.file", file_off, 1e-5, layer=layer))
+        found.append(check("truth.file", file_off, 1e-5, layer=read(source).number(layer)))
     return found
 
 
@@ -90,7 +90,8 @@ def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
 def _row_check(source: Source, layer: int, mask: Mask) -> Check:
     head, row, off = recount.scene_row_error(source, layer, mask)
     key = "truth.row_seeded" if source.kind != "model" else "truth.row" if mask.kind == "own" else "truth.row_masked"
-    return check(key, off, recount.row_tolerance(source, layer, head, row), layer=layer, head=head, row=row)
+    tolerance = recount.row_tolerance(source, layer, head, row)
+    return check(key, off, tolerance, layer=read(source).number(layer), head=head, row=row)
 
 
 def scene_checks(scene: Scene) -> list[Check]:

@@ -1,6 +1,8 @@
 """What a page shows: a text as seen by one layer of heads; and what has to be said of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import streamlit as st
@@ -11,9 +13,13 @@ from viz.errors import ModelError
 from viz.frame import compute, controls, specs, state
 from viz.frame.choice import Asked, Chips, Choice
 from viz.frame.lazy import lazy
-from viz.models.capture import Capture
+from viz.models.capture import Call, Capture
+from viz.models.layout import LoadedModel
 from viz.models.tokens import Tokens, spells_bytes
 from viz.text import Translate, paragraph
+
+LAYER_KINDS = ("linear_attention", "conv", "recurrent", "moe", "mlp")
+"""Kinds of layers that do not attend, as configurations call them, which have a sentence of their own."""
 
 NO_USE = ("streamed", "streamed_pair")
 """Errors that are none: a page has no use for a model that is fine elsewhere."""
@@ -43,6 +49,11 @@ class Scene:
     def trace(self) -> MultiHeadTrace:
         """Every step of the chosen layer, under the chosen mask."""
         return compute.trace(self.choice.source, self.choice.layer, self.choice.mask)
+
+    @property
+    def layer_number(self) -> int:
+        """The model's own number of the chosen layer."""
+        return self.capture.number(self.choice.layer)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -102,8 +113,8 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
     line = t(
         f"source.{source.kind}_line",
         model=source.model,
-        layer=choice.layer,
-        layers=scene.capture.n_layers,
+        layer=scene.layer_number,
+        layers=n_blocks(scene),
         seed=source.seed,
         H=spec.H,
         G=spec.G,
@@ -113,7 +124,43 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
         n=len(scene.labels),
     )
     st.caption(paragraph(line, model_own(t, source.model)) if untouched and source.kind == "model" else line)
+    if source.kind == "model":
+        say_layer_kinds(t, compute.model(source.model), scene.capture.calls[choice.layer])
     mask_added(scene)
+
+
+def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
+    """Name the layers that do not attend, and say what a sink or a gate does to the layer that is shown."""
+    for kind, layers in model.other_layers.items():
+        key = f"note.layers_{kind}" if kind in LAYER_KINDS else "note.layers_other"
+        st.caption(t(key, layers=ranges(layers), n=len(layers)))
+    if call.options.get("sink") is not None:
+        st.caption(t("note.sink"))
+    if call.gate is not None:
+        st.caption(t("note.gate"))
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Write numbers in order, runs of them as ranges.
+
+    Example:
+        >>> ranges((0, 1, 2, 4, 6, 7))
+        '0-2, 4, 6, 7'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(number) for number in run] for run in runs)
+    return ", ".join(chain.from_iterable(parts))
+
+
+def n_blocks(scene: Scene) -> int:
+    """Return how many layers the source has, with those that do not attend."""
+    source = scene.choice.source
+    return compute.model(source.model).n_blocks if source.kind == "model" else scene.capture.n_layers
 
 
 def model_own(t: Translate, model: str) -> str:

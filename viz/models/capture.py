@@ -98,6 +98,11 @@ class Capture:
         return self.numbers[i] if self.numbers else i
 
     @property
+    def counts_all(self) -> bool:
+        """True if the layers' numbers are 0, 1, 2, ...: the model has no layers of another kind."""
+        return self.numbers in ((), tuple(range(self.n_layers)))
+
+    @property
     def is_cross(self) -> bool:
         """Whether the first stack is cross-attention: the target asks, the text answers."""
         return next(iter(self.stacks)) == "cross"

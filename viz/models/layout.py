@@ -1,7 +1,7 @@
 """A loaded model, and where its family keeps W_Q, W_K, W_V and W_O."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -136,6 +136,24 @@ class LoadedModel:
     def numbers(self) -> tuple[int, ...]:
         """The model's own numbers of the first stack's attention layers, which skip its layers of other kinds."""
         return tuple(layer.index for layer in self.layers if layer.layout.stack == self.layers[0].layout.stack)
+
+    @property
+    def n_blocks(self) -> int:
+        """Layers of the first stack, of whatever kind."""
+        hybrid, config = self.layers[0].layout.hybrid, self.model.config
+        return int(config.num_hidden_layers) if hybrid else self.n_layers
+
+    @property
+    def other_layers(self) -> dict[str, tuple[int, ...]]:
+        """The numbers of the layers that do not attend, by their kind as the configuration calls it."""
+        config = self.model.config
+        kinds: Sequence[str] = getattr(config, "layers_block_type", None) or getattr(config, "layer_types", None) or ()
+        others = [i for i in range(self.n_blocks) if i not in self.numbers]
+        found: dict[str, tuple[int, ...]] = {}
+        for i in others:
+            kind = str(kinds[i]) if i < len(kinds) else ""
+            found[kind] = (*found.get(kind, ()), i)
+        return found
 
     @property
     def held_bytes(self) -> int:

@@ -13,7 +13,9 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
+from viz.core.heads import share_kv
 from viz.models.capture import Capture
+from viz.models.layers.gates import gate_module, read_gate
 from viz.models.layout import Layer, LoadedModel, find_layers
 
 WRITTEN = "headlight_as_written"
@@ -63,11 +65,23 @@ def _attend_as_written(module: nn.Module, *args: Any, **options: Any) -> tuple[T
     going = _current.get()
     if going is not None and module is going.attention:
         going.outputs, going.weights = outputs[0], weights[0]
+        if options.get("s_aux") is not None:
+            going.weights = _with_sink(weights[0], args[2][0], outputs[0])
         if going.off is None:
             raise _LayerReachedError
         outputs = outputs.clone()
         outputs[:, :, list(going.off)] = 0.0
     return outputs, weights
+
+
+def _with_sink(weights: Tensor, value: Tensor, outputs: Tensor) -> Tensor:
+    """Return weights whose rows have given the sink its share; Granite hands out those before, and outputs after.
+
+    The share that is left to the words is how long the output is beside the sum that the weights alone would make.
+    """
+    alone = weights @ share_kv(value, len(weights))
+    left = (outputs.transpose(0, 1) * alone).sum(-1) / alone.square().sum(-1).clamp(min=1e-30)
+    return weights * left[..., None]
 
 
 @cache
@@ -195,7 +209,11 @@ def own_row(model: LoadedModel, seen: Capture, layer: int, head: int, row: int) 
     """One row of one head by the model's own layer, (K,), and what its W_O makes of this row of all heads, (d_out,)."""
     weights, outputs = own_heads(model, seen, layer)
     with torch.inference_mode():
-        handed_on: Tensor = twin(model).layers[layer].output(outputs[row].flatten()[None])[0]
+        own, delivered = twin(model).layers[layer], outputs[row]
+        if (module := gate_module(own)) is not None:
+            gate = read_gate(own, module(seen.calls[layer].x[row][None]), len(delivered))
+            delivered = delivered * gate[:, 0]
+        handed_on: Tensor = own.output(delivered.flatten()[None])[0]
     return weights[head, row].clone(), handed_on
 
 

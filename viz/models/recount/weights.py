@@ -56,7 +56,8 @@ def _share_off(expected: np.ndarray, found: np.ndarray) -> float:
 def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[object, ...]) -> Iterator[float]:
     name = _block_of(model, layer)
     for inside, weight in model.model.base_model.get_submodule(name).named_parameters():
-        rows, width = (1, len(weight)) if weight.ndim == 1 else weight.shape
+        width = weight.shape[-1] if weight.ndim else 1
+        rows = weight.numel() // width  # those of all experts, one after the other, where a tensor has three axes
         row, at = random_place(rows, of, inside, "row"), BLOCK * random_place(-(-width // BLOCK), of, inside, "block")
         expected = file.read(f"{name}.{inside}", row, at)
         if expected is not None:
