@@ -49,7 +49,7 @@ def softmax_case() -> dict[str, object]:
 
 def sink_cases() -> list[dict[str, object]]:
     """Two heads with a sink, one packed exactly and one in codes."""
-    cases = []
+    cases: list[dict[str, object]] = []
     for scores, sink in ((SCORES, 0.7), (SCORES.repeat(150, 150)[:1050], 9.0)):
         packed = pack_head(scores, layer=2, head=5, channel="grid", sink=sink)
         weights = [

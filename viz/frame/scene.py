@@ -1,8 +1,6 @@
 """What a page shows: a text as seen by one layer of heads; and what has to be said of it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import streamlit as st
@@ -12,14 +10,11 @@ from viz.core.spec import OddWidthError
 from viz.errors import ModelError
 from viz.frame import compute, controls, specs, state
 from viz.frame.choice import Asked, Chips, Choice
+from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.lazy import lazy
-from viz.models.capture import Call, Capture
-from viz.models.layout import LoadedModel
+from viz.models.capture import Capture
 from viz.models.tokens import Tokens, spells_bytes
 from viz.text import Translate, paragraph
-
-LAYER_KINDS = ("linear_attention", "conv", "recurrent", "moe", "mlp")
-"""Kinds of layers that do not attend, as configurations call them, which have a sentence of their own."""
 
 NO_USE = ("streamed", "streamed_pair")
 """Errors that are none: a page has no use for a model that is fine elsewhere."""
@@ -127,34 +122,6 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
     if source.kind == "model":
         say_layer_kinds(t, compute.model(source.model), scene.capture.calls[choice.layer])
     mask_added(scene)
-
-
-def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
-    """Name the layers that do not attend, and say what a sink or a gate does to the layer that is shown."""
-    for kind, layers in model.other_layers.items():
-        key = f"note.layers_{kind}" if kind in LAYER_KINDS else "note.layers_other"
-        st.caption(t(key, layers=ranges(layers), n=len(layers)))
-    if call.options.get("sink") is not None:
-        st.caption(t("note.sink"))
-    if call.gate is not None:
-        st.caption(t("note.gate"))
-
-
-def ranges(numbers: Sequence[int]) -> str:
-    """Write numbers in order, runs of them as ranges.
-
-    Example:
-        >>> ranges((0, 1, 2, 4, 6, 7))
-        '0-2, 4, 6, 7'
-    """
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    parts = ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(number) for number in run] for run in runs)
-    return ", ".join(chain.from_iterable(parts))
 
 
 def n_blocks(scene: Scene) -> int:

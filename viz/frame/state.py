@@ -173,18 +173,6 @@ def pick(name: str, default: int, options: Sequence[int]) -> int:
     return param(name, default, int, lambda value: value in options)
 
 
-def nearest(name: str, default: int, options: Sequence[int]) -> int:
-    """One of a few whole numbers; another one after a change elsewhere goes to the nearest of them."""
-
-    def closest(value: int) -> int:
-        return min(options, key=lambda option: abs(option - value))
-
-    value = st.session_state.get(name)
-    if isinstance(value, int) and value not in options and is_chosen(name):
-        put(name, closest(value))
-    return pick(name, closest(default), options)
-
-
 def flag(name: str, default: bool = False) -> bool:
     """On or off."""
     return param(name, default, lambda raw: bool(int(raw)), lambda _: True)

@@ -22,7 +22,7 @@ from viz.models.checks import check_finite, check_tokens
 from viz.models.layers.gates import read_gate
 from viz.models.layers.projections import read_weights
 from viz.models.layout import Layer, LoadedModel
-from viz.models.tokens import Tokens, guesses, labels, read_text
+from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
 
 Head = tuple[int, int]
 """(layer, head), 0-based."""
@@ -61,15 +61,6 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prediction:
-    """What a language-model head expects at one place: token labels and their probabilities, best first."""
-
-    at: int
-    labels: tuple[str, ...]
-    probabilities: tuple[float, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Capture:
     """A text seen by a stack of attention layers, a real model's or seeded ones. Layers and heads count from 0.
 
@@ -96,11 +87,6 @@ class Capture:
     def number(self, i: int) -> int:
         """Return the model's own number of layer i of the first stack."""
         return self.numbers[i] if self.numbers else i
-
-    @property
-    def counts_all(self) -> bool:
-        """True if the layers' numbers are 0, 1, 2, ...: the model has no layers of another kind."""
-        return self.numbers in ((), tuple(range(self.n_layers)))
 
     @property
     def is_cross(self) -> bool:

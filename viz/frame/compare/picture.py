@@ -13,7 +13,7 @@ from viz.components.head_grid import Packed
 from viz.components.mount import count_choices, mount
 from viz.core.comparison.alignment import Slot
 from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
-from viz.frame import locks, state
+from viz.frame import controls, locks, state
 from viz.frame.compare.second import Second
 from viz.frame.compute import comparison
 from viz.frame.compute.comparison import Compared, Sides
@@ -82,7 +82,7 @@ def second_head(second: Second, compared: Compared) -> Head:
     capture, changes = second.scene.capture, unpacked(comparison.differences(compared))["measures"]
     usual = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
     usual_layer, numbers = capture.number(usual // capture.n_heads), capture.numbers or range(capture.n_layers)
-    layer = numbers.index(state.nearest("layer_b", usual_layer, numbers))
+    layer = numbers.index(controls.nearest("layer_b", usual_layer, numbers))
     return layer, state.whole("head_b", usual % capture.n_heads, 0, capture.n_heads - 1)
 
 

@@ -91,7 +91,7 @@ def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = fr
             steps = _steps(source, layer, mask, heads_off)
             yield look(steps, seen.queries, seen.tokens, view).values, describe(seen, steps.weights)
 
-    numbers = {} if seen.counts_all else {"numbers": seen.numbers}
+    numbers = {} if seen.numbers in ((), tuple(range(seen.n_layers))) else {"numbers": seen.numbers}
     return pack_wall(layers(), n_layers=seen.n_layers, what=view.what, channel=source.channel, **numbers)
 
 

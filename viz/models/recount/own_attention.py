@@ -198,8 +198,10 @@ def own_heads(model: LoadedModel, seen: Capture, layer: int) -> tuple[Tensor, Te
         layer: of the first stack.
     """
     states = seen.states.get(model.layers[0].layout.stack)
-    own = twin(model).layers[layer]
-    going = _Pass(own.attention, own.index, seen.calls[layer].x, None if states is None else states[own.index])
+    reached = twin(model).layers[layer]
+    going = _Pass(
+        reached.attention, reached.index, seen.calls[layer].x, None if states is None else states[reached.index]
+    )
     _go(model, seen.tokens.ids, going)
     assert going.weights is not None and going.outputs is not None
     return going.weights, going.outputs
@@ -209,18 +211,18 @@ def own_row(model: LoadedModel, seen: Capture, layer: int, head: int, row: int) 
     """One row of one head by the model's own layer, (K,), and what its W_O makes of this row of all heads, (d_out,)."""
     weights, outputs = own_heads(model, seen, layer)
     with torch.inference_mode():
-        own, delivered = twin(model).layers[layer], outputs[row]
-        if (module := gate_module(own)) is not None:
-            gate = read_gate(own, module(seen.calls[layer].x[row][None]), len(delivered))
+        reached, delivered = twin(model).layers[layer], outputs[row]
+        if (module := gate_module(reached)) is not None:
+            gate = read_gate(reached, module(seen.calls[layer].x[row][None]), len(delivered))
             delivered = delivered * gate[:, 0]
-        handed_on: Tensor = own.output(delivered.flatten()[None])[0]
+        handed_on: Tensor = reached.output(delivered.flatten()[None])[0]
     return weights[head, row].clone(), handed_on
 
 
 def own_map(model: LoadedModel, ids: Sequence[int], layer: int, head: int) -> Tensor:
     """The weights of one head on these tokens, (T, T), by a pass of the model's own from its first layer to this."""
-    own = twin(model).layers[layer]
-    going = _Pass(own.attention, own.index, None, None)
+    reached = twin(model).layers[layer]
+    going = _Pass(reached.attention, reached.index, None, None)
     _go(model, ids, going)
     assert going.weights is not None
     return going.weights[head].clone()
@@ -234,10 +236,10 @@ def own_state_without(model: LoadedModel, seen: Capture, layer: int, heads: Sequ
     states = seen.states.get(model.layers[0].layout.stack)
     if states is None:
         return None
-    own = twin(model).layers[layer]
-    going = _Pass(own.attention, own.index, None, states[own.index], off=tuple(heads))
+    reached = twin(model).layers[layer]
+    going = _Pass(reached.attention, reached.index, None, states[reached.index], off=tuple(heads))
     result = _go(model, seen.tokens.ids, going)
-    if own.index == len(states) - 2 and result is not None:
+    if reached.index == len(states) - 2 and result is not None:
         handed_on = result.encoder_last_hidden_state if model.model.config.is_encoder_decoder else result[0]
         state: Tensor = handed_on[0]
         return state
