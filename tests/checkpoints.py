@@ -4,7 +4,7 @@ Sizes differ wherever a family lets them, so that a transpose or a mix-up cannot
 drawn wide, biases and norms too, so that attention is far from uniform.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -14,8 +14,9 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
 from tokenizers import models as algorithms
+from torch import Tensor
 
-from viz.models import LoadedModel, load
+from viz.models import Capture, LoadedModel, load
 from viz.models.registry import Entry
 
 _NUMBERS = count()
@@ -287,6 +288,63 @@ MORE |= {
     },
     "esm": _like_bert("Esm", "esm", position_embedding_type="rotary", hidden_size=60, mask_token_id=4),
 }  # fmt: skip
+LINEAR = {
+    "linear_num_key_heads": 2, "linear_num_value_heads": 2, "linear_key_head_dim": 8, "linear_value_head_dim": 8,
+}  # fmt: skip
+MAMBA = {
+    "mamba_d_ssm": 48, "mamba_n_heads": 6, "mamba_d_head": 20, "mamba_d_state": 8, "mamba_chunk_size": 8,
+    "mamba_dt_rank": 3,
+}  # fmt: skip
+NEMOTRON = {
+    "ssm_state_size": 8, "mamba_num_heads": 6, "mamba_head_dim": 10, "n_groups": 1, "chunk_size": 8,
+    "layers_block_type": ["linear_attention", "full_attention", "moe", "full_attention"],
+    "moe_shared_expert_intermediate_size": 20,
+}  # fmt: skip
+MIXED = ["linear_attention", "full_attention", "linear_attention", "full_attention"]
+SOME_CONVOLVE = ["conv", "full_attention", "conv", "full_attention"]
+LFM = {"layer_types": SOME_CONVOLVE, "num_experts": 4, "num_dense_layers": 1, "block_auto_adjust_ff_dim": False}
+LFM_OUTPUT = "model.layers.{i}.self_attn.out_proj"
+HYBRIDS: dict[str, tuple[str, str, Mapping[str, Any]]] = {
+    "qwen3_next": ("Qwen3Next", DECODER, EXPERTS | LINEAR | {"layer_types": MIXED}),
+    "qwen3_5_text": ("Qwen3_5Text", DECODER, LINEAR | {"layer_types": MIXED}),
+    "qwen3_5_moe_text": ("Qwen3_5MoeText", DECODER, EXPERTS | LINEAR | {"layer_types": MIXED}),
+    "olmo_hybrid": ("OlmoHybrid", DECODER, LINEAR | {"layer_types": MIXED}),
+    "minimax": ("MiniMax", DECODER, EXPERTS | {"layer_types": MIXED, "block_size": 8}),
+    "lfm2": ("Lfm2", LFM_OUTPUT, LFM), "lfm2_moe": ("Lfm2Moe", LFM_OUTPUT, EXPERTS | LFM),
+    "lfm3": ("Lfm3", DECODER, {"layer_types": ["conv", "full_attention", "conv", "sliding_attention"]}),
+    "bamba": ("Bamba", DECODER, MAMBA | {"attn_layer_indices": [1, 3]}),
+    "granitemoehybrid": ("GraniteMoeHybrid", DECODER, EXPERTS | MAMBA | {"layer_types": MIXED}),
+    "falcon_h1": ("FalconH1", DECODER, MAMBA | {"mamba_d_head": 8, "key_multiplier": 0.7}),
+    "jamba": ("Jamba", DECODER, EXPERTS | MAMBA | {
+        "attn_layer_period": 2, "attn_layer_offset": 1, "use_mamba_kernels": False,
+    }),
+    "nemotron_h": ("NemotronH", "model.layers.{i}.mixer.o_proj", EXPERTS | NEMOTRON),
+    "recurrent_gemma": ("RecurrentGemma", "model.layers.{i}.temporal_block.o_proj", {
+        "block_types": ["recurrent", "attention"], "attention_window_size": 5, "lru_width": 60,
+    }),
+}  # fmt: skip
+"""Class, place of W_O and further sizes of families in which only layers 1 and 3 attend; in Falcon's all do."""
+MORE |= {
+    name: Family(
+        config=f"{known_as}Config", model=f"{known_as.removesuffix('Text')}ForCausalLM", tokenizer="metaspace",
+        n_heads=6, n_kv_heads=2, outputs={"decoder": output},
+        sizes=LLAMA | {"hidden_size": 60, "pad_token_id": 0, "num_hidden_layers": 4} | dict(sizes),
+    )
+    for name, (known_as, output, sizes) in HYBRIDS.items()
+}  # fmt: skip
+WITH_SINKS: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "gpt_oss": ("GptOss", EXPERTS), "flint": ("Flint", EXPERTS), "granite_swa": ("GraniteSWA", {}),
+    "granitemoe_swa": ("GraniteMoeSWA", EXPERTS),
+}  # fmt: skip
+GATED: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "afmoe": ("Afmoe", EXPERTS), "laguna": ("Laguna", EXPERTS),
+}  # fmt: skip
+MORE |= {
+    name: _like_llama(known_as, **{"hidden_size": 60, "sliding_window": 5} | dict(sizes))
+    for name, (known_as, sizes) in (WITH_SINKS | GATED).items()
+}
+BEFORE_SINK = ("granite_swa", "granitemoe_swa")
+"""Families whose eager attention hands out its maps as they are before the sink takes its share; outputs come after."""
 TWO_SEQUENCES = tuple(name for name, family in FAMILIES.items() if "cross" in family.outputs)
 """The encoder-decoders."""
 
@@ -377,6 +435,15 @@ def open_folder(folder: Path, **about: Any) -> LoadedModel:
     """Load a folder as the command line's ``--model`` does."""
     entry = Entry(id=folder.name, path=folder, **about)
     return load(entry.id, extra=(entry,))
+
+
+def comparable_maps(name: str, captured: Capture, maps: Sequence[Tensor], stack: str) -> list[tuple[Tensor, Tensor]]:
+    """Return our maps and transformers' own of each attention layer, in pairs."""
+    if len(maps) > len(captured.stacks[stack]):  # MiniMax also hands out what its layers of linear attention make
+        maps = [maps[number] for number in captured.numbers]
+    traces = [captured.layer(i, stack=stack) for i in range(len(captured.stacks[stack]))]
+    ours = [trace.masked.softmax(-1) if name in BEFORE_SINK else trace.weights for trace in traces]
+    return [(one, other[0]) for one, other in zip(ours, maps, strict=True)]
 
 
 def eager(name: str, folder: Path) -> Any:

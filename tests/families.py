@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import transformers
 
-from tests.checkpoints import FAMILIES, MORE, TEXT, eager, open_folder, save
+from tests.checkpoints import FAMILIES, MORE, TEXT, comparable_maps, eager, open_folder, save
 from viz.errors import ModelError
 from viz.models import capture
 from viz.models.layout import different_families, families
@@ -41,9 +41,11 @@ def difference(name: str, folder: Path) -> float:
         result = theirs(**options)
     names = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
     errors = [
-        float((captured.layer(i, stack=stack).weights - weights[0]).abs().max())
+        float((ours_of_layer - weights).abs().max())
         for stack in captured.stacks
-        for i, weights in enumerate(result[names[stack] if pair else "attentions"])
+        for ours_of_layer, weights in comparable_maps(
+            name, captured, result[names[stack] if pair else "attentions"], stack
+        )
     ]
     return max(errors)
 

@@ -15,7 +15,7 @@ from viz.frame.compute import blocks, stack_tokens
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import usual_target
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, blocks_more, chosen_head, model_own
+from viz.frame.scene import Scene, blocks_more, chosen_head, model_own, n_blocks
 from viz.frame.specs import Mask, Source
 from viz.text import Translate, paragraph
 
@@ -111,8 +111,8 @@ def about(scene: Scene) -> None:
         d_model=spec.d_model,
         d_ff=blocks.WIDER * spec.d_model,
         n=len(scene.labels),
-        layer=scene.choice.layer,
-        layers=scene.capture.n_layers,
+        layer=scene.layer_number,
+        layers=n_blocks(scene),
     )
     st.caption(line if masked or source.kind != "model" else paragraph(line, model_own(t, source.model)))
     if masked:

@@ -1,5 +1,6 @@
 """How much like a convolution the heads of the chosen source are: each beside the window that comes closest to it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -31,12 +32,12 @@ def draw(context: ConvolutionContext) -> list[Check]:
     choice = context.scene.choice
     fits = own_compute.windows(choice.source, choice.mask)
     H = context.scene.trace.weights.shape[0]
-    label = context.t("convolution.which_head", layer=choice.layer)
+    label = context.t("convolution.which_head", layer=context.scene.layer_number)
     picture = st.container()
     head = controls.slider(label, "head", 1, 0, H - 1, width=420)
     with picture:
         _beside_window(context, fits[choice.layer], head)
-    _all_heads(context, table(fits, len(context.scene.labels)), head)
+    _all_heads(context, table(fits, len(context.scene.labels), context.scene.capture.number), head)
     return _checks(context, fits[choice.layer], head)
 
 
@@ -45,7 +46,7 @@ def _beside_window(context: ConvolutionContext, fit: WindowFit, head: int) -> No
     delta = torch.arange(float(n)) - torch.arange(float(n))[:, None]
     allowed = scene.trace.masked[:, :n, :n].isfinite().any(0)
     window = window_weights(fit.offset[head], fit.alpha[head], delta, allowed)
-    titles = t("convolution.a_head", layer=scene.choice.layer, head=head), t("convolution.its_window")
+    titles = t("convolution.a_head", layer=scene.layer_number, head=head), t("convolution.its_window")
     panels = [Panel(code=str(i), title=title, alt=title, labels=context.labels) for i, title in enumerate(titles)]
     packed = pack_maps(
         panels,
@@ -77,11 +78,14 @@ def inside(offset: float, n: int) -> float:
     return max(0.0, 1 - abs(offset) / n)
 
 
-def table(fits: tuple[WindowFit, ...], n: int) -> list[Row]:
-    """Every head with its closest window and the share that explains, the most alike first."""
+def table(fits: tuple[WindowFit, ...], n: int, number: Callable[[int], int] = int) -> list[Row]:
+    """Every head with its closest window and the share that explains, the most alike first.
+
+    ``number`` gives the model's own number of each layer.
+    """
     rows = [
         {
-            "layer": layer,
+            "layer": number(layer),
             "head": head,
             "share": float(fit.explained[head]),
             "offset": float(fit.offset[head]),
@@ -102,7 +106,7 @@ def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
         place = {"layer": best["layer"], "head": best["head"]}
         found = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
         say(t("convolution.likeness_found", n=len(rows), many=len(alike), **place, **found))
-        if (best["layer"], best["head"]) != (choice.layer, head):
+        if (best["layer"], best["head"]) != (context.scene.layer_number, head):
             places = {"head": best["head"]} | ({"layer": best["layer"]} if choice.source.kind == "model" else {})
             st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=(places,))
     else:
@@ -149,8 +153,8 @@ def share_by_hand(weights: Tensor, allowed: Tensor, offset: Tensor, alpha: Tenso
 
 
 def _checks(context: ConvolutionContext, fit: WindowFit, head: int) -> list[Check]:
-    trace, layer = context.scene.trace, context.scene.choice.layer
+    trace = context.scene.trace
     allowed = open_cells(context.scene).any(0)
     found = share_by_hand(trace.weights[head], allowed, fit.offset[head], fit.alpha[head])
     off = abs(found - float(fit.explained[head]))
-    return [check("convolution.check_share", off, 1e-3, layer=layer, head=head)]
+    return [check("convolution.check_share", off, 1e-3, layer=context.scene.layer_number, head=head)]

@@ -42,7 +42,9 @@ def head_note(scene: Scene, layer: int, head: int) -> None:
     if known is None:
         return
     with st.container(border=True):
-        say(f"**{scene.t('heads.note', layer=layer, head=head)}** {known.text[scene.choice.lang]}")
+        say(
+            f"**{scene.t('heads.note', layer=scene.capture.number(layer), head=head)}** {known.text[scene.choice.lang]}"
+        )
         sentences = {example.code: example for example in examples()}
         for code in known.examples:
             st.button(

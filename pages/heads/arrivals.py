@@ -8,6 +8,7 @@ from viz.components.bars import BarChart
 from viz.core.analysis.checks import largest
 from viz.core.analysis.map_statistics import message_norms
 from viz.core.heads import share_kv
+from viz.errors import ModelError
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.show import show_bars
@@ -34,6 +35,8 @@ def draw(context: HeadsContext) -> list[Check]:
     """For each key, its share of the head's weight and its share of what the head delivers."""
     t, trace, head = context.t, context.scene.trace, context.head
     labels = context.scene.labels
+    if trace.gate is not None:  # it differs from query to query: a value has no length of its own behind it
+        raise ModelError("gate", model=context.scene.choice.source.model)
     w_o = trace.projections.w_o.unflatten(0, (trace.projections.spec.H, -1))
     values = share_kv(trace.v, w_o.shape[0])
     norms = message_norms(values, w_o)[head]

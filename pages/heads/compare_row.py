@@ -156,8 +156,13 @@ def _second_head(context: Pair, second: Second, compared: Compared) -> Head:
     layer, head = second_head(second, compared)
     capture = second.scene.capture
     with st.container(key="head_b_row", horizontal=True, gap="small"):
-        for name, last in (("layer_b", capture.n_layers - 1), ("head_b", capture.n_heads - 1)):
-            st.number_input(context.t(f"second.{name}"), 0, last, key=name, persist_state=KEEP, width=220)
+        names = {"layer_b": capture.numbers or range(capture.n_layers), "head_b": range(capture.n_heads)}
+        for name, numbers in names.items():
+            label = context.t(f"second.{name}")
+            if tuple(numbers) == tuple(range(len(numbers))):
+                st.number_input(label, 0, len(numbers) - 1, key=name, persist_state=KEEP, width=220)
+            else:  # of a model in which only some layers attend
+                st.selectbox(label, numbers, key=name, persist_state=KEEP, width=220)
     st.caption(context.t("second.most_alike"))
     return layer, head
 

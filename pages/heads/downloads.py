@@ -136,7 +136,7 @@ def _npz(source: specs.Source, layer: int, mask: specs.Mask) -> bytes:
 def downloads(scene: Scene, head: int, view: specs.View) -> None:
     """Buttons that save the numbers, and the code; files are built only when asked for."""
     t, choice = scene.t, scene.choice
-    asked, name = (choice.source, choice.layer, choice.mask), f"headlight-layer{choice.layer}"
+    asked, name = (choice.source, choice.layer, choice.mask), f"headlight-layer{scene.layer_number}"
     state.choice("image", "png", IMAGES)
     st.segmented_control(
         t("export.image"), IMAGES, key="image", required=True, persist_state=KEEP, format_func=str.upper

@@ -83,7 +83,8 @@ def draw(context: HeadsContext) -> list[Check]:
     say(t(f"heads.after_{stage}_says", H=spec.H, d_v=spec.d_v, width=spec.H * spec.d_v, d_out=spec.d_out))
     in_one_go = linear(trace.concat, trace.projections.w_o.T, trace.projections.b_o)
     rows = trace.projections.w_o.unflatten(0, (spec.H, -1))
-    alone = [linear(output, block.T) for output, block in zip(trace.head_outputs, rows, strict=True)]
+    gated = trace.head_outputs if trace.gate is None else trace.head_outputs * trace.gate
+    alone = [linear(output, block.T) for output, block in zip(gated, rows, strict=True)]
     off = (torch.stack(alone) - trace.contributions).abs().max()
     return [
         check("heads.check_blocks", off, 1e-5 * largest(trace.contributions)),

@@ -19,6 +19,7 @@ WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S
 
 PAGE = Page(
     name="heads",
+    knows=("sink", "gate"),
     context=open_heads,
     sections=(
         section_of_parts(

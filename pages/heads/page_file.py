@@ -60,7 +60,10 @@ def offer(scene: Scene, view: specs.View) -> None:
     if pool_of(n_heads, n, n) > 1:
         st.caption(t("export.page_too_long", n=n, most=longest(n_heads), heads=n_heads))
         return
-    asked = choice.source, choice.mask, view, _chosen(choice.layer), _caption(scene), choice.lang
+    if capture.calls[choice.layer].options.get("sink") is not None:
+        st.caption(t("export.page_sink"))
+        return
+    asked = choice.source, choice.mask, view, _chosen(scene.layer_number), _caption(scene), choice.lang
     st.download_button(
         t("export.page"),
         partial(_page, *asked),

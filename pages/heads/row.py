@@ -6,7 +6,7 @@ import torch
 from pages.heads import by_numpy
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.components.bars import BarChart
-from viz.core.analysis.checks import rounding, torchs_weights
+from viz.core.analysis.checks import rounding, sink_share, torchs_weights
 from viz.frame import controls, locks, state
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
@@ -42,6 +42,8 @@ def draw(context: HeadsContext) -> list[Check]:
         alt=sentence,
     )
     st.text(sentence)
+    if weights:
+        _say_nowhere(context, query)
     _row_list(context)
     at_temperature_one(context)
     trace = scene.trace
@@ -49,6 +51,18 @@ def draw(context: HeadsContext) -> list[Check]:
     off = (torchs_weights(trace.q, trace.k, **asked) - trace.weights)[context.head].abs().max()
     found = [check("heads.check_row", off, rounding(trace.q, trace.k, asked.get("scale")))]
     return found + ([_shown_check(context, query)] if weights else [])
+
+
+def _say_nowhere(context: HeadsContext, query: int) -> None:
+    """Say which share of the row goes to no word, where the layer has a sink: the mean over the tokens of the row."""
+    trace = context.scene.trace
+    shares = sink_share(trace.q, trace.k, **asked_of(context.scene))
+    if shares is None:
+        return
+    rows = head_grid.axis(context.scene.capture.queries, context.view).of
+    tokens = [place for place, row in enumerate(rows) if row == query]
+    nowhere = part(float(shares[context.head, tokens].mean()))
+    st.text(context.scene.t("heads.row_nowhere", query=context.shown.labels[query], value=nowhere))
 
 
 def _shown_check(context: HeadsContext, query: int) -> Check:

@@ -69,4 +69,4 @@ def _end_checks(scene: Scene, heads_off: frozenset[Head]) -> list[Check]:
     off = recount.without_error(source, layer, heads_off, place)
     if off is None:
         return []
-    return [check("heads.check_end", off, 1e-4, layer=layer, n=len(heads_off), place=place)]
+    return [check("heads.check_end", off, 1e-4, layer=scene.layer_number, n=len(heads_off), place=place)]

@@ -12,12 +12,13 @@ from viz import limits
 from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
 from viz.core.variants.encodings import Encoding
+from viz.errors import ModelError
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import compute, controls, state
 from viz.frame.compute.positions import every_encoding, own_rows, row_gain
 from viz.frame.format import number
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, mask_added, provenance
+from viz.frame.scene import Scene, mask_added, n_blocks, provenance
 from viz.frame.specs import Placing
 from viz.models.capture import Capture
 from viz.models.positions import first
@@ -148,6 +149,16 @@ class PositionsContext:
             st.empty()  # keeps the place: what is below is neither moved nor sent again
 
 
+def refuse_later_layer(scene: Scene) -> None:
+    """Refuse a model whose first layers do not attend, where a section begins with words without positions.
+
+    Raises:
+        ModelError: "first_layer".
+    """
+    if (layer := scene.capture.number(0)) > 0:
+        raise ModelError("first_layer", model=scene.choice.source.model, layer=layer)
+
+
 def about(scene: Scene) -> None:
     """Where the numbers come from: the heads may be a model's own while the positions are not."""
     t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
@@ -157,8 +168,8 @@ def about(scene: Scene) -> None:
     line = t(
         f"positions.{source.kind}_line",
         model=source.model,
-        layer=scene.choice.layer,
-        layers=scene.capture.n_layers,
+        layer=scene.layer_number,
+        layers=n_blocks(scene),
         seed=source.seed,
         H=spec.H,
         G=spec.G,

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.positions.checks import asked_mask, map_checks
-from pages.positions.context import ALPHA, COLOURS, DELTA, FOUR_ABREAST, PositionsContext
+from pages.positions.context import ALPHA, COLOURS, DELTA, FOUR_ABREAST, PositionsContext, refuse_later_layer
 from viz.components.maps import Panel, pack_maps
 from viz.components.matrix import Axis, Matrix
 from viz.components.mount import mount
@@ -65,6 +65,7 @@ class Compared:
 
 def draw(context: PositionsContext) -> list[Check]:
     """One text, one head, every encoding: the maps, and the mean score of each offset below them."""
+    refuse_later_layer(context.scene)
     t, pictures = context.t, st.container()
     look = controls.choice(
         t("positions.look"), "look_at", LOOKS, lambda code: t(f"positions.{code}"), label_visibility="collapsed"

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from pages.positions import compute, orders
 from pages.positions.checks import map_checks
-from pages.positions.context import COLOURS, PositionsContext
+from pages.positions.context import COLOURS, PositionsContext, refuse_later_layer
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.core.analysis.checks import worst
@@ -22,6 +22,7 @@ ORDERS = ("shuffled", "reversed")
 
 def draw(context: PositionsContext) -> list[Check]:
     """Without positions the weights only follow the words around; with positions they change."""
+    refuse_later_layer(context.scene)
     t, tokens, pictures = context.t, context.tokens, st.container()
     with st.container(key="need_controls", horizontal=True, vertical_alignment="bottom"):
         order = _chosen_order(context)

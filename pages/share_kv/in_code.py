@@ -145,7 +145,7 @@ def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
         return
     off = errors.tiled if version == "tiled" else errors.module
     says = "tiled_quiet" if version == "tiled" and not off else f"{version}_says"
-    say(t(f"share_kv.in_code.{says}", off=number(off), G=context.n_kv_heads, layer=context.scene.choice.layer))
+    say(t(f"share_kv.in_code.{says}", off=number(off), G=context.n_kv_heads, layer=context.scene.layer_number))
     if context.call.rotary:
         st.caption(t("share_kv.in_code.rotary"))
 

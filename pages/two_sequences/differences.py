@@ -67,7 +67,7 @@ def flops_error(scene: Scene) -> int:
 def _map(context: TwoSequencesContext, name: str) -> None:
     """The chosen head's map: of the target on itself, or on the source."""
     t, scene, n = context.t, getattr(context, name), limits.SCORED_TOKENS
-    title = t(f"two_sequences.title_{name}", layer=scene.choice.layer, head=context.head)
+    title = t(f"two_sequences.title_{name}", layer=scene.layer_number, head=context.head)
     panel = Panel(
         code=name,
         title=title,

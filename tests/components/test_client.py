@@ -17,7 +17,7 @@ from viz import ROOT
 from viz.components.comparison import pack_differences, pack_two
 from viz.components.head_grid import SHARPNESS, log_codes, pack, pack_head
 from viz.core.analysis.map_statistics import hide, merge_words
-from viz.core.attention import row_softmax
+from viz.core.attention import row_softmax, softmax_with_sink
 from viz.core.comparison.alignment import align
 from viz.core.comparison.maps import laid_out, row_change
 from viz.figures.palette import BLUE, HEADS, ORANGE
@@ -45,6 +45,19 @@ def softmax_case() -> dict[str, object]:
     temperatures = [0.3, 1.0, 7.0]
     weights = [listed(row_softmax(scores / temperature)) for temperature in temperatures]
     return {"rows": 7, "columns": 11, "scores": listed(scores), "temperatures": temperatures, "weights": weights}
+
+
+def sink_cases() -> list[dict[str, object]]:
+    """Two heads with a sink, one packed exactly and one in codes."""
+    cases: list[dict[str, object]] = []
+    for scores, sink in ((SCORES, 0.7), (SCORES.repeat(150, 150)[:1050], 9.0)):
+        packed = pack_head(scores, layer=2, head=5, channel="grid", sink=sink)
+        weights = [
+            listed(softmax_with_sink(scores[None] / temperature, torch.tensor([sink / temperature])))
+            for temperature in (0.3, 1.0, 7.0)
+        ]
+        cases.append({"bytes": base64.b64encode(packed.data).decode(), "weights": weights})
+    return cases
 
 
 def regroup_case() -> dict[str, object]:
@@ -104,6 +117,7 @@ def without_nan(values: torch.Tensor) -> list[float | None]:
 def test_the_browsers_numbers_are_torchs(tmp_path):
     cases = {
         "softmax": softmax_case(),
+        "sinks": sink_cases(),
         "regroup": regroup_case(),
         "head": head_case(),
         "coded": coded_case(),
@@ -118,7 +132,7 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
         command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"CASES": str(file)}
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    assert "# pass 31" in done.stdout
+    assert "# pass 32" in done.stdout
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests look at what is drawn")

@@ -319,7 +319,7 @@ def test_a_mask_of_numbers_is_added_like_a_bias():
         assert weights[..., 5:].eq(0).all()
 
 
-@pytest.mark.parametrize("option", ["s_aux", "something_new"])
+@pytest.mark.parametrize("option", ["indices", "something_new"])
 def test_attention_that_cannot_be_reproduced_is_refused(option):
     from transformers import AttentionInterface
 

@@ -56,6 +56,21 @@ def row_softmax(masked: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K"]:
     return weights.masked_fill(suspects & (masked.amax(dim=-1, keepdim=True) == -torch.inf), 0.0)
 
 
+def softmax_with_sink(masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, " H"]) -> Float[Tensor, "*B H Q K"]:
+    r"""Turn each row of scores into shares of which a sink, no word, takes one: a row sums to less than 1.
+
+    .. math:: A_{ij} = e^{s_{ij}} / (e^{b_h} + \sum_m e^{s_{im}})
+
+    OpenAI 2025, gpt-oss: each head has learned one score :math:`b_h` for looking nowhere.
+
+    Example:
+        >>> softmax_with_sink(torch.zeros(1, 1, 3), torch.zeros(1))
+        tensor([[[0.2500, 0.2500, 0.2500]]])
+    """
+    nowhere = sink[:, None, None].expand(*masked.shape[:-1], 1)
+    return torch.softmax(torch.cat([masked, nowhere], dim=-1), dim=-1)[..., :-1]
+
+
 def attend(
     q: Float[Tensor, "*B Q d_k"],
     k: Float[Tensor, "*B K d_k"],
@@ -65,6 +80,7 @@ def attend(
     bias: Float[Tensor, "*A #Q #K"] | None = None,
     scale: float | None = None,
     score_mod: ScoreMod | None = None,
+    sink: Float[Tensor, " H"] | None = None,
 ) -> AttentionTrace:
     r"""Attend from every query to every key, and keep each step.
 
@@ -82,6 +98,7 @@ def attend(
         bias: added to the scaled scores (a position's own opinion, say).
         scale: what the scores are multiplied by; None means 1/sqrt(d_k).
         score_mod: applied to the scaled scores before ``bias``, e.g. Gemma 2's soft cap.
+        sink: each head's score for looking nowhere (:func:`softmax_with_sink`), never scaled or masked.
 
     Example:
         A query that matches no key spreads its weight evenly.
@@ -96,7 +113,7 @@ def attend(
     masked = scaled if score_mod is None else score_mod(scaled)
     masked = masked if bias is None else masked + bias
     masked = masked if allowed is None else masked.masked_fill(~allowed, -torch.inf)
-    weights = row_softmax(masked)
+    weights = row_softmax(masked) if sink is None else softmax_with_sink(masked, sink)
     output = weights @ v
     return AttentionTrace(
         q=q,

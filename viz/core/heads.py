@@ -155,7 +155,7 @@ class MultiHeadTrace:
     ``x`` (Q, d_model) and ``memory`` (K, d_mem) go in; ``q`` (H, Q, d_k), ``k`` (G, K, d_k) and ``v`` (G, K, d_v) are
     their projections; ``scores`` to ``weights`` (H, Q, K) the steps of attention; then ``head_outputs`` (H, Q, d_v),
     ``concat`` (Q, H d_v), ``contributions`` (H, Q, d_out), whose sum over the heads (plus ``b_o``) is ``output``
-    (Q, d_out).
+    (Q, d_out). A ``gate`` (H, Q, d_v or 1) multiplies ``head_outputs`` before they become ``concat``.
     """
 
     x: Tensor
@@ -174,6 +174,7 @@ class MultiHeadTrace:
     concat: Tensor
     contributions: Tensor
     output: Tensor
+    gate: Tensor | None = None
 
 
 def project(x: Float[Tensor, "*B T d"], w: Float[Tensor, "d width"], b: Float[Tensor, " width"] | None) -> Tensor:
@@ -193,16 +194,34 @@ def merge_heads(
     bias: Float[Tensor, "*A #Q #K"] | None = None,
     scale: float | None = None,
     score_mod: ScoreMod | None = None,
+    sink: Float[Tensor, " H"] | None = None,
+    gate: Float[Tensor, "*B H Q #d_v"] | None = None,
 ) -> MultiHeadTrace:
     r"""Attend in every head, concatenate, and mix with W_O: all that comes after the projections.
 
     .. math:: \operatorname{concat}(Z_1, \dots, Z_H)\, W_O = \sum_i Z_i W_O^i
 
     A model that turns its q and k by position (RoPE) before attending enters here.
+
+    Args:
+        q: queries.
+        k: keys, not yet shared.
+        v: values, likewise.
+        weights: W_O, and how many heads there are.
+        x: the tokens that ask, to be kept.
+        memory: the tokens that answer, to be kept.
+        allowed: as in :func:`multi_head`, like ``bias``, ``scale`` and ``score_mod``.
+        bias: added to the scaled scores.
+        scale: what the scores are multiplied by.
+        score_mod: applied to the scaled scores before ``bias``.
+        sink: each head's score for looking nowhere.
+        gate: multiplies what each head gives, before W_O.
     """
     H = weights.spec.H
-    steps = attend(q, share_kv(k, H), share_kv(v, H), allowed=allowed, bias=bias, scale=scale, score_mod=score_mod)
-    contributions = steps.output @ weights.w_o.unflatten(0, (H, -1))
+    options: dict[str, Any] = {"allowed": allowed, "bias": bias, "scale": scale, "score_mod": score_mod, "sink": sink}
+    steps = attend(q, share_kv(k, H), share_kv(v, H), **options)
+    gated = steps.output if gate is None else steps.output * gate
+    contributions = gated @ weights.w_o.unflatten(0, (H, -1))
     output = contributions.sum(-3) if weights.b_o is None else contributions.sum(-3) + weights.b_o
     return MultiHeadTrace(
         x=x,
@@ -218,7 +237,8 @@ def merge_heads(
         masked=steps.masked,
         weights=steps.weights,
         head_outputs=steps.output,
-        concat=concat_heads(steps.output),
+        gate=gate,
+        concat=concat_heads(gated),
         contributions=contributions,
         output=output,
     )

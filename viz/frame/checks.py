@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_off, sum_error
+from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_off, sink_share, sum_error
 from viz.core.heads import MultiHeadTrace
 from viz.core.random_place import random_place
 from viz.frame.choice import Choice
@@ -49,10 +49,17 @@ def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
     """What must hold of a layer that was asked to attend with these options; float32 rounding is allowed for."""
     added = added_to_scores(trace.q, trace.k, **options)
     return [
-        check("truth.rows", rows_error(trace.weights, added), 1e-5),
+        _rows_check(trace, added, **options),
         check("truth.sdpa", *sdpa_off(trace, **options)),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
+
+
+def _rows_check(trace: MultiHeadTrace, added: Tensor | None, **options: Any) -> Check:
+    """Rows sum to 1, or with the share of a sink."""
+    nowhere = sink_share(trace.q, trace.k, **options)
+    key = "truth.rows" if nowhere is None else "truth.rows_sink"
+    return check(key, rows_error(trace.weights, added, nowhere), 1e-5)
 
 
 def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
@@ -68,7 +75,7 @@ def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
         place, off = recount.vector_error(source)
         found.append(check(f"truth.vector_{kind}", off, 1e-5, place=place))
     elif (file_off := recount.weights_error(source, layer)) is not None:
-        found.append(check("truth.file", file_off, 1e-5, layer=layer))
+        found.append(check("truth.file", file_off, 1e-5, layer=read(source).number(layer)))
     return found
 
 
@@ -83,7 +90,8 @@ def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
 def _row_check(source: Source, layer: int, mask: Mask) -> Check:
     head, row, off = recount.scene_row_error(source, layer, mask)
     key = "truth.row_seeded" if source.kind != "model" else "truth.row" if mask.kind == "own" else "truth.row_masked"
-    return check(key, off, recount.row_tolerance(source, layer, head, row), layer=layer, head=head, row=row)
+    tolerance = recount.row_tolerance(source, layer, head, row)
+    return check(key, off, tolerance, layer=read(source).number(layer), head=head, row=row)
 
 
 def scene_checks(scene: Scene) -> list[Check]:

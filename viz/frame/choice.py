@@ -222,14 +222,19 @@ def _loaded(t: Translate, model: str) -> LoadedModel:
 
 
 def _layer(t: Translate, chips: Chips, model: LoadedModel, shown: Controls) -> int:
-    last = model.n_layers - 1
-    layer = state.whole("layer", 3, 0, last)
+    """The place of the chosen layer among those that attend; the link has the model's own number of it."""
+    last, numbers = model.n_layers - 1, model.numbers
+    is_whole = numbers == tuple(range(last + 1))
+    layer = state.whole("layer", 3, 0, last) if is_whole else controls.nearest("layer", 3, numbers)
     if not shown.layer:
         return 0
     if last > 0 and shown.layer_chip(model):
         with chips.add("layer", t("chips.layer", layer=layer)):
-            controls.slider(t("choice.layer"), "layer", 3, 0, last, help=t("choice.layer_help"))
-    return layer
+            if is_whole:
+                controls.slider(t("choice.layer"), "layer", 3, 0, last, help=t("choice.layer_help"))
+            else:
+                controls.stepped(t("choice.layer"), "layer", numbers, help=t("choice.layer_help"))
+    return numbers.index(layer)
 
 
 def chosen_mask() -> specs.Mask:

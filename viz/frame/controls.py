@@ -104,6 +104,18 @@ def number_input(label: str, name: str, default: int, low: int, high: int, **opt
     return value
 
 
+def nearest(name: str, default: int, options: Sequence[int]) -> int:
+    """One of a few whole numbers; another one after a change elsewhere goes to the nearest of them."""
+
+    def closest(value: int) -> int:
+        return min(options, key=lambda option: abs(option - value))
+
+    value = st.session_state.get(name)
+    if isinstance(value, int) and value not in options and state.is_chosen(name):
+        state.put(name, closest(value))
+    return state.pick(name, closest(default), options)
+
+
 def select_slider(label: str, name: str, default: int, values: Sequence[int], **options: Any) -> int:
     """One of a few whole numbers."""
     value = state.pick(name, default, values)

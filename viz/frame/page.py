@@ -18,6 +18,7 @@ from viz.errors import ModelError
 from viz.frame import lesson, state, view
 from viz.frame.checks import choice_checks
 from viz.frame.choice import Asked, Choice, Controls, choose
+from viz.frame.compute import read
 from viz.frame.connection import arrival
 from viz.frame.connection.fragments import fragment
 from viz.frame.header.footer import footer
@@ -78,6 +79,8 @@ class Page:
         checks_source: False where a page shows another source than the scene's, or none, and checks that itself.
         former: the section or view that was the first of an earlier version: a link that makes choices and names no
             section opens it.
+        knows: which of "sink" and "gate" its sections reckon with, where a model's layers have one; other models'
+            layers are shown by every page.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Page:
     scene_of: Callable[[Asked], Asked] = as_asked
     checks_source: bool = True
     former: str = ""
+    knows: tuple[str, ...] = ()
 
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
@@ -196,6 +200,10 @@ class Page:
 
     def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:
         """The picture of a section and what it shows, and the footer."""
+        if choice and not _has_own_numbers(section) and (problem := self._misfit(choice)):
+            say_error(t, problem)
+            self.finish()
+            return
         with room_to_write(t, section.texts), lesson.covered():
             checks = list(section.draw(context) or ())
         if checks and choice and self.checks_source and not _has_own_numbers(section):
@@ -203,6 +211,15 @@ class Page:
         if not lesson.hides_footer():
             footer(t, self.name, section, context, checks)
         self.finish()
+
+    def _misfit(self, choice: Choice) -> ModelError | None:
+        """Return why the page's sections cannot show the layer that is chosen: they have no sink, or no gate."""
+        if choice.source.kind != "model":
+            return None
+        call = read(choice.source).calls[choice.layer]
+        has = {"sink": call.options.get("sink") is not None, "gate": call.gate is not None}
+        found = next((part for part, is_there in has.items() if is_there and part not in self.knows), None)
+        return None if found is None else ModelError(found, model=choice.source.model)
 
     def finish(self) -> None:
         """What is to be done after all parameters were declared, in every run: the first section is named in a link

@@ -10,6 +10,7 @@ from viz.core.spec import OddWidthError
 from viz.errors import ModelError
 from viz.frame import compute, controls, specs, state
 from viz.frame.choice import Asked, Chips, Choice
+from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.lazy import lazy
 from viz.models.capture import Capture
 from viz.models.tokens import Tokens, spells_bytes
@@ -43,6 +44,11 @@ class Scene:
     def trace(self) -> MultiHeadTrace:
         """Every step of the chosen layer, under the chosen mask."""
         return compute.trace(self.choice.source, self.choice.layer, self.choice.mask)
+
+    @property
+    def layer_number(self) -> int:
+        """The model's own number of the chosen layer."""
+        return self.capture.number(self.choice.layer)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -102,8 +108,8 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
     line = t(
         f"source.{source.kind}_line",
         model=source.model,
-        layer=choice.layer,
-        layers=scene.capture.n_layers,
+        layer=scene.layer_number,
+        layers=n_blocks(scene),
         seed=source.seed,
         H=spec.H,
         G=spec.G,
@@ -113,7 +119,15 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
         n=len(scene.labels),
     )
     st.caption(paragraph(line, model_own(t, source.model)) if untouched and source.kind == "model" else line)
+    if source.kind == "model":
+        say_layer_kinds(t, compute.model(source.model), scene.capture.calls[choice.layer])
     mask_added(scene)
+
+
+def n_blocks(scene: Scene) -> int:
+    """Return how many layers the source has, with those that do not attend."""
+    source = scene.choice.source
+    return compute.model(source.model).n_blocks if source.kind == "model" else scene.capture.n_layers
 
 
 def model_own(t: Translate, model: str) -> str:

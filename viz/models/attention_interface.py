@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -16,6 +16,7 @@ from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.errors import ModelError
 from viz.imports import importing
+from viz.models.layers.gates import gate_module
 from viz.models.layout import Layer
 
 INTERFACE = "headlight"
@@ -29,8 +30,9 @@ class Recorder:
 
     Everything is kept by the ``id`` of the module it belongs to; ``edits`` change the heads' outputs there. ``stream``
     says whether what blocks are called with, and what their feed-forward networks write, is kept too; ``maps`` whether
-    the weights of every text of a batch are, in ``weights``. ``streamed`` attends in the stead of ``attend``, for a
-    text whose weights are too many to be there at once; then nothing is noted but by it.
+    the weights of every text of a batch are, in ``weights``. ``unplaced`` has the layers that were called without
+    positions to turn q and k by, ``gates`` the outputs of the modules that make a layer's gate. ``streamed`` attends in
+    the stead of ``attend``, for a text whose weights are too many to be there at once; then nothing is noted but by it.
     """
 
     edits: Mapping[int, Edit] = field(default_factory=dict)
@@ -42,6 +44,8 @@ class Recorder:
     inputs: dict[int, Tensor] = field(default_factory=dict)
     calls: dict[int, tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=dict)
     outputs: dict[int, Tensor] = field(default_factory=dict)
+    unplaced: set[int] = field(default_factory=set)
+    gates: dict[int, Tensor] = field(default_factory=dict)
 
 
 _current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
@@ -70,7 +74,7 @@ def silence(heads: list[int]) -> Edit:
 
 
 def unbatched(options: dict[str, Any]) -> dict[str, Any]:
-    """Drop the batch axis; an (H, Q, K) mask that is the same for every head becomes (Q, K)."""
+    """Drop the batch axis; an (H, Q, K) mask that is the same for every head becomes (Q, K). A sink has no batch."""
 
     def first(value: Any) -> Any:
         if not isinstance(value, Tensor):
@@ -78,7 +82,7 @@ def unbatched(options: dict[str, Any]) -> dict[str, Any]:
         value = value[0]
         return value[0] if value.shape[0] == 1 else value
 
-    return {name: first(value) for name, value in options.items()}
+    return {name: value if name == "sink" else first(value) for name, value in options.items()}
 
 
 _HARMLESS = frozenset(
@@ -119,6 +123,7 @@ def _attention(
     scaling: float | None = None,
     softcap: float | None = None,
     position_bias: Tensor | None = None,
+    s_aux: Tensor | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor | None]:
     """What transformers calls in every layer (its ``AttentionInterface``): attend, and note what was seen."""
@@ -133,6 +138,8 @@ def _attention(
     options: dict[str, Any] = {"allowed": allowed, "bias": bias, "scale": scaling or 1 / math.sqrt(query.shape[-1])}
     if softcap is not None:
         options["score_mod"] = soft_cap(softcap)
+    if s_aux is not None:
+        options["sink"] = s_aux
     recorder = _current.get()
     if recorder is not None and recorder.streamed is not None:
         causal = others.get("is_causal")
@@ -181,7 +188,18 @@ def watch(layers: tuple[Layer, ...]) -> None:
         if (recorder := _current.get()) is not None and recorder.streamed is None:
             recorder.inputs[id(module)] = args[0][0]
 
+    def note_positions(module: nn.Module, _: Any, options: dict[str, Any]) -> None:
+        if (recorder := _current.get()) is not None and options.get("position_embeddings", ()) is None:
+            recorder.unplaced.add(id(module))
+
+    def note_gate(layer: Layer, module: nn.Module, _: Any, output: Tensor) -> None:
+        if (recorder := _current.get()) is not None and recorder.streamed is None:
+            recorder.gates[id(layer.attention)] = output[0]
+
     for layer in layers:
+        if (gate := gate_module(layer)) is not None:
+            gate.register_forward_hook(partial(note_gate, layer))
+        layer.attention.register_forward_pre_hook(note_positions, with_kwargs=True)
         for projection in layer.projections[:2]:
             projection.register_forward_pre_hook(note)
 

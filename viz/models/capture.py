@@ -17,11 +17,12 @@ from viz.core.analysis.lens import chances
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
-from viz.core.spec import AttentionSpec
 from viz.models.attention_interface import Recorder, recording, silence, unbatched, unscaled
 from viz.models.checks import check_finite, check_tokens
-from viz.models.layout import Layer, LoadedModel, linear
-from viz.models.tokens import Tokens, guesses, labels, read_text
+from viz.models.layers.gates import read_gate
+from viz.models.layers.projections import read_weights
+from viz.models.layout import Layer, LoadedModel
+from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
 
 Head = tuple[int, int]
 """(layer, head), 0-based."""
@@ -34,7 +35,8 @@ class Call:
     ``q`` (H, Q, d_k), ``k`` (G, K, d_k) and ``v`` (G, K, d_v) as attention sees them: turned by position where
     ``turned``, not yet repeated. ``x`` (Q, d_model) and ``memory`` (K, d_mem) are what W_Q and W_K are applied to.
     ``turned``: "" (they are not), "whole", "part" of each head's width, "normed" before it, "turned_normed" after it,
-    or "only_normed" and not turned. ``options`` are those of :func:`~viz.core.attention.attend`.
+    or "only_normed" and not turned. ``options`` are those of :func:`~viz.core.attention.attend`. ``gate`` (H, Q, d_v or
+    1) multiplies what each head gives, before W_O.
     """
 
     q: Tensor
@@ -45,6 +47,7 @@ class Call:
     memory: Tensor
     projections: HeadWeights
     turned: str = ""
+    gate: Tensor | None = None
 
     @property
     def rotary(self) -> bool:
@@ -58,22 +61,14 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prediction:
-    """What a language-model head expects at one place: token labels and their probabilities, best first."""
-
-    at: int
-    labels: tuple[str, ...]
-    probabilities: tuple[float, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Capture:
     """A text seen by a stack of attention layers, a real model's or seeded ones. Layers and heads count from 0.
 
     ``stacks`` has the layers of "encoder", "decoder" and "cross", as far as there are any; ``final`` (T, d_model) is
     what the first stack hands on; ``target`` is what the decoder of an encoder-decoder read. ``states`` are a model's
     own hidden states, each (T, d_model), for "encoder" and "decoder": what goes into the first layer, then what each
-    layer hands on, the last one behind the model's final norm if it has one.
+    layer hands on, the last one behind the model's final norm if it has one. ``numbers`` are the model's own numbers of
+    the first stack's layers, none for seeded heads.
     """
 
     tokens: Tokens
@@ -81,12 +76,17 @@ class Capture:
     final: Tensor
     target: Tokens | None = None
     predictions: tuple[Prediction, ...] = ()
+    numbers: tuple[int, ...] = ()
     states: Mapping[str, tuple[Tensor, ...]] = field(default_factory=dict)
 
     @property
     def calls(self) -> tuple[Call, ...]:
         """The layers of the first stack: the encoder's, or a decoder-only model's."""
         return next(iter(self.stacks.values()))
+
+    def number(self, i: int) -> int:
+        """Return the model's own number of layer i of the first stack."""
+        return self.numbers[i] if self.numbers else i
 
     @property
     def is_cross(self) -> bool:
@@ -133,31 +133,7 @@ class Capture:
     def multi_head(self, i: int, *, stack: str | None = None, allowed: Tensor | None = None) -> MultiHeadTrace:
         """As :meth:`layer`, with what goes in and what W_O makes of it."""
         c = self._call(i, stack, allowed)
-        return merge_heads(c.q, c.k, c.v, c.projections, x=c.x, memory=c.memory, **c.options)
-
-
-def _read_weights(layer: Layer, q: Tensor, k: Tensor, v: Tensor, x: Tensor, memory: Tensor) -> HeadWeights:
-    """A layer's own W_Q, W_K, W_V, W_O; views, unless the heads are interleaved."""
-    (H, _, d_k), (G, _, _), d_v = q.shape, k.shape, v.shape[-1]
-    pairs = [linear(projection) for projection in layer.projections]
-    if len(pairs) == 1:
-        (w, b), sizes = pairs[0], [H * d_k, G * d_k, G * d_v]
-        if layer.layout.interleaved:  # q, k, v of head 0, then of head 1, ...: all q first, then all k, then all v
-            w = w.unflatten(1, (H, 3, d_k)).transpose(1, 2).flatten(1)
-            b = None if b is None else b.unflatten(0, (H, 3, d_k)).transpose(0, 1).flatten()
-        pairs = list(zip(w.split(sizes, dim=1), b.split(sizes) if b is not None else [None] * 3, strict=True))
-    w_o, b_o = linear(layer.output)
-    spec = AttentionSpec(
-        d_model=x.shape[-1],
-        n_heads=H,
-        n_kv_heads=G,
-        d_head=d_k,
-        d_value=d_v,
-        d_memory=memory.shape[-1],
-        d_output=w_o.shape[1],
-    )
-    (w_q, b_q), (w_k, b_k), (w_v, b_v) = pairs
-    return HeadWeights(spec=spec, w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o, b_q=b_q, b_k=b_k, b_v=b_v, b_o=b_o)
+        return merge_heads(c.q, c.k, c.v, c.projections, x=c.x, memory=c.memory, gate=c.gate, **c.options)
 
 
 def _call(layer: Layer, recorder: Recorder) -> Call:
@@ -165,10 +141,22 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
     x = recorder.inputs[id(layer.projections[0])]
     memory = recorder.inputs[id(layer.projections[min(1, len(layer.projections) - 1)])]
     q, k, v = seen["q"], seen["k"], seen["v"]
-    options, projections = unbatched(seen["options"]), _read_weights(layer, q, k, v, x, memory)
+    options, projections = unbatched(seen["options"]), read_weights(layer, q, k, v, x, memory)
+    turned = layer.changes(has_positions=id(layer.attention) not in recorder.unplaced)
     if layer.layout.scaled:
         q, options["scale"] = unscaled(q)
-    return Call(q=q, k=k, v=v, x=x, memory=memory, options=options, turned=layer.turned, projections=projections)
+    made = recorder.gates.get(id(layer.attention))
+    return Call(
+        q=q,
+        k=k,
+        v=v,
+        x=x,
+        memory=memory,
+        options=options,
+        turned=turned,
+        projections=projections,
+        gate=None if made is None else read_gate(layer, made, len(q)),
+    )
 
 
 def calls_of(layers: Sequence[Layer], recorder: Recorder) -> dict[str, tuple[Call, ...]]:
@@ -281,7 +269,15 @@ def capture_tokens(
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
     final = next(iter(states.values()))[-1]
     check_finite(model, states)
-    return Capture(tokens=tokens, target=written, final=final, predictions=predictions, states=states, stacks=calls)
+    return Capture(
+        tokens=tokens,
+        target=written,
+        final=final,
+        predictions=predictions,
+        numbers=model.numbers,
+        states=states,
+        stacks=calls,
+    )
 
 
 def seeded(tokens: Tokens, x: Tensor, weights: HeadWeights, heads_off: frozenset[Head] = frozenset()) -> Capture:

@@ -15,9 +15,8 @@ from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.errors import ModelError
 from viz.models.attention_interface import Recorder, recording
-from viz.models.capture import Prediction
 from viz.models.layout import LoadedModel
-from viz.models.tokens import Tokens, guesses, labels, read_text
+from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
 
 BEST = 4
 """Candidates kept of each step, the one taken first."""

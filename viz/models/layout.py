@@ -1,7 +1,7 @@
 """A loaded model, and where its family keeps W_Q, W_K, W_V and W_O."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -38,6 +38,11 @@ class Layout:
     norm_last: bool = False
     scaled: bool = False
     interleaved: bool = False
+    hybrid: bool = False
+    gate: str = ""
+    gate_activation: str = "sigmoid"
+    doubled: bool = False
+    per_layer: tuple[str, ...] = ()
     positions: str = ""
     when: Mapping[str, Any] = field(default_factory=dict)
     without: tuple[str, ...] = ()
@@ -52,7 +57,7 @@ def layouts() -> tuple[Layout, ...]:
     """Every stack of every family known."""
     found: list[Layout] = []
     for table in _tables()["layout"]:
-        stack = dict(table) | {name: tuple(table.get(name, ())) for name in ("projections", "without")}
+        stack = dict(table) | {name: tuple(table.get(name, ())) for name in ("projections", "without", "per_layer")}
         names = stack.pop("families", None) or [stack.pop("family")]
         found += (Layout(family=family, **stack) for family in names)
     return tuple(found)
@@ -79,12 +84,15 @@ class Layer:
     projections: tuple[nn.Module, ...]
     output: nn.Module
 
-    @property
-    def turned(self) -> str:
-        """The changes to q and k between the projection and the scores, by the names of ``Call.turned``."""
+    def changes(self, *, has_positions: bool = True) -> str:
+        """Return the changes to q and k between the projection and the scores, by the names of ``Call.turned``.
+
+        Args:
+            has_positions: False if the layer was called without positions to turn q and k by.
+        """
         layout, attention = self.layout, self.attention
         normed = any(getattr(attention, name, None) is not None for name in NORMS)
-        if not (layout.rotary and _is_rotated(attention, layout)):
+        if not (layout.rotary and has_positions and _is_rotated(attention, layout)):
             return "only_normed" if normed else ""
         if normed:
             return "turned_normed" if layout.norm_last else "normed"
@@ -122,7 +130,30 @@ class LoadedModel:
     @property
     def n_layers(self) -> int:
         """Layers of the first stack."""
-        return sum(layer.layout.stack == self.layers[0].layout.stack for layer in self.layers)
+        return len(self.numbers)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The model's own numbers of the first stack's attention layers, which skip its layers of other kinds."""
+        return tuple(layer.index for layer in self.layers if layer.layout.stack == self.layers[0].layout.stack)
+
+    @property
+    def n_blocks(self) -> int:
+        """Layers of the first stack, of whatever kind."""
+        hybrid, config = self.layers[0].layout.hybrid, self.model.config
+        return int(config.num_hidden_layers) if hybrid else self.n_layers
+
+    @property
+    def other_layers(self) -> dict[str, tuple[int, ...]]:
+        """The numbers of the layers that do not attend, by their kind as the configuration calls it."""
+        config = self.model.config
+        kinds: Sequence[str] = getattr(config, "layers_block_type", None) or getattr(config, "layer_types", None) or ()
+        others = [i for i in range(self.n_blocks) if i not in self.numbers]
+        found: dict[str, tuple[int, ...]] = {}
+        for i in others:
+            kind = str(kinds[i]) if i < len(kinds) else ""
+            found[kind] = (*found.get(kind, ()), i)
+        return found
 
     @property
     def held_bytes(self) -> int:
@@ -235,11 +266,17 @@ def find_layers(model: Any) -> Iterator[Layer]:
         ModelError: "attention", if its configuration asks for something that no layout knows.
     """
     modules = dict(model.base_model.named_modules())
+    n_layers = getattr(model.config, "num_hidden_layers", None)
     for layout in (layout for layout in layouts() if layout.fits(model.config)):
         if asked := [name for name in layout.without if getattr(model.config, name, None) is not None]:
             raise ModelError("attention", model=type(model).__name__, option=asked[0])
-        for i in count():
-            if (attention := modules.get(layout.attention.format(i=i))) is None:
+        if varied := [name for name in layout.per_layer if len(set(getattr(model.config, name))) > 1]:
+            raise ModelError("attention", model=type(model).__name__, option=varied[0])
+        for i in range(n_layers) if layout.hybrid and n_layers else count():
+            attention = modules.get(layout.attention.format(i=i))
+            if layout.hybrid and not all(hasattr(attention, name) for name in layout.projections):
+                continue
+            if attention is None:
                 break
             projections = tuple(getattr(attention, name) for name in layout.projections)
             yield Layer(

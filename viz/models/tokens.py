@@ -52,6 +52,15 @@ class Tokens:
     spans: tuple[Span, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What a language-model head expects at one place: token labels and their probabilities, best first."""
+
+    at: int
+    labels: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+
 def word_labels(tokens: Tokens) -> tuple[str, ...]:
     """A label for each word, as it was typed; without a text, its pieces put together again."""
     ends = [*(i for i in range(1, len(tokens.words)) if tokens.words[i] != tokens.words[i - 1]), len(tokens.words)]

@@ -50,6 +50,15 @@ test("a head whose scores came as codes, at any temperature", () => {
   }
 });
 
+test("a sink takes its share of every row, at any temperature", () => {
+  for (const { bytes, weights } of cases.sinks) {
+    const head = unpack(Uint8Array.from(Buffer.from(bytes, "base64"))), at = warmed(head, decodeScores(head));
+    [0.3, 1, 7].forEach((temperature, i) => {
+      near(at(temperature, new Float32Array(head.rows * head.columns)), weights[i], 5e-5);
+    });
+  }
+});
+
 test("a code of a long text has the colour of its weight", () => {
   const table = weightTable([31, 119, 180]), pixels = codePixels(table, 1e-6);
   assert.equal(pixels.length, 65536);

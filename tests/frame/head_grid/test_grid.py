@@ -119,7 +119,7 @@ def test_what_is_chosen_becomes_the_page(open_app, monkeypatch):
     state: dict = {"grid": {"choice": choice}, "_parameters": Parameters()}
     with monkeypatch.context() as patch:
         patch.setattr("viz.frame.head_grid.grid.st.session_state", state)
-        _take("grid")
+        _take("grid", ())
     del choice["n"]
     assert {name: state[name] for name in choice} == choice
     app = open_app()

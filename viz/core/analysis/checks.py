@@ -12,9 +12,14 @@ from viz.core.attention import ScoreMod
 from viz.core.heads import MultiHeadTrace
 
 
-def rows_error(weights: Tensor, masked: Tensor | None = None) -> float:
-    """How far a row's sum is from 1; or from 0, where all of what is added to it (or its masked scores) is -inf."""
+def rows_error(weights: Tensor, masked: Tensor | None = None, nowhere: Tensor | None = None) -> float:
+    """How far a row's sum is from 1; or from 0, where all of what is added to it (or its masked scores) is -inf.
+
+    ``nowhere`` (H, Q) is the share of a sink, which a row and its sum lack; then no row is expected to sum to 0.
+    """
     sums = weights.sum(-1)
+    if nowhere is not None:
+        return float((sums + nowhere - 1).abs().max())
     expected = torch.ones_like(sums) if masked is None else (masked > -torch.inf).any(-1).to(sums.dtype)
     return float((sums - expected).abs().max())
 
@@ -27,11 +32,12 @@ def added_to_scores(
     bias: Tensor | None = None,
     scale: float | None = None,
     score_mod: ScoreMod | None = None,
+    sink: Tensor | None = None,
 ) -> Tensor | None:
     """What stands between the scaled scores and the softmax, as torch's own attention takes it: one additive mask.
 
     From what a layer was asked for, and not from a trace: what is missing there is not missing here. ``q`` (H, Q, d_k)
-    and ``k`` (G, K, d_k) are needed for a soft cap alone.
+    and ``k`` (G, K, d_k) are needed for a soft cap alone. A ``sink`` adds nothing to the scores of words.
     """
     added = bias
     if score_mod is not None:
@@ -51,7 +57,37 @@ def torchs_heads(q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None,
     Where no scale is given torch chooses its own, which is 1/sqrt(d_k).
     """
     added = added_to_scores(q, k, scale=scale, **options)
+    if (sink := options.get("sink")) is not None:
+        return _torchs_heads_with_sink(q, k, v, sink, added, scale)
     return scaled_dot_product_attention(q, k, v, attn_mask=added, scale=scale, enable_gqa=True)
+
+
+def _torchs_heads_with_sink(
+    q: Tensor, k: Tensor, v: Tensor, sink: Tensor, added: Tensor | None, scale: float | None
+) -> Tensor:
+    """The same with one more key, of score ``sink`` and value 0."""
+    q_heads, n_queries, n_keys = len(q), q.shape[1], k.shape[1]
+    added = q.new_zeros(n_queries, n_keys) if added is None else added
+    column = sink[:, None, None].to(added.dtype).expand(q_heads, n_queries, 1)
+    added = torch.cat([added.expand(q_heads, n_queries, n_keys), column], -1)
+    k, v = (torch.nn.functional.pad(x, (0, 0, 0, 1)) for x in (k, v))
+    return scaled_dot_product_attention(q, k, v, attn_mask=added, scale=scale, enable_gqa=True)
+
+
+def sink_share(q: Tensor, k: Tensor, *, scale: float | None = None, **options: Any) -> Tensor | None:
+    r"""The share of each row that goes to no word, (H, Q); None without a sink.
+
+    .. math:: \sigma(b - \log \sum_m e^{s_m})
+
+    ``options`` are those of ``attend``; nothing is read from a trace.
+    """
+    if (sink := options.get("sink")) is None:
+        return None
+    added = added_to_scores(q, k, scale=scale, **options)
+    scores = q.double() @ k.double().repeat_interleave(len(q) // len(k), 0).mT
+    scores = scores * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    scores = scores if added is None else scores + added
+    return torch.sigmoid(sink[:, None].double() - scores.logsumexp(-1))
 
 
 def torchs_weights(q: Tensor, k: Tensor, **options: Any) -> Tensor:

@@ -1,7 +1,8 @@
 """The picture of two texts on a page, and what the visitor chose in it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from viz.components.head_grid import Packed
 from viz.components.mount import count_choices, mount
 from viz.core.comparison.alignment import Slot
 from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
-from viz.frame import locks, state
+from viz.frame import controls, locks, state
 from viz.frame.compare.second import Second
 from viz.frame.compute import comparison
 from viz.frame.compute.comparison import Compared, Sides
@@ -67,7 +68,12 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
     with st.container(key=f"{KEY}_box", gap=None):
         mount("compare/compare", key=f"{KEY}_wall", data=wall.data)
         mount("compare/compare", key=f"{KEY}_two", data=two.data)
-        mount("compare/compare", key=KEY, data=data, on_choice_change=_take)
+        mount(
+            "compare/compare",
+            key=KEY,
+            data=data,
+            on_choice_change=partial(_take, scene.capture.numbers, second.scene.capture.numbers),
+        )
     return Shown(compared=compared, wall=wall, two=two, heads=(first, other), what=what)
 
 
@@ -75,7 +81,8 @@ def second_head(second: Second, compared: Compared) -> Head:
     """The head of the second model; at first the one that is most alike."""
     capture, changes = second.scene.capture, unpacked(comparison.differences(compared))["measures"]
     usual = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
-    layer = state.whole("layer_b", usual // capture.n_heads, 0, capture.n_layers - 1)
+    usual_layer, numbers = capture.number(usual // capture.n_heads), capture.numbers or range(capture.n_layers)
+    layer = numbers.index(controls.nearest("layer_b", usual_layer, numbers))
     return layer, state.whole("head_b", usual % capture.n_heads, 0, capture.n_heads - 1)
 
 
@@ -122,10 +129,14 @@ def _said(scene: Scene, second: Second) -> dict[str, Any]:
     }
 
 
-def _take() -> None:
-    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows."""
+def _take(numbers: Sequence[int], numbers_b: Sequence[int]) -> None:
+    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows.
+
+    The browser counts the layers that attend; ``numbers`` are the first model's own, ``numbers_b`` the second's.
+    """
     for name, value in read_choice(st.session_state[KEY].get("choice")).items():
-        state.put(name, value)
+        layers = {"layer": numbers, "layer_b": numbers_b}.get(name, ())
+        state.put(name, layers[value] if layers and 0 <= value < len(layers) else value)
 
 
 def read_choice(sent: Any) -> dict[str, Any]:

@@ -91,7 +91,8 @@ def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = fr
             steps = _steps(source, layer, mask, heads_off)
             yield look(steps, seen.queries, seen.tokens, view).values, describe(seen, steps.weights)
 
-    return pack_wall(layers(), n_layers=seen.n_layers, what=view.what, channel=source.channel)
+    numbers = {} if seen.numbers in ((), tuple(range(seen.n_layers))) else {"numbers": seen.numbers}
+    return pack_wall(layers(), n_layers=seen.n_layers, what=view.what, channel=source.channel, **numbers)
 
 
 @kept
@@ -107,7 +108,9 @@ def head_scores(
         scores = shown(source, layer, mask, view, heads_off).values[head]
     else:
         scores = trace(source, layer, mask, heads_off).masked[head]
-    return pack_head(scores, layer=layer, head=head, channel=source.channel)
+    sink = read(source, heads_off).calls[layer].options.get("sink")
+    with_sink = {} if sink is None or view.what == "scores" else {"sink": float(sink[head])}
+    return pack_head(scores, layer=layer, head=head, channel=source.channel, **with_sink)
 
 
 @kept
@@ -159,6 +162,7 @@ def away(source: Source, mask: Mask, view: View) -> bytes:
         name="cross" if seen.is_cross else "self",
         layers=map(heads, range(seen.n_layers)),
         n_layers=seen.n_layers,
+        numbers=seen.numbers,
         queries=queries,
         keys=keys,
         same=not seen.is_cross,

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
-from viz.core.analysis.checks import scores_rounding
+from viz.core.analysis.checks import scores_rounding, sink_share
 from viz.core.heads import HeadWeights
 from viz.core.random_place import random_place
 from viz.core.spec import AttentionSpec
@@ -62,7 +62,7 @@ def row_of(source: Source, layer: int, mask: Mask, head: int, row: int) -> Row:
         weights, output = own_row(model(source.model), seen, layer, head, row)
         if mask.kind == "own":
             return Row(layer=layer, head=head, row=row, weights=weights, output=output)
-        return Row(layer=layer, head=head, row=row, weights=_among(weights, mask, seen.calls[layer], row))
+        return Row(layer=layer, head=head, row=row, weights=_among(weights, mask, seen.calls[layer], head, row))
     return _seeded_row(source, seen.calls[layer], mask, layer, head, row)
 
 
@@ -73,7 +73,7 @@ def _open_keys(mask: Mask, call: Call, row: int) -> Tensor:
     return torch.ones(call.k.shape[1], dtype=torch.bool) if allowed is None else allowed[row]
 
 
-def _among(weights: Tensor, mask: Mask, call: Call, row: int) -> Tensor:
+def _among(weights: Tensor, mask: Mask, call: Call, head: int, row: int) -> Tensor:
     """A row of weights under a further mask: what is left over, made to sum to 1; NaN where float32 has lost it."""
     is_open = _open_keys(mask, call, row)
     masked = call.options.get("allowed")
@@ -81,6 +81,8 @@ def _among(weights: Tensor, mask: Mask, call: Call, row: int) -> Tensor:
         is_open = is_open & masked.expand(call.q.shape[0], *masked.shape[-2:])[0, row]
     left = weights * is_open
     total = left.sum()
+    if (nowhere := sink_share(call.q, call.k, **call.options)) is not None:  # no mask closes the sink
+        total = total + nowhere[head, row].to(total.dtype)
     if not is_open.any():
         return left
     return left / total if float(total) > LEAST else torch.full_like(left, torch.nan)
@@ -212,7 +214,8 @@ def without_error(source: Source, layer: int, heads_off: frozenset[Head], place:
     if not knows_own_attention(loaded) or source.target or stack not in without.states:
         return None
     handed_on = own_state_without(loaded, seen, layer, heads)
-    return None if handed_on is None else _share_off(handed_on[place], without.states[stack][layer + 1][place])
+    state = without.states[stack][without.number(layer) + 1]
+    return None if handed_on is None else _share_off(handed_on[place], state[place])
 
 
 def _share_off(expected: Tensor, found: Tensor) -> float:

@@ -60,7 +60,7 @@ def _row_check(key: str, scene: Scene, place: tuple[int, int, int], sent: np.nda
         weights = torchs_weights(call.q, call.k, **asked)[head, row]
         off = float((weights - torch.from_numpy(sent)).abs().max())
     tolerance = recount.row_tolerance(source, layer, head, row) + coded
-    return check(key, off, tolerance, layer=layer, head=head, row=row)
+    return check(key, off, tolerance, layer=scene.capture.number(layer), head=head, row=row)
 
 
 def _labels_off(scene: Scene, view: specs.View) -> int:
@@ -90,6 +90,8 @@ def _row_of_head(packed: Packed, row: int) -> np.ndarray | None:
     scores = blocks["scores"].reshape(header["rows"], header["columns"])[row].astype(np.float64)
     if not np.isfinite(scores).any():
         return np.zeros(len(scores))
-    shares = np.exp(scores - scores[np.isfinite(scores)].max())
-    done: np.ndarray = shares / shares.sum()
+    sink = header.get("sink", -np.inf)
+    top = max(scores[np.isfinite(scores)].max(), sink)
+    shares = np.exp(scores - top)
+    done: np.ndarray = shares / (shares.sum() + np.exp(sink - top))
     return done

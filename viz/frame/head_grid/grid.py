@@ -93,10 +93,14 @@ def temperature(name: str = "temperature") -> float:
     return state.real(name, 1.0, 0.1, 10.0)
 
 
-def _take(channel: str) -> None:
-    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows."""
+def _take(channel: str, numbers: Sequence[int]) -> None:
+    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows.
+
+    The browser counts the layers that attend; ``numbers`` are the model's own, where these differ.
+    """
     for name, value in read_choice(st.session_state[channel].get("choice")).items():
-        state.put(_parameter(channel, name), value)
+        is_counted = name == "layer" and 0 <= value < len(numbers)
+        state.put(_parameter(channel, name), numbers[value] if is_counted else value)
 
 
 def read_choice(sent: Any) -> dict[str, Any]:
@@ -139,7 +143,8 @@ def _how_maps_are_read(scene: Scene, view: specs.View) -> dict[str, bool]:
 def _before_the_answer(scene: Scene, view: specs.View, off: frozenset[Head]) -> dict[str, Any]:
     """What the browser needs to draw another mask at once, or a text that it has seen: which numbers these are."""
     source, mask, others = scene.choice.source, scene.choice.mask, sorted(off)
-    masks = masks_ahead(scene) if view == specs.View() else None
+    has_sink = scene.capture.calls[0].options.get("sink") is not None  # which the browser's masks know nothing of
+    masks = masks_ahead(scene) if view == specs.View() and not has_sink else None
     numbers, beside = (source, others), (replace(source, text="", target=""), mask, view, others)
     return {"masks": masks, "numbers": _name_of(numbers), "beside": _name_of(beside)}
 
@@ -185,7 +190,7 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
         mount(
             f"{VIEW}/{VIEW}",
             key=channel,
-            on_choice_change=partial(_take, channel),
+            on_choice_change=partial(_take, channel, scene.capture.numbers),
             data={
                 "channel": channel,
                 "wall": wall.id,

@@ -13,7 +13,9 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
+from viz.core.heads import share_kv
 from viz.models.capture import Capture
+from viz.models.layers.gates import gate_module, read_gate
 from viz.models.layout import Layer, LoadedModel, find_layers
 
 WRITTEN = "headlight_as_written"
@@ -63,11 +65,23 @@ def _attend_as_written(module: nn.Module, *args: Any, **options: Any) -> tuple[T
     going = _current.get()
     if going is not None and module is going.attention:
         going.outputs, going.weights = outputs[0], weights[0]
+        if options.get("s_aux") is not None:
+            going.weights = _with_sink(weights[0], args[2][0], outputs[0])
         if going.off is None:
             raise _LayerReachedError
         outputs = outputs.clone()
         outputs[:, :, list(going.off)] = 0.0
     return outputs, weights
+
+
+def _with_sink(weights: Tensor, value: Tensor, outputs: Tensor) -> Tensor:
+    """Return weights whose rows have given the sink its share; Granite hands out those before, and outputs after.
+
+    The share that is left to the words is how long the output is beside the sum that the weights alone would make.
+    """
+    alone = weights @ share_kv(value, len(weights))
+    left = (outputs.transpose(0, 1) * alone).sum(-1) / alone.square().sum(-1).clamp(min=1e-30)
+    return weights * left[..., None]
 
 
 @cache
@@ -138,13 +152,14 @@ def twin(model: LoadedModel) -> Twin:
     stack = model.layers[0].layout.stack
     layers = tuple(layer for layer in find_layers(copied) if layer.layout.stack == stack)
     hands_on_states: list[bool] = []
+    n_blocks = len(copied.base_model.get_submodule(layers[0].layout.attention.partition(".{i}")[0]))
     for layer in layers:
         block = layer.layout.attention.partition("{i}")[0] + str(layer.index)
         _begin_at(
             copied.base_model.get_submodule(block),
             layer.attention,
             layer.index,
-            is_last=layer is layers[-1],
+            is_last=layer.index == n_blocks - 1,
             hands_on_states=hands_on_states,
         )
     return _twins.setdefault(model.model, Twin(model=copied, layers=layers))
@@ -183,8 +198,10 @@ def own_heads(model: LoadedModel, seen: Capture, layer: int) -> tuple[Tensor, Te
         layer: of the first stack.
     """
     states = seen.states.get(model.layers[0].layout.stack)
-    attention = twin(model).layers[layer].attention
-    going = _Pass(attention, layer, seen.calls[layer].x, None if states is None else states[layer])
+    reached = twin(model).layers[layer]
+    going = _Pass(
+        reached.attention, reached.index, seen.calls[layer].x, None if states is None else states[reached.index]
+    )
     _go(model, seen.tokens.ids, going)
     assert going.weights is not None and going.outputs is not None
     return going.weights, going.outputs
@@ -194,13 +211,18 @@ def own_row(model: LoadedModel, seen: Capture, layer: int, head: int, row: int) 
     """One row of one head by the model's own layer, (K,), and what its W_O makes of this row of all heads, (d_out,)."""
     weights, outputs = own_heads(model, seen, layer)
     with torch.inference_mode():
-        handed_on: Tensor = twin(model).layers[layer].output(outputs[row].flatten()[None])[0]
+        reached, delivered = twin(model).layers[layer], outputs[row]
+        if (module := gate_module(reached)) is not None:
+            gate = read_gate(reached, module(seen.calls[layer].x[row][None]), len(delivered))
+            delivered = delivered * gate[:, 0]
+        handed_on: Tensor = reached.output(delivered.flatten()[None])[0]
     return weights[head, row].clone(), handed_on
 
 
 def own_map(model: LoadedModel, ids: Sequence[int], layer: int, head: int) -> Tensor:
     """The weights of one head on these tokens, (T, T), by a pass of the model's own from its first layer to this."""
-    going = _Pass(twin(model).layers[layer].attention, layer, None, None)
+    reached = twin(model).layers[layer]
+    going = _Pass(reached.attention, reached.index, None, None)
     _go(model, ids, going)
     assert going.weights is not None
     return going.weights[head].clone()
@@ -214,10 +236,10 @@ def own_state_without(model: LoadedModel, seen: Capture, layer: int, heads: Sequ
     states = seen.states.get(model.layers[0].layout.stack)
     if states is None:
         return None
-    copied = twin(model)
-    going = _Pass(copied.layers[layer].attention, layer, None, states[layer], off=tuple(heads))
+    reached = twin(model).layers[layer]
+    going = _Pass(reached.attention, reached.index, None, states[reached.index], off=tuple(heads))
     result = _go(model, seen.tokens.ids, going)
-    if layer == len(copied.layers) - 1 and result is not None:
+    if reached.index == len(states) - 2 and result is not None:
         handed_on = result.encoder_last_hidden_state if model.model.config.is_encoder_decoder else result[0]
         state: Tensor = handed_on[0]
         return state

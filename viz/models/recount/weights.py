@@ -45,7 +45,7 @@ def file_error(model: LoadedModel, layer: int, token: int, *of: object) -> float
 
 
 def _block_of(model: LoadedModel, layer: int) -> str:
-    return model.layers[layer].layout.attention.partition("{i}")[0] + str(layer)
+    return model.layers[layer].layout.attention.partition("{i}")[0] + str(model.layers[layer].index)
 
 
 def _share_off(expected: np.ndarray, found: np.ndarray) -> float:

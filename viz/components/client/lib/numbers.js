@@ -29,6 +29,7 @@
  * @property {Float32Array} tops
  * @property {number} reach
  * @property {number} sharpness
+ * @property {number} [sink] the head's score for looking nowhere
  */
 
 export const MASKED = 65535;
@@ -59,7 +60,8 @@ export function decodeScores(head) {
 }
 
 /**
- * softmax(scores / temperature) row by row into `out`; a row that may look nowhere is 0.
+ * softmax(scores / temperature) row by row into `out`; a row that may look nowhere is 0. A sink, a score that belongs
+ * to no column, takes its share of every row.
  *
  * @template {Float32Array | Float64Array} Out
  * @param {Numbers} scores
@@ -67,13 +69,16 @@ export function decodeScores(head) {
  * @param {number} columns
  * @param {number} temperature
  * @param {Out} out
+ * @param {number} [sink]
  */
-export function softmax(scores, rows, columns, temperature, out) {
+export function softmax(scores, rows, columns, temperature, out, sink = -Infinity) {
   for (let i = 0; i < rows; i++) {
     const from = i * columns, to = from + columns;
     let top = -Infinity, total = 0;
     for (let at = from; at < to; at++) if (scores[at] > top) top = scores[at];
     if (top === -Infinity) { out.fill(0, from, to); continue; }
+    if (sink > top) top = sink;
+    total = Math.exp((sink - top) / temperature);
     for (let at = from; at < to; at++) total += out[at] = Math.exp((scores[at] - top) / temperature);
     for (let at = from; at < to; at++) out[at] /= total;
   }
@@ -87,14 +92,14 @@ export function softmax(scores, rows, columns, temperature, out) {
  * @param {Float32Array} scores its scores, decoded
  */
 export function warmed(head, scores) {
-  const { codec, rows, columns, codes } = head;
-  if (codec === "float32") return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) => softmax(scores, rows, columns, temperature, out);
+  const { codec, rows, columns, codes, tops, sink = -Infinity } = head;
+  if (codec === "float32") return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) => softmax(scores, rows, columns, temperature, out, sink);
   const below = stepsBelow(head), powers = new Float64Array(below.length);
   return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) => {
     for (let code = 0; code < below.length; code++) powers[code] = Math.exp(-below[code] / temperature);
     for (let i = 0; i < rows; i++) {
       const from = i * columns, to = from + columns;
-      let total = 0;
+      let total = sink === -Infinity ? 0 : Math.exp((sink - tops[i]) / temperature);
       for (let at = from; at < to; at++) total += powers[codes[at]];
       for (let at = from; at < to; at++) out[at] = total && powers[codes[at]] / total;
     }

@@ -1,0 +1,148 @@
+"""Pages on models in which some layers do not attend, or whose layers have a sink or a gate."""
+
+from dataclasses import replace
+from importlib import import_module
+
+import pytest
+
+from tests import checkpoints
+from tests.running import checked, sentences_of
+from viz.components.comparison import unpacked
+from viz.frame import compute, specs
+from viz.frame.checks import attention_checks
+from viz.frame.compute import head_grid
+from viz.frame.format import part
+from viz.frame.head_grid import grid
+from viz.frame.header.layer_kinds import ranges
+from viz.models import capture
+from viz.text import LANGUAGES, translator
+
+TEXT = "The animal was too tired."
+HEADS = ("all_heads", "row", "compare", "joined", "switched_off", "numbers")
+
+
+@pytest.fixture
+def open_family(open_app, monkeypatch, tmp_path):
+    """Open a page on a small model of a family."""
+
+    def open_page(family, page="heads", **link):
+        entry = checkpoints.offered(family, tmp_path / family)
+        for module in (specs, compute):
+            monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+        return open_app(page, source="model", model=entry.id, text=TEXT, **link)
+
+    return open_page
+
+
+def texts(app):
+    return sentences_of(app) + [one.value for kind in ("caption", "text", "error") for one in app.get(kind)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("family", "kind"), [("qwen3_next", "linear_attention"), ("lfm2", "conv")])
+def test_layers_of_hybrid_keep_numbers(open_family, lang, family, kind):
+    """Layers 1 and 3 of 4 attend: the link, the chip, the slider and the line of the source have these numbers."""
+    t, app = translator(lang), open_family(family, section="all_heads", layer=3, lang=lang)
+    assert app.session_state["layer"] == 3 and not app.exception
+    assert [list(one.options) for one in app.select_slider if one.key == "layer"] == [["1", "3"]]
+    assert t(f"note.layers_{kind}", layers="0, 2", n=2) in texts(app)
+    line = t("source.model_line", model="M", layer=3, layers=4, kind="GQA", H=6, G=2, d_model=60, d_k=10, n=9)
+    start = line.partition("M")[2].partition(" · ")[0]
+    assert any(start in one for one in texts(app))
+
+
+def test_layer_that_does_not_attend_is_not_opened(open_family):
+    """A link that names one opens the nearest default, and its refusal is noted."""
+    app = open_family("qwen3_next", section="all_heads", layer=2)
+    assert app.session_state["layer"] == 3
+    assert translator("en")("note.refused", names="layer") in [one.value for one in app.info]
+
+
+def test_wall_of_hybrid_has_models_numbers(open_family, monkeypatch):
+    """The browser counts the layers that attend, shows the model's numbers, and Python takes a choice over by these."""
+    app = open_family("qwen3_next", section="all_heads", layer=1)
+    source = specs.Source(kind="model", text=TEXT, model=app.session_state["model"])
+    header = unpacked(head_grid.wall(source, specs.Mask(), specs.View()))
+    assert header["numbers"] == [1, 3] and header["n_layers"] == 2
+    put = dict[str, object]()
+    monkeypatch.setattr(grid.state, "put", put.__setitem__)
+    monkeypatch.setattr(grid.st, "session_state", {"grid": {"choice": {"layer": 1, "head": 2}}})
+    grid._take("grid", (1, 3))
+    assert put == {"layer": 3, "head": 2}
+    default = replace(source, model=compute.DEFAULT_MODEL)
+    assert "numbers" not in unpacked(head_grid.wall(default, specs.Mask(), specs.View()))
+
+
+@pytest.mark.parametrize("family", ["qwen3_next", "gpt_oss", "granite_swa", "laguna", "jamba"])
+@pytest.mark.parametrize("section", HEADS)
+def test_heads_page_checks_hold(open_family, family, section):
+    """Every live check of the page holds, with mask and without."""
+    for mask in ("own", "window"):
+        app = open_family(family, section=section, layer=3, mask=mask)
+        held, n = checked(app, "all_heads" if section == "row" else section)
+        assert not app.exception and not app.error
+        assert held == n > 3, (mask, held, n)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("family", "code", "page", "section"),
+    [
+        ("gpt_oss", "sink", "step_by_step", "steps"),
+        ("gpt_oss", "sink", "masks", "editor"),
+        ("gpt_oss", "sink", "share_kv", "growing_cache"),
+        ("qwen3_next", "gate", "share_kv", "in_code"),
+        ("qwen3_next", "gate", "heads", "arrivals"),
+        ("jamba", "first_layer", "positions", "shuffle"),
+        ("jamba", "first_layer", "positions", "encodings"),
+    ],
+)
+def test_section_without_sink_or_gate_is_refused(open_family, lang, family, code, page, section):
+    """A section that computes without a model's sink or gate says so, and draws nothing."""
+    app = open_family(family, page, section=section, lang=lang)
+    name = app.session_state["model"].replace("_", r"\_").replace("-", r"\-")
+    said = translator(lang)(f"error.{code}", model=name, layer=1)
+    assert not app.exception and said in [one.value for one in app.error]
+    assert checked(app, section) == (0, 0)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_row_says_share_of_no_word(open_family, lang):
+    """The sentence of a row names the share, and the weights sum to the rest."""
+    app = open_family("gpt_oss", section="row", layer=1, query=4, head=2, lang=lang)
+    source = specs.Source(kind="model", text=TEXT, model=app.session_state["model"])
+    row = compute.read(source).layer(1).weights[2, 4]
+    said = translator(lang)(
+        "heads.row_nowhere", query=compute.read(source).tokens.labels[4], value=part(1 - float(row.sum()))
+    )
+    assert said in texts(app)
+    assert translator(lang)("note.sink") in texts(app)
+
+
+@pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa"])
+@pytest.mark.parametrize("key", ["truth.rows_sink", "truth.sdpa"])
+def test_checks_see_missing_sink(tmp_path, family, key):
+    """A trace without the sink that was asked for fails the checks of its rows and of its outputs."""
+    seen = capture(checkpoints.open_folder(checkpoints.save(family, tmp_path / family)), TEXT)
+    asked = seen.calls[0].options
+    without = replace(seen.calls[0], options={name: value for name, value in asked.items() if name != "sink"})
+    wrong = replace(seen, stacks={"decoder": (without, *seen.calls[1:])}).multi_head(0)
+    found = {check.key: check.passed for check in attention_checks(wrong, **asked)}
+    right = {check.key: check.passed for check in attention_checks(seen.multi_head(0), **asked)}
+    assert not found[key] and all(right.values())
+
+
+@pytest.mark.parametrize("family", ["qwen3_next", "afmoe", "laguna", "lfm3"])
+def test_row_check_sees_missing_gate(open_family, monkeypatch, family):
+    """Without its gate a layer hands on something else than the model's own layer, and the check of a row says so."""
+    app = open_family(family, section="all_heads", layer=1)
+    source = specs.Source(kind="model", text=TEXT, model=app.session_state["model"])
+    assert compute.recount.scene_row_error(source, 0, specs.Mask())[2] < 1e-4
+    monkeypatch.setattr(import_module("viz.models.capture"), "read_gate", lambda *_: None)
+    other = replace(source, text=f"{TEXT} {TEXT}")
+    assert compute.recount.scene_row_error(other, 0, specs.Mask())[2] > 1e-2
+
+
+def test_ranges_are_written_short():
+    """Runs of three and more are ranges."""
+    assert ranges((0, 1, 2, 4, 6, 7)) == "0-2, 4, 6, 7" and ranges(()) == ""

@@ -1,0 +1,41 @@
+"""Sentences on layers that do not attend, and on what a layer has beside q, k and v."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import streamlit as st
+
+from viz.models.capture import Call
+from viz.models.layout import LoadedModel
+from viz.text import Translate
+
+LAYER_KINDS = ("linear_attention", "conv", "recurrent", "moe", "mlp")
+"""Kinds of layers that do not attend, as configurations call them, which have a sentence of their own."""
+
+
+def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
+    """Name the layers that do not attend, and say what a sink or a gate does to the layer that is shown."""
+    for kind, layers in model.other_layers.items():
+        key = f"note.layers_{kind}" if kind in LAYER_KINDS else "note.layers_other"
+        st.caption(t(key, layers=ranges(layers), n=len(layers)))
+    if call.options.get("sink") is not None:
+        st.caption(t("note.sink"))
+    if call.gate is not None:
+        st.caption(t("note.gate"))
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Write numbers in order, runs of them as ranges.
+
+    Example:
+        >>> ranges((0, 1, 2, 4, 6, 7))
+        '0-2, 4, 6, 7'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(number) for number in run] for run in runs)
+    return ", ".join(chain.from_iterable(parts))

@@ -1,0 +1,27 @@
+"""Gates: numbers that multiply what each head gives, before W_O."""
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor, nn
+
+from viz.models.layout import Layer
+
+ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "sigmoid": torch.sigmoid,
+    "softplus": nn.functional.softplus,
+}
+
+
+def gate_module(layer: Layer) -> nn.Module | None:
+    """Return the module that makes a layer's gate; None if it has none."""
+    found = getattr(layer.attention, layer.layout.gate, None) if layer.layout.gate else None
+    return found if isinstance(found, nn.Module) else None
+
+
+def read_gate(layer: Layer, made: Tensor, n_heads: int) -> Tensor:
+    """Return a layer's gate, (H, T, d_v), or (H, T, 1) where a head has one number, from its module's output."""
+    by_head = made.unflatten(-1, (n_heads, -1))
+    if layer.layout.doubled:  # q and the gate of head 0, then of head 1, ...
+        by_head = by_head.chunk(2, dim=-1)[1]
+    return ACTIVATIONS[layer.layout.gate_activation](by_head).transpose(0, 1)
