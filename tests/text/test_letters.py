@@ -3,6 +3,7 @@
 import pytest
 
 from pages import PAGES
+from pages.atlas.head_map import LABEL
 from pages.block import formulas as of_the_block
 from pages.convolution.slips import choice as slips
 from pages.step_by_step.three_words import FORMULAS as OF_THREE_WORDS
@@ -12,6 +13,7 @@ from viz.text import LANGUAGES
 from viz.text.letters import BOOKS, letters, letters_in
 
 DRAWN = {
+    ("atlas", "map"): LABEL,
     ("step_by_step", "three_words"): " ".join(OF_THREE_WORDS.values()),
     ("two_sequences", "scoring"): " ".join(OF_SCORING.values()),
     ("block", "diagram"): " ".join(
