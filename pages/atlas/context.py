@@ -75,16 +75,23 @@ class AtlasContext:
 
     def choose_score(self, parameter: str, default: str) -> str:
         """A list of the scores; what a score is stands below it."""
-        t, usual = self.t, default if default in self.names else self.names[0]
+        t = self.t
         return controls.choice(
             t(f"atlas.{parameter}"),
             parameter,
             self.names,
             lambda name: t(f"atlas.s_{name}"),  # a method would hold on to the scene
-            default=usual,
+            default=self._default_score(default),
             look="list",
             width=WIDTH,
         )
+
+    def shown_score(self, parameter: str, default: str) -> str:
+        """Return the score that the list has chosen."""
+        return state.choice(parameter, self._default_score(default), self.names)
+
+    def _default_score(self, name: str) -> str:
+        return name if name in self.names else self.names[0]
 
 
 def choose_head(layer: int, head: int) -> None:

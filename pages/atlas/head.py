@@ -52,24 +52,28 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
     values = {
         "mean": mean_said(t, name, *_mean_and_half(score, place)),
         "n": score.n,
-        "chance": says(name, highest(score)),
-        "models": len(context.atlas.seeds),
     }
     even = t("atlas.head_even", even=says(name, score.even)) if math.isfinite(score.even) else ""
-    key = "atlas.head_line" if math.isfinite(highest(score)) else "atlas.head_alone"
-    what = t(key, layer=layer, head=head, score=context.title(name), even=even, **values)
-    say(what)
+    say(t("atlas.head_line", layer=layer, head=head, score=context.title(name), even=even, **values))
     more = _labels(context, layer, head)
     if name in SENTENCES:
-        found, spread = on_text(context.source, layer, head)[name]
+        found, _ = on_text(context.source, layer, head)[name]
         if math.isfinite(found):
-            more.append(t("atlas.on_text", value=says(name, found), even=says(name, spread)))
+            more.append(t("atlas.on_text", value=says(name, found)))
     say(paragraph(*more))
     _texts(context, section, name, place)
     table = st.expander(t("atlas.all_scores", layer=layer, head=head), key=f"_atlas_all_{section}", on_change="rerun")
     if table.open:
         with table:
             _table(context, section, layer, head)
+
+
+def say_even_on_text(context: AtlasContext, name: str) -> None:
+    """Say how much of a score a head has on the page's text that looks at everything alike."""
+    if name in SENTENCES:
+        found, even = on_text(context.source, *context.chosen(name))[name]
+        if math.isfinite(found):
+            say(context.t("atlas.on_text_even", even=says(name, even)))
 
 
 def _labels(context: AtlasContext, layer: int, head: int) -> list[str]:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, choose_head, says
-from pages.atlas.head import draw_head, highest, mean_said
+from pages.atlas.head import draw_head, highest, mean_said, say_even_on_text
 from pages.atlas.rule_checks import rule_checks
 from viz.components.matrix import Matrix, numbered
 from viz.frame.checks import Check
@@ -14,6 +14,7 @@ from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 from viz.text import paragraph
 
+LABEL = r"\bar x - t\,\frac{s}{\sqrt n} \;>\; \max(\text{even},\ \text{random},\ \text{least})"
 MAP, MARK = "atlas_map", "•"
 FIRST = "previous"
 """The score the page opens on."""
@@ -65,7 +66,6 @@ def _map(context: AtlasContext, name: str, chosen: tuple[int, int]) -> None:
         low=layers > 12,
     )
     show_matrix(t, drawn, key=MAP, alt=t("atlas.map_alt", score=context.title(name)), on_choose=choose_head)
-    st.caption(t("atlas.map_dots" if is_dotted else "atlas.map_note"))
 
 
 def _found(context: AtlasContext, name: str) -> None:
@@ -79,10 +79,18 @@ def _found(context: AtlasContext, name: str) -> None:
     earned = [place for i in order if score.labelled[place := divmod(i, heads)]]
     named = ", ".join(f"{layer}·{head}" for layer, head in earned[:NAMED]) + " …" * (len(earned) > NAMED)
     values = {"n": len(earned), "all": layers * heads, "label": context.title(name), "named": named}
-    hurdle = {
-        "hurdle": says(name, score.hurdle),
-        "chance": says(name, highest(score)),
-        "models": len(context.atlas.seeds),
-    }
-    found = t("atlas.found" if earned else "atlas.found_nobody", **values, **hurdle)
+    found = t("atlas.found" if earned else "atlas.found_nobody", **values)
     say(paragraph(found, *[t("atlas.found_common")] * (2 * len(earned) > layers * heads)))
+
+
+def formula(context: AtlasContext | None) -> str:
+    """The rule of a label, and below it the numbers of the score that is shown."""
+    st.latex(LABEL)
+    if context is not None:
+        name = context.shown_score("atlas_score", FIRST)
+        score = context.score(name)
+        if not math.isnan(score.hurdle):
+            values = {"hurdle": says(name, score.hurdle), "chance": says(name, highest(score))}
+            say(context.t("atlas.found_hurdle", label=context.title(name), models=len(context.atlas.seeds), **values))
+        say_even_on_text(context, name)
+    return LABEL

@@ -10,8 +10,6 @@ from viz.core.analysis.atlas.summary import correlation, histogram, summarize
 from viz.frame.choice import Controls
 from viz.frame.page import Page, Section, with_views
 
-LABEL = r"\bar x - t\,\frac{s}{\sqrt n} \;>\; \max(\text{even},\ \text{random},\ \text{least})"
-
 R = r"r = \frac{\sum_h (x_h - \bar x)(y_h - \bar y)}{\sqrt{\sum_h (x_h - \bar x)^2 \sum_h (y_h - \bar y)^2}}"
 
 over_a_corpus = partial(Section, reads_mask=False, reads_head=False, is_fragment=False)
@@ -24,10 +22,10 @@ PAGE = Page(
     about=about,
     checks_source=False,
     sections=(
-        over_a_corpus("map", head_map.draw, formula=LABEL, code=(sentence_scores, gather, hurdle, clears)),
+        over_a_corpus("map", head_map.draw, formula=head_map.formula, code=(sentence_scores, gather, hurdle, clears)),
         with_views(
             "view",
-            over_a_corpus("spread", spread.draw, code=(summarize, histogram)),
+            over_a_corpus("spread", spread.draw, formula=spread.formula, code=(summarize, histogram)),
             over_a_corpus("scatter", scatter.draw, formula=R, code=(correlation,)),
             in_menu=True,
         ),

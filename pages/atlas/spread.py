@@ -1,11 +1,13 @@
 """How one score is spread over all heads, beside those of random weights."""
 
+import math
+
 import streamlit as st
 import torch
 
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, says
-from pages.atlas.head import draw_head, highest
+from pages.atlas.head import draw_head, highest, say_even_on_text
 from pages.atlas.rule_checks import rule_checks
 from viz.components.bars import BarChart
 from viz.core.analysis.atlas.summary import histogram
@@ -37,16 +39,29 @@ def draw(context: AtlasContext | None) -> list[Check]:
     with picture:
         show_bars(drawn, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
     context.say_which()
-    low, middle, high = (says(name, float(value)) for value in trained.quantile(torch.tensor([0.25, 0.5, 0.75])))
+    middle = says(name, float(trained.quantile(0.5)))
     above = int((trained > highest(score)).sum())
     key = "atlas.spread_found" if by_chance.any() else "atlas.spread_alone"
-    say(t(key, low=low, middle=middle, high=high, above=above, all=len(trained), models=len(context.atlas.seeds)))
+    say(t(key, middle=middle, above=above, all=len(trained), models=len(context.atlas.seeds)))
     draw_head(context, "spread", name, (layer, head))
     return [
         *head_checks(context, name, layer, head),
         *rule_checks(context, name, layer, head),
         _check_counts(trained, edges, counts),
     ]
+
+
+def formula(context: AtlasContext | None) -> str:
+    """Say where the middle half of the heads lies, and what chance gives; there is no formula."""
+    if context is not None:
+        name = context.shown_score("atlas_of", FIRST)
+        score, models = context.score(name), len(context.atlas.seeds)
+        low, high = score.mean.flatten().quantile(torch.tensor([0.25, 0.75])).tolist()
+        say(context.t("atlas.spread_half", low=says(name, low), high=says(name, high)))
+        if math.isfinite(most := highest(score)):
+            say(context.t("atlas.spread_chance", models=models, chance=says(name, most)))
+        say_even_on_text(context, name)
+    return ""
 
 
 def _check_counts(values: torch.Tensor, edges: torch.Tensor, counts: torch.Tensor) -> Check:

@@ -20,10 +20,19 @@ def attention_map(
     key: str,
     crosses: bool,
     title: str = "",
+    axes: str | None = None,
 ) -> None:
     """Draw the weights of the chosen head, and say what a row and a column are.
 
-    ``crosses``: the words of one text look at those of another.
+    Args:
+        context: of the page.
+        steps: of the layer.
+        queries: the words that look.
+        keys: the words they look at.
+        key: of the picture.
+        crosses: True where the words of one text look at those of another.
+        title: above the map, where it is not the head's.
+        axes: the sentence about rows and columns, where another map beside it says so; "" for none.
     """
     t, (rows, columns) = context.t, (len(queries), len(keys))
     head = min(context.head, steps.projections.spec.H - 1)
@@ -35,7 +44,8 @@ def attention_map(
         labels=queries,
         columns=keys,
     )
-    axes = t("block.weights_cross" if crosses else "block.weights_self", rows=rows, columns=columns)
+    if axes is None:
+        axes = t("block.weights_cross" if crosses else "block.weights_self", rows=rows, columns=columns)
     words = {"says": t("map.says"), "axes": axes}
     packed = pack_maps([panel], weights[None], what="weights", limit=1.0, hues=HUES, gutter=True, words=words)
     mount("maps/maps", key=key, data=packed)

@@ -22,6 +22,7 @@ def draw(context: BlockContext) -> list[Check]:
     assert crossing is not None
     with pictures:
         _maps(context, encoder, decoder, crossing)
+    st.caption(context.t("block.three_axes"))
     say(context.t("block.three_found", source=len(encoder.labels), target=len(decoder.labels)))
     notes(context, (encoder, decoder))
     n, m = len(decoder.labels), len(context.source_labels)
@@ -44,4 +45,4 @@ def _maps(context: BlockContext, encoder: Side, decoder: Side, crossing: MultiHe
     }
     for at, (column, (title, shown)) in enumerate(zip(st.columns(3, gap="medium"), places.items(), strict=True)):
         with column:
-            attention_map(context, *shown, key=f"block_three_{at}", crosses=shown[0] is crossing, title=title)
+            attention_map(context, *shown, key=f"block_three_{at}", crosses=shown[0] is crossing, title=title, axes="")

@@ -12,7 +12,7 @@ from viz.core.norm import moments, no_norm
 from viz.frame.format import share, statistic
 from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
-from viz.text import paragraph
+from viz.text import has_text, paragraph
 
 
 def draw(context: BlockContext) -> None:
@@ -38,6 +38,8 @@ def formula(context: BlockContext) -> str:
     else:
         latex = formulas.formula(kind, side.trace)
     st.latex(latex)
+    if has_text(more := f"{about_key(context, side, kind)}_more"):
+        say(context.t(more))
     return latex
 
 

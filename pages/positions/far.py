@@ -37,7 +37,6 @@ def draw(context: PositionsContext) -> list[Check]:
             for column, code in zip(st.columns(max(1, len(row))), row, strict=False):
                 with column:
                     _curve(context, code, curves[code], trained)
-    context.say_base()
     stand_apart("far")  # no curve has to do with the text, and one with the model, which says so itself
     return _checks(context, curves)
 
@@ -53,7 +52,19 @@ def _curve(context: PositionsContext, code: str, values: Tensor, trained: int) -
         y_title=t("positions.position_score"),
     )
     show_lines(fig, key=f"far_{code}", alt=t("positions.far_alt", name=name, n=trained))
-    st.caption(_says(context, code, values, trained))
+    case, numbers = _case(context, code, values, trained)
+    st.caption(t(f"positions.far_{code}{case}", **numbers))
+
+
+def formula(context: PositionsContext) -> str:
+    """Say of every curve what it is, and how it ends; there is no formula for all."""
+    trained = st.session_state["trained"]
+    for code, values in _curves(context, trained).items():
+        case, numbers = _case(context, code, values, trained)
+        more = context.t(f"positions.far_{code}{case}_more", **numbers)
+        st.caption(f"**{context.name(code)}** · {more}")
+    context.say_base()
+    return ""
 
 
 def _curves(context: PositionsContext, trained: int) -> dict[str, Tensor]:
@@ -90,8 +101,8 @@ def _only_trained(model: str, known: int, far: int) -> Tensor:
     return torch.cat([compute.trained_profile(model, known), torch.full((far - known,), torch.nan)])
 
 
-def _says(context: PositionsContext, code: str, values: Tensor, trained: int) -> str:
-    """What to read off a curve, in its own numbers."""
+def _case(context: PositionsContext, code: str, values: Tensor, trained: int) -> tuple[str, dict[str, str]]:
+    """Return which sentence is true of a curve, and the curve's own numbers in it."""
     end, case = len(values) - 1, ""
     numbers = {"n": f"{trained:,}", "end": statistic(values[-1], 2), "at": statistic(values[trained], 2)}
     if code in ("sinusoidal", "rope_halves"):
@@ -110,7 +121,7 @@ def _says(context: PositionsContext, code: str, values: Tensor, trained: int) ->
         case = "" if flat <= end else "_short"
     elif code == "quadratic":
         case = "" if context.placing.alpha else "_zero"
-    return context.t(f"positions.far_{code}{case}", **numbers)
+    return case, numbers
 
 
 def _checks(context: PositionsContext, curves: Mapping[str, Tensor]) -> list[Check]:

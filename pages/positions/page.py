@@ -54,6 +54,7 @@ PAGE = Page(
         Section(
             "far",
             far.draw,
+            formula=far.formula,
             code=(positions.kernel, positions.alibi),
             parameters=("trained",),
             in_menu=True,

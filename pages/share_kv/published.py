@@ -136,7 +136,7 @@ def _curve_name(t: Translate, spec: AttentionSpec, g: int) -> str:
 
 
 def _notes(t: Translate, sizes: Sizes) -> None:
-    """Where the sizes come from, and what the count leaves out."""
+    """The sizes, and what the count leaves out."""
     spec, model = sizes.attention, sizes.model
     st.caption(
         t(
@@ -145,7 +145,6 @@ def _notes(t: Translate, sizes: Sizes) -> None:
             G=spec.G,
             d_k=spec.d_k,
             d_model=amount(spec.d_model),
-            source=translate_source(st.session_state["lang"], model.source),
         )
     )
     if not model.model.decoder:
@@ -154,14 +153,11 @@ def _notes(t: Translate, sizes: Sizes) -> None:
         layers = {"w": model.model.windowed_layers, "L": model.n_layers}
         st.caption(t("share_kv.window", window=amount(model.model.window), **layers))
     st.caption(t("share_kv.growth_note"))
-    if sizes.n_layers > 1:  # another way of sharing: one set of weights for all layers
-        once = parameters(spec).total
-        st.caption(t("share_kv.across", L=sizes.n_layers, all=amount(once * sizes.n_layers), once=amount(once)))
 
 
-def formula(_: ShareKvContext) -> str:
-    """The bytes of the cache: the letters, and the numbers chosen."""
-    sizes = _chosen()
+def formula(context: ShareKvContext) -> str:
+    """The bytes of the cache: the letters, and the numbers chosen; then another way of sharing."""
+    t, sizes = context.t, _chosen()
     spec = sizes.attention
     latex = r"C = 2\, L\, G\, d_k\, n\, B\, b"
     st.latex(latex)
@@ -170,6 +166,10 @@ def formula(_: ShareKvContext) -> str:
     kept = f"{sizes.cache(spec.G, sizes.n_tokens):,}".replace(",", "{,}")
     # One under the other: beside each other they are wider than a phone, and the unit would be cut off.
     st.latex(rf"\begin{{gathered}} {factors} \\ = {kept}\ \text{{B}} \end{{gathered}}")
+    st.caption(t("share_kv.published_source", source=translate_source(st.session_state["lang"], sizes.model.source)))
+    if sizes.n_layers > 1:  # another way of sharing: one set of weights for all layers
+        once = parameters(spec).total
+        st.caption(t("share_kv.across", L=sizes.n_layers, all=amount(once * sizes.n_layers), once=amount(once)))
     return latex
 
 

@@ -13,6 +13,7 @@ from viz.frame.head_grid.grid import grid
 from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.scene import Scene
 from viz.frame.terms.marks import say
+from viz.text import has_text
 
 BETWEEN = ("target", "cross", "source")
 """Whose map is shown: the target's on itself, the target's on the source, the source's on itself."""
@@ -39,22 +40,37 @@ def draw(context: TwoSequencesContext) -> list[Check]:
         chosen = grid(shown, view)
     rows, columns = shown.trace.weights.shape[-2:]
     say(t(f"two_sequences.map_{'cross' if shown.capture.is_cross else 'self'}", rows=rows, columns=columns))
-    st.caption(" ".join(whose_heads(context, shown)))
+    if sentences := whose_heads(context, shown):
+        st.caption(" ".join(sentences))
     return [*_checks(shown), *grid_checks(shown, view, chosen.layer, chosen.head)]
 
 
 def whose_heads(context: TwoSequencesContext, shown: Scene) -> list[str]:
-    """Sentences that say where the heads come from, and what that means between two texts."""
+    """Return sentences that say where heads between two texts come from; of a text on itself, none."""
     t, source, sentences = context.t, shown.choice.source, []
     if shown.capture.is_cross:
-        kind = "trained" if context.is_trained else source.kind
+        kind = _kind_of_heads(context)
         values = {"model": source.model, "layer": shown.choice.layer, "seed": source.seed}
         sentences.append(t(f"two_sequences.heads_{kind}", **values))
         if any(call.rotary for call in shown.capture.calls):
             sentences.append(t("two_sequences.rotary"))
         if context.source.choice.mask.kind != "own":
             sentences.append(t("two_sequences.mask"))
-    return [*sentences, t(f"two_sequences.switch_{'trained' if context.is_trained else 'same'}")]
+    return sentences
+
+
+def formula(context: TwoSequencesContext) -> str:
+    """Draw the formula, and say what else there is to know of these heads."""
+    t = context.t
+    st.latex(CROSS_ATTENTION)
+    more = [f"two_sequences.heads_{_kind_of_heads(context)}_more"]
+    more.append(f"two_sequences.switch_{'trained' if context.is_trained else 'same'}")
+    st.markdown(" ".join(t(key) for key in more if has_text(key)))
+    return CROSS_ATTENTION
+
+
+def _kind_of_heads(context: TwoSequencesContext) -> str:
+    return "trained" if context.is_trained else context.source.choice.source.kind
 
 
 def _checks(shown: Scene) -> list[Check]:

@@ -29,9 +29,7 @@ PAGE = Page(
             reads_layer=translation.reads_heads,
             reads_head=translation.reads_heads,
         ),
-        Section(
-            "cross_attention", cross_attention.draw, code=(pair, trained_cross), formula=cross_attention.CROSS_ATTENTION
-        ),
+        Section("cross_attention", cross_attention.draw, code=(pair, trained_cross), formula=cross_attention.formula),
         Section("differences", differences.draw, code=(self_error,), in_menu=True),
         with_views(
             "score_show",

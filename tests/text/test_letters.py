@@ -3,16 +3,20 @@
 import pytest
 
 from pages import PAGES
+from pages.atlas.head_map import LABEL
 from pages.block import formulas as of_the_block
 from pages.convolution.slips import choice as slips
 from pages.step_by_step.three_words import FORMULAS as OF_THREE_WORDS
+from pages.two_sequences.cross_attention import CROSS_ATTENTION
 from pages.two_sequences.scoring import FORMULAS as OF_SCORING
 from tests.sections import page_named, views_of
 from viz.text import LANGUAGES
 from viz.text.letters import BOOKS, letters, letters_in
 
 DRAWN = {
+    ("atlas", "map"): LABEL,
     ("step_by_step", "three_words"): " ".join(OF_THREE_WORDS.values()),
+    ("two_sequences", "cross_attention"): CROSS_ATTENTION,
     ("two_sequences", "scoring"): " ".join(OF_SCORING.values()),
     ("block", "diagram"): " ".join(
         [of_the_block.HEAD, *of_the_block.SUBLAYERS.values(), *of_the_block.INPUTS.values()]

@@ -52,9 +52,10 @@ def test_random_models_sentence_names_their_largest_head(open_app, name):
     chance = says(name, float(score.chance.max()))
     assert len(score.chance) == len(SEEDS) == 5
     for section, code in (("map", "atlas_score"), ("spread", "atlas_of")):
-        text = told(open_app("atlas", section=section, **{code: name}))
-        assert f"at most {chance} in 5 copies of the model with random parameters" in text
-        assert (f"the largest in 5 models with random parameters is {chance}" in text) == (section == "map")
+        app = open_app("atlas", section=section, **{code: name})
+        app.session_state[f"_footer_{section}"] = "why"
+        text = told(app.run())
+        assert f"he largest in 5 models with random parameters is {chance}" in text
         above = int((score.mean > score.chance.max()).sum())
         found = f"{above} of 72 heads have more than any head of 5 models with random parameters"
         assert (found in text) == (section == "spread")

@@ -188,9 +188,15 @@ class TestPublished:
         assert T("share_kv.window", window="4,096", w=32, L=32) in [one.value for one in app.caption]
         app = open_app("share_kv", preset="Gemma-2-2B", layers=1)
         assert T("share_kv.window", window="4,096", w=13, L=26) in [one.value for one in app.caption]
-        across = T("share_kv.across").partition("{")[0]
-        assert not any(one.value.startswith(across) for one in app.caption), "one layer has none to share with"
-        assert any(one.value.startswith(across) for one in open_app("share_kv", layers=2).caption)
+
+    @pytest.mark.parametrize("layers", [1, 2])
+    def test_sharing_across_layers_takes_several(self, open_app, layers):
+        """Why names the way to share across layers, and the source of the sizes."""
+        app = open_app("share_kv", preset="Gemma-2-2B", layers=layers)
+        app.session_state["_footer_published"] = "why"
+        told = [one.value for one in app.run().caption]
+        assert any(one.startswith(T("share_kv.across").partition("{")[0]) for one in told) == (layers > 1)
+        assert any(one.startswith(T("share_kv.published_source").partition("{")[0]) for one in told)
 
     @pytest.mark.parametrize("name", ["bert-base-uncased", "all-MiniLM-L6-v2"])
     def test_an_encoder_has_no_new_token_to_read_for(self, open_app, name):

@@ -59,13 +59,13 @@ class Sharing {
       const figure = element("figure", "kv");
       figure.append(
         picture(n, width, (cell) => scoreColour(this.signed, values[cell] / limit), title),
-        element("figcaption", "", {}, title),
+        element("figcaption", "", {}, name.toUpperCase()),
       );
       pictures.append(figure);
     }
     const heads = element("div", "queries");
     for (let head = group * size; head < (group + 1) * size; head++) heads.append(this.#head(head, group, reads[head]));
-    const name = fill(size > 1 ? words.group : words.group_one, { group, first: group * size, last: (group + 1) * size - 1 });
+    const name = fill(words.group, { group });
     part.append(element("p", "bracket", {}, name), pictures, heads);
     return part;
   }
