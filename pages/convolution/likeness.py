@@ -113,7 +113,6 @@ def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
         say(t("convolution.likeness_none", n=len(rows)))
     height = min(300, ROW_HEIGHT * (len(rows) + 1) + 3)
     show_table(rows, column_config=_columns(context), height=height, key="likeness")
-    st.caption(t("convolution.likeness_note"))
 
 
 def _open(places: dict[str, int]) -> None:

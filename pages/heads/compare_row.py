@@ -162,7 +162,7 @@ def _second_head(context: Pair, second: Second, compared: Compared) -> Head:
             if tuple(numbers) == tuple(range(len(numbers))):
                 st.number_input(label, 0, len(numbers) - 1, key=name, persist_state=KEEP, width=220)
             else:  # of a model in which only some layers attend
-                st.selectbox(label, numbers, key=name, persist_state=KEEP, width=220)
+                controls.selectbox(label, name, numbers, width=220)
     st.caption(context.t("second.most_alike"))
     return layer, head
 

@@ -172,13 +172,10 @@ def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> 
         st.warning(t("note.dropped_characters", n=context.scene.choice.dropped_characters))
 
 
-def say_notes(context: LongTextContext, *parts: str) -> None:
-    """Return what has to be said below a picture: what is given, and whose text it is."""
-    t, notes = context.t, list(parts)
+def say_whose_text(context: LongTextContext) -> None:
+    """Say below a picture whose text it is, of the one that the page opens with."""
     if context.text.source.text.strip() == shipped():
-        notes.append(t("long_text.shipped"))
-    if notes:
-        st.caption(paragraph(*notes))
+        st.caption(context.t("long_text.shipped"))
 
 
 def _is_here(name: str) -> bool:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from pages.long_text import compute
 from pages.long_text.checks import map_checks
-from pages.long_text.context import HUES, LongTextContext, say_notes, unless_stopped
+from pages.long_text.context import HUES, LongTextContext, say_whose_text, unless_stopped
 from pages.long_text.pack import around, pack_map
 from pages.long_text.words import words_of
 from viz.components.mount import mount
@@ -85,7 +85,7 @@ def _strongest(context: LongTextContext, weights: Tensor, row: int) -> list[dict
 
 
 def _say(context: LongTextContext, found: LongMap) -> None:
-    """What a cell is, and in one sentence where this head looks."""
+    """Say in one sentence where this head looks, and whose text it is."""
     t, rows = context.t, found.rows
     half = float((rows.first > 0.5).float().mean())
     say(
@@ -97,7 +97,7 @@ def _say(context: LongTextContext, found: LongMap) -> None:
             n=f"{context.n:,}",
         )
     )
-    say_notes(context, t("long_text.cell_one" if found.side == 1 else "long_text.cell_many", side=found.side))
+    say_whose_text(context)
 
 
 def _take() -> None:

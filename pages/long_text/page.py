@@ -14,7 +14,6 @@ w_{ij} = \frac{e^{s\, q_i \cdot k_j}}{\sum_m e^{s\, q_i \cdot k_m}}
 \\ \text{most}_{ab} = \max_{i \in a,\, j \in b} w_{ij} \qquad
 \text{mean}_{ab} = \frac{1}{|a|\,|b|} \sum_{i \in a,\, j \in b} w_{ij}
 \end{gathered}"""
-SHARE = r"\text{share} = \frac{1}{|R|} \sum_{i \in R} \; \sum_{j \,:\, (i, j) \,\in\, \text{shape}} w_{ij}"
 ALONG = r"""H_i = -\sum_j w_{ij} \ln w_{ij} \qquad d_i = \sum_j w_{ij}\, |i - j|"""
 
 PAGE = Page(
@@ -32,7 +31,7 @@ PAGE = Page(
             Section(
                 "wall",
                 wall.draw,
-                formula=SHARE,
+                formula=wall.formula,
                 code=(fit_shapes, name_of),
                 reads_mask=False,
                 reads_layer=False,

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from pages.long_text import compute
 from pages.long_text.checks import rows_checks
-from pages.long_text.context import LongTextContext, say_notes, unless_stopped
+from pages.long_text.context import LongTextContext, say_whose_text, unless_stopped
 from viz.core.long.streamed import side_of
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
@@ -50,5 +50,5 @@ def draw(context: LongTextContext) -> list[Check]:
         fig = curves(at, drawn, x=Axis(t("long_text.axis_row")), y=Axis(title, grid=True, **limits), height=220)
         show_lines(fig, key=f"long_{figure}", alt=title)
     say(t("long_text.rows_found", side=side) if side > 1 else t("long_text.rows_one"))
-    say_notes(context)
+    say_whose_text(context)
     return rows_checks(context, found)

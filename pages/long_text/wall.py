@@ -7,15 +7,17 @@ import torch
 
 from pages.long_text import compute
 from pages.long_text.checks import wall_checks
-from pages.long_text.context import HUES, LongTextContext, say_notes, unless_stopped
+from pages.long_text.context import HUES, LongTextContext, say_whose_text, unless_stopped
 from pages.long_text.pack import pack_wall
 from pages.long_text.words import words_of
 from viz.components.mount import mount
 from viz.core.long.shapes import SHAPES, SHORTEST, Fit
 from viz.frame import state
 from viz.frame.checks import Check
+from viz.text import paragraph
 
 VIEW = "long_wall"
+SHARE = r"\text{share} = \frac{1}{|R|} \sum_{i \in R} \; \sum_{j \,:\, (i, j) \,\in\, \text{shape}} w_{ij}"
 NONE = "none"
 """A head that has none of the shapes."""
 
@@ -51,17 +53,31 @@ def _about(fit: Fit) -> list[float | int]:
 
 
 def _say(context: LongTextContext, fits: list[Fit]) -> None:
-    t, counts, rows = context.t, Counter(fit.name or NONE for fit in fits), min(compute.SAMPLED, context.n)
-    made = t("long_text.wall_rows", rows=rows, n=context.n)
+    t, counts = context.t, Counter(fit.name or NONE for fit in fits)
     if context.n < SHORTEST:
         st.markdown(t("long_text.short", least=SHORTEST, n=context.n))
-        say_notes(context, made)
-        return
-    parts = [t(f"long_text.count_{name}", n=counts[name]) for name in (*SHAPES, NONE) if counts[name]]
-    st.markdown(t("long_text.wall_found", n=len(fits), counts=" · ".join(parts)))
-    note = t("long_text.wall_note", budget=fits[0].budget, even=f"{min(fit.even for fit in fits):.0%}")
-    has_windows = any(layer.allowed is not None for layer in context.seen.layers)
-    say_notes(context, made, note, *[t("long_text.wall_windows")] * has_windows)
+    else:
+        parts = [t(f"long_text.count_{name}", n=counts[name]) for name in (*SHAPES, NONE) if counts[name]]
+        st.markdown(t("long_text.wall_found", n=len(fits), counts=" · ".join(parts)))
+    say_whose_text(context)
+
+
+def formula(context: LongTextContext | None) -> str:
+    """Draw the formula of a shape's share, and say which rows and how many keys it was computed with."""
+    st.latex(SHARE)
+    if context is not None:  # the pass was not stopped
+        t, n = context.t, context.n
+        parts = [t("long_text.wall_rows", rows=min(compute.SAMPLED, n), n=n)]
+        if n >= SHORTEST:
+            fits = [
+                fit for layer in range(len(context.seen.layers)) for fit in compute.small_maps(context.text, layer).fits
+            ]
+            even = min(fit.even for fit in fits)
+            parts.append(t("long_text.wall_note", budget=fits[0].budget, even=f"{even:.0%}"))
+            if any(layer.allowed is not None for layer in context.seen.layers):
+                parts.append(t("long_text.wall_windows"))
+        st.markdown(paragraph(*parts))
+    return SHARE
 
 
 def _open() -> None:

@@ -6,6 +6,7 @@ from pages import PAGES
 from pages.atlas.head_map import LABEL
 from pages.block import formulas as of_the_block
 from pages.convolution.slips import choice as slips
+from pages.long_text.wall import SHARE
 from pages.step_by_step.three_words import FORMULAS as OF_THREE_WORDS
 from pages.two_sequences.cross_attention import CROSS_ATTENTION
 from pages.two_sequences.scoring import FORMULAS as OF_SCORING
@@ -22,6 +23,7 @@ DRAWN = {
         [of_the_block.HEAD, *of_the_block.SUBLAYERS.values(), *of_the_block.INPUTS.values()]
     ),
     ("convolution", "slips"): " ".join(module.FORMULA for module in slips.SLIPS.values()),
+    ("long_text", "wall"): SHARE,
 }
 """The LaTeX of sections that draw their formula themselves."""
 

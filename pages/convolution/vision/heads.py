@@ -126,10 +126,12 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
     for i, layer in enumerate(layers):
         for head in range(H):
             explained, most = part(float(fits[layer].explained[head])), int(seen[i, head].argmax())
+            down, right = (number(value, 2) for value in fits[layer].offset[head].tolist())
             alt = t(
                 "convolution.vision.card",
                 layer=layer, head=head, row=most // columns, column=most % columns,
                 weight=part(float(seen[i, head, most])), share=explained,
+                down=down, right=right, alpha=number(float(fits[layer].alpha[head])),
             )  # fmt: skip
             cards.append({"layer": layer, "name": t("convolution.head", i=head), "share": explained, "alt": alt})
     picture = grey(_as_read(choice))
@@ -172,8 +174,6 @@ def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Wi
     inside = torch.stack([inside_share(fit.offset, choice.model.grid) for fit in fits])
     windows = explained * (inside >= 0.5)  # else the centre lies outside the picture, and the window is its edge
     layer, head = divmod(int(windows.argmax()), choice.model.n_heads)
-    fit = fits[layer]
-    down, right = (number(value, 2) for value in fit.offset[head].tolist())
     found: dict[str, Any] = {
         "n": explained.numel(),
         "many": int((windows > 0.5).sum()),
@@ -181,9 +181,6 @@ def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Wi
         "layer": layer,
         "head": head,
         "share": part(float(explained[layer, head])),
-        "alpha": number(float(fit.alpha[head])),
-        "down": down,
-        "right": right,
     }
     say(t("convolution.vision.found", **found))
     st.caption(t("convolution.vision.note"))

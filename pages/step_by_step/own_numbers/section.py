@@ -35,7 +35,6 @@ def draw(context: Speaks) -> list[Check]:
         _presets(t, example.numbers)
         controls.toggle(t("step_by_step.own_numbers.causal"), "own_causal")
     edit(t, example, "own", example.numbers.shapes, word_names="own_words")
-    st.caption(t("step_by_step.own_numbers.undo"))
     return checks(example)
 
 

@@ -80,6 +80,17 @@ def test_each_head_has_the_share_of_its_closest_window(open_app):
         assert text in ("<0.01", ">0.99") or float(text) == pytest.approx(share, abs=0.0051)
 
 
+def test_each_card_describes_its_window(open_app):
+    """The description of a head states the centre of the window closest to it."""
+    weights, _ = judged(own(), held_out(2).float()[None] / digits.LEVELS)
+    among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
+    centres = fit_planes(among, (8, 8)).offset.tolist()
+    cards = sent(open_app("convolution", section="vision", digit=2))[0]["heads"]
+    for card, centre in zip(cards, centres, strict=True):
+        (stated,) = re.findall(r"Δ = \((.+?), (.+?)\) down and right", card["alt"])
+        assert [float(one.replace("−", "-")) for one in stated] == pytest.approx(centre, abs=0.06)
+
+
 def test_what_is_drawn_is_the_visitors_own_digit(open_app):
     app = open_app("convolution", section="vision", digit="draw", ink=INK)
     assert app.session_state["digit"] == "draw" and app.query_params["ink"] == INK

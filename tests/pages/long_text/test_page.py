@@ -1,5 +1,6 @@
 """Which text is read and how much of it, what is sent to the browser, and a pass that is stopped."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -118,6 +119,25 @@ def test_a_short_text_is_told_once_what_the_model_does_not_know_and_no_shape_is_
     assert len(app.warning) == 1, "the scene reads its beginning only, and says nothing of it"
     assert T("long_text.short", least=SHORTEST, n=18) in [each.value for each in app.markdown]
     assert T("long_text.rows_one") in [each.value for each in app.markdown]
+
+
+@pytest.mark.parametrize(("repeats", "rows"), [(100, 256), (10, 30)])
+def test_wall_formula_states_its_rows(open_app, repeats, rows):
+    """The formula of the wall says how many rows were computed, and of a text with shapes how many keys each has."""
+    n = 3 * repeats
+    app = open_app("long_text", **WORDS | {"text": "one two three " * repeats}, section="wall")
+    app.session_state["_footer_wall"] = "why"
+    below = " ".join(each.value for each in app.run().markdown)
+    assert T("long_text.wall_rows", rows=rows, n=n) in below
+    assert ("an even spread would have" in below) == (n >= SHORTEST)
+
+
+def test_wall_formula_of_stopped_pass_stands_alone(open_app, monkeypatch):
+    """A pass that was stopped has a formula, and no rows to count."""
+    monkeypatch.setattr("pages.long_text.context._watched", lambda *_: nullcontext(True))
+    app = open_app("long_text", **WORDS, section="wall")
+    app.session_state["_footer_wall"] = "why"
+    assert [each.value for each in app.run().latex] and not app.exception
 
 
 def test_a_pass_says_how_far_it_is_can_be_stopped_and_begun_again(open_app, monkeypatch):
