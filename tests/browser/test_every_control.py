@@ -207,7 +207,7 @@ CASES: dict[str, list[Case]] = {
         Case(f"{FILTER}&taps=own", "tap1", type_into("2"), typed, "2.00", "2.0", "text=2 · head 1"),
     ],
     "slider": [
-        Case("positions?section=far", "trained", press("ArrowRight"), at_thumb, "513", "513", "text=within 513 pos"),
+        Case("positions?section=far", "trained", press("ArrowRight"), at_thumb, "513", "513", "text=Past 513"),
         Case("step-by-step?section=ablation", "temperature", press("ArrowRight"), at_thumb, "1.10", "1.1",
              "text=t = 1.1"),
     ],

@@ -225,7 +225,7 @@ def _layer(t: Translate, chips: Chips, model: LoadedModel, shown: Controls) -> i
     """The place of the chosen layer among those that attend; the link has the model's own number of it."""
     last, numbers = model.n_layers - 1, model.numbers
     is_whole = numbers == tuple(range(last + 1))
-    layer = state.whole("layer", 3, 0, last) if is_whole else controls.nearest("layer", 3, numbers)
+    layer = state.whole("layer", 3, 0, last) if is_whole else controls.nearest("layer", 3, options=numbers)
     if not shown.layer:
         return 0
     if last > 0 and shown.layer_chip(model):
