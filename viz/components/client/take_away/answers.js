@@ -1,12 +1,21 @@
+// @ts-check
 // Numbers that Python has and this view has not: each is asked for once, and the last ones are kept.
 
 const MOST = 8; // a map of 1,024 tokens is about 2 MB
 
+/**
+ * @typedef {{answer: any, bytes: Uint8Array | null}} Answer
+ * @typedef {{promise: Promise<Answer>, resolve: (answer: Answer) => void}} Asked
+ */
+
 export class Answers {
+  /** @param {any} model of the widget; that of a file cannot send */
   constructor(model) {
     this.model = model;
     this.canAsk = typeof model.send === "function"; // a file has nobody to ask
+    /** @type {Map<string, Asked>} */
     this.asked = new Map(); // the last ones at the end
+    /** @param {any} message @param {DataView[]} [buffers] */
     this.hear = (message, buffers) => this.#hear(message, buffers);
     if (this.canAsk) model.on("msg:custom", this.hear);
   }
@@ -15,19 +24,20 @@ export class Answers {
     if (this.canAsk) this.model.off("msg:custom", this.hear);
   }
 
-  /** Ask Python; gives {answer, bytes} when it has answered. */
+  /** Ask Python; gives the answer when it has come. @param {any} request @returns {Promise<Answer>} */
   ask(request) {
-    const key = JSON.stringify(request);
-    if (!this.asked.has(key)) {
-      let resolve;
-      const promise = new Promise((done) => (resolve = done));
-      this.asked.set(key, { promise, resolve });
-      for (const old of [...this.asked.keys()].slice(0, -MOST)) this.asked.delete(old);
-      this.model.send({ request });
-    }
-    return this.asked.get(key).promise;
+    const key = JSON.stringify(request), before = this.asked.get(key);
+    if (before) return before.promise;
+    /** @type {(answer: Answer) => void} */
+    let resolve = () => {};
+    const promise = new Promise((/** @type {(answer: Answer) => void} */ done) => (resolve = done));
+    this.asked.set(key, { promise, resolve });
+    for (const old of [...this.asked.keys()].slice(0, -MOST)) this.asked.delete(old);
+    this.model.send({ request });
+    return promise;
   }
 
+  /** @param {any} answer @param {DataView[]} [buffers] */
   #hear(answer, buffers) {
     const [sent] = buffers ?? []; // a DataView
     const bytes = sent ? new Uint8Array(sent.buffer ?? sent, sent.byteOffset ?? 0, sent.byteLength) : null;
