@@ -313,7 +313,7 @@ SIBLINGS = {
         (f"heads/numbers?{SENTENCE}", f"many_heads/inputs?{SENTENCE}"),
     ),
     "W_O of the next head": Misplaced(
-        capturing._read_weights,
+        capturing.read_weights,
         lambda right, *a: replace(found := right(*a), w_o=found.w_o.roll(found.spec.d_v, 0)),
         (f"heads/joined?{SENTENCE}", f"many_heads/inputs?inputs_view=rank&{SENTENCE}"),
     ),
