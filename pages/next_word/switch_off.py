@@ -37,11 +37,9 @@ def draw(context: NextWordContext) -> list[Check]:
         buttons = st.container(horizontal=True, gap="small", width="content")
         label, says = t("next_word.cut_by"), partial(_way, t)
         mean = controls.choice(label, "cut_by", WAYS, says, label_visibility="collapsed", width="content") == "mean"
-    picture = st.container()
     heads = _chosen(context, buttons)
     seen = compute.changed(context.source, heads, mean, context.at)
-    with picture:
-        _chances(context, seen)
+    _chances(context, seen)
     _say(context, seen, heads)
     _surprise(context, seen)
     return [*_checks(context, heads, mean), *_score_checks(context), *model_checks(context)]

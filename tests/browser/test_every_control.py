@@ -106,10 +106,10 @@ def in_chip(name: str, act: Act) -> Act:
 
 
 def pick_from_list(option: str) -> Act:
-    """Pick an option of a list that opens."""
+    """Pick an option of a list that opens: by its name, after which the list has no need to be scrolled."""
 
     def act(page: Page, key: str) -> None:
-        box(page, key).get_by_role("combobox").click()
+        box(page, key).get_by_role("combobox").fill(option)
         page.get_by_role("option", name=option, exact=True).click()
 
     return act

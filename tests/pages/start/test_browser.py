@@ -108,8 +108,8 @@ def test_arcs_switch_and_ways_on(visit):
     assert "/?sentence=The+cat+sat" in page.url
     assert start.locator(".word b").all_text_contents()[:3] == ["the", "cat", "sat"]
     start.get_by_role("button", name=T("start.arcs_back")).click()
-    assert_shown(page, 0, "it")
     wait_run(page)
+    assert_shown(page, 0, "it")
     assert "sentence" not in page.url
 
     box.fill(HOSTILE)
