@@ -40,8 +40,9 @@ def draw(context: TwoSequencesContext) -> list[Check]:
         chosen = grid(shown, view)
     rows, columns = shown.trace.weights.shape[-2:]
     say(t(f"two_sequences.map_{'cross' if shown.capture.is_cross else 'self'}", rows=rows, columns=columns))
-    if sentences := whose_heads(context, shown):
-        st.caption(" ".join(sentences))
+    with st.container():  # so that what stands below keeps its place
+        if sentences := whose_heads(context, shown):
+            st.caption(" ".join(sentences))
     return [*_checks(shown), *grid_checks(shown, view, chosen.layer, chosen.head)]
 
 

@@ -68,7 +68,7 @@ class Capture:
     what the first stack hands on; ``target`` is what the decoder of an encoder-decoder read. ``states`` are a model's
     own hidden states, each (T, d_model), for "encoder" and "decoder": what goes into the first layer, then what each
     layer hands on, the last one behind the model's final norm if it has one. ``numbers`` are the model's own numbers of
-    the first stack's layers, none for seeded heads.
+    the first stack's layers, none where these are counted from 0 without a gap.
     """
 
     tokens: Tokens
@@ -274,7 +274,7 @@ def capture_tokens(
         target=written,
         final=final,
         predictions=predictions,
-        numbers=model.numbers,
+        numbers=() if model.numbers == tuple(range(model.n_layers)) else model.numbers,
         states=states,
         stacks=calls,
     )
