@@ -70,7 +70,7 @@ def test_a_step_is_a_worksheet_and_with_its_answer_a_key(visit):
 
 
 IS_COVERED = "({ bars: { data: { covers } } }) => covers.open && covers.cells.length > 0"
-"""Whether some bars are covered."""
+"""True if some bars are covered."""
 
 
 def test_covered_step_prints_room_to_write(visit):

@@ -65,7 +65,7 @@ def note_scenes(monkeypatch: pytest.MonkeyPatch) -> list[ref[Scene]]:
 
 
 def has_results(scene: ref[Scene]) -> bool:
-    """Whether a scene is still there, and its tensors; a section's fragment keeps one without."""
+    """Return True if a scene still has its tensors; a section's fragment keeps one without."""
     there = scene()
     return there is not None and not {"capture", "trace"}.isdisjoint(vars(there))
 
@@ -216,7 +216,7 @@ def test_a_link_restores_the_state_and_is_written_back(open_app, page, wanted):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page_named(page).former])
-def test_link_with_choices_opens_the_former_first_section(open_app, page):
+def test_link_with_choices_opens_former_section(open_app, page):
     """It names no section, as links did when another one was the first; what is written back names it."""
     written = link(open_app(page, source="words", text="a b c"))
     opened = next(one for one in page_named(page).sections if one.name == written["section"])

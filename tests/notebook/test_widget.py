@@ -63,7 +63,7 @@ def test_show_many_heads_sends_small_maps(dtype):
 
 
 def test_show_many_heads_keeps_no_copy():
-    """What Python holds of the maps are the tensors that were handed over."""
+    """The tensors that were handed over are all that Python holds of the maps."""
     maps = given()
     grid = viz.show(maps, WORDS)
     stack = grid._stacks[0]
@@ -96,7 +96,7 @@ def test_pair_comes_of_every_head(monkeypatch):
 
 
 def test_missing_weight_has_a_small_column(monkeypatch):
-    """What rows give to no token is in the small maps and in the opened head."""
+    """The share that goes to no token is in the small maps and in the opened head."""
     maps = given(share=0.75)
     grid = viz.show(maps, WORDS)
     header, part = opened(grid.data)
@@ -132,7 +132,7 @@ def test_large_file_is_pooled_and_said(tmp_path, capsys, monkeypatch):
 
 
 def test_file_size_is_said_first(tmp_path, capsys):
-    """Where the file cannot be written its size has been printed."""
+    """The size of a file is printed before it is written, also of one that cannot be."""
     with pytest.raises(FileNotFoundError):
         viz.show(given(), WORDS).save_html(tmp_path / "no folder" / "heads.html")
     assert capsys.readouterr().out.startswith("heads.html: 0.2 MB.")

@@ -51,7 +51,7 @@ def test_layers_of_hybrid_keep_numbers(open_family, lang, family, kind):
     assert any(start in one for one in texts(app))
 
 
-def test_layer_that_does_not_attend_is_not_opened(open_family):
+def test_layer_without_attention_is_refused(open_family):
     """A link that names one opens the nearest default, and its refusal is noted."""
     app = open_family("qwen3_next", section="all_heads", layer=2)
     assert app.session_state["layer"] == 3

@@ -267,7 +267,7 @@ def test_fp8_without_scale_is_refused(copy_of, settings):
 
 
 def test_fp8_without_block_size_is_refused(copy_of):
-    """Where the blocks do not divide the matrix evenly, nothing else says how large they are."""
+    """Blocks that do not divide the matrix evenly have a size that only the configuration states."""
     folder, _ = both(copy_of("llama"))
     edit(folder, quantization_config={"quant_method": "fp8"})
     assert "has the form (3, 8) for weights of (42, 53)" in str(refusal(folder))
@@ -350,7 +350,7 @@ def test_other_methods_are_named(copy_of, changes, method):
     ],
 )  # fmt: skip
 def test_methods_are_known_by_their_tensors(copy_of, end, method):
-    """Where config.json has lost its word on them."""
+    """A method is refused by name although config.json does not name it."""
     folder = copy_of("llama")
     tensors = load_file(folder / WEIGHTS)
     codes = tensors.pop("model.layers.0.self_attn.q_proj.weight").to(torch.int32)

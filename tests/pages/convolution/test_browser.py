@@ -172,7 +172,7 @@ def test_one_word_on_a_phone(visit):
     assert page.locator(".quadratic img, .maps img").count() == 0
 
 
-def test_what_shares_a_picture_keeps_it_from_view_to_view(visit):
+def test_uploaded_picture_stays_between_views(visit):
     page = visit("convolution", section="picture", source="words", picture="upload")
     png = BytesIO()
     Image.new("RGB", (9, 7), (200, 100, 50)).save(png, "PNG")

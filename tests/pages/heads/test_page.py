@@ -55,7 +55,7 @@ def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
     ("lang", "model", "head", "said_of"),
     [("en", compute.DEFAULT_MODEL, (3, 1), ("it", "animal", "0.68")), ("zh", E5, (8, 8), ("它", "动物", "0.67"))],
 )
-def test_link_to_section_opens_on_pronoun_and_animal(open_app, lang, model, head, said_of):
+def test_link_to_section_opens_known_head(open_app, lang, model, head, said_of):
     """Without a text it opens on the sentence of its language, in the model and the head that link the two."""
     if model == E5:
         packaged_file(E5)

@@ -34,7 +34,7 @@ CHECKS = {
 }  # fmt: skip
 """How many live checks each section has."""
 TERMS = {7: 2, 8: 1, 0: 3}
-"""How many more the steps have, by step, where every term is written out."""
+"""Further checks of the steps, by step, where every term is written out."""
 WHOLE = CHECKS | {"steps": CHECKS["steps"] + TERMS[0]}
 """How many each section has where the whole page is shown: there every term is written out."""
 
