@@ -30,8 +30,23 @@ test("a logarithmic axis has powers of ten, or smaller steps where there are few
 });
 
 test("numbers are written in thousands, long ones as powers of ten, and on an axis all in one way", () => {
-  assert.deepEqual([0, 0.25, -17, 1234.5, 999999, 2.5e-7, -1e6, -3e12].map(written), ["0", "0.25", "−17", "1,234.5", "999,999", "2.5·10⁻⁷", "−1,000,000", "−3·10¹²"]);
-  assert.deepEqual([98304, 50331648, 5.0331648e13, 0.000012345678, 12345678.5].map(written), ["98,304", "50,331,648", "5.033·10¹³", "1.235·10⁻⁵", "1.235·10⁷"]);
+  assert.deepEqual([0, 0.25, -17, 1234.5, 999999, 2.5e-7, -1e6, -3e12].map(written), [
+    "0",
+    "0.25",
+    "−17",
+    "1,234.5",
+    "999,999",
+    "2.5·10⁻⁷",
+    "−1,000,000",
+    "−3·10¹²",
+  ]);
+  assert.deepEqual([98304, 50331648, 5.0331648e13, 0.000012345678, 12345678.5].map(written), [
+    "98,304",
+    "50,331,648",
+    "5.033·10¹³",
+    "1.235·10⁻⁵",
+    "1.235·10⁷",
+  ]);
   assert.deepEqual(tickNames([0.1, 1000]), ["0.1", "1,000"]);
   assert.deepEqual(tickNames([1, 1000, 1e6]), ["10⁰", "10³", "10⁶"]);
   assert.deepEqual(tickNames([0, 5e5, 1e6]), ["0", "5·10⁵", "10⁶"]);
@@ -71,19 +86,34 @@ test("values that differ by rounding alone are one value, however large or small
 });
 
 test("names below columns are as many as have room", () => {
-  const labels = Array.from({ length: 36 }, (_, i) => `head ${i}`), shown = (cell) => {
-    const found = [];
-    const context = { measureText: (text) => ({ width: 6 * text.length }), fillText: (text) => found.push(text), save() {}, restore() {}, translate() {}, rotate() {} };
-    columnNames(context, labels, 0, 0, 90, cell, "below");
-    return found;
-  };
+  const labels = Array.from({ length: 36 }, (_, i) => `head ${i}`),
+    shown = (cell) => {
+      const found = [];
+      const context = {
+        measureText: (text) => ({ width: 6 * text.length }),
+        fillText: (text) => found.push(text),
+        save() {},
+        restore() {},
+        translate() {},
+        rotate() {},
+      };
+      columnNames(context, labels, 0, 0, 90, cell, "below");
+      return found;
+    };
   assert.deepEqual(shown(20), labels);
-  assert.deepEqual(shown(8), labels.filter((_, i) => i % 2 === 0));
+  assert.deepEqual(
+    shown(8),
+    labels.filter((_, i) => i % 2 === 0),
+  );
 });
 
 test("the name of a level line stands where the next line is farther away, and not over its neighbour's", () => {
-  const sizes = [8, 24, 80, 141], labels = levelLabels(sizes.map((size) => -100 * Math.log10(size)));
-  assert.deepEqual(labels.map(({ isAbove }) => isAbove), [false, true, false, true]);
+  const sizes = [8, 24, 80, 141],
+    labels = levelLabels(sizes.map((size) => -100 * Math.log10(size)));
+  assert.deepEqual(
+    labels.map(({ isAbove }) => isAbove),
+    [false, true, false, true],
+  );
   assert.notEqual(labels[1].column, labels[2].column); // these two stand between the same lines
   assert.deepEqual(levelLabels([50]), [{ isAbove: true, column: 0 }]);
 });

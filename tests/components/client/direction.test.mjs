@@ -3,8 +3,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-const { direction, isolate, isolateAll, readingDirection } = await import("../../../viz/components/client/lib/direction.js");
-const rtl = (text) => `\u2067${text}\u2069`, ltr = (text) => `\u2066${text}\u2069`;
+const { direction, isolate, isolateAll, readingDirection } = await import(
+  "../../../viz/components/client/lib/direction.js"
+);
+const rtl = (text) => `\u2067${text}\u2069`,
+  ltr = (text) => `\u2066${text}\u2069`;
 
 test("words of a text in Latin letters stay as they are, the list included", () => {
   const labels = ["[CLS]", "the", "␣12", "猫", "."];

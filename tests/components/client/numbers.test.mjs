@@ -9,7 +9,17 @@ import { dots, levelsOf, toCode as inkCode } from "../../../viz/components/clien
 import { unpack } from "../../../viz/components/client/lib/bytes.js";
 import { weightTable } from "../../../viz/components/client/lib/colour.js";
 import { fill } from "../../../viz/components/client/lib/dom.js";
-import { decodeScores, farness, maskedCells, ordered, poolMax, regroup, softmax, wallValue, warmed } from "../../../viz/components/client/lib/numbers.js";
+import {
+  decodeScores,
+  farness,
+  maskedCells,
+  ordered,
+  poolMax,
+  regroup,
+  softmax,
+  wallValue,
+  warmed,
+} from "../../../viz/components/client/lib/numbers.js";
 import { codePixels, decoded, logColour } from "../../../viz/components/client/long/log_scale.js";
 import { partDigits, sayLarge } from "../../../viz/components/client/lib/say.js";
 import { between } from "../../../viz/components/client/lib/strokes.js";
@@ -20,7 +30,9 @@ const numbers = (values) => Float32Array.from(values, (value) => value ?? -Infin
 
 function near(found, expected, tolerance) {
   assert.equal(found.length, expected.length);
-  found.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) <= tolerance, `${i}: ${value} is not ${expected[i]}`));
+  found.forEach((value, i) =>
+    assert.ok(Math.abs(value - expected[i]) <= tolerance, `${i}: ${value} is not ${expected[i]}`),
+  );
 }
 
 test("softmax at any temperature, rows that may look nowhere included", () => {
@@ -42,17 +54,25 @@ test("a packed head is unpacked and decoded", () => {
 
 test("a head whose scores came as codes, at any temperature", () => {
   for (const name of ["head", "coded"]) {
-    const head = unpack(Uint8Array.from(Buffer.from(cases[name].bytes, "base64"))), { rows, columns } = head;
-    const scores = decodeScores(head), at = warmed(head, scores), cells = rows * columns;
+    const head = unpack(Uint8Array.from(Buffer.from(cases[name].bytes, "base64"))),
+      { rows, columns } = head;
+    const scores = decodeScores(head),
+      at = warmed(head, scores),
+      cells = rows * columns;
     for (const temperature of [0.3, 1, 7]) {
-      near(at(temperature, new Float32Array(cells)), softmax(scores, rows, columns, temperature, new Float64Array(cells)), 1e-6);
+      near(
+        at(temperature, new Float32Array(cells)),
+        softmax(scores, rows, columns, temperature, new Float64Array(cells)),
+        1e-6,
+      );
     }
   }
 });
 
 test("a sink takes its share of every row, at any temperature", () => {
   for (const { bytes, weights } of cases.sinks) {
-    const head = unpack(Uint8Array.from(Buffer.from(bytes, "base64"))), at = warmed(head, decodeScores(head));
+    const head = unpack(Uint8Array.from(Buffer.from(bytes, "base64"))),
+      at = warmed(head, decodeScores(head));
     [0.3, 1, 7].forEach((temperature, i) => {
       near(at(temperature, new Float32Array(head.rows * head.columns)), weights[i], 5e-5);
     });
@@ -60,9 +80,11 @@ test("a sink takes its share of every row, at any temperature", () => {
 });
 
 test("a code of a long text has the colour of its weight", () => {
-  const table = weightTable([31, 119, 180]), pixels = codePixels(table, 1e-6);
+  const table = weightTable([31, 119, 180]),
+    pixels = codePixels(table, 1e-6);
   assert.equal(pixels.length, 65536);
-  for (const code of [0, 1, 700, 32768, 65000, 65535]) assert.equal(pixels[code], logColour(table, decoded(code, 1e-6)), String(code));
+  for (const code of [0, 1, 700, 32768, 65000, 65535])
+    assert.equal(pixels[code], logColour(table, decoded(code, 1e-6)), String(code));
   assert.deepEqual([pixels[0], pixels[65535]], [table[0], table[4096]]);
   assert.equal(codePixels(table, 1e-6), pixels, "made once");
   assert.notEqual(codePixels(table, 1e-3)[700], pixels[700]);
@@ -77,19 +99,33 @@ test("what is masked, and the largest of each block", () => {
 
 test("a painted mask is written as the link holds it", () => {
   for (const { n, cells, code } of cases.masks) assert.equal(toCode(Uint8Array.from(cells), n), code);
-  assert.deepEqual(between({ query: 0, key: 0 }, { query: 0, key: 2 }).map(({ key }) => key), [0, 1, 2]);
+  assert.deepEqual(
+    between({ query: 0, key: 0 }, { query: 0, key: 2 }).map(({ key }) => key),
+    [0, 1, 2],
+  );
   assert.deepEqual(places({ query: null, key: 1 }, 3), [1, 4, 7]);
 });
 
 test("a drawn digit is written as the link holds it", () => {
-  const { levels, code, row, column } = cases.ink, ink = dots();
+  const { levels, code, row, column } = cases.ink,
+    ink = dots();
   assert.deepEqual(Array.from(levelsOf(code)), levels);
   assert.equal(inkCode(Uint8Array.from(levels), ink), code);
-  assert.deepEqual(Array.from(levelsOf("")), levels.map(() => 0));
-  for (const [y, x] of [[4 * row, 4 * column], [4 * row + 3, 4 * column + 3]]) ink[32 * y + x] = 1;
+  assert.deepEqual(
+    Array.from(levelsOf("")),
+    levels.map(() => 0),
+  );
+  for (const [y, x] of [
+    [4 * row, 4 * column],
+    [4 * row + 3, 4 * column + 3],
+  ])
+    ink[32 * y + x] = 1;
   const drawn = levelsOf(inkCode(levelsOf(""), ink));
   assert.equal(drawn[8 * row + column], 2); // two dots of its sixteen
-  assert.equal(drawn.reduce((sum, level) => sum + level), 2);
+  assert.equal(
+    drawn.reduce((sum, level) => sum + level),
+    2,
+  );
   assert.equal(levelsOf(inkCode(new Uint8Array(64).fill(16), ink))[8 * row + column], 16);
 });
 
@@ -111,32 +147,62 @@ test("weights of a sentence, and a list as the language writes it", () => {
 test("two texts: the maps, their difference, a row's change, every head's small map", () => {
   const { two, wall, a, b, differences, changes } = cases.comparison;
   const read = (bytes) => unpack(Uint8Array.from(Buffer.from(bytes, "base64")));
-  const sent = read(two), maps = mapsOf(sent), n = sent.size;
+  const sent = read(two),
+    maps = mapsOf(sent),
+    n = sent.size;
   const hole = (value) => value === null;
-  for (const [map, expected] of [[maps.a, a], [maps.b, b], [maps.difference, differences]]) {
+  for (const [map, expected] of [
+    [maps.a, a],
+    [maps.b, b],
+    [maps.difference, differences],
+  ]) {
     const masked = map.masked ?? new Uint8Array(n * n);
     assert.deepEqual(Array.from(masked, Boolean), expected.map(hole));
-    near(Array.from(map.values, (value, at) => (masked[at] ? 0 : value)), expected.map((value) => value ?? 0), 3e-5);
+    near(
+      Array.from(map.values, (value, at) => (masked[at] ? 0 : value)),
+      expected.map((value) => value ?? 0),
+      3e-5,
+    );
   }
   changes.forEach((change, query) => {
     const found = rowChange(maps, query);
     assert.ok(change === null ? Number.isNaN(found) : Math.abs(found - change) < 1e-4, `${found} is not ${change}`);
   });
-  const small = read(wall), codes = small.values.subarray(n * n);
+  const small = read(wall),
+    codes = small.values.subarray(n * n);
   assert.equal(small.values.length, 2 * n * n);
   Array.from(codes, (code) => wallValue(small, 1, code)).forEach((value, at) => {
     const expected = differences[at] === null ? -Infinity : differences[at];
     assert.ok(value === expected || Math.abs(value - expected) < 0.01, `${value} is not ${expected}`);
   });
-  assert.deepEqual(ordered(small, "change", null).map(({ index }) => index), [1, 0]);
+  assert.deepEqual(
+    ordered(small, "change", null).map(({ index }) => index),
+    [1, 0],
+  );
   assert.deepEqual([...poolMax(Uint8Array.of(0, 200, 255, 255, 127, 255), 2, 3, 2, 255, farness).values], [0, 255]);
 });
 
 test("two texts in a sentence", () => {
-  const words = { says_row_change: "{q}: {list}; {share}", says_more: "{k} +{d}", says_less: "{k} -{d}", says_list: "{first} & {rest}",
-    says_pair: "{q} {k} {a} {b} {d}", says_only_b: "{q} {k} only {b}", says_neither: "never", says_row_b: "only second", says_row_same: "the same" };
+  const words = {
+    says_row_change: "{q}: {list}; {share}",
+    says_more: "{k} +{d}",
+    says_less: "{k} -{d}",
+    says_list: "{first} & {rest}",
+    says_pair: "{q} {k} {a} {b} {d}",
+    says_only_b: "{q} {k} only {b}",
+    says_neither: "never",
+    says_row_b: "only second",
+    says_row_same: "the same",
+  };
   const code = (value) => Math.round(value * 65535);
-  const sent = { limit: 1, size: 2, what: "weights", missing: { a: [], b: [] }, a: Uint16Array.from([0.75, 0.25, 0.5, 0.5], code), b: Uint16Array.from([0.25, 0.75, 0.5, 0.5], code) };
+  const sent = {
+    limit: 1,
+    size: 2,
+    what: "weights",
+    missing: { a: [], b: [] },
+    a: Uint16Array.from([0.75, 0.25, 0.5, 0.5], code),
+    b: Uint16Array.from([0.25, 0.75, 0.5, 0.5], code),
+  };
   const labels = { a: ["x", "y"], b: ["x", "z"], both: ["x", "y → z"] };
   const said = (given, focus) => say(words, mapsOf({ ...sent, ...given }), sent, labels, focus);
   assert.equal(said({}, { query: 0, key: 1 }), "x y → z 0.2500 0.7500 +0.5000");

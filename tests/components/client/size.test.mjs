@@ -24,7 +24,8 @@ const { Size } = await import("../../../viz/components/client/lib/size.js");
 test("what was drawn in this width is not drawn again", () => {
   const element = { clientWidth: 300, clientHeight: 20 };
   let drawn = 0;
-  const size = new Size(element, () => drawn++), { report } = observers.at(-1);
+  const size = new Size(element, () => drawn++),
+    { report } = observers.at(-1);
   size.hold();
   element.clientHeight = 70; // what is drawn makes it so
   report();
@@ -53,7 +54,11 @@ test("what had no room is drawn when it has some", () => {
 test("what depends on its height follows that, too", () => {
   const element = { clientWidth: 300, clientHeight: 20 };
   let drawn = 0;
-  new Size(element, () => drawn++, ({ clientWidth, clientHeight }) => [clientWidth, clientHeight]).hold();
+  new Size(
+    element,
+    () => drawn++,
+    ({ clientWidth, clientHeight }) => [clientWidth, clientHeight],
+  ).hold();
   element.clientHeight = 70;
   observers.at(-1).report();
   assert.equal(drawn, 1);

@@ -21,7 +21,11 @@ class BlockDiagram {
     this.root.append(this.sides, this.wire);
     this.root.addEventListener("keydown", (event) => this.#walk(event));
     parent.append(this.root);
-    this.size = new Size(this.root, () => this.#route(), ({ clientWidth, clientHeight }) => [clientWidth, clientHeight]);
+    this.size = new Size(
+      this.root,
+      () => this.#route(),
+      ({ clientWidth, clientHeight }) => [clientWidth, clientHeight],
+    );
   }
 
   close() {
@@ -42,7 +46,8 @@ class BlockDiagram {
 
   #side(side) {
     const made = element("section", "side", { "aria-label": side.name });
-    const inputs = element("div", "inputs"), frame = element("div", "frame");
+    const inputs = element("div", "inputs"),
+      frame = element("div", "frame");
     inputs.append(...side.inputs.map((box) => this.#made(box)));
     if (side.times) frame.append(element("p", "times", {}, side.times));
     for (const { boxes, tail, residual } of side.parts) {
@@ -92,10 +97,12 @@ class BlockDiagram {
   /** Up and down walk a side, left and right go over to the other one. */
   #walk(event) {
     const at = event.target.closest?.("button.box");
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], over = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key],
+      over = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!at || !(step || over)) return;
     event.preventDefault();
-    const sides = [...this.sides.children], side = sides.findIndex((panel) => panel.contains(at));
+    const sides = [...this.sides.children],
+      side = sides.findIndex((panel) => panel.contains(at));
     const boxes = [...sides[side].querySelectorAll(".box")];
     if (step) boxes[boxes.indexOf(at) + step]?.focus();
     else nearest(at, sides[side + over])?.focus();
@@ -112,14 +119,20 @@ class BlockDiagram {
   /** Draw the line from the encoder's last box to the decoder's memory, if both are there. */
   #route() {
     this.#around();
-    const boxes = this.#boxes(), to = this.#box("dec_memory");
+    const boxes = this.#boxes(),
+      to = this.#box("dec_memory");
     const from = boxes.filter((box) => box.dataset.code.startsWith("enc_")).at(-1);
     this.wire.replaceChildren();
     if (!from || !to || !this.root.clientWidth) return;
-    const zoom = zoomOf(this.root), [a, b, home] = [from, to, this.root].map((box) => inOwnPixels(box.getBoundingClientRect(), zoom));
-    const middle = leftOfSide(to) / zoom - home.left - 10, path = document.createElementNS(SVG, "path");
+    const zoom = zoomOf(this.root),
+      [a, b, home] = [from, to, this.root].map((box) => inOwnPixels(box.getBoundingClientRect(), zoom));
+    const middle = leftOfSide(to) / zoom - home.left - 10,
+      path = document.createElementNS(SVG, "path");
     const [y0, y1] = [a.top + a.height / 2 - home.top, b.top + b.height / 2 - home.top];
-    path.setAttribute("d", `M ${a.right - home.left} ${y0} H ${middle} V ${y1} H ${b.left - home.left - 2} m -6 -4 l 6 4 l -6 4`);
+    path.setAttribute(
+      "d",
+      `M ${a.right - home.left} ${y0} H ${middle} V ${y1} H ${b.left - home.left - 2} m -6 -4 l 6 4 l -6 4`,
+    );
     this.wire.append(path);
   }
 }

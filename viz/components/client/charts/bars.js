@@ -48,21 +48,47 @@ class Bars extends Chart {
   /** For the menu of the picture. */
   asTables() {
     const { labels, series, title } = this.data;
-    return [{ columns: [title, ...series], rows: labels.map((label, at) => [label, ...series.map((_, i) => this.#value(i, at))]) }];
+    return [
+      {
+        columns: [title, ...series],
+        rows: labels.map((label, at) => [label, ...series.map((_, i) => this.#value(i, at))]),
+      },
+    ];
   }
 
   measure(context, width) {
-    const { labels, values, top: most, height, title, value_title: upright } = this.data, known = values.filter(Number.isFinite);
-    const low = Math.min(0, ...known), above = most ?? Math.max(0, ...known), high = above > low ? above : 1, marks = ticks(low, high), names = tickNames(marks);
+    const { labels, values, top: most, height, title, value_title: upright } = this.data,
+      known = values.filter(Number.isFinite);
+    const low = Math.min(0, ...known),
+      above = most ?? Math.max(0, ...known),
+      high = above > low ? above : 1,
+      marks = ticks(low, high),
+      names = tickNames(marks);
     const wide = (text) => context.measureText(text).width;
-    const left = Math.max(...names.map(wide)) + 2 * AWAY + (upright ? TITLE : 0), w = (width - left - AWAY) / labels.length;
-    const longest = labels.reduce((longest, label) => Math.max(longest, wide(label)), 0), level = longest + AWAY <= w;
-    const room = level ? TEXT + 2 * AWAY : Math.min(longest + 3 * AWAY, NAMES), bottom = height - room - (title ? TITLE : 0), top = TEXT;
-    return { left, w, marks, names, level, room, bottom, top, wide: w * labels.length, y: (value) => top + ((high - value) / (high - low)) * (bottom - top) };
+    const left = Math.max(...names.map(wide)) + 2 * AWAY + (upright ? TITLE : 0),
+      w = (width - left - AWAY) / labels.length;
+    const longest = labels.reduce((longest, label) => Math.max(longest, wide(label)), 0),
+      level = longest + AWAY <= w;
+    const room = level ? TEXT + 2 * AWAY : Math.min(longest + 3 * AWAY, NAMES),
+      bottom = height - room - (title ? TITLE : 0),
+      top = TEXT;
+    return {
+      left,
+      w,
+      marks,
+      names,
+      level,
+      room,
+      bottom,
+      top,
+      wide: w * labels.length,
+      y: (value) => top + ((high - value) / (high - low)) * (bottom - top),
+    };
   }
 
   paint(context) {
-    const { left, w, top, bottom } = this.place, { title, value_title: upright } = this.data;
+    const { left, w, top, bottom } = this.place,
+      { title, value_title: upright } = this.data;
     if (this.at !== null) faint(context, () => context.fillRect(left + this.at * w, top, w, bottom - top), 0.1);
     this.#lines(context);
     context.save();
@@ -83,42 +109,61 @@ class Bars extends Chart {
   }
 
   #bars(context) {
-    const { left, w, y, top, bottom } = this.place, { labels, series } = this.data, thick = ((1 - GAP) * w) / series.length;
-    series.forEach((name, i) => labels.forEach((_, at) => {
-      const value = this.#value(i, at), cell = i * labels.length + at, x = left + (at + GAP / 2) * w + i * thick;
-      if (this.away.has(name)) return;
-      if (this.covered.has(cell)) drawCover(context, theme(this.root), x, top, thick, bottom - top);
-      if (!Number.isFinite(value)) return;
-      context.fillStyle = this.#hue(i, at);
-      context.fillRect(x, Math.min(y(0), y(value)), thick, Math.abs(y(value) - y(0)));
-    }));
+    const { left, w, y, top, bottom } = this.place,
+      { labels, series } = this.data,
+      thick = ((1 - GAP) * w) / series.length;
+    series.forEach((name, i) =>
+      labels.forEach((_, at) => {
+        const value = this.#value(i, at),
+          cell = i * labels.length + at,
+          x = left + (at + GAP / 2) * w + i * thick;
+        if (this.away.has(name)) return;
+        if (this.covered.has(cell)) drawCover(context, theme(this.root), x, top, thick, bottom - top);
+        if (!Number.isFinite(value)) return;
+        context.fillStyle = this.#hue(i, at);
+        context.fillRect(x, Math.min(y(0), y(value)), thick, Math.abs(y(value) - y(0)));
+      }),
+    );
   }
 
   /** The numbers that were covered, over their bars; of many, the largest. */
   #tell(context) {
-    const { left, w, y } = this.place, { labels, series, values } = this.data, thick = ((1 - GAP) * w) / series.length;
+    const { left, w, y } = this.place,
+      { labels, series, values } = this.data,
+      thick = ((1 - GAP) * w) / series.length;
     const told = [...this.told].sort((a, b) => values[b] - values[a]).slice(0, this.told.size > 3 ? 1 : 3);
     for (const cell of told) {
-      const i = Math.floor(cell / labels.length), at = cell % labels.length;
+      const i = Math.floor(cell / labels.length),
+        at = cell % labels.length;
       const text = this.areCounts ? written(values[cell]) : values[cell].toFixed(2).replace("-", "−");
-      drawTold(context, theme(this.root), text, left + (at + GAP / 2) * w + (i + 0.5) * thick, Math.max(TEXT, y(values[cell]) - 10));
+      drawTold(
+        context,
+        theme(this.root),
+        text,
+        left + (at + GAP / 2) * w + (i + 0.5) * thick,
+        Math.max(TEXT, y(values[cell]) - 10),
+      );
     }
   }
 
   #names(context) {
-    const { left, w, bottom, room, level } = this.place, { labels } = this.data;
+    const { left, w, bottom, room, level } = this.place,
+      { labels } = this.data;
     if (!level) return columnNames(context, labels, left, bottom, room, w, "below");
     [context.textAlign, context.textBaseline] = ["center", "top"];
     isolateAll(labels).forEach((label, at) => context.fillText(label, left + (at + 0.5) * w, bottom + AWAY));
   }
 
   under([x, y]) {
-    const { left, w, bottom } = this.place, at = Math.floor((x - left) / w);
+    const { left, w, bottom } = this.place,
+      at = Math.floor((x - left) / w);
     return at >= 0 && at < this.count() && y <= bottom ? at : null;
   }
 
   read(at) {
-    const { labels, series } = this.data, { left, w, y } = this.place, shown = series.map((name, i) => [name, i]).filter(([name]) => !this.away.has(name));
+    const { labels, series } = this.data,
+      { left, w, y } = this.place,
+      shown = series.map((name, i) => [name, i]).filter(([name]) => !this.away.has(name));
     const values = shown.map(([name, i]) => (series.length > 1 ? `${name} ${this.#read(i, at)}` : this.#read(i, at)));
     const heights = shown.map(([, i]) => y(this.#value(i, at) || 0));
     return { text: `${labels[at]}: ${values.join(" · ")}`, x: left + (at + 0.5) * w, y: Math.min(y(0), ...heights) };
@@ -126,7 +171,8 @@ class Bars extends Chart {
 
   /** A value as it is read off: four digits behind the point, or, of what is smaller than these show, four in all. */
   #read(series, at) {
-    const value = this.#value(series, at), isSmall = value !== 0 && Math.abs(value) < LEAST;
+    const value = this.#value(series, at),
+      isSmall = value !== 0 && Math.abs(value) < LEAST;
     if (this.covered.has(series * this.data.labels.length + at)) return `? (${this.data.covers.word})`;
     if (!Number.isFinite(value)) return "–";
     return this.areCounts || isSmall ? written(Number(value.toPrecision(4))) : value.toFixed(4).replace("-", "−");

@@ -8,7 +8,9 @@ import { fitHeight } from "../lib/fit.js";
 import { place } from "../lib/place.js";
 import { Size } from "../lib/size.js";
 
-export const TEXT = 12, AWAY = 6, TITLE = 20; // pixels: of letters, and of what stands around the picture
+export const TEXT = 12,
+  AWAY = 6,
+  TITLE = 20; // pixels: of letters, and of what stands around the picture
 
 /** A chart says for itself `series()`, the names that have a key; `swatch(context, i, size)`, which draws one; `count()` of
  * the places to be read off; `measure(context, width)` and `paint(context, colours)`; `under([x, y])`, the place there or
@@ -25,14 +27,25 @@ export class Chart {
     this.picture.append(this.canvas);
     this.root.append(this.legend, this.picture, this.tip, this.live);
     parent.append(this.root);
-    for (const name of ["pointermove", "pointerdown"]) this.picture.addEventListener(name, (event) => this.look(this.place ? this.under(place(this.canvas, event)) : null));
+    for (const name of ["pointermove", "pointerdown"])
+      this.picture.addEventListener(name, (event) =>
+        this.look(this.place ? this.under(place(this.canvas, event)) : null),
+      );
     for (const name of ["pointerleave", "blur"]) this.picture.addEventListener(name, () => this.look(null));
-    walkCells(this.picture, () => ({ at: this.at === null ? null : [0, this.at], size: [1, this.count()] }), ([, at]) => {
-      this.look(at);
-      this.live.textContent = this.tip.textContent;
-    });
+    walkCells(
+      this.picture,
+      () => ({ at: this.at === null ? null : [0, this.at], size: [1, this.count()] }),
+      ([, at]) => {
+        this.look(at);
+        this.live.textContent = this.tip.textContent;
+      },
+    );
     [this.at, this.away] = [null, new Set()]; // what is read off, and the series that are not shown
-    this.size = new Size(this.root, () => this.draw(), ({ clientWidth }) => [clientWidth, this.data && this.#height()]);
+    this.size = new Size(
+      this.root,
+      () => this.draw(),
+      ({ clientWidth }) => [clientWidth, this.data && this.#height()],
+    );
   }
 
   close() {
@@ -73,7 +86,8 @@ export class Chart {
     if (!width || !this.data) return;
     this.data.height = this.#height();
     this.canvas.style.height = `${this.data.height}px`;
-    const colours = theme(this.root), { context } = start(this.canvas, colours);
+    const colours = theme(this.root),
+      { context } = start(this.canvas, colours);
     this.place = this.measure(context, width);
     this.paint(context, colours);
     this.legend.querySelectorAll("canvas").forEach((swatch, i) => {

@@ -13,14 +13,23 @@ import { tickNames, written } from "./ticks.js";
 
 const APART = 16; // pixels between the labels of two marks
 const COLUMN = 0.2; // how far right the second of two labels of level lines stands, as a share of the way
-const MARGIN = 0.05, BAND = 0.15, FAINT = 0.45, THICK = 2; // what is left free beyond the values, the opacity of a band and of what is faint, a line's pixels
+const MARGIN = 0.05,
+  BAND = 0.15,
+  FAINT = 0.45,
+  THICK = 2; // what is left free beyond the values, the opacity of a band and of what is faint, a line's pixels
 
 export default mount((parent) => new Lines(parent, "lines"));
 
 class Lines extends Chart {
   receive(data) {
     const numbers = (row) => row && row.map((value) => value ?? NaN);
-    this.every = data.lines.map((one) => ({ ...one, x: numbers(one.x), y: numbers(one.y), low: numbers(one.low), high: numbers(one.high) }));
+    this.every = data.lines.map((one) => ({
+      ...one,
+      x: numbers(one.x),
+      y: numbers(one.y),
+      low: numbers(one.low),
+      high: numbers(one.high),
+    }));
     this.keyed = data.legend ? this.every.filter(({ listed }) => listed) : [];
     super.receive(data);
   }
@@ -30,7 +39,15 @@ class Lines extends Chart {
   }
 
   swatch(context, i, { width, height }) {
-    this.#stroke(context, this.keyed[i], [[0, height / 2], [width, height / 2]], [[width / 2, height / 2]]);
+    this.#stroke(
+      context,
+      this.keyed[i],
+      [
+        [0, height / 2],
+        [width, height / 2],
+      ],
+      [[width / 2, height / 2]],
+    );
   }
 
   count() {
@@ -39,7 +56,9 @@ class Lines extends Chart {
 
   choose() {
     this.seen = this.every.filter(({ name }) => !this.away.has(name));
-    this.along = [...new Set(this.#readable().flatMap(({ x, y }) => x.filter((at, i) => Number.isFinite(at + y[i]))))].sort((a, b) => a - b);
+    this.along = [
+      ...new Set(this.#readable().flatMap(({ x, y }) => x.filter((at, i) => Number.isFinite(at + y[i])))),
+    ].sort((a, b) => a - b);
     super.choose();
   }
 
@@ -50,26 +69,52 @@ class Lines extends Chart {
 
   /** For the menu of the picture: a row for each point. */
   asTables() {
-    const { x, y } = this.data, rows = this.#readable().flatMap((one) => one.x.map((at, i) => [one.name, at, one.y[i]]));
+    const { x, y } = this.data,
+      rows = this.#readable().flatMap((one) => one.x.map((at, i) => [one.name, at, one.y[i]]));
     return [{ columns: ["", x.title, y.title], rows }];
   }
 
   measure(context, width) {
-    const { x: across, y: up, height } = this.data, { every } = this; // the axes stay when a line is taken away
+    const { x: across, y: up, height } = this.data,
+      { every } = this; // the axes stay when a line is taken away
     const hasSigns = every.some(({ marker }) => marker > 0);
-    const xs = scale(across, every.flatMap(({ x }) => x), hasSigns ? MARGIN / 2 : 0);
-    const ys = scale(up, every.flatMap(({ y, low, high }) => [...y, ...(low ?? []), ...(high ?? [])]), MARGIN);
+    const xs = scale(
+      across,
+      every.flatMap(({ x }) => x),
+      hasSigns ? MARGIN / 2 : 0,
+    );
+    const ys = scale(
+      up,
+      every.flatMap(({ y, low, high }) => [...y, ...(low ?? []), ...(high ?? [])]),
+      MARGIN,
+    );
     [xs.names, ys.names] = [tickNames(xs.marks), tickNames(ys.marks)];
-    const room = Math.max(...ys.names.map((name) => context.measureText(name).width), 0) + 2 * AWAY + (up.title ? TITLE : 0), top = TEXT;
-    const lowest = height - TEXT - 2 * AWAY - (across.title ? TITLE : 0), widest = width - room - 2 * AWAY, side = Math.min(widest, lowest - top);
-    const [left, wide, bottom] = this.data.square ? [room + (widest - side) / 2, side, top + side] : [room, widest, lowest];
-    return { left, bottom, wide, top, xs, ys, x: (value) => left + xs.share(value) * wide, y: (value) => bottom - ys.share(value) * (bottom - top) };
+    const room =
+        Math.max(...ys.names.map((name) => context.measureText(name).width), 0) + 2 * AWAY + (up.title ? TITLE : 0),
+      top = TEXT;
+    const lowest = height - TEXT - 2 * AWAY - (across.title ? TITLE : 0),
+      widest = width - room - 2 * AWAY,
+      side = Math.min(widest, lowest - top);
+    const [left, wide, bottom] = this.data.square
+      ? [room + (widest - side) / 2, side, top + side]
+      : [room, widest, lowest];
+    return {
+      left,
+      bottom,
+      wide,
+      top,
+      xs,
+      ys,
+      x: (value) => left + xs.share(value) * wide,
+      y: (value) => bottom - ys.share(value) * (bottom - top),
+    };
   }
 
   paint(context, colours) {
     this.#axes(context);
     this.titles(context, this.data.x.title, this.data.y.title);
-    const { left, wide, top, bottom } = this.place, isEmpty = !this.every.some(({ y }) => y.some(Number.isFinite));
+    const { left, wide, top, bottom } = this.place,
+      isEmpty = !this.every.some(({ y }) => y.some(Number.isFinite));
     if (this.data.covers?.open && isEmpty) drawCover(context, colours, left, top, wide, bottom - top);
     for (const one of this.seen) this.#series(context, one);
     this.#marks(context, colours);
@@ -77,7 +122,8 @@ class Lines extends Chart {
   }
 
   #axes(context) {
-    const { left, bottom, wide, top, xs, ys, x, y } = this.place, { x: across, y: up } = this.data;
+    const { left, bottom, wide, top, xs, ys, x, y } = this.place,
+      { x: across, y: up } = this.data;
     [context.textAlign, context.textBaseline] = ["right", "middle"];
     let last = Infinity;
     ys.marks.forEach((mark, i) => {
@@ -106,13 +152,15 @@ class Lines extends Chart {
   }
 
   #series(context, one) {
-    const { x, y, left, bottom, wide, top } = this.place, points = one.x.map((at, i) => [x(at), y(one.y[i])]);
+    const { x, y, left, bottom, wide, top } = this.place,
+      points = one.x.map((at, i) => [x(at), y(one.y[i])]);
     context.save();
     context.beginPath();
     context.rect(left - AWAY, top - AWAY, wide + 2 * AWAY, bottom - top + 2 * AWAY);
     context.clip();
     if (one.low) {
-      const edge = (values) => one.x.map((at, i) => [x(at), y(values[i])]).filter(([, height]) => Number.isFinite(height));
+      const edge = (values) =>
+        one.x.map((at, i) => [x(at), y(values[i])]).filter(([, height]) => Number.isFinite(height));
       context.fillStyle = css(one.colour, BAND);
       drawBand(context, [...edge(one.high), ...edge(one.low).reverse()]);
     }
@@ -122,7 +170,8 @@ class Lines extends Chart {
 
   /** Upright and level lines, and dots, each with its label beside it. */
   #marks(context, colours) {
-    const { left, bottom, wide, top, x, y } = this.place, { marks, grey } = this.data;
+    const { left, bottom, wide, top, x, y } = this.place,
+      { marks, grey } = this.data;
     [context.fillStyle, context.lineWidth] = [colours.text, 1.5];
     const write = (text, at, align, baseline) => {
       [context.textAlign, context.textBaseline] = [align, baseline];
@@ -139,20 +188,48 @@ class Lines extends Chart {
       drawSign(context, "circle", x(mark.x), y(mark.y), 8);
       write(mark.label, [x(mark.x), y(mark.y) - AWAY], "center", "alphabetic");
     }
-    marks.filter((mark) => mark.x !== null && mark.y === null).forEach((mark, i) => {
-      drawLine(context, [[x(mark.x), top], [x(mark.x), bottom]], "dot");
-      const isRight = x(mark.x) > left + wide / 2; // the label stands on the side of the middle
-      write(mark.label, [x(mark.x) + (isRight ? -AWAY / 2 : AWAY / 2), top + APART * i], isRight ? "right" : "left", "top");
-    });
-    const levels = marks.filter((mark) => mark.x === null && mark.y !== null), heights = levels.map((mark) => y(mark.y));
+    marks
+      .filter((mark) => mark.x !== null && mark.y === null)
+      .forEach((mark, i) => {
+        drawLine(
+          context,
+          [
+            [x(mark.x), top],
+            [x(mark.x), bottom],
+          ],
+          "dot",
+        );
+        const isRight = x(mark.x) > left + wide / 2; // the label stands on the side of the middle
+        write(
+          mark.label,
+          [x(mark.x) + (isRight ? -AWAY / 2 : AWAY / 2), top + APART * i],
+          isRight ? "right" : "left",
+          "top",
+        );
+      });
+    const levels = marks.filter((mark) => mark.x === null && mark.y !== null),
+      heights = levels.map((mark) => y(mark.y));
     levelLabels(heights).forEach(({ isAbove, column }, i) => {
-      drawLine(context, [[left, heights[i]], [left + wide, heights[i]]], "dot");
-      write(levels[i].label, [left + AWAY + COLUMN * wide * column, heights[i] + (isAbove ? -AWAY / 2 : AWAY / 2)], "left", isAbove ? "alphabetic" : "top");
+      drawLine(
+        context,
+        [
+          [left, heights[i]],
+          [left + wide, heights[i]],
+        ],
+        "dot",
+      );
+      write(
+        levels[i].label,
+        [left + AWAY + COLUMN * wide * column, heights[i] + (isAbove ? -AWAY / 2 : AWAY / 2)],
+        "left",
+        isAbove ? "alphabetic" : "top",
+      );
     });
   }
 
   #light(context, colours) {
-    const { bottom, top, x, y } = this.place, at = this.along[this.at];
+    const { bottom, top, x, y } = this.place,
+      at = this.along[this.at];
     [context.strokeStyle, context.lineWidth] = [colours.text, 1];
     faint(context, () => line(context, x(at), top, x(at), bottom), 0.4);
     for (const [one, value] of this.#there(at)) {
@@ -163,19 +240,24 @@ class Lines extends Chart {
 
   /** The lines that have a value at a place, each with it. */
   #there(at) {
-    return this.#readable().map((one) => [one, one.y[one.x.indexOf(at)]]).filter(([, value]) => Number.isFinite(value));
+    return this.#readable()
+      .map((one) => [one, one.y[one.x.indexOf(at)]])
+      .filter(([, value]) => Number.isFinite(value));
   }
 
   /** The nearest place with a value; null beside the lines. */
   under([across, down]) {
     const { left, bottom, wide, top, x } = this.place;
-    if (!this.along.length || across < left - AWAY || across > left + wide + AWAY || down > bottom || down < top) return null;
+    if (!this.along.length || across < left - AWAY || across > left + wide + AWAY || down > bottom || down < top)
+      return null;
     const far = this.along.map((at) => Math.abs(x(at) - across));
     return far.indexOf(Math.min(...far));
   }
 
   read(at) {
-    const place = this.along[at], there = this.#there(place), { x, y } = this.place;
+    const place = this.along[at],
+      there = this.#there(place),
+      { x, y } = this.place;
     const short = (value) => written(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
     const said = there.map(([one, value]) => {
       const text = fill(one.says, { x: short(place), y: short(value) });

@@ -13,20 +13,27 @@ const BESIDE = 1e-3; // what lies on either side of a large one, as a share of i
  * @param {Axis} axis @param {number[]} values all that are drawn; what is not finite counts as none
  * @param {number} margin the share that is left free beyond them */
 export function scale(axis, values, margin) {
-  const on = axis.log ? Math.log10 : (/** @type {number} */ value) => value, known = values.map(on).filter(Number.isFinite);
-  const [low, high] = axis.limits ? axis.limits.map(on) : fitted(axis, known, margin), ends = axis.log ? [10 ** low, 10 ** high] : [low, high];
+  const on = axis.log ? Math.log10 : (/** @type {number} */ value) => value,
+    known = values.map(on).filter(Number.isFinite);
+  const [low, high] = axis.limits ? axis.limits.map(on) : fitted(axis, known, margin),
+    ends = axis.log ? [10 ** low, 10 ** high] : [low, high];
   const share = (/** @type {number} */ value) => (on(value) - low) / (high - low);
   const least = values.every(Number.isInteger) ? 1 : 0; // between whole numbers there is nothing to be read off
   const marks = axis.ticks ?? (axis.log ? logTicks(ends[0], ends[1]) : ticks(ends[0], ends[1], least));
-  return { share: axis.reversed ? (/** @type {number} */ value) => 1 - share(value) : share, marks: marks.filter((mark) => share(mark) > -1e-9 && share(mark) < 1 + 1e-9) };
+  return {
+    share: axis.reversed ? (/** @type {number} */ value) => 1 - share(value) : share,
+    marks: marks.filter((mark) => share(mark) > -1e-9 && share(mark) < 1 + 1e-9),
+  };
 }
 
 /** @param {Axis} axis @param {number[]} known @param {number} margin */
 function fitted(axis, known, margin) {
   const all = axis.from_zero ? [0, ...known] : known;
   if (!all.length) return [0, 1];
-  const [low, high] = [Math.min(...all), Math.max(...all)], size = Math.max(Math.abs(low), Math.abs(high));
-  const isWide = high - low > ROUNDING * size, free = isWide ? margin * (high - low) : Math.max(HALF, BESIDE * size);
+  const [low, high] = [Math.min(...all), Math.max(...all)],
+    size = Math.max(Math.abs(low), Math.abs(high));
+  const isWide = high - low > ROUNDING * size,
+    free = isWide ? margin * (high - low) : Math.max(HALF, BESIDE * size);
   const isHeld = (/** @type {number} */ end) => axis.from_zero && end === 0 && isWide;
   return [isHeld(low) ? low : low - free, isHeld(high) ? high : high + free];
 }

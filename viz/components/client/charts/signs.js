@@ -1,6 +1,13 @@
 // How a line of a chart looks: its dash, and the sign at each of its points.
 
-const DASHES = { solid: [], dash: [8, 5], dot: [2, 3], longdash: [14, 5], dashdot: [8, 4, 2, 4], longdashdot: [14, 4, 2, 4] };
+const DASHES = {
+  solid: [],
+  dash: [8, 5],
+  dot: [2, 3],
+  longdash: [14, 5],
+  dashdot: [8, 4, 2, 4],
+  longdashdot: [14, 4, 2, 4],
+};
 
 /** Draw through points [x, y]; one that is not there leaves a gap. */
 export function drawLine(context, points, dash) {
@@ -21,11 +28,25 @@ export function drawSign(context, symbol, x, y, size) {
   const half = size / 2;
   context.beginPath();
   if (symbol === "square") context.rect(x - half, y - half, size, size);
-  else if (symbol === "diamond") outline(context, [[x, y - half], [x + half, y], [x, y + half], [x - half, y]]);
-  else if (symbol === "triangle-up") outline(context, [[x, y - half], [x + half, y + half], [x - half, y + half]]);
+  else if (symbol === "diamond")
+    outline(context, [
+      [x, y - half],
+      [x + half, y],
+      [x, y + half],
+      [x - half, y],
+    ]);
+  else if (symbol === "triangle-up")
+    outline(context, [
+      [x, y - half],
+      [x + half, y + half],
+      [x - half, y + half],
+    ]);
   else if (symbol === "cross" || symbol === "x") {
     const [dx, dy] = symbol === "cross" ? [half, 0] : [half * 0.8, half * 0.8];
-    for (const [ax, ay] of [[dx, dy], [dy, -dx]]) {
+    for (const [ax, ay] of [
+      [dx, dy],
+      [dy, -dx],
+    ]) {
       context.moveTo(x - ax, y - ay);
       context.lineTo(x + ax, y + ay);
     }

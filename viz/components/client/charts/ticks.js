@@ -9,19 +9,27 @@ const RAISED = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹
 /** Round numbers from the lowest to the highest, about five of them, and at least so far apart.
  * @param {number} low @param {number} high @param {number} least */
 export function ticks(low, high, least = 0) {
-  const rough = Math.max((high - low) / STEPS, least), power = 10 ** Math.floor(Math.log10(rough));
-  const step = (/** @type {number} */ ([1, 2, 5, 10].find((times) => times * power >= rough * NEARLY))) * power, found = [];
-  for (let i = Math.ceil(low / step - 1e-6); i * step <= high + step * 1e-6; i++) found.push(Number((i * step).toPrecision(9)));
+  const rough = Math.max((high - low) / STEPS, least),
+    power = 10 ** Math.floor(Math.log10(rough));
+  const step = /** @type {number} */ ([1, 2, 5, 10].find((times) => times * power >= rough * NEARLY)) * power,
+    found = [];
+  for (let i = Math.ceil(low / step - 1e-6); i * step <= high + step * 1e-6; i++)
+    found.push(Number((i * step).toPrecision(9)));
   return found;
 }
 
 /** Powers of ten, every so many where there are many; 1, 2, 5, 10 … where there would be fewer than three. @param {number} low @param {number} high */
 export function logTicks(low, high) {
-  const from = Math.ceil(Math.log10(low) - 1e-9), to = Math.floor(Math.log10(high) + 1e-9), every = Math.ceil((to - from + 1) / 8);
-  if (to - from >= 2) return Array.from({ length: Math.floor((to - from) / every) + 1 }, (_, i) => Number(`1e${from + i * every}`));
+  const from = Math.ceil(Math.log10(low) - 1e-9),
+    to = Math.floor(Math.log10(high) + 1e-9),
+    every = Math.ceil((to - from + 1) / 8);
+  if (to - from >= 2)
+    return Array.from({ length: Math.floor((to - from) / every) + 1 }, (_, i) => Number(`1e${from + i * every}`));
   const found = [];
   for (let power = from - 1; power <= to; power++) {
-    for (const times of [1, 2, 5]) if (times * 10 ** power >= low * 0.999 && times * 10 ** power <= high * 1.001) found.push(Number(`${times}e${power}`));
+    for (const times of [1, 2, 5])
+      if (times * 10 ** power >= low * 0.999 && times * 10 ** power <= high * 1.001)
+        found.push(Number(`${times}e${power}`));
   }
   return found.length > 1 ? found : ticks(low, high);
 }
@@ -30,7 +38,8 @@ export function logTicks(low, high) {
  * power of ten where it would be long. @param {number} value */
 export function written(value) {
   if (Number.isInteger(value) ? Math.abs(value) >= EXACT : isLong(value)) return asPower(Number(value.toPrecision(4)));
-  const [whole, part] = String(value).split("."), grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  const [whole, part] = String(value).split("."),
+    grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return (part ? `${grouped}.${part}` : grouped).replace("-", "−");
 }
 

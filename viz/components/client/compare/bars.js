@@ -5,13 +5,21 @@ import { start } from "../lib/canvas.js";
 import { css } from "../lib/colour.js";
 import { columnNames } from "../lib/names.js";
 
-const LEFT = 44, BELOW = 76, ABOVE = 8;
+const LEFT = 44,
+  BELOW = 76,
+  ABOVE = 8;
 
 /** Draw row `query` of both maps; `marked` is the slot under the pointer. Gives where the slots are: {left, cell}. */
 export function drawBars(canvas, maps, query, marked, labels, colours, hues) {
-  const { context, width, height } = start(canvas, colours), n = maps[0].columns;
-  const cell = (width - LEFT) / n, floor = height - BELOW, high = floor - ABOVE;
-  const rows = maps.map(({ values, masked }) => ({ values: values.subarray(query * n, (query + 1) * n), masked: masked?.subarray(query * n, (query + 1) * n) }));
+  const { context, width, height } = start(canvas, colours),
+    n = maps[0].columns;
+  const cell = (width - LEFT) / n,
+    floor = height - BELOW,
+    high = floor - ABOVE;
+  const rows = maps.map(({ values, masked }) => ({
+    values: values.subarray(query * n, (query + 1) * n),
+    masked: masked?.subarray(query * n, (query + 1) * n),
+  }));
   const top = Math.max(1e-30, ...rows.map(({ values }) => values.reduce((most, value) => Math.max(most, value), 0)));
   scale(context, width, floor, high, top);
   if (marked !== null) {

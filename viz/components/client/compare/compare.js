@@ -67,13 +67,18 @@ class Comparison {
 
   refresh() {
     const { wall, two } = channels.of(this.channel);
-    if (this.next && wall?.id === this.next.wall && two?.id === this.next.two) [this.data, this.wall, this.two] = [this.next, wall, two];
+    if (this.next && wall?.id === this.next.wall && two?.id === this.next.two)
+      [this.data, this.wall, this.two] = [this.next, wall, two];
     if (!this.data) return;
-    const { words, labels, titles } = this.data, spelled = JSON.stringify([words, labels, titles, this.wall.order]);
+    const { words, labels, titles } = this.data,
+      spelled = JSON.stringify([words, labels, titles, this.wall.order]);
     if (spelled !== this.spelled) this.#build();
     this.spelled = spelled;
     this.#theme();
-    this.panel.title.textContent = fill(words[this.data.fixed ? "heads_of" : "layer_head"], { ...this.choice, ...this.data.models });
+    this.panel.title.textContent = fill(words[this.data.fixed ? "heads_of" : "layer_head"], {
+      ...this.choice,
+      ...this.data.models,
+    });
     this.panel.maps.classList.toggle("waiting", this.data !== this.next || !this.#isShown());
     this.panel.what.show(this.choice.compared);
     this.maps = mapsOf(this.two);
@@ -91,7 +96,10 @@ class Comparison {
   /** Whether the maps that are here are of the head that was chosen last. */
   #isShown() {
     const { choice, two } = this;
-    return two.what === choice.compared && JSON.stringify(two.heads) === JSON.stringify([[choice.layer, choice.head], this.#second()]);
+    return (
+      two.what === choice.compared &&
+      JSON.stringify(two.heads) === JSON.stringify([[choice.layer, choice.head], this.#second()])
+    );
   }
 
   #second() {
@@ -100,32 +108,59 @@ class Comparison {
   }
 
   #build() {
-    const { words, titles } = this.data, panel = (this.panel = {
-      what: segments(words.compared, [["weights", words.weights], ["arrives", words.arrives]], (compared) => this.change({ compared })),
-      title: element("h3", "title"), says: element("p", "says"), maps: element("div", "three"),
-      bars: element("canvas", "bars", { role: "img" }), legend: element("div", "legend", { "aria-hidden": "true" }),
-      wall: element("div"), order: element("p", "order", {}, words[this.wall.order[0]]),
-      note: element("p", "note keys", {}, words.keys_help), live: element("div", "live", { "aria-live": "polite" }),
-    });
-    this.views = Object.fromEntries(SIDES.map((side, i) => {
-      const figure = element("figure", "side"), large = element("div", "large", { tabindex: "0", role: "application", "aria-roledescription": words.map });
-      const name = element("figcaption", "name", {}, titles[i]);
-      name.dir = "auto";
-      large.setAttribute("aria-label", titles[i]);
-      figure.append(name, large);
-      panel.maps.append(figure);
-      const view = new LargeMap(large);
-      this.#listen(view.element, (event) => view.at(event));
-      large.addEventListener("keydown", (event) => this.#walk(event));
-      return [side, view];
-    }));
+    const { words, titles } = this.data,
+      panel = (this.panel = {
+        what: segments(
+          words.compared,
+          [
+            ["weights", words.weights],
+            ["arrives", words.arrives],
+          ],
+          (compared) => this.change({ compared }),
+        ),
+        title: element("h3", "title"),
+        says: element("p", "says"),
+        maps: element("div", "three"),
+        bars: element("canvas", "bars", { role: "img" }),
+        legend: element("div", "legend", { "aria-hidden": "true" }),
+        wall: element("div"),
+        order: element("p", "order", {}, words[this.wall.order[0]]),
+        note: element("p", "note keys", {}, words.keys_help),
+        live: element("div", "live", { "aria-live": "polite" }),
+      });
+    this.views = Object.fromEntries(
+      SIDES.map((side, i) => {
+        const figure = element("figure", "side"),
+          large = element("div", "large", { tabindex: "0", role: "application", "aria-roledescription": words.map });
+        const name = element("figcaption", "name", {}, titles[i]);
+        name.dir = "auto";
+        large.setAttribute("aria-label", titles[i]);
+        figure.append(name, large);
+        panel.maps.append(figure);
+        const view = new LargeMap(large);
+        this.#listen(view.element, (event) => view.at(event));
+        large.addEventListener("keydown", (event) => this.#walk(event));
+        return [side, view];
+      }),
+    );
     this.#listen(panel.bars, (event) => this.#overBars(event));
     const wall = (this.thumbs = new Wall(panel.wall));
     wall.element.addEventListener("pointermove", (event) => this.point(this.#overWall(event)));
     wall.element.addEventListener("pointerleave", () => this.point(null));
     wall.element.addEventListener("click", (event) => this.#choose(event.target.closest?.(".thumb")));
     wall.element.addEventListener("keydown", (event) => this.#walkWall(event));
-    this.root.replaceChildren(panel.maps, panel.legend, panel.title, panel.says, panel.what.element, panel.bars, panel.note, panel.order, panel.wall, panel.live);
+    this.root.replaceChildren(
+      panel.maps,
+      panel.legend,
+      panel.title,
+      panel.says,
+      panel.what.element,
+      panel.bars,
+      panel.note,
+      panel.order,
+      panel.wall,
+      panel.live,
+    );
     this.hover = this.cursor = null;
   }
 
@@ -136,35 +171,50 @@ class Comparison {
   }
 
   #theme() {
-    const now = theme(this.root), { colours } = this.data;
+    const now = theme(this.root),
+      { colours } = this.data;
     if (JSON.stringify(now) === JSON.stringify(this.palette?.theme)) return;
     this.palette = {
-      theme: now, weights: weightTable(colours.positive), scores: scoreTable(colours.negative, colours.positive), hues: [],
+      theme: now,
+      weights: weightTable(colours.positive),
+      scores: scoreTable(colours.negative, colours.positive),
+      hues: [],
       masked: ((56 << 24) | (140 << 16) | (132 << 8) | 128) >>> 0,
     };
   }
 
   #wall() {
-    const { wall, thumbs, palette, data } = this, [layer, head] = this.#second();
+    const { wall, thumbs, palette, data } = this,
+      [layer, head] = this.#second();
     thumbs.show(wall, { sort: wall.order[0], show: "all" }, { ...data.words }, palette, null);
     thumbs.mark({ layer, head, combine: "one" }, [], [], []);
   }
 
   #legend() {
-    const { two, data } = this, { words, colours, titles } = data, limit = this.maps.difference.limit;
+    const { two, data } = this,
+      { words, colours, titles } = data,
+      limit = this.maps.difference.limit;
     const strip = element("canvas");
     [strip.width, strip.height] = [160, 1];
-    const context = strip.getContext("2d"), image = context.createImageData(160, 1), pixels = new Uint32Array(image.data.buffer);
+    const context = strip.getContext("2d"),
+      image = context.createImageData(160, 1),
+      pixels = new Uint32Array(image.data.buffer);
     for (let i = 0; i < 160; i++) pixels[i] = scoreColour(this.palette.scores, i / 79.5 - 1);
     context.putImageData(image, 0, 0);
     const swatch = (hue, text) => {
-      const pair = element("span", "keyed"), square = element("span", hue ? "swatch" : "hatched");
+      const pair = element("span", "keyed"),
+        square = element("span", hue ? "swatch" : "hatched");
       if (hue) square.style.backgroundColor = css(hue);
       pair.append(square, text);
       return pair;
     };
     const end = two.what === "weights" ? "1" : limit.toPrecision(2);
-    const parts = [element("span", "", {}, `−${end}`), strip, element("span", "", {}, `+${end}`), element("span", "what", {}, words.legend)];
+    const parts = [
+      element("span", "", {}, `−${end}`),
+      strip,
+      element("span", "", {}, `+${end}`),
+      element("span", "what", {}, words.legend),
+    ];
     parts.push(swatch(colours.first, titles[0]), swatch(colours.second, titles[1]));
     if (this.maps.difference.masked) parts.push(swatch(null, words.legend_missing));
     this.panel.legend.replaceChildren(...parts);
@@ -179,9 +229,11 @@ class Comparison {
 
   /** For the menu of the picture: both maps and their difference; nothing where a text has no such cell. */
   asTables() {
-    const { labels, titles } = this.data, { limit, size } = this.two;
+    const { labels, titles } = this.data,
+      { limit, size } = this.two;
     return SIDES.map((side, which) => {
-      const { values, masked } = this.maps[side], scale = side === "difference" ? 1 : limit;
+      const { values, masked } = this.maps[side],
+        scale = side === "difference" ? 1 : limit;
       const cell = (at) => (masked?.[at] ? null : values[at] * scale);
       const rows = labels[side].map((name, i) => [name, ...Array.from({ length: size }, (_, j) => cell(i * size + j))]);
       return { title: titles[which], columns: ["", ...labels[side]], rows };
@@ -217,11 +269,13 @@ class Comparison {
 
   light() {
     if (!this.maps || !this.root.clientWidth) return;
-    const { focus, locked, hover, panel, data, wall } = this, { words, labels, colours } = data;
+    const { focus, locked, hover, panel, data, wall } = this,
+      { words, labels, colours } = data;
     for (const side of SIDES) this.views[side].draw(focus, locked);
     this.thumbs.light(focus, wall);
     const row = focus.query ?? 0;
-    const painted = { ...this.palette.theme, epoch: this.epoch }, hues = [colours.first, colours.second];
+    const painted = { ...this.palette.theme, epoch: this.epoch },
+      hues = [colours.first, colours.second];
     this.slots = drawBars(panel.bars, [this.maps.a, this.maps.b], row, focus.key, labels.difference, painted, hues);
     const spelled = { ...labels, both: labels.difference };
     const sentence = say(words, this.maps, this.two, spelled, focus);
@@ -230,9 +284,13 @@ class Comparison {
   }
 
   #sayThumb({ query, key, index, button }, labels) {
-    const { wall, data } = this, { pool } = wall, row = Math.floor(query / pool), column = Math.floor(key / pool);
+    const { wall, data } = this,
+      { pool } = wall,
+      row = Math.floor(query / pool),
+      column = Math.floor(key / pool);
     const value = wallValue(wall, index, wall.values[(index * wall.rows + row) * wall.columns + column]);
-    const name = fill(data.words.layer_head, { layer: button.layer, head: button.head }), [q, k] = [labels.both[query], labels.both[key]];
+    const name = fill(data.words.layer_head, { layer: button.layer, head: button.head }),
+      [q, k] = [labels.both[query], labels.both[key]];
     const d = signed(value).slice(0, -2); // its code is right to two decimals
     return `${name}: ${value === -Infinity ? fill(data.words.says_neither, { q, k }) : fill(data.words[pool > 1 ? "says_near" : "says_thumb"], { q, k, d })}`;
   }
@@ -247,7 +305,9 @@ class Comparison {
   }
 
   #overBars(event) {
-    const [x] = place(this.panel.bars, event), { left, cell } = this.slots, key = Math.floor((x - left) / cell);
+    const [x] = place(this.panel.bars, event),
+      { left, cell } = this.slots,
+      key = Math.floor((x - left) / cell);
     return key >= 0 && key < this.maps.a.columns ? { query: this.locked.query ?? 0, key } : null;
   }
 
@@ -270,7 +330,8 @@ class Comparison {
   }
 
   #walk(event) {
-    const step = ARROWS[event.key], n = this.maps.a.columns;
+    const step = ARROWS[event.key],
+      n = this.maps.a.columns;
     if (step) {
       const from = this.cursor ?? { query: this.locked.query ?? 0, key: this.focus.key ?? 0 };
       const to = (at, by) => Math.max(0, Math.min(n - 1, at + by));
@@ -287,6 +348,10 @@ class Comparison {
     const button = event.target.closest?.(".thumb");
     if (!button || !(event.key in ARROWS)) return;
     event.preventDefault();
-    this.thumbs.walk(button, event.key, getComputedStyle(button.closest(".heads")).gridTemplateColumns.split(" ").length);
+    this.thumbs.walk(
+      button,
+      event.key,
+      getComputedStyle(button.closest(".heads")).gridTemplateColumns.split(" ").length,
+    );
   }
 }

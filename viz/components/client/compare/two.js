@@ -24,7 +24,10 @@ export function mapsOf({ a, b, limit, size, what, missing }) {
   const either = holes[0].map((hole, at) => hole | holes[1][at]);
   const change = from.map((share, at) => (either[at] ? -Infinity : (to[at] - share) * limit));
   const hatched = (/** @type {Uint8Array} */ hole) => (hole.includes(1) ? hole : null);
-  const full = what === "weights" ? 1 : change.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 1e-30);
+  const full =
+    what === "weights"
+      ? 1
+      : change.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 1e-30);
   return {
     a: { ...sizes, values: from, masked: hatched(holes[0]) },
     b: { ...sizes, values: to, masked: hatched(holes[1]) },
@@ -50,12 +53,17 @@ function holesOf(slots, size) {
  * @param {number} query
  */
 export function rowChange({ a, b, difference }, query) {
-  const n = a.columns, from = query * n;
-  let first = 0, second = 0, apart = 0;
+  const n = a.columns,
+    from = query * n;
+  let first = 0,
+    second = 0,
+    apart = 0;
   const shared = (/** @type {number} */ at) => difference.values[at] !== -Infinity;
-  for (let at = from; at < from + n; at++) if (shared(at)) [first, second] = [first + a.values[at], second + b.values[at]];
+  for (let at = from; at < from + n; at++)
+    if (shared(at)) [first, second] = [first + a.values[at], second + b.values[at]];
   if (!(first > 0 && second > 0)) return NaN;
-  for (let at = from; at < from + n; at++) if (shared(at)) apart += Math.abs(a.values[at] / first - b.values[at] / second);
+  for (let at = from; at < from + n; at++)
+    if (shared(at)) apart += Math.abs(a.values[at] / first - b.values[at] / second);
   return apart / 2;
 }
 
@@ -78,8 +86,11 @@ export function say(words, maps, sent, labels, { query, key }) {
   if (query === null) return words.says_nothing;
   const q = labels.both[query];
   if (key === null) return sayRow(words, maps, sent, labels, query);
-  const at = query * maps.a.columns + key, k = labels.both[key];
-  const [a, b] = [maps.a, maps.b].map(({ values, masked }) => (masked?.[at] ? null : digits(values[at] * sent.limit, true)));
+  const at = query * maps.a.columns + key,
+    k = labels.both[key];
+  const [a, b] = [maps.a, maps.b].map(({ values, masked }) =>
+    masked?.[at] ? null : digits(values[at] * sent.limit, true),
+  );
   const kind = a !== null && b !== null ? "pair" : a !== null ? "only_a" : b !== null ? "only_b" : "neither";
   const change = kind === "pair" ? signed(maps.difference.values[at]) : "";
   return fill(words[`says_${kind}_${sent.what}`] ?? words[`says_${kind}`], { q, k, a: a ?? "", b: b ?? "", d: change });
@@ -93,7 +104,9 @@ export function say(words, maps, sent, labels, { query, key }) {
  * @param {number} query
  */
 function sayRow(words, maps, sent, labels, query) {
-  const n = maps.a.columns, row = maps.difference.values.subarray(query * n, (query + 1) * n), q = labels.both[query];
+  const n = maps.a.columns,
+    row = maps.difference.values.subarray(query * n, (query + 1) * n),
+    q = labels.both[query];
   const places = Array.from(row, (value, slot) => ({ value, slot })).filter(({ value }) => value !== -Infinity);
   if (!places.length) return fill(words[maps.a.masked?.[query * n + query] ? "says_row_b" : "says_row_a"], { q });
   const ends = [Math.max, Math.min].map((end) => end(...places.map(({ value }) => value)));
@@ -101,10 +114,14 @@ function sayRow(words, maps, sent, labels, query) {
   if (!parts.length) return fill(words.says_row_same, { q });
   const named = parts.map((value) => {
     const { slot } = places.find((place) => place.value === value) ?? places[0];
-    return fill(words[value > 0 ? "says_more" : "says_less"], { k: labels.both[slot], d: Math.abs(value).toPrecision(2) }); // a pair has four decimals
+    return fill(words[value > 0 ? "says_more" : "says_less"], {
+      k: labels.both[slot],
+      d: Math.abs(value).toPrecision(2),
+    }); // a pair has four decimals
   });
   const change = sent.what === "weights" ? rowChange(maps, query) : NaN;
-  const list = named.length > 1 && named[0] !== named[1] ? fill(words.says_list, { first: named[0], rest: named[1] }) : named[0];
+  const list =
+    named.length > 1 && named[0] !== named[1] ? fill(words.says_list, { first: named[0], rest: named[1] }) : named[0];
   const kind = sent.what === "arrives" ? "says_row_arrives" : Number.isNaN(change) ? "says_row" : "says_row_change";
   return fill(words[kind], { q, list, share: change.toFixed(2) });
 }

@@ -9,7 +9,9 @@ import { LiveView } from "../lib/live_view.js";
 import { Rest, strokes } from "../lib/strokes.js";
 import { SIDE, dots, levelsOf, toCode } from "./ink_code.js";
 
-const BRUSH = 2.2, WIPE = 4, FULL = 16; // dots; pixels have up to 16 of them
+const BRUSH = 2.2,
+  WIPE = 4,
+  FULL = 16; // dots; pixels have up to 16 of them
 
 export default mount((parent) => new DigitPad(parent));
 
@@ -69,12 +71,18 @@ class DigitPad extends LiveView {
 
   /** Which dot is under the pointer; its row is called query, and its column key. */
   #dot(event) {
-    const box = this.canvas.getBoundingClientRect(), scale = (4 * SIDE) / box.width;
-    return { query: Math.floor((event.clientY - box.top) * scale), key: Math.floor((event.clientX - box.left) * scale) };
+    const box = this.canvas.getBoundingClientRect(),
+      scale = (4 * SIDE) / box.width;
+    return {
+      query: Math.floor((event.clientY - box.top) * scale),
+      key: Math.floor((event.clientX - box.left) * scale),
+    };
   }
 
   #touch({ query: row, key: column }) {
-    const wipes = this.#wipes(), radius = wipes ? WIPE : BRUSH, n = 4 * SIDE;
+    const wipes = this.#wipes(),
+      radius = wipes ? WIPE : BRUSH,
+      n = 4 * SIDE;
     for (let y = Math.max(0, Math.ceil(row - radius)); y <= Math.min(n - 1, row + radius); y++) {
       for (let x = Math.max(0, Math.ceil(column - radius)); x <= Math.min(n - 1, column + radius); x++) {
         if (Math.hypot(y - row, x - column) > radius) continue;
@@ -86,7 +94,9 @@ class DigitPad extends LiveView {
   }
 
   #key(event) {
-    const step = ARROWS[event.key], [row, column] = this.focus, within = (at) => Math.max(0, Math.min(SIDE - 1, at));
+    const step = ARROWS[event.key],
+      [row, column] = this.focus,
+      within = (at) => Math.max(0, Math.min(SIDE - 1, at));
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (step) this.focus = [within(row + step[0]), within(column + step[1])];
     else if (event.key === " " || event.key === "Enter") this.#toggle(row * SIDE + column);
@@ -94,14 +104,20 @@ class DigitPad extends LiveView {
     event.preventDefault();
     event.stopPropagation();
     const [down, right] = this.focus;
-    this.says.textContent = fill(this.data.words.says, { row: down, column: right, ink: this.levels()[down * SIDE + right] });
+    this.says.textContent = fill(this.data.words.says, {
+      row: down,
+      column: right,
+      ink: this.levels()[down * SIDE + right],
+    });
     this.later();
   }
 
   #toggle(cell) {
-    const inked = this.levels()[cell] > 0, n = 4 * SIDE;
+    const inked = this.levels()[cell] > 0,
+      n = 4 * SIDE;
     this.base[cell] = inked ? 0 : FULL;
-    for (let dot = 0; dot < 16; dot++) this.ink[(4 * Math.floor(cell / SIDE) + (dot >> 2)) * n + 4 * (cell % SIDE) + (dot & 3)] = 0;
+    for (let dot = 0; dot < 16; dot++)
+      this.ink[(4 * Math.floor(cell / SIDE) + (dot >> 2)) * n + 4 * (cell % SIDE) + (dot & 3)] = 0;
     this.rest.later();
   }
 
@@ -115,8 +131,11 @@ class DigitPad extends LiveView {
   }
 
   asTables() {
-    const levels = Array.from(this.levels()), columns = Array.from({ length: SIDE }, (_, i) => i);
-    return [{ columns: ["", ...columns], rows: columns.map((row) => [row, ...levels.slice(row * SIDE, (row + 1) * SIDE)]) }];
+    const levels = Array.from(this.levels()),
+      columns = Array.from({ length: SIDE }, (_, i) => i);
+    return [
+      { columns: ["", ...columns], rows: columns.map((row) => [row, ...levels.slice(row * SIDE, (row + 1) * SIDE)]) },
+    ];
   }
 
   #done() {
@@ -126,7 +145,10 @@ class DigitPad extends LiveView {
   }
 
   draw() {
-    const colours = theme(this.root), { context, width } = start(this.canvas, colours), cell = width / SIDE, levels = this.levels();
+    const colours = theme(this.root),
+      { context, width } = start(this.canvas, colours),
+      cell = width / SIDE,
+      levels = this.levels();
     context.fillStyle = "#fff"; // paper and ink, whatever the theme
     context.fillRect(0, 0, width, width);
     context.fillStyle = context.strokeStyle = "#000";

@@ -2,7 +2,8 @@
 // A drawn digit: how much ink each of 8 x 8 pixels has, 0 to 16, and how a link writes it (pages/convolution/vision/ink.py).
 
 export const SIDE = 8;
-const SIGNS = "0123456789abcdefg", DOTS = 4;
+const SIGNS = "0123456789abcdefg",
+  DOTS = 4;
 
 /** No ink on any dot. */
 export function dots() {
@@ -21,7 +22,8 @@ export function levelsOf(code) {
  * @param {Uint8Array} ink 1 where there is a dot
  */
 export function toCode(base, ink) {
-  const found = Uint8Array.from(base), n = DOTS * SIDE;
+  const found = Uint8Array.from(base),
+    n = DOTS * SIDE;
   ink.forEach((dot, at) => {
     const cell = Math.floor(at / n / DOTS) * SIDE + Math.floor((at % n) / DOTS);
     found[cell] = Math.min(DOTS * DOTS, found[cell] + dot);

@@ -31,10 +31,15 @@ class PatchHeads extends LiveView {
   }
 
   #build() {
-    const { words, heads, title, rows: down, columns: across } = this.data, kind = JSON.stringify([words, heads.map(({ layer }) => layer)]);
+    const { words, heads, title, rows: down, columns: across } = this.data,
+      kind = JSON.stringify([words, heads.map(({ layer }) => layer)]);
     if (kind !== this.written) {
       this.written = kind;
-      this.picture = element("canvas", "whole", { tabindex: "0", role: "application", "aria-label": words.picture_alt });
+      this.picture = element("canvas", "whole", {
+        tabindex: "0",
+        role: "application",
+        "aria-label": words.picture_alt,
+      });
       this.asks = element("p", "says", { "aria-live": "polite" });
       this.name = element("p", "name");
       this.right = element("div", "right");
@@ -61,7 +66,9 @@ class PatchHeads extends LiveView {
   }
 
   #card(row) {
-    const card = element("div", "card", { role: "img" }), pair = element("div", "pair"), says = element("p", "caption");
+    const card = element("div", "card", { role: "img" }),
+      pair = element("div", "pair"),
+      says = element("p", "caption");
     const places = [element("div", "map"), element("div", "map")]; // of what it sees, and of its window
     pair.append(...places);
     card.append(pair, says);
@@ -71,13 +78,19 @@ class PatchHeads extends LiveView {
 
   #listen() {
     this.picture.addEventListener("click", (event) => {
-      const box = this.picture.getBoundingClientRect(), { rows, columns } = this.data, within = (at, last) => Math.max(0, Math.min(last, Math.floor(at)));
+      const box = this.picture.getBoundingClientRect(),
+        { rows, columns } = this.data,
+        within = (at, last) => Math.max(0, Math.min(last, Math.floor(at)));
       this.#ask([
         within(((event.clientY - box.top) / box.height) * rows, rows - 1),
         within(((event.clientX - box.left) / box.width) * columns, columns - 1),
       ]);
     });
-    walkCells(this.picture, () => ({ at: this.choice.query, size: [this.data.rows, this.data.columns] }), (at) => this.#ask(at));
+    walkCells(
+      this.picture,
+      () => ({ at: this.choice.query, size: [this.data.rows, this.data.columns] }),
+      (at) => this.#ask(at),
+    );
   }
 
   #ask(query) {
@@ -87,17 +100,24 @@ class PatchHeads extends LiveView {
 
   /** For the menu of the picture: where every head looks from the patch, and its window. */
   asTables() {
-    const { rows, columns, seen, windows, heads } = this.data, n = rows * columns, places = Array.from({ length: columns }, (_, i) => i);
+    const { rows, columns, seen, windows, heads } = this.data,
+      n = rows * columns,
+      places = Array.from({ length: columns }, (_, i) => i);
     const table = (title, cells) => ({
-      title, columns: ["", ...places], rows: Array.from({ length: rows }, (_, i) => [i, ...cells.subarray(i * columns, (i + 1) * columns)]),
+      title,
+      columns: ["", ...places],
+      rows: Array.from({ length: rows }, (_, i) => [i, ...cells.subarray(i * columns, (i + 1) * columns)]),
     });
     return heads.flatMap(({ layer, name, share }, i) => [
-      table(`${fill(this.data.words.layer, { layer })} · ${name}`, seen.subarray(i * n, (i + 1) * n)), table(share, windows.subarray(i * n, (i + 1) * n)),
+      table(`${fill(this.data.words.layer, { layer })} · ${name}`, seen.subarray(i * n, (i + 1) * n)),
+      table(share, windows.subarray(i * n, (i + 1) * n)),
     ]);
   }
 
   draw() {
-    const { words, choice: shown } = this.data, [row, column] = this.choice.query, colours = theme(this.root);
+    const { words, choice: shown } = this.data,
+      [row, column] = this.choice.query,
+      colours = theme(this.root);
     this.asks.textContent = fill(words.asks, { row, column });
     this.root.classList.toggle("waits", row !== shown.query[0] || column !== shown.query[1]); // until Python answers
     measure([this.picture, this.maps]);
@@ -109,15 +129,20 @@ class PatchHeads extends LiveView {
 
   /** Where each head's two maps stand on the canvas, in its own pixels, which differ from the page's where it is enlarged. */
   #places() {
-    const outer = this.right.getBoundingClientRect(), scale = this.right.clientWidth / outer.width;
-    return this.cards.map(({ places }) => places.map((place) => {
-      const { left, top, width, height } = place.getBoundingClientRect();
-      return [left - outer.left, top - outer.top, width, height].map((side) => Math.round(side * scale)); // sharp edges
-    }));
+    const outer = this.right.getBoundingClientRect(),
+      scale = this.right.clientWidth / outer.width;
+    return this.cards.map(({ places }) =>
+      places.map((place) => {
+        const { left, top, width, height } = place.getBoundingClientRect();
+        return [left - outer.left, top - outer.top, width, height].map((side) => Math.round(side * scale)); // sharp edges
+      }),
+    );
   }
 
   #whole(colours) {
-    const { rows, columns, image: pixels, size } = this.data, [height, width] = size, [row, column] = this.choice.query;
+    const { rows, columns, image: pixels, size } = this.data,
+      [height, width] = size,
+      [row, column] = this.choice.query;
     const { context, width: wide, height: high } = start(this.picture, colours);
     context.imageSmoothingEnabled = false;
     const dark = (at) => {
@@ -132,21 +157,31 @@ class PatchHeads extends LiveView {
 
   /** The cells of all heads are one bitmap, what is seen on the left and the windows on the right, a head below the other. */
   #maps(places, colours) {
-    const { rows, columns, seen, windows, heads } = this.data, [row, column] = this.data.choice.query;
+    const { rows, columns, seen, windows, heads } = this.data,
+      [row, column] = this.data.choice.query;
     const cells = image(heads.length * rows, 2 * columns, (at) => {
-      const down = Math.floor(at / (2 * columns)), across = at % (2 * columns), weights = across < columns ? seen : windows;
+      const down = Math.floor(at / (2 * columns)),
+        across = at % (2 * columns),
+        weights = across < columns ? seen : windows;
       return weightColour(this.table, weights[down * columns + (across % columns)]);
     });
     const { context } = start(this.maps, colours);
     context.imageSmoothingEnabled = false;
-    places.forEach((pair, i) => pair.forEach(([left, top, width, height], side) => {
-      context.drawImage(cells, side * columns, i * rows, columns, rows, left, top, width, height);
-      context.globalAlpha = 0.35;
-      context.strokeStyle = colours.text;
-      context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
-      context.globalAlpha = 1;
-      context.strokeStyle = colours.primary;
-      context.strokeRect(left + (column * width) / columns, top + (row * height) / rows, width / columns, height / rows);
-    }));
+    places.forEach((pair, i) =>
+      pair.forEach(([left, top, width, height], side) => {
+        context.drawImage(cells, side * columns, i * rows, columns, rows, left, top, width, height);
+        context.globalAlpha = 0.35;
+        context.strokeStyle = colours.text;
+        context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
+        context.globalAlpha = 1;
+        context.strokeStyle = colours.primary;
+        context.strokeRect(
+          left + (column * width) / columns,
+          top + (row * height) / rows,
+          width / columns,
+          height / rows,
+        );
+      }),
+    );
   }
 }

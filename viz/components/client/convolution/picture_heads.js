@@ -11,7 +11,8 @@ import { place } from "../lib/place.js";
 import { convolve, windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
-const REACH = 4, NEAR = 24; // cells each way; pixels that count as a hit
+const REACH = 4,
+  NEAR = 24; // cells each way; pixels that count as a hit
 
 function grey(share) {
   const level = Math.round(255 * Math.min(1, Math.max(0, share)));
@@ -41,8 +42,10 @@ export class PictureHeads extends LiveView {
     this.language = words.alpha;
     const tell = () => this.tell();
     this.alpha = slider("alpha", words.alpha, ALPHA.range, {
-      ...ALPHA, change: tell,
-      input: (value) => this.change(({ alphas, head, shared }) => (shared ? alphas.fill(value) : (alphas[head] = value))),
+      ...ALPHA,
+      change: tell,
+      input: (value) =>
+        this.change(({ alphas, head, shared }) => (shared ? alphas.fill(value) : (alphas[head] = value))),
     });
     this.shared = element("input", "", { type: "checkbox" });
     this.shared.addEventListener("change", () => {
@@ -52,13 +55,15 @@ export class PictureHeads extends LiveView {
       });
       this.tell();
     });
-    const check = element("label", "check"), back = element("button", "plain", { type: "button" }, words.back);
+    const check = element("label", "check"),
+      back = element("button", "plain", { type: "button" }, words.back);
     check.append(this.shared, element("span", "", {}, words.shared));
     back.addEventListener("click", () => {
       this.change((choice) => (choice.offsets = structuredClone(this.data.cells)));
       this.tell();
     });
-    const bar = element("div", "controls"), body = element("div", "panes");
+    const bar = element("div", "controls"),
+      body = element("div", "panes");
     bar.append(this.alpha.element, check, back);
     const pane = (title, canvas, says) => {
       const made = element("div", "pane");
@@ -66,9 +71,15 @@ export class PictureHeads extends LiveView {
       body.append(made);
     };
     this.plane = element("canvas", "plane", { tabindex: "0", role: "application", "aria-label": words.plane_title });
-    this.seen = element("canvas", "picture asks", { tabindex: "0", role: "application", "aria-label": words.seen_title });
+    this.seen = element("canvas", "picture asks", {
+      tabindex: "0",
+      role: "application",
+      "aria-label": words.seen_title,
+    });
     this.made = element("canvas", "picture", { role: "img", "aria-label": words.made_title });
-    [this.saysPlane, this.saysSeen, this.saysMade] = [0, 0, 0].map(() => element("p", "says", { "aria-live": "polite" }));
+    [this.saysPlane, this.saysSeen, this.saysMade] = [0, 0, 0].map(() =>
+      element("p", "says", { "aria-live": "polite" }),
+    );
     pane(words.plane_title, this.plane, this.saysPlane);
     pane(words.seen_title, this.seen, this.saysSeen);
     pane(words.made_title, this.made, this.saysMade);
@@ -79,11 +90,13 @@ export class PictureHeads extends LiveView {
   #listen() {
     this.#listenToPlane();
     this.seen.addEventListener("click", (event) => {
-      const [x, y] = this.#inside(event, this.seen), { cell } = this.seen;
+      const [x, y] = this.#inside(event, this.seen),
+        { cell } = this.seen;
       this.#ask(Math.floor(y / cell), Math.floor(x / cell));
     });
     this.seen.addEventListener("keydown", (event) => {
-      const step = ARROWS[event.key], [row, column] = this.choice.query;
+      const step = ARROWS[event.key],
+        [row, column] = this.choice.query;
       if (!step) return;
       event.preventDefault();
       this.#ask(row + step[0], column + step[1]);
@@ -99,9 +112,13 @@ export class PictureHeads extends LiveView {
       this.change((choice) => (choice.head = near));
     });
     // A finger that takes a centre drags it; any other scrolls the page.
-    this.plane.addEventListener("touchstart", (event) => {
-      if (this.#near(event.touches[0]) !== null) event.preventDefault();
-    }, { passive: false });
+    this.plane.addEventListener(
+      "touchstart",
+      (event) => {
+        if (this.#near(event.touches[0]) !== null) event.preventDefault();
+      },
+      { passive: false },
+    );
     // A tap or click beside all centres: the chosen one goes there, as if it had been dragged.
     this.plane.addEventListener("click", (event) => {
       if (this.#near(event) !== null) return;
@@ -118,7 +135,8 @@ export class PictureHeads extends LiveView {
       });
     }
     this.plane.addEventListener("keydown", (event) => {
-      const step = ARROWS[event.key], { head, offsets } = this.choice;
+      const step = ARROWS[event.key],
+        { head, offsets } = this.choice;
       if (event.key in offsets) this.change((choice) => (choice.head = Number(event.key)));
       else if (step) this.move(head, [offsets[head][0] + 0.1 * step[0], offsets[head][1] + 0.1 * step[1]]);
       else return;
@@ -129,17 +147,19 @@ export class PictureHeads extends LiveView {
 
   /** The centre that is under a finger or the mouse, if there is one. */
   #near(event) {
-    const [x, y] = this.#inside(event, this.plane), away = this.choice.offsets.map((offset) => {
-      const at = this.#place(offset);
-      return Math.hypot(at[0] - x, at[1] - y);
-    });
+    const [x, y] = this.#inside(event, this.plane),
+      away = this.choice.offsets.map((offset) => {
+        const at = this.#place(offset);
+        return Math.hypot(at[0] - x, at[1] - y);
+      });
     const best = away.indexOf(Math.min(...away));
     return away[best] > NEAR ? null : best;
   }
 
   /** Look from another pixel, or from the nearest there is. */
   #ask(row, column) {
-    const { rows, columns } = this.data, within = (at, last) => Math.min(last, Math.max(0, at));
+    const { rows, columns } = this.data,
+      within = (at, last) => Math.min(last, Math.max(0, at));
     this.change((choice) => (choice.query = [within(row, rows - 1), within(column, columns - 1)]));
     this.tell();
   }
@@ -149,12 +169,14 @@ export class PictureHeads extends LiveView {
   }
 
   #place([row, column]) {
-    const scale = this.plane.clientWidth / (2 * REACH + 1), middle = this.plane.clientWidth / 2;
+    const scale = this.plane.clientWidth / (2 * REACH + 1),
+      middle = this.plane.clientWidth / 2;
     return [middle + column * scale, middle + row * scale];
   }
 
   #offset([x, y]) {
-    const scale = this.plane.clientWidth / (2 * REACH + 1), middle = this.plane.clientWidth / 2;
+    const scale = this.plane.clientWidth / (2 * REACH + 1),
+      middle = this.plane.clientWidth / 2;
     return [(y - middle) / scale, (x - middle) / scale];
   }
 
@@ -165,7 +187,8 @@ export class PictureHeads extends LiveView {
   }
 
   draw() {
-    const { rows, columns, image: pixels, kernel } = this.data, { offsets, alphas, head, shared } = this.choice;
+    const { rows, columns, image: pixels, kernel } = this.data,
+      { offsets, alphas, head, shared } = this.choice;
     const heads = offsets.map((offset, h) => ({ offset, alpha: alphas[h], weight: kernel[h] }));
     this.output = convolve(pixels, rows, columns, heads);
     for (const canvas of [this.seen, this.made]) canvas.style.aspectRatio = `${columns} / ${rows}`;
@@ -180,14 +203,19 @@ export class PictureHeads extends LiveView {
 
   /** For the menu of the picture: where the heads look, the picture's pixels, and what the layer makes of them. */
   asTables() {
-    const { rows, columns, image: pixels, kernel, words } = this.data, { offsets, alphas } = this.choice, places = Array.from({ length: columns }, (_, i) => i);
+    const { rows, columns, image: pixels, kernel, words } = this.data,
+      { offsets, alphas } = this.choice,
+      places = Array.from({ length: columns }, (_, i) => i);
     const cells = (title, values) => ({
-      title, columns: ["", ...places], rows: Array.from({ length: rows }, (_, i) => [i, ...Array.from(values).slice(i * columns, (i + 1) * columns)]),
+      title,
+      columns: ["", ...places],
+      rows: Array.from({ length: rows }, (_, i) => [i, ...Array.from(values).slice(i * columns, (i + 1) * columns)]),
     });
     const heads = offsets.map(([row, column], head) => [head, row, column, alphas[head], kernel[head]]);
     return [
       { title: words.plane_title, columns: ["", "Δ ↓", "Δ →", "α", "w"], rows: heads },
-      cells(words.seen_title, pixels), cells(words.made_title, this.output),
+      cells(words.seen_title, pixels),
+      cells(words.made_title, this.output),
     ];
   }
 
@@ -197,7 +225,10 @@ export class PictureHeads extends LiveView {
   }
 
   #plane(heads, colours) {
-    const { context, width } = start(this.plane, colours), scale = width / (2 * REACH + 1), { words } = this.data, ink = inks(colours);
+    const { context, width } = start(this.plane, colours),
+      scale = width / (2 * REACH + 1),
+      { words } = this.data,
+      ink = inks(colours);
     context.textAlign = "center";
     context.globalAlpha = 0.25;
     for (let shift = -REACH; shift <= REACH; shift++) {
@@ -212,7 +243,8 @@ export class PictureHeads extends LiveView {
     }
     context.strokeRect(width / 2 - scale / 2, width / 2 - scale / 2, scale, scale); // the pixel that asks
     heads.forEach(({ offset, alpha }, h) => {
-      const [x, y] = this.#place(offset), spread = Math.min(3 * width, scale / Math.sqrt(2 * Math.max(alpha, 1e-3)));
+      const [x, y] = this.#place(offset),
+        spread = Math.min(3 * width, scale / Math.sqrt(2 * Math.max(alpha, 1e-3)));
       context.fillStyle = this.hue(h, 0.18);
       context.beginPath();
       context.arc(x, y, spread, 0, 7);
@@ -226,32 +258,47 @@ export class PictureHeads extends LiveView {
       context.fillText(String(h), x, y);
       context.textBaseline = "alphabetic";
     });
-    const { head } = this.choice, { offset, alpha, weight } = heads[head];
+    const { head } = this.choice,
+      { offset, alpha, weight } = heads[head];
     this.saysPlane.textContent = fill(words.plane_says, {
-      head, row: minus(offset[0]), column: minus(offset[1]), alpha, weight: minus(Number(weight.toPrecision(3))),
+      head,
+      row: minus(offset[0]),
+      column: minus(offset[1]),
+      alpha,
+      weight: minus(Number(weight.toPrecision(3))),
     });
   }
 
   /** The picture, and over it where each head looks from the pixel that asks, in the head's colour. */
   #seen(heads, colours) {
-    const { rows, columns, image: pixels, words } = this.data, [row, column] = this.choice.query;
-    const { context, width, height } = start(this.seen, colours), cell = Math.min(width / columns, height / rows);
+    const { rows, columns, image: pixels, words } = this.data,
+      [row, column] = this.choice.query;
+    const { context, width, height } = start(this.seen, colours),
+      cell = Math.min(width / columns, height / rows);
     this.seen.cell = cell;
     context.imageSmoothingEnabled = false;
     context.globalAlpha = 0.55;
-    context.drawImage(image(rows, columns, (at) => grey(pixels[at])), 0, 0, columns * cell, rows * cell);
+    context.drawImage(
+      image(rows, columns, (at) => grey(pixels[at])),
+      0,
+      0,
+      columns * cell,
+      rows * cell,
+    );
     context.globalAlpha = 1;
     heads.forEach(({ offset, alpha }, h) => {
       const down = windowWeights(rows, alpha, offset[0]).subarray(row * rows, (row + 1) * rows);
       const across = windowWeights(columns, alpha, offset[1]).subarray(column * columns, (column + 1) * columns);
       const most = Math.max(...down) * Math.max(...across);
       context.fillStyle = this.hue(h);
-      down.forEach((share, i) => across.forEach((other, j) => {
-        const weight = share * other;
-        if (weight < 0.004) return;
-        context.globalAlpha = Math.sqrt(weight) * (weight === most ? 0.9 : 0.8);
-        context.fillRect(j * cell, i * cell, cell, cell);
-      }));
+      down.forEach((share, i) =>
+        across.forEach((other, j) => {
+          const weight = share * other;
+          if (weight < 0.004) return;
+          context.globalAlpha = Math.sqrt(weight) * (weight === most ? 0.9 : 0.8);
+          context.fillRect(j * cell, i * cell, cell, cell);
+        }),
+      );
     });
     context.globalAlpha = 1;
     context.lineWidth = 2;
@@ -260,16 +307,28 @@ export class PictureHeads extends LiveView {
   }
 
   #made(colours) {
-    const { rows, columns, words } = this.data, [row, column] = this.choice.query;
-    const low = Math.min(...this.output), high = Math.max(...this.output), range = high - low || 1;
-    const { context, width, height } = start(this.made, colours), cell = Math.min(width / columns, height / rows);
+    const { rows, columns, words } = this.data,
+      [row, column] = this.choice.query;
+    const low = Math.min(...this.output),
+      high = Math.max(...this.output),
+      range = high - low || 1;
+    const { context, width, height } = start(this.made, colours),
+      cell = Math.min(width / columns, height / rows);
     context.imageSmoothingEnabled = false;
-    context.drawImage(image(rows, columns, (at) => grey((this.output[at] - low) / range)), 0, 0, columns * cell, rows * cell);
+    context.drawImage(
+      image(rows, columns, (at) => grey((this.output[at] - low) / range)),
+      0,
+      0,
+      columns * cell,
+      rows * cell,
+    );
     context.lineWidth = 2;
     context.strokeStyle = colours.primary;
     context.strokeRect(column * cell, row * cell, cell, cell);
     this.saysMade.textContent = fill(words.made_says, {
-      low: short(low), high: short(high), value: short(this.output[row * columns + column]),
+      low: short(low),
+      high: short(high),
+      value: short(this.output[row * columns + column]),
     });
   }
 }

@@ -17,7 +17,8 @@ export function windowWeights(n, alpha, offset, content = null, mix = 0) {
   const into = new Float64Array(n * n);
   for (let i = 0, at = 0; i < n; i++) {
     for (let j = 0; j < n; j++, at++) {
-      const away = j - i - offset, score = content ? content[at] : 0;
+      const away = j - i - offset,
+        score = content ? content[at] : 0;
       into[at] = (score === -Infinity ? score : mix * score) - alpha * away * away;
     }
   }
@@ -33,9 +34,11 @@ export function windowWeights(n, alpha, offset, content = null, mix = 0) {
  * @param {Head[]} heads
  */
 export function convolve(image, rows, columns, heads) {
-  const out = new Float64Array(rows * columns), half = new Float64Array(rows * columns);
+  const out = new Float64Array(rows * columns),
+    half = new Float64Array(rows * columns);
   for (const { alpha, offset, weight } of heads) {
-    const down = windowWeights(rows, alpha, offset[0]), across = windowWeights(columns, alpha, offset[1]);
+    const down = windowWeights(rows, alpha, offset[0]),
+      across = windowWeights(columns, alpha, offset[1]);
     half.fill(0);
     for (let i = 0; i < rows; i++) {
       for (let k = 0; k < rows; k++) {
@@ -46,7 +49,8 @@ export function convolve(image, rows, columns, heads) {
     for (let j = 0; j < columns; j++) {
       for (let k = 0; k < columns; k++) {
         const share = weight * across[j * columns + k];
-        if (Math.abs(share) > 1e-12) for (let i = 0; i < rows; i++) out[i * columns + j] += share * half[i * columns + k];
+        if (Math.abs(share) > 1e-12)
+          for (let i = 0; i < rows; i++) out[i * columns + j] += share * half[i * columns + k];
       }
     }
   }

@@ -8,4 +8,7 @@ import { SequenceHeads } from "./sequence_heads.js";
 
 const KINDS = { sequence: SequenceHeads, picture: PictureHeads };
 
-export default mount((parent, received) => new KINDS[/** @type {keyof typeof KINDS} */ (received.kind)](parent), unpack);
+export default mount(
+  (parent, received) => new KINDS[/** @type {keyof typeof KINDS} */ (received.kind)](parent),
+  unpack,
+);

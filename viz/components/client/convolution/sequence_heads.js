@@ -34,17 +34,38 @@ export class SequenceHeads extends LiveView {
     this.language = words.alpha;
     const tell = () => this.tell();
     const ofHead = (key) => (value) => this.change(() => (this.choice[key][this.choice.head] = value));
-    this.names = segments(words.heads, this.data.heads.map((name, i) => [String(i), name]), (code) => {
-      this.change(() => (this.choice.head = Number(code)));
-      this.tell();
-    });
+    this.names = segments(
+      words.heads,
+      this.data.heads.map((name, i) => [String(i), name]),
+      (code) => {
+        this.change(() => (this.choice.head = Number(code)));
+        this.tell();
+      },
+    );
     const reach = { min: -12, max: 12, step: 0.1 };
     this.sliders = {
-      alphas: slider("alpha", words.alpha, ALPHA.range, { ...ALPHA, link: "w_alpha", input: ofHead("alphas"), change: tell }),
-      deltas: slider("delta", words.delta, reach, { link: "w_delta", say: (value) => `Δ = ${minus(value)}`, input: ofHead("deltas"), change: tell }),
-      mix: slider("mix", words.mix, { min: 0, max: 1, step: 0.01 }, {
-        say: (value) => `λ = ${value}`, input: (value) => this.change(() => (this.choice.mix = value)), change: tell,
+      alphas: slider("alpha", words.alpha, ALPHA.range, {
+        ...ALPHA,
+        link: "w_alpha",
+        input: ofHead("alphas"),
+        change: tell,
       }),
+      deltas: slider("delta", words.delta, reach, {
+        link: "w_delta",
+        say: (value) => `Δ = ${minus(value)}`,
+        input: ofHead("deltas"),
+        change: tell,
+      }),
+      mix: slider(
+        "mix",
+        words.mix,
+        { min: 0, max: 1, step: 0.01 },
+        {
+          say: (value) => `λ = ${value}`,
+          input: (value) => this.change(() => (this.choice.mix = value)),
+          change: tell,
+        },
+      ),
     };
     const bar = element("div", "controls");
     bar.append(this.names.element, ...Object.values(this.sliders).map((made) => made.element));
@@ -83,9 +104,12 @@ export class SequenceHeads extends LiveView {
   }
 
   draw() {
-    const { n, scores } = this.data, { alphas, deltas, mix, head } = this.choice, colours = theme(this.root);
+    const { n, scores } = this.data,
+      { alphas, deltas, mix, head } = this.choice,
+      colours = theme(this.root);
     this.weights = this.data.heads.map((_, h) =>
-      windowWeights(n, alphas[h], deltas[h], scores.subarray(h * n * n, (h + 1) * n * n), mix));
+      windowWeights(n, alphas[h], deltas[h], scores.subarray(h * n * n, (h + 1) * n * n), mix),
+    );
     this.names.show(String(head));
     this.sliders.alphas.show(alphas[head]);
     this.sliders.deltas.show(deltas[head]);
@@ -100,7 +124,14 @@ export class SequenceHeads extends LiveView {
   asTables() {
     const { n, labels, heads } = this.data;
     return heads.map((title, h) => ({
-      title, columns: ["", ...labels], rows: labels.map((label, i) => [label, ...Array.from(this.weights[h].subarray(i * n, (i + 1) * n), (weight, j) => (this.covered.has(i * n + j) ? "?" : weight))]),
+      title,
+      columns: ["", ...labels],
+      rows: labels.map((label, i) => [
+        label,
+        ...Array.from(this.weights[h].subarray(i * n, (i + 1) * n), (weight, j) =>
+          this.covered.has(i * n + j) ? "?" : weight,
+        ),
+      ]),
     }));
   }
 
@@ -110,10 +141,14 @@ export class SequenceHeads extends LiveView {
 
   /** The product v·r for every shift (a line), and the square it is but for a constant (dashes). */
   #curve(colours) {
-    const { alphas, deltas, head } = this.choice, [alpha, delta] = [alphas[head], deltas[head]];
+    const { alphas, deltas, head } = this.choice,
+      [alpha, delta] = [alphas[head], deltas[head]];
     const { context, width, height } = start(this.curve, colours);
-    const reach = Math.max(6, Math.ceil(Math.abs(delta)) + 3), square = (x) => -alpha * (x - delta) ** 2;
-    const constant = alpha * delta * delta, low = square(delta > 0 ? -reach : reach), high = Math.max(constant, 1e-9);
+    const reach = Math.max(6, Math.ceil(Math.abs(delta)) + 3),
+      square = (x) => -alpha * (x - delta) ** 2;
+    const constant = alpha * delta * delta,
+      low = square(delta > 0 ? -reach : reach),
+      high = Math.max(constant, 1e-9);
     const x = (shift) => ((shift + reach) / (2 * reach)) * (width - 20) + 10;
     const y = (value) => 14 + ((high - value) / (high - low || 1)) * (height - 34);
     context.globalAlpha = 0.3;
@@ -121,10 +156,14 @@ export class SequenceHeads extends LiveView {
     line(context, x(0), 0, x(0), height - 16);
     context.globalAlpha = 1;
     context.textAlign = "center";
-    for (let shift = -reach; shift <= reach; shift += reach > 9 ? 3 : 1) context.fillText(minus(shift), x(shift), height - 4);
+    for (let shift = -reach; shift <= reach; shift += reach > 9 ? 3 : 1)
+      context.fillText(minus(shift), x(shift), height - 4);
     context.strokeStyle = this.hue(head);
     context.lineWidth = 2;
-    for (const [dashes, above] of [[[], constant], [[4, 4], 0]]) {
+    for (const [dashes, above] of [
+      [[], constant],
+      [[4, 4], 0],
+    ]) {
       context.setLineDash(dashes);
       context.beginPath();
       for (let step = -reach; step <= reach; step += 0.1) context.lineTo(x(step), y(square(step) + above));
@@ -132,22 +171,36 @@ export class SequenceHeads extends LiveView {
     }
     context.setLineDash([]);
     context.fillStyle = this.hue(head);
-    for (let shift = -reach; shift <= reach; shift++) context.fillRect(x(shift) - 2, y(square(shift) + constant) - 2, 4, 4);
+    for (let shift = -reach; shift <= reach; shift++)
+      context.fillRect(x(shift) - 2, y(square(shift) + constant) - 2, 4, 4);
     const number = (value) => minus(Number(value.toPrecision(3)));
     this.vectors.textContent = fill(this.data.words.vectors, {
-      v1: number(-alpha), v2: number(2 * alpha * delta), c: number(constant),
+      v1: number(-alpha),
+      v2: number(2 * alpha * delta),
+      c: number(constant),
       width: alpha > 0 ? number(1 / Math.sqrt(2 * alpha)) : "∞",
     });
   }
 
   #map(colours) {
-    const { n, labels } = this.data, { head, query } = this.choice, cells = this.weights[head];
-    const { context, width, height } = start(this.map, colours), free = Math.min(width, height) - GUTTER;
-    const side = free - overhang(context, labels, GUTTER, free), cell = side / n;
+    const { n, labels } = this.data,
+      { head, query } = this.choice,
+      cells = this.weights[head];
+    const { context, width, height } = start(this.map, colours),
+      free = Math.min(width, height) - GUTTER;
+    const side = free - overhang(context, labels, GUTTER, free),
+      cell = side / n;
     this.cell = cell;
     context.imageSmoothingEnabled = false;
-    context.drawImage(image(n, n, (at) => weightColour(this.table, cells[at])), GUTTER, GUTTER, side, side);
-    for (const at of this.covered) drawCover(context, colours, GUTTER + (at % n) * cell, GUTTER + Math.floor(at / n) * cell, cell, cell);
+    context.drawImage(
+      image(n, n, (at) => weightColour(this.table, cells[at])),
+      GUTTER,
+      GUTTER,
+      side,
+      side,
+    );
+    for (const at of this.covered)
+      drawCover(context, colours, GUTTER + (at % n) * cell, GUTTER + Math.floor(at / n) * cell, cell, cell);
     context.globalAlpha = 0.3;
     context.strokeRect(GUTTER + 0.5, GUTTER + 0.5, side - 1, side - 1);
     context.globalAlpha = 1;
@@ -159,8 +212,11 @@ export class SequenceHeads extends LiveView {
 
   /** The chosen row of all heads: bars for the one that is open, lines for the others. */
   #row(colours) {
-    const { n, labels, words } = this.data, { head, query } = this.choice;
-    const { context, width, height } = start(this.row, colours), floor = height - GUTTER, step = width / n;
+    const { n, labels, words } = this.data,
+      { head, query } = this.choice;
+    const { context, width, height } = start(this.row, colours),
+      floor = height - GUTTER,
+      step = width / n;
     const isCovered = this.covered.has(query * n);
     if (isCovered) drawCover(context, colours, 0, 0, width, floor);
     this.weights.forEach((cells, h) => {
@@ -168,7 +224,9 @@ export class SequenceHeads extends LiveView {
       const row = cells.subarray(query * n, (query + 1) * n);
       [context.fillStyle, context.strokeStyle, context.lineWidth] = [this.hue(h), this.hue(h), 1.5];
       if (h === head) {
-        row.forEach((weight, j) => context.fillRect(j * step + 1, floor * (1 - weight), Math.max(1, step - 2), floor * weight));
+        row.forEach((weight, j) =>
+          context.fillRect(j * step + 1, floor * (1 - weight), Math.max(1, step - 2), floor * weight),
+        );
         return;
       }
       context.beginPath();
@@ -181,10 +239,18 @@ export class SequenceHeads extends LiveView {
       this.says.textContent = `${labels[query]}: ? (${this.data.covers.word})`;
       return;
     }
-    const row = this.weights[head].subarray(query * n, (query + 1) * n), most = Math.max(...row);
+    const row = this.weights[head].subarray(query * n, (query + 1) * n),
+      most = Math.max(...row);
     const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
     const says = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
-    const best = row.indexOf(most), value = partDigits(most);
-    this.says.textContent = fill(says, { query: labels[query], key: labels[best], shift: minus(best - query), value, n: alike });
+    const best = row.indexOf(most),
+      value = partDigits(most);
+    this.says.textContent = fill(says, {
+      query: labels[query],
+      key: labels[best],
+      shift: minus(best - query),
+      value,
+      n: alike,
+    });
   }
 }

@@ -3,8 +3,14 @@
 
 import { element } from "../lib/dom.js";
 
-export function slider(name, label, range, { link = name, read = Number, write = String, say = String, input, change }) {
-  const made = element("label", "slider", { "data-link": link }), output = element("output");
+export function slider(
+  name,
+  label,
+  range,
+  { link = name, read = Number, write = String, say = String, input, change },
+) {
+  const made = element("label", "slider", { "data-link": link }),
+    output = element("output");
   const bar = element("input", "", { type: "range", "data-name": name, ...range });
   bar.addEventListener("input", () => input(read(Number(bar.value))));
   bar.addEventListener("change", change);
@@ -22,7 +28,8 @@ export function slider(name, label, range, { link = name, read = Number, write =
 /** A number with a proper minus. */
 export const minus = (value) => String(value).replace("-", "−");
 
-const LOWEST = -2, HIGHEST = 2; // powers of ten
+const LOWEST = -2,
+  HIGHEST = 2; // powers of ten
 
 export const ALPHA = {
   range: { min: LOWEST - 0.05, max: HIGHEST, step: 0.05 },

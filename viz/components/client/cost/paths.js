@@ -11,8 +11,17 @@ import { place } from "../lib/place.js";
 import { shorten } from "../lib/shorten.js";
 import { Size } from "../lib/size.js";
 
-const CELL = 3, LEFT = 12, RIGHT = 40, EDGE = 12, LAYER = 36, TALLEST = 170, WORDS = 62, WORD = 16, LONGEST_WORD = 64;
-const DOTS = 3000, VIEWED = 600;
+const CELL = 3,
+  LEFT = 12,
+  RIGHT = 40,
+  EDGE = 12,
+  LAYER = 36,
+  TALLEST = 170,
+  WORDS = 62,
+  WORD = 16,
+  LONGEST_WORD = 64;
+const DOTS = 3000,
+  VIEWED = 600;
 
 export default mount((parent) => new Paths(parent));
 
@@ -22,7 +31,8 @@ function hops({ draw, reach, base }, distance) {
   if (draw === "direct") return distance ? [distance] : [];
   if (draw === "gaps") {
     if (base < 2) return found;
-    for (let rest = distance, gap = 1; rest > 0; rest = Math.floor(rest / base), gap *= base) found.push((rest % base) * gap);
+    for (let rest = distance, gap = 1; rest > 0; rest = Math.floor(rest / base), gap *= base)
+      found.push((rest % base) * gap);
     return found;
   }
   const stride = draw === "chain" ? 1 : reach;
@@ -64,24 +74,29 @@ class Paths {
   }
 
   build() {
-    const { tokens, words, panels } = this.data, options = tokens.map((token, place) => [place, `${place} ${isolate(token)}`]);
+    const { tokens, words, panels } = this.data,
+      options = tokens.map((token, place) => [place, `${place} ${isolate(token)}`]);
     this.ends = ["from", "to"].map((name) => {
       const made = dropdown(words[`path_${name}`], options, (place) => this.choose({ [name]: Number(place) }));
       made.list.dataset.end = name;
       return made;
     });
-    const ends = element("div", "ends"), scroll = element("div", "scroll");
+    const ends = element("div", "ends"),
+      scroll = element("div", "scroll");
     ends.append(...this.ends.map((end) => end.element));
     this.says = element("p", "says", { "aria-live": "polite" });
     this.panels = panels.map((panel) => {
-      const box = element("div", "panel", { "data-name": panel.name }), label = element("p", "label", {}, panel.label);
-      const count = element("b"), canvas = element("canvas", "", { role: "img" });
+      const box = element("div", "panel", { "data-name": panel.name }),
+        label = element("p", "label", {}, panel.label);
+      const count = element("b"),
+        canvas = element("canvas", "", { role: "img" });
       label.append(count);
       box.append(label, canvas);
       scroll.append(box);
       canvas.addEventListener("pointermove", (event) => this.choose({ to: this.at(event) }));
-      canvas.addEventListener("click", (event) => this.choose(
-        event.pointerType === "touch" ? { to: this.at(event) } : { from: this.at(event) }));
+      canvas.addEventListener("click", (event) =>
+        this.choose(event.pointerType === "touch" ? { to: this.at(event) } : { from: this.at(event) }),
+      );
       return { ...panel, box, count, canvas };
     });
     this.root.replaceChildren(ends, this.says, scroll);
@@ -89,7 +104,8 @@ class Paths {
 
   /** For the menu of the picture: how many steps it is from one word to the other. */
   asTables() {
-    const { tokens, words } = this.data, distance = Math.abs(this.to - this.from);
+    const { tokens, words } = this.data,
+      distance = Math.abs(this.to - this.from);
     const rows = this.panels.map(({ label, steps }) => [label, tokens[this.from], tokens[this.to], steps[distance]]);
     return [{ columns: ["", words.path_from, words.path_to, fill(words.path_steps, { steps: "n" })], rows }];
   }
@@ -104,20 +120,25 @@ class Paths {
   }
 
   at(event) {
-    return Math.max(0, Math.min(this.data.tokens.length - 1, Math.floor((place(event.currentTarget, event)[0] - LEFT) / this.cell())));
+    return Math.max(
+      0,
+      Math.min(this.data.tokens.length - 1, Math.floor((place(event.currentTarget, event)[0] - LEFT) / this.cell())),
+    );
   }
 
   draw() {
     if (!this.data || !this.root.clientWidth) return;
-    const { tokens, words } = this.data, distance = Math.abs(this.to - this.from);
+    const { tokens, words } = this.data,
+      distance = Math.abs(this.to - this.from);
     this.ends[0].list.value = this.from;
     this.ends[1].list.value = this.to;
     this.says.textContent = fill(words.path_says, { from: tokens[this.from], to: tokens[this.to], distance });
-    const colours = theme(this.root), width = Math.round(this.cell() * tokens.length + LEFT + RIGHT);
+    const colours = theme(this.root),
+      width = Math.round(this.cell() * tokens.length + LEFT + RIGHT);
     for (const panel of this.panels) {
       const steps = panel.steps[distance];
-      const sentence = steps === null ? words.path_never : steps === 0 ? words.path_none
-        : fill(words.path_steps, { steps });
+      const sentence =
+        steps === null ? words.path_never : steps === 0 ? words.path_none : fill(words.path_steps, { steps });
       panel.count.textContent = sentence;
       panel.canvas.setAttribute("aria-label", fill(words.path_alt, { label: panel.label, said: sentence }));
       const way = hops(panel, distance);
@@ -128,13 +149,17 @@ class Paths {
   }
 
   picture(panel, way, width, colours) {
-    const chain = panel.draw === "chain", rows = chain ? 0 : Math.max(1, way.length);
+    const chain = panel.draw === "chain",
+      rows = chain ? 0 : Math.max(1, way.length);
     const layer = Math.min(LAYER, TALLEST / Math.max(1, rows));
     const tall = Math.ceil(rows * layer) + 2 * EDGE;
     panel.canvas.style.width = `${width}px`;
     panel.canvas.style.height = `${tall + WORDS}px`;
-    const { context } = start(panel.canvas, colours), { hues, tokens } = this.data, cell = this.cell();
-    const x = (place) => LEFT + (place + 0.5) * cell, y = (row) => tall - EDGE - row * layer;
+    const { context } = start(panel.canvas, colours),
+      { hues, tokens } = this.data,
+      cell = this.cell();
+    const x = (place) => LEFT + (place + 0.5) * cell,
+      y = (row) => tall - EDGE - row * layer;
     const causal = chain || panel.draw === "gaps";
     const [first, last] = causal ? [Math.min(this.from, this.to), Math.max(this.from, this.to)] : [this.from, this.to];
     const forward = last >= first ? 1 : -1;
@@ -178,7 +203,8 @@ class Paths {
   }
 
   labels(context, top, x, colours) {
-    const { tokens } = this.data, every = Math.ceil(WORD / this.cell()); // as many words as can be read
+    const { tokens } = this.data,
+      every = Math.ceil(WORD / this.cell()); // as many words as can be read
     const ends = [this.from, this.to];
     isolateAll(tokens).forEach((token, place) => {
       const chosen = ends.includes(place);

@@ -3,7 +3,10 @@
 import { painted } from "./paint.js";
 import { colourOf, drawn } from "./sketch.js";
 
-const EDGE = 16, LINE = 18, SIZE = 13, TIMES = 2; // pixels, and how many of them a PNG has for each
+const EDGE = 16,
+  LINE = 18,
+  SIZE = 13,
+  TIMES = 2; // pixels, and how many of them a PNG has for each
 const LEAST = 360; // pixels: what is written below has room, however narrow the picture
 
 /** A text in lines no wider than there is room; an address is broken where the room ends. */
@@ -24,9 +27,13 @@ function lines(context, text, room) {
 
 /** The picture as SVG, on the page's own background. */
 export function toSvg({ elements, redraw, caption, facts, link }, page) {
-  const { group, width: wide, height: high } = painted(elements, redraw), width = Math.ceil(Math.max(wide, LEAST) + 2 * EDGE);
-  const context = document.createElement("canvas").getContext("2d"), style = getComputedStyle(page);
-  const [ink] = colourOf(context, style.color), [paper] = colourOf(context, style.backgroundColor), family = style.fontFamily;
+  const { group, width: wide, height: high } = painted(elements, redraw),
+    width = Math.ceil(Math.max(wide, LEAST) + 2 * EDGE);
+  const context = document.createElement("canvas").getContext("2d"),
+    style = getComputedStyle(page);
+  const [ink] = colourOf(context, style.color),
+    [paper] = colourOf(context, style.backgroundColor),
+    family = style.fontFamily;
   const below = [[caption, 600], ...facts.map((fact) => [fact, 400]), [link, 400]].flatMap(([text, weight]) => {
     context.font = `${weight} ${SIZE}px ${family}`;
     return lines(context, text, width - 2 * EDGE).map((line) => [line, weight]);
@@ -50,7 +57,9 @@ export function written(root) {
 
 /** The page's own letters as they lie on the server: a picture that a browser draws from a file has none but its own. */
 async function letters(root) {
-  const wanted = new Set([...root.querySelectorAll("text")].map((text) => text.style.fontFamily.split(",")[0].replace(/["']/g, "").trim()));
+  const wanted = new Set(
+    [...root.querySelectorAll("text")].map((text) => text.style.fontFamily.split(",")[0].replace(/["']/g, "").trim()),
+  );
   const rules = [...document.styleSheets].flatMap((sheet) => {
     try {
       return [...sheet.cssRules].map((rule) => ({ rule, base: sheet.href ?? document.baseURI }));
@@ -58,24 +67,34 @@ async function letters(root) {
       return []; // a sheet of an extension's
     }
   });
-  const faces = rules.filter(({ rule }) => rule instanceof CSSFontFaceRule
-    && wanted.has(rule.style.getPropertyValue("font-family").replace(/["']/g, "").trim()) && rule.style.getPropertyValue("font-style") !== "italic");
-  return (await Promise.all(faces.map(async ({ rule, base }) => {
-    const [, address] = rule.style.getPropertyValue("src").match(/url\("?([^")]+)"?\)/) ?? [];
-    const answer = address && (await fetch(new URL(address, base)));
-    if (!answer?.ok) return "";
-    const file = await new Promise((done) => {
-      const reader = new FileReader();
-      reader.onload = () => done(reader.result);
-      answer.blob().then((blob) => reader.readAsDataURL(blob));
-    });
-    return rule.cssText.replace(/url\("?[^")]+"?\)/, `url("${file}")`);
-  }))).join("\n");
+  const faces = rules.filter(
+    ({ rule }) =>
+      rule instanceof CSSFontFaceRule &&
+      wanted.has(rule.style.getPropertyValue("font-family").replace(/["']/g, "").trim()) &&
+      rule.style.getPropertyValue("font-style") !== "italic",
+  );
+  return (
+    await Promise.all(
+      faces.map(async ({ rule, base }) => {
+        const [, address] = rule.style.getPropertyValue("src").match(/url\("?([^")]+)"?\)/) ?? [];
+        const answer = address && (await fetch(new URL(address, base)));
+        if (!answer?.ok) return "";
+        const file = await new Promise((done) => {
+          const reader = new FileReader();
+          reader.onload = () => done(reader.result);
+          answer.blob().then((blob) => reader.readAsDataURL(blob));
+        });
+        return rule.cssText.replace(/url\("?[^")]+"?\)/, `url("${file}")`);
+      }),
+    )
+  ).join("\n");
 }
 
 /** The same as PNG. */
 export async function toPng(root) {
-  const copy = root.cloneNode(true), picture = new Image(), canvas = document.createElement("canvas");
+  const copy = root.cloneNode(true),
+    picture = new Image(),
+    canvas = document.createElement("canvas");
   copy.prepend(drawn("style", {}, await letters(root).catch(() => "")));
   await new Promise((done, fail) => {
     [picture.onload, picture.onerror] = [done, () => fail(new Error("picture"))];
@@ -83,5 +102,7 @@ export async function toPng(root) {
   });
   [canvas.width, canvas.height] = ["width", "height"].map((side) => TIMES * Number(root.getAttribute(side)));
   canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-  return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("picture"))), "image/png"));
+  return new Promise((done, fail) =>
+    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("picture"))), "image/png"),
+  );
 }

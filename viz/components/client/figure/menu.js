@@ -23,24 +23,39 @@ function linkOf() {
 function tableOf(table) {
   const read = (cell) => {
     const parts = Array.from(cell.childNodes, (part) => part.textContent.trim()).filter(Boolean);
-    const text = cell.querySelector("input")?.value ?? parts.join(" "), plain = text.replace("−", "-");
+    const text = cell.querySelector("input")?.value ?? parts.join(" "),
+      plain = text.replace("−", "-");
     return /^-?\d+(\.\d+)?$/.test(plain) ? Number(plain) : text;
   };
   const [columns = [], ...rows] = Array.from(table.rows, (row) => Array.from(row.cells, read));
-  return { title: table.closest("figure")?.querySelector("figcaption")?.textContent ?? table.caption?.textContent ?? "", columns, rows };
+  return {
+    title: table.closest("figure")?.querySelector("figcaption")?.textContent ?? table.caption?.textContent ?? "",
+    columns,
+    rows,
+  };
 }
 
 /** A picture of the app, by the place it has on the page: what is seen of it, and its numbers. */
 function figureOf(place, { facts, apart }) {
-  const chart = place.querySelector(".stPlotlyChart"), view = place.querySelector("[data-testid=stBidiComponentRegular]")?.shadowRoot?.view;
-  const section = place.closest('[class*="st-key-section_"]'), key = /st-key-(\S+)/.exec(place.className)?.[1] ?? "picture";
-  const title = (section?.querySelector("h2") ?? document.querySelector(".stMain h1"))?.textContent.trim() ?? document.title;
+  const chart = place.querySelector(".stPlotlyChart"),
+    view = place.querySelector("[data-testid=stBidiComponentRegular]")?.shadowRoot?.view;
+  const section = place.closest('[class*="st-key-section_"]'),
+    key = /st-key-(\S+)/.exec(place.className)?.[1] ?? "picture";
+  const title =
+    (section?.querySelector("h2") ?? document.querySelector(".stMain h1"))?.textContent.trim() ?? document.title;
   const alt = chart?.getAttribute("aria-label") ?? view?.data?.words?.alt ?? "";
   const said = {
-    caption: [title, alt.replaceAll("**", "")].filter(Boolean).join(". "), name: `headlight-${key}`, link: linkOf(),
+    caption: [title, alt.replaceAll("**", "")].filter(Boolean).join(". "),
+    name: `headlight-${key}`,
+    link: linkOf(),
     facts: apart.some((name) => section?.classList.contains(`st-key-section_${name}`)) ? [] : facts,
   };
-  if (chart) return { ...said, elements: [chart.querySelector(".svg-container")], tables: () => tablesOf(chart.querySelector(".js-plotly-plot")) };
+  if (chart)
+    return {
+      ...said,
+      elements: [chart.querySelector(".svg-container")],
+      tables: () => tablesOf(chart.querySelector(".js-plotly-plot")),
+    };
   const tables = () => view.asTables().map((table) => (table instanceof Element ? tableOf(table) : table));
   return { ...said, elements: view.asPictures?.() ?? [view.root], redraw: view.draw && (() => view.draw()), tables };
 }
@@ -52,14 +67,20 @@ class Menu {
     this.text = element("textarea", "", { readonly: "", rows: "4", spellcheck: "false", hidden: "" });
     parent.append(this.root);
     this.root.addEventListener("keydown", (event) => this.#key(event));
-    this.outside = (event) => event.composedPath().includes(this.root) || event.composedPath().includes(this.button) || this.close();
+    this.outside = (event) =>
+      event.composedPath().includes(this.root) || event.composedPath().includes(this.button) || this.close();
   }
 
   open({ button, place, ...about }) {
     Object.assign(this, { button, words: about.words, figure: figureOf(place, about) });
     const kinds = about.first === "svg" ? ["svg", "png", "csv"] : ["png", "svg", "csv"];
     const items = [...kinds, "link", "markdown"].map((kind) => {
-      const item = element("button", "", { type: "button", role: "menuitem", tabindex: "-1", "data-kind": kind }, this.words[kind]);
+      const item = element(
+        "button",
+        "",
+        { type: "button", role: "menuitem", tabindex: "-1", "data-kind": kind },
+        this.words[kind],
+      );
       item.addEventListener("click", () => this.#act(kind));
       return item;
     });
@@ -74,8 +95,14 @@ class Menu {
 
   /** At its button: below it if there is room, else above; the page's own colours. */
   #show() {
-    const page = getComputedStyle(document.querySelector(".stApp")), { root, button } = this, at = button.getBoundingClientRect();
-    [root.style.color, root.style.background, root.style.fontFamily] = [page.color, page.backgroundColor, page.fontFamily];
+    const page = getComputedStyle(document.querySelector(".stApp")),
+      { root, button } = this,
+      at = button.getBoundingClientRect();
+    [root.style.color, root.style.background, root.style.fontFamily] = [
+      page.color,
+      page.backgroundColor,
+      page.fontFamily,
+    ];
     if (!this.isOpen) root.showPopover();
     const { offsetWidth: wide, offsetHeight: high } = root;
     const top = at.bottom + AWAY + high <= innerHeight ? at.bottom + AWAY : Math.max(AWAY, at.top - AWAY - high);
@@ -97,7 +124,9 @@ class Menu {
 
   #key(event) {
     event.stopPropagation(); // to Streamlit a letter is another run, to pages an arrow another step
-    const items = [...this.root.querySelectorAll("[role=menuitem]")], at = items.indexOf(this.root.getRootNode().activeElement), last = items.length - 1;
+    const items = [...this.root.querySelectorAll("[role=menuitem]")],
+      at = items.indexOf(this.root.getRootNode().activeElement),
+      last = items.length - 1;
     if (event.key === "Escape" || event.key === "Tab") {
       event.preventDefault();
       return this.close(true);

@@ -3,23 +3,47 @@
 import { isolate } from "../lib/direction.js";
 import { Sketch, colourOf, drawn } from "./sketch.js";
 
-const LEFT_OUT = "[hidden], script, style, .live, .unseen, .tip, .controls, .tools, .bar, .dropdown, .temperature, .lock, .letters, .choose, .ends, "
-  + ".modebar-container, form, select, input[type=range], input[type=checkbox]"; // what is pressed, and what is heard only
-const STYLED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "opacity", "font-family", "font-size",
-  "font-weight", "font-style", "text-anchor", "dominant-baseline", "visibility", "display", "clip-path", "image-rendering"];
+const LEFT_OUT =
+  "[hidden], script, style, .live, .unseen, .tip, .controls, .tools, .bar, .dropdown, .temperature, .lock, .letters, .choose, .ends, " +
+  ".modebar-container, form, select, input[type=range], input[type=checkbox]"; // what is pressed, and what is heard only
+const STYLED = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-opacity",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "font-style",
+  "text-anchor",
+  "dominant-baseline",
+  "visibility",
+  "display",
+  "clip-path",
+  "image-rendering",
+];
 
 /** Everything of these elements that is seen, as {group, width, height}. `redraw` draws the canvases among them anew. */
 export function painted(elements, redraw) {
-  const { left: x, top: y } = elements[0].getBoundingClientRect(), painter = new Painter({ x, y }, sketches(elements, redraw));
+  const { left: x, top: y } = elements[0].getBoundingClientRect(),
+    painter = new Painter({ x, y }, sketches(elements, redraw));
   for (const element of elements) painter.element(element, painter.group);
-  const { left, top, right, bottom } = painter.extent, group = drawn("g", { transform: `translate(${-left} ${-top})` });
+  const { left, top, right, bottom } = painter.extent,
+    group = drawn("g", { transform: `translate(${-left} ${-top})` });
   group.append(painter.group);
   return { group, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
 }
 
 /** What is drawn on each canvas, by the canvas. */
 function sketches(elements, redraw) {
-  const canvases = elements.flatMap((element) => [...(element.matches("canvas") ? [element] : []), ...element.querySelectorAll("canvas")]);
+  const canvases = elements.flatMap((element) => [
+    ...(element.matches("canvas") ? [element] : []),
+    ...element.querySelectorAll("canvas"),
+  ]);
   const made = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
   const bitmaps = new Map(canvases.map((canvas) => [canvas, canvas.toDataURL()])); // of those that are not drawn anew
   for (const [canvas, sketch] of made) canvas.getContext = () => sketch;
@@ -29,9 +53,16 @@ function sketches(elements, redraw) {
     for (const canvas of canvases) delete canvas.getContext;
   }
   redraw?.(); // to be seen again: a canvas that is given a size is empty
-  return (canvas) => (made.get(canvas).group.childElementCount ? made.get(canvas).group : drawn("image", {
-    href: bitmaps.get(canvas), width: canvas.width, height: canvas.height, preserveAspectRatio: "none", style: "image-rendering: pixelated",
-  }));
+  return (canvas) =>
+    made.get(canvas).group.childElementCount
+      ? made.get(canvas).group
+      : drawn("image", {
+          href: bitmaps.get(canvas),
+          width: canvas.width,
+          height: canvas.height,
+          preserveAspectRatio: "none",
+          style: "image-rendering: pixelated",
+        });
 }
 
 class Painter {
@@ -43,8 +74,10 @@ class Painter {
 
   element(element, into) {
     const style = getComputedStyle(element);
-    if (element.matches(LEFT_OUT) || style.display === "none" || style.visibility === "hidden" || style.opacity === "0") return;
-    const box = this.#place(element.getBoundingClientRect()), group = drawn("g", { opacity: style.opacity === "1" ? null : style.opacity });
+    if (element.matches(LEFT_OUT) || style.display === "none" || style.visibility === "hidden" || style.opacity === "0")
+      return;
+    const box = this.#place(element.getBoundingClientRect()),
+      group = drawn("g", { opacity: style.opacity === "1" ? null : style.opacity });
     (style.position === "sticky" && this.above ? this.above : into).append(group); // what stays lies over what is moved below it
     this.#box(style, box, group);
     if (element instanceof HTMLCanvasElement) this.#canvas(element, box, group);
@@ -58,7 +91,12 @@ class Painter {
   #reach({ x, y, width, height }) {
     if (this.above) return;
     const { left, top, right, bottom } = this.extent;
-    this.extent = { left: Math.min(left, x), top: Math.min(top, y), right: Math.max(right, x + width), bottom: Math.max(bottom, y + height) };
+    this.extent = {
+      left: Math.min(left, x),
+      top: Math.min(top, y),
+      right: Math.max(right, x + width),
+      bottom: Math.max(bottom, y + height),
+    };
   }
 
   #place({ left, top, width, height }) {
@@ -73,14 +111,17 @@ class Painter {
   }
 
   #hides(element, { overflowX, overflowY }) {
-    return (overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1)
-      || (overflowY !== "visible" && element.scrollHeight > element.clientHeight + 1);
+    return (
+      (overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1) ||
+      (overflowY !== "visible" && element.scrollHeight > element.clientHeight + 1)
+    );
   }
 
   /** What is seen in a frame that can be moved: that part of what is in it. */
   #cut(element, style, box, group) {
     this.#reach(box);
-    const inner = drawn("svg", { ...box, viewBox: `${box.x} ${box.y} ${box.width} ${box.height}`, overflow: "hidden" }), outer = this.above;
+    const inner = drawn("svg", { ...box, viewBox: `${box.x} ${box.y} ${box.width} ${box.height}`, overflow: "hidden" }),
+      outer = this.above;
     this.above = drawn("g");
     this.#inside(element, style, inner);
     inner.append(this.above);
@@ -89,20 +130,28 @@ class Painter {
   }
 
   #box(style, box, group) {
-    const [fill, opacity] = colourOf(this.context, style.backgroundColor), rx = parseFloat(style.borderTopLeftRadius) || null;
+    const [fill, opacity] = colourOf(this.context, style.backgroundColor),
+      rx = parseFloat(style.borderTopLeftRadius) || null;
     if (opacity && box.width && box.height) this.#reach(box);
     if (opacity && box.width && box.height) group.append(drawn("rect", { ...box, rx, fill, "fill-opacity": opacity }));
     const ring = style.boxShadow.match(/^(\w+\(.*?\)) 0px 0px 0px (\d+)px$/); // a frame that takes no room
     if (ring) this.#frame(box, Number(ring[2]), ring[1], -Number(ring[2]) / 2, group);
     const sides = ["Top", "Right", "Bottom", "Left"].map((side) => ({
-      wide: style[`border${side}Style`] === "none" ? 0 : parseFloat(style[`border${side}Width`]), colour: style[`border${side}Color`], kind: style[`border${side}Style`],
+      wide: style[`border${side}Style`] === "none" ? 0 : parseFloat(style[`border${side}Width`]),
+      colour: style[`border${side}Color`],
+      kind: style[`border${side}Style`],
     }));
     if (sides.every(({ wide, colour }) => wide === sides[0].wide && colour === sides[0].colour)) {
       if (sides[0].wide) this.#frame(box, sides[0].wide, sides[0].colour, sides[0].wide / 2, group, rx, sides[0].kind);
       return;
     }
     const [left, top, right, bottom] = [box.x, box.y, box.x + box.width, box.y + box.height];
-    const ends = [[left, top, right, top], [right, top, right, bottom], [left, bottom, right, bottom], [left, top, left, bottom]];
+    const ends = [
+      [left, top, right, top],
+      [right, top, right, bottom],
+      [left, bottom, right, bottom],
+      [left, top, left, bottom],
+    ];
     sides.forEach(({ wide, colour, kind }, i) => {
       const [x1, y1, x2, y2] = ends[i];
       if (wide) group.append(drawn("line", { x1, y1, x2, y2, ...this.#line(wide, colour, kind) }));
@@ -111,7 +160,13 @@ class Painter {
 
   #frame({ x, y, width, height }, wide, colour, inset, group, rx = null, kind = "solid") {
     this.#reach({ x, y, width, height });
-    const place = { x: x + inset, y: y + inset, width: Math.max(0, width - 2 * inset), height: Math.max(0, height - 2 * inset), rx };
+    const place = {
+      x: x + inset,
+      y: y + inset,
+      width: Math.max(0, width - 2 * inset),
+      height: Math.max(0, height - 2 * inset),
+      rx,
+    };
     group.append(drawn("rect", { ...place, fill: "none", ...this.#line(wide, colour, kind) }));
   }
 
@@ -122,7 +177,8 @@ class Painter {
   }
 
   #canvas(canvas, { x, y, width, height }, group) {
-    const scale = `translate(${x} ${y}) scale(${width / canvas.width} ${height / canvas.height})`, placed = drawn("g", { transform: scale });
+    const scale = `translate(${x} ${y}) scale(${width / canvas.width} ${height / canvas.height})`,
+      placed = drawn("g", { transform: scale });
     this.#reach({ x, y, width, height });
     placed.append(this.sketched(canvas));
     group.append(placed);
@@ -131,12 +187,14 @@ class Painter {
   /** A drawing with its style written into it: a file has no style sheet. */
   #copy(svg, box) {
     this.#reach(box);
-    const copy = svg.cloneNode(true), own = [svg, ...svg.querySelectorAll("*")];
+    const copy = svg.cloneNode(true),
+      own = [svg, ...svg.querySelectorAll("*")];
     [copy, ...copy.querySelectorAll("*")].forEach((made, i) => {
       const style = getComputedStyle(own[i]);
       for (const name of STYLED) {
         const value = style.getPropertyValue(name);
-        if (value && value !== "auto" && !(value === "none" && name === "clip-path")) made.style.setProperty(name, value.replace(/url\("[^"#]*#/g, 'url("#'));
+        if (value && value !== "auto" && !(value === "none" && name === "clip-path"))
+          made.style.setProperty(name, value.replace(/url\("[^"#]*#/g, 'url("#'));
       }
       for (const name of ["class", "onclick"]) made.removeAttribute(name);
     });
@@ -147,13 +205,16 @@ class Painter {
 
   /** Each line of a text where it stands; words at whose end a line ends are told by where they are. */
   #text(node, style, group) {
-    const range = document.createRange(), lines = [];
+    const range = document.createRange(),
+      lines = [];
     for (const { 0: word, index } of node.data.matchAll(/\S+|\s+/g)) {
       range.setStart(node, index);
       range.setEnd(node, index + word.length);
-      const box = range.getClientRects()[0], last = lines.at(-1);
+      const box = range.getClientRects()[0],
+        last = lines.at(-1);
       if (!box) continue;
-      if (last && Math.abs(last.box.top - box.top) < 2) Object.assign(last, { text: last.text + word, right: box.right });
+      if (last && Math.abs(last.box.top - box.top) < 2)
+        Object.assign(last, { text: last.text + word, right: box.right });
       else if (word.trim()) lines.push({ text: word, box, right: box.right });
     }
     for (const { text, box, right } of lines) {
@@ -164,7 +225,9 @@ class Painter {
 
   /** What is typed in a box, where the box has it. */
   #value(text, { x, y, width, height }, style, group) {
-    const [before, after] = ["Left", "Right"].map((side) => parseFloat(style[`padding${side}`]) + parseFloat(style[`border${side}Width`]));
+    const [before, after] = ["Left", "Right"].map(
+      (side) => parseFloat(style[`padding${side}`]) + parseFloat(style[`border${side}Width`]),
+    );
     this.context.font = fontOf(style);
     const free = Math.max(0, width - before - after - this.context.measureText(text).width);
     const share = { center: 0.5, right: 1, end: 1 }[style.textAlign] ?? 0;
@@ -172,12 +235,24 @@ class Painter {
   }
 
   #words(text, { x, y, height }, style, group) {
-    const font = fontOf(style), [fill, opacity] = colourOf(this.context, style.color);
+    const font = fontOf(style),
+      [fill, opacity] = colourOf(this.context, style.color);
     this.context.font = font;
     const { width, fontBoundingBoxAscent: above, fontBoundingBoxDescent: below } = this.context.measureText(text);
     this.#reach({ x, y, width, height });
-    const place = { x, y: y + (height - above - below) / 2 + above, textLength: width || null, lengthAdjust: "spacingAndGlyphs" };
-    group.append(drawn("text", { ...place, fill, "fill-opacity": opacity, style: `font: ${font}; white-space: pre` }, isolate(text)));
+    const place = {
+      x,
+      y: y + (height - above - below) / 2 + above,
+      textLength: width || null,
+      lengthAdjust: "spacingAndGlyphs",
+    };
+    group.append(
+      drawn(
+        "text",
+        { ...place, fill, "fill-opacity": opacity, style: `font: ${font}; white-space: pre` },
+        isolate(text),
+      ),
+    );
   }
 }
 

@@ -35,19 +35,31 @@ function asNumber(value) {
 
 /** A map: its rows from the top. @param {Trace} trace @param {Layout} layout @returns {Table} */
 function ofMap(trace, layout) {
-  const [across, down] = axesOf(layout, trace), first = Array.from(trace.z[0] ?? []);
-  const names = (/** @type {any} */ axis, /** @type {any} */ values, /** @type {number} */ count) => Array.from({ length: count }, (_, i) => named(axis, values ? values[i] : i));
-  const columns = names(across, trace.x, first.length), rows = names(down, trace.y, trace.z.length);
-  return { title: plain(trace.name), columns: ["", ...columns], rows: rows.map((name, i) => [name, ...Array.from(trace.z[i], asNumber)]) };
+  const [across, down] = axesOf(layout, trace),
+    first = Array.from(trace.z[0] ?? []);
+  const names = (/** @type {any} */ axis, /** @type {any} */ values, /** @type {number} */ count) =>
+    Array.from({ length: count }, (_, i) => named(axis, values ? values[i] : i));
+  const columns = names(across, trace.x, first.length),
+    rows = names(down, trace.y, trace.z.length);
+  return {
+    title: plain(trace.name),
+    columns: ["", ...columns],
+    rows: rows.map((name, i) => [name, ...Array.from(trace.z[i], asNumber)]),
+  };
 }
 
 /** Bars, lines and points: a row for each, under the name of its series. @param {Trace[]} traces @param {Layout} layout @returns {Table} */
 function ofSeries(traces, layout) {
   const [across, up] = axesOf(layout, traces[0]);
-  const rows = traces.flatMap((trace) => Array.from(trace.x, (/** @type {unknown} */ x, /** @type {number} */ i) => {
-    const label = Array.isArray(trace.customdata) && typeof trace.customdata[i] === "string" ? plain(trace.customdata[i]) : named(across, x);
-    return [plain(trace.name ?? trace.legendgroup), label, asNumber(trace.y[i])];
-  }));
+  const rows = traces.flatMap((trace) =>
+    Array.from(trace.x, (/** @type {unknown} */ x, /** @type {number} */ i) => {
+      const label =
+        Array.isArray(trace.customdata) && typeof trace.customdata[i] === "string"
+          ? plain(trace.customdata[i])
+          : named(across, x);
+      return [plain(trace.name ?? trace.legendgroup), label, asNumber(trace.y[i])];
+    }),
+  );
   return { columns: ["", title(across), title(up)], rows };
 }
 
@@ -55,5 +67,8 @@ function ofSeries(traces, layout) {
 export function tablesOf({ _fullData: traces, _fullLayout: layout }) {
   const seen = traces.filter((trace) => trace.visible === true && trace.marker?.opacity !== 0);
   const series = seen.filter(({ type, x, y }) => type !== "heatmap" && x && y);
-  return [...seen.filter(({ type }) => type === "heatmap").map((trace) => ofMap(trace, layout)), ...(series.length ? [ofSeries(series, layout)] : [])];
+  return [
+    ...seen.filter(({ type }) => type === "heatmap").map((trace) => ofMap(trace, layout)),
+    ...(series.length ? [ofSeries(series, layout)] : []),
+  ];
 }

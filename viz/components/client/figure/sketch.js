@@ -1,8 +1,21 @@
 // What a picture on a canvas would be drawn with, noted down as SVG: words stay words, lines stay lines, at any size.
 
 const SVG = "http://www.w3.org/2000/svg";
-const KEPT = ["fillStyle", "strokeStyle", "globalAlpha", "lineWidth", "lineCap", "lineJoin", "font", "textAlign", "textBaseline",
-  "imageSmoothingEnabled", "dashes", "matrix", "clipped"];
+const KEPT = [
+  "fillStyle",
+  "strokeStyle",
+  "globalAlpha",
+  "lineWidth",
+  "lineCap",
+  "lineJoin",
+  "font",
+  "textAlign",
+  "textBaseline",
+  "imageSmoothingEnabled",
+  "dashes",
+  "matrix",
+  "clipped",
+];
 const ANCHORS = { left: "start", start: "start", right: "end", end: "end", center: "middle" };
 let count = 0; // of the names of clips and gradients, which are one document's
 
@@ -28,7 +41,8 @@ function number(value) {
 /** A bitmap as an address that holds it all. */
 function bitmap(source, from) {
   if (!from && source.toDataURL) return source.toDataURL();
-  const [x, y, wide, high] = from ?? [0, 0, source.width, source.height], copy = document.createElement("canvas");
+  const [x, y, wide, high] = from ?? [0, 0, source.width, source.height],
+    copy = document.createElement("canvas");
   [copy.width, copy.height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))];
   copy.getContext("2d").drawImage(source, x, y, wide, high, 0, 0, copy.width, copy.height);
   return copy.toDataURL();
@@ -51,8 +65,19 @@ export class Sketch {
     this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true }); // measures, and reads colours
     this.group = drawn("g");
     Object.assign(this, {
-      fillStyle: "#000", strokeStyle: "#000", globalAlpha: 1, lineWidth: 1, lineCap: "butt", lineJoin: "miter", font: "10px sans-serif",
-      textAlign: "start", textBaseline: "alphabetic", imageSmoothingEnabled: true, dashes: [], matrix: new DOMMatrix(), clipped: null,
+      fillStyle: "#000",
+      strokeStyle: "#000",
+      globalAlpha: 1,
+      lineWidth: 1,
+      lineCap: "butt",
+      lineJoin: "miter",
+      font: "10px sans-serif",
+      textAlign: "start",
+      textBaseline: "alphabetic",
+      imageSmoothingEnabled: true,
+      dashes: [],
+      matrix: new DOMMatrix(),
+      clipped: null,
     });
     [this.stack, this.path] = [[], ""];
   }
@@ -65,19 +90,45 @@ export class Sketch {
     Object.assign(this, this.stack.pop());
   }
 
-  translate(x, y) { this.matrix = this.matrix.translate(x, y); }
-  rotate(angle) { this.matrix = this.matrix.rotate((angle * 180) / Math.PI); }
-  scale(x, y) { this.matrix = this.matrix.scale(x, y); }
-  setTransform(...parts) { this.matrix = new DOMMatrix(parts); }
-  setLineDash(dashes) { this.dashes = dashes; }
-  getLineDash() { return this.dashes; }
-  beginPath() { this.path = ""; }
-  closePath() { this.path += "Z"; }
-  moveTo(x, y) { this.#to("M", x, y); }
-  lineTo(x, y) { this.#to(this.path ? "L" : "M", x, y); }
-  bezierCurveTo(...points) { this.#to("C", ...points); }
-  quadraticCurveTo(...points) { this.#to("Q", ...points); }
-  rect(x, y, wide, high) { this.path += rectangle(x, y, wide, high); }
+  translate(x, y) {
+    this.matrix = this.matrix.translate(x, y);
+  }
+  rotate(angle) {
+    this.matrix = this.matrix.rotate((angle * 180) / Math.PI);
+  }
+  scale(x, y) {
+    this.matrix = this.matrix.scale(x, y);
+  }
+  setTransform(...parts) {
+    this.matrix = new DOMMatrix(parts);
+  }
+  setLineDash(dashes) {
+    this.dashes = dashes;
+  }
+  getLineDash() {
+    return this.dashes;
+  }
+  beginPath() {
+    this.path = "";
+  }
+  closePath() {
+    this.path += "Z";
+  }
+  moveTo(x, y) {
+    this.#to("M", x, y);
+  }
+  lineTo(x, y) {
+    this.#to(this.path ? "L" : "M", x, y);
+  }
+  bezierCurveTo(...points) {
+    this.#to("C", ...points);
+  }
+  quadraticCurveTo(...points) {
+    this.#to("Q", ...points);
+  }
+  rect(x, y, wide, high) {
+    this.path += rectangle(x, y, wide, high);
+  }
   clearRect() {}
 
   #to(kind, ...points) {
@@ -85,19 +136,29 @@ export class Sketch {
   }
 
   arc(x, y, radius, from, to, counter = false) {
-    const around = Math.min(2 * Math.PI - 1e-4, Math.abs(to - from)), end = from + (counter ? -around : around);
+    const around = Math.min(2 * Math.PI - 1e-4, Math.abs(to - from)),
+      end = from + (counter ? -around : around);
     const at = (angle) => [x + radius * Math.cos(angle), y + radius * Math.sin(angle)];
     this.#to(this.path && !this.path.endsWith("Z") ? "L" : "M", ...at(from));
     this.path += `A${number(radius)} ${number(radius)} 0 ${Number(around > Math.PI)} ${Number(!counter)} ${at(end).map(number).join(" ")}`;
   }
 
-  fill() { this.#add("path", { d: this.path, ...this.#inked("fill") }); }
-  stroke() { this.#add("path", { d: this.path, ...this.#lined() }); }
-  fillRect(x, y, wide, high) { this.#add("path", { d: rectangle(x, y, wide, high), ...this.#inked("fill") }); }
-  strokeRect(x, y, wide, high) { this.#add("path", { d: rectangle(x, y, wide, high), ...this.#lined() }); }
+  fill() {
+    this.#add("path", { d: this.path, ...this.#inked("fill") });
+  }
+  stroke() {
+    this.#add("path", { d: this.path, ...this.#lined() });
+  }
+  fillRect(x, y, wide, high) {
+    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#inked("fill") });
+  }
+  strokeRect(x, y, wide, high) {
+    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#lined() });
+  }
 
   clip() {
-    const id = `clip${++count}`, made = drawn("clipPath", { id, "clip-path": this.clipped });
+    const id = `clip${++count}`,
+      made = drawn("clipPath", { id, "clip-path": this.clipped });
     made.append(drawn("path", { d: this.path, transform: this.#transform() }));
     this.group.append(made);
     this.clipped = `url(#${id})`;
@@ -112,7 +173,12 @@ export class Sketch {
     if (!String(text).trim()) return;
     const { width, fontBoundingBoxAscent: above, fontBoundingBoxDescent: below } = this.measureText(text);
     const down = { middle: (above - below) / 2, top: above, hanging: above, bottom: -below }[this.textBaseline] ?? 0;
-    const place = { x: number(x), y: number(y + down), "text-anchor": ANCHORS[this.textAlign], style: `font: ${this.font}; white-space: pre` };
+    const place = {
+      x: number(x),
+      y: number(y + down),
+      "text-anchor": ANCHORS[this.textAlign],
+      style: `font: ${this.font}; white-space: pre`,
+    };
     const long = { textLength: number(Math.min(most, width)), lengthAdjust: "spacingAndGlyphs" };
     this.#add("text", { ...place, ...long, ...this.#inked("fill") }, String(text));
   }
@@ -129,7 +195,16 @@ export class Sketch {
     const [x, y, wide, high] = places.length > 4 ? places.slice(4) : [...places, source.width, source.height];
     const smooth = this.imageSmoothingEnabled ? null : "image-rendering: pixelated";
     const href = bitmap(source, places.length > 4 ? places.slice(0, 4) : null);
-    this.#add("image", { x, y, width: wide, height: high, preserveAspectRatio: "none", style: smooth, href, opacity: this.globalAlpha });
+    this.#add("image", {
+      x,
+      y,
+      width: wide,
+      height: high,
+      preserveAspectRatio: "none",
+      style: smooth,
+      href,
+      opacity: this.globalAlpha,
+    });
   }
 
   putImageData(data, x, y) {
@@ -151,11 +226,19 @@ export class Sketch {
 
   #lined() {
     const dashes = this.dashes.length ? this.dashes.join(" ") : null;
-    return { fill: "none", "stroke-width": this.lineWidth, "stroke-linecap": this.lineCap, "stroke-linejoin": this.lineJoin, "stroke-dasharray": dashes, ...this.#inked("stroke") };
+    return {
+      fill: "none",
+      "stroke-width": this.lineWidth,
+      "stroke-linecap": this.lineCap,
+      "stroke-linejoin": this.lineJoin,
+      "stroke-dasharray": dashes,
+      ...this.#inked("stroke"),
+    };
   }
 
   #shaded({ ends: [x1, y1, x2, y2], stops }) {
-    const id = `shade${++count}`, made = drawn("linearGradient", { id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
+    const id = `shade${++count}`,
+      made = drawn("linearGradient", { id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
     for (const [offset, style] of stops) {
       const [colour, opacity] = colourOf(this.real, style);
       made.append(drawn("stop", { offset, "stop-color": colour, "stop-opacity": opacity }));

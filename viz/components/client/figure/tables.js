@@ -31,7 +31,8 @@ export function literal(text) {
 
 /** @param {Cell} cell */
 function markdownCell(cell) {
-  if (typeof cell === "number") return !Number.isFinite(cell) ? "–" : Number.isInteger(cell) ? String(cell) : cell.toFixed(4);
+  if (typeof cell === "number")
+    return !Number.isFinite(cell) ? "–" : Number.isInteger(cell) ? String(cell) : cell.toFixed(4);
   return literal(cell ?? "");
 }
 
@@ -42,13 +43,16 @@ function markdownCell(cell) {
  * @param {{caption: string, facts: string[], link: string, name: string}} said what stands below it
  */
 export function markdown(tables, { caption, facts, link, name }) {
-  const [table] = tables, isSmall = tables.length === 1 && table.rows.length <= MOST && table.columns.length <= MOST + 1;
+  const [table] = tables,
+    isSmall = tables.length === 1 && table.rows.length <= MOST && table.columns.length <= MOST + 1;
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(" | ")} |`;
-  const shown = !isSmall ? [`![${literal(caption)}](${name}.png)`] : [
-    line(table.columns.map(markdownCell)),
-    line(table.columns.map((_, i) => (i ? "---:" : "---"))),
-    ...table.rows.map((row) => line(row.map(markdownCell))),
-  ];
+  const shown = !isSmall
+    ? [`![${literal(caption)}](${name}.png)`]
+    : [
+        line(table.columns.map(markdownCell)),
+        line(table.columns.map((_, i) => (i ? "---:" : "---"))),
+        ...table.rows.map((row) => line(row.map(markdownCell))),
+      ];
   const below = [literal(caption), ...facts.map(literal), `[Headlight](<${link}>)`].join(" · ");
   return [...shown, "", below, ""].join("\n");
 }

@@ -83,7 +83,9 @@ const addressHere = () => location.pathname + location.search;
 
 /** Streamlit takes its theme from the address a page is opened with, under a name of its own: open it with that. */
 function begin(theme) {
-  const address = new URL(location.href), name = "embed_options", wanted = `${theme}_theme`;
+  const address = new URL(location.href),
+    name = "embed_options",
+    wanted = `${theme}_theme`;
   const others = address.searchParams.getAll(name).filter((option) => !["light_theme", "dark_theme"].includes(option));
   if (address.searchParams.getAll(name).includes(wanted)) return;
   address.searchParams.delete(name);

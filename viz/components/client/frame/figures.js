@@ -2,7 +2,8 @@
 
 import { element } from "../lib/dom.js";
 
-const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular])", PLACE = "[data-testid=stElementContainer]";
+const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular])",
+  PLACE = "[data-testid=stElementContainer]";
 
 export class Figures {
   constructor() {
@@ -18,15 +19,22 @@ export class Figures {
   place() {
     const found = this.said ? [...document.querySelectorAll(FIGURES)].filter(isPicture) : [];
     const places = new Set(found.map((figure) => figure.closest(PLACE)));
-    for (const button of document.querySelectorAll(".take-away")) if (!places.has(button.parentElement)) button.remove();
+    for (const button of document.querySelectorAll(".take-away"))
+      if (!places.has(button.parentElement)) button.remove();
     for (const place of places) {
-      const button = place.querySelector(":scope > .take-away") ?? this.#button(place), { open } = this.said.words;
+      const button = place.querySelector(":scope > .take-away") ?? this.#button(place),
+        { open } = this.said.words;
       if (button.title !== open) for (const name of ["title", "aria-label"]) button.setAttribute(name, open);
     }
   }
 
   #button(place) {
-    const button = element("button", "take-away", { type: "button", "aria-haspopup": "menu", "aria-expanded": "false" }, "⋯");
+    const button = element(
+      "button",
+      "take-away",
+      { type: "button", "aria-haspopup": "menu", "aria-expanded": "false" },
+      "⋯",
+    );
     button.addEventListener("click", () => this.#open(button, place));
     place.append(button);
     return button;

@@ -9,9 +9,11 @@ let carried = []; // what the pages share
 /** Where a link leads, with what the address bar says of the choices it does not name. */
 function target(link) {
   link.dataset.to ??= link.getAttribute("href");
-  const to = new URL(link.dataset.to, location.href), same = to.pathname === location.pathname;
+  const to = new URL(link.dataset.to, location.href),
+    same = to.pathname === location.pathname;
   for (const [name, value] of new URLSearchParams(location.search))
-    if ((same || carried.includes(name)) && !NEW.includes(name) && !to.searchParams.has(name)) to.searchParams.append(name, value);
+    if ((same || carried.includes(name)) && !NEW.includes(name) && !to.searchParams.has(name))
+      to.searchParams.append(name, value);
   return to;
 }
 

@@ -56,7 +56,8 @@ function tolerate(name, at) {
   const method = Node.prototype[name];
   /** @this {Node} @param {any[]} given */
   const tolerant = function (...given) {
-    const text = given[at], font = text && text.parentNode !== this && standIn(text);
+    const text = given[at],
+      font = text && text.parentNode !== this && standIn(text);
     if (font && font.parentNode === this) given[at] = font;
     return Reflect.apply(method, this, given);
   };

@@ -38,8 +38,11 @@ export class Ahead {
     const sent = { wall, head };
     if (!masks) return sent;
     if (masks.kind === masks.own) this.base = { numbers, sent };
-    const chosen = this.chosen ?? masks.kind, cells = masks.open[chosen], { base } = this;
-    if (cells === undefined || chosen === masks.kind || base?.numbers !== numbers || base.sent.wall.pool > 1) return sent;
+    const chosen = this.chosen ?? masks.kind,
+      cells = masks.open[chosen],
+      { base } = this;
+    if (cells === undefined || chosen === masks.kind || base?.numbers !== numbers || base.sent.wall.pool > 1)
+      return sent;
     if (cells === "") return base.sent;
     const of = [cells, base.sent.wall.id, base.sent.head?.id].join(" ");
     if (this.made?.of !== of) this.made = { of, parts: masked(base.sent, unpacked(cells)) };
@@ -55,11 +58,13 @@ function unpacked(cells) {
 
 /** @param {Parts} parts @param {(at: number) => number} isOpen @returns {Parts} */
 function masked({ wall, head }, isOpen) {
-  const size = wall.rows * wall.columns, values = new Uint16Array(wall.values.length);
+  const size = wall.rows * wall.columns,
+    values = new Uint16Array(wall.values.length);
   for (let row = 0; row < values.length; row += wall.columns) {
     let total = 0;
     for (let at = row; at < row + wall.columns; at++) if (isOpen(at % size)) total += wall.values[at];
-    for (let at = row; total && at < row + wall.columns; at++) if (isOpen(at % size)) values[at] = Math.round((wall.values[at] / total) * ONE);
+    for (let at = row; total && at < row + wall.columns; at++)
+      if (isOpen(at % size)) values[at] = Math.round((wall.values[at] / total) * ONE);
   }
   const made = { ...wall, id: `${wall.id} ahead`, values, isAhead: true };
   if (!head) return { wall: made, head };

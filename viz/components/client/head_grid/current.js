@@ -33,14 +33,16 @@ export class Current {
     const sizes = { rows: axes.queries.count, columns: axes.keys.count, masked: null, exact: true };
     const several = wall.what === "weights" && choice.combine !== "one";
     if (several) return combined(wall, head, choice.combine, together, sizes);
-    const isIt = head?.layer === choice.layer && head.head === choice.head, chosen = isIt && head.codec !== "weights";
+    const isIt = head?.layer === choice.layer && head.head === choice.head,
+      chosen = isIt && head.codec !== "weights";
     if (chosen && this.decoded !== head) {
       [this.decoded, this.scores] = [head, decodeScores(head)];
       this.warmed = warmed(head, this.scores);
     }
     const index = choice.layer * wall.n_heads + choice.head;
     if (wall.what === "scores") return this.#scoreMap(wall, chosen ? head : null, index, sizes);
-    if (isIt && !chosen && !head.combined) return { ...sizes, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) }; // some cells are covered
+    if (isIt && !chosen && !head.combined)
+      return { ...sizes, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) }; // some cells are covered
     return this.#weightMap(wall, chosen ? head : null, index, choice.temperature, axes, sizes);
   }
 
@@ -61,9 +63,11 @@ export class Current {
    * @param {Sizes} sizes
    */
   #weightMap(wall, head, index, temperature, axes, sizes) {
-    const { queries, keys, renormalise, plain } = axes, masked = head ? this.#masked(axes) : null;
+    const { queries, keys, renormalise, plain } = axes,
+      masked = head ? this.#masked(axes) : null;
     const isAhead = Boolean(wall.isAhead); // made of rounded weights: the head's scores are better
-    if (temperature === 1 && wall.pool === 1 && !(isAhead && head)) return { ...sizes, exact: !isAhead, values: wallMap(wall, index), masked };
+    if (temperature === 1 && wall.pool === 1 && !(isAhead && head))
+      return { ...sizes, exact: !isAhead, values: wallMap(wall, index), masked };
     if (!head) return null;
     if (this.buffer.length !== this.scores.length) this.buffer = new Float32Array(this.scores.length);
     const weights = this.warmed(temperature, this.buffer);

@@ -54,7 +54,11 @@ class Grid {
     this.endRoom = watchRoom(() => this.large?.refit());
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
     this.sliders = new MutationObserver((changes) => this.#follow(changes));
-    this.sliders.observe(document.body, { subtree: true, attributes: true, attributeFilter: ["value", "aria-expanded"] });
+    this.sliders.observe(document.body, {
+      subtree: true,
+      attributes: true,
+      attributeFilter: ["value", "aria-expanded"],
+    });
   }
 
   close() {
@@ -76,13 +80,15 @@ class Grid {
     this.next = data;
     this.ahead.chosen = this.early = null;
     const said = JSON.stringify([data.choice, data.n]);
-    if (data.n >= this.sent && said !== this.said) [this.choice, this.sent, this.said] = [{ ...data.choice }, data.n, said];
+    if (data.n >= this.sent && said !== this.said)
+      [this.choice, this.sent, this.said] = [{ ...data.choice }, data.n, said];
     this.refresh();
   }
 
   /** The page's sliders of layer and head, its lists of masks and examples: shown at once. Streamlit tells Python of them. */
   #follow(changes) {
-    const chosen = {}, ends = { layer: this.wall?.n_layers, head: this.wall?.n_heads };
+    const chosen = {},
+      ends = { layer: this.wall?.n_layers, head: this.wall?.n_heads };
     for (const { target } of changes) {
       const isExample = target.matches(".st-key-_example input[aria-expanded=false]") && target.value;
       if (isExample && this.data) this.#example(target.value);
@@ -129,10 +135,12 @@ class Grid {
     else Object.assign(this, this.ahead.shown(this.data, wall, head?.id === this.data.head ? head : null));
     if (!this.early) this.seen.keep({ data: this.data, wall, head: head?.id === this.data.head ? head : null });
     const { axes, words } = this.data;
-    const labels = { rows: axes.queries.labels, columns: axes.keys.labels }, spelled = JSON.stringify(labels);
+    const labels = { rows: axes.queries.labels, columns: axes.keys.labels },
+      spelled = JSON.stringify(labels);
     const other = spelled !== this.spelled;
     if (other) this.hover = this.cursor = this.written = null; // other tokens: nothing is pointed at
-    const box = other && this.panel?.large.getBoundingClientRect(), unseen = box && box.top + box.bottom < 0;
+    const box = other && this.panel?.large.getBoundingClientRect(),
+      unseen = box && box.top + box.bottom < 0;
     [this.labels, this.spelled] = [labels, spelled];
     this.locked = this.#locked();
     if (this.words !== JSON.stringify(words)) this.#build();
@@ -162,9 +170,17 @@ class Grid {
       ? [new Tokens(panel.tokens, "both", words.tokens)]
       : [new Tokens(panel.tokens, "query", words.queries), new Tokens(panel.tokens, "key", words.keys)];
     this.written = this.palette = this.lockShown = null;
-    this.#listen(wall.element, (event) => this.#overWall(event), (event) => this.#clickWall(event));
+    this.#listen(
+      wall.element,
+      (event) => this.#overWall(event),
+      (event) => this.#clickWall(event),
+    );
     for (const view of [this.maps, this.lines]) {
-      this.#listen(view.element, (event) => view.at(event), (event) => this.lock(view.at(event)));
+      this.#listen(
+        view.element,
+        (event) => view.at(event),
+        (event) => this.lock(view.at(event)),
+      );
     }
     for (const text of this.texts) {
       const at = (event) => text.at(event, this.locked);
@@ -187,17 +203,23 @@ class Grid {
   }
 
   #theme() {
-    const now = theme(this.root), { colours } = this.data;
+    const now = theme(this.root),
+      { colours } = this.data;
     if (JSON.stringify(now) === JSON.stringify(this.palette?.theme)) return;
     this.palette = {
-      theme: now, list: colours.heads, blue: colours.positive,
-      weights: weightTable(colours.positive), scores: scoreTable(colours.negative, colours.positive),
-      hues: colours.heads.map(weightTable), masked: ((56 << 24) | (140 << 16) | (132 << 8) | 128) >>> 0,
+      theme: now,
+      list: colours.heads,
+      blue: colours.positive,
+      weights: weightTable(colours.positive),
+      scores: scoreTable(colours.negative, colours.positive),
+      hues: colours.heads.map(weightTable),
+      masked: ((56 << 24) | (140 << 16) | (132 << 8) | 128) >>> 0,
     };
   }
 
   #wall() {
-    const { wall, choice, thumbs, panel } = this, { words, links, off } = this.data;
+    const { wall, choice, thumbs, panel } = this,
+      { words, links, off } = this.data;
     const pair = this.pair(links);
     const sort = choice.sort === "link" && !pair ? "model" : choice.sort;
     thumbs.show(wall, { ...choice, sort }, words, this.palette, pair, coveredCells(this.data.covers));
@@ -205,7 +227,8 @@ class Grid {
     panel.sort.list.value = choice.sort;
     if (panel.sort.list.selectedIndex < 0) panel.sort.list.value = "model"; // this wall has no such number
     panel.show.show(choice.show);
-    const notes = [], { n_queries, n_keys } = wall;
+    const notes = [],
+      { n_queries, n_keys } = wall;
     const sizes = n_queries === n_keys ? n_keys : `${n_queries} × ${n_keys}`;
     if (wall.pool > 1) notes.push(fill(words.pooled, { p: wall.pool, n: sizes }));
     if (choice.sort === "link" && !pair) notes.push(words.sort_link_hint);
@@ -215,24 +238,29 @@ class Grid {
 
   /** The value of the locked pair in every head, or null; a pooled wall cannot tell, then Python does. */
   pair(links) {
-    const { wall } = this, { query, key } = this.locked;
+    const { wall } = this,
+      { query, key } = this.locked;
     if (query === null || key === null) return null;
     if (wall.pool > 1) return links;
     if (coveredCells(this.data.covers).has(query * wall.columns + key)) return null;
-    const size = wall.rows * wall.columns, at = query * wall.columns + key;
+    const size = wall.rows * wall.columns,
+      at = query * wall.columns + key;
     const heads = { length: wall.n_layers * wall.n_heads };
     return Array.from(heads, (_, i) => wallValue(wall, i, wall.values[i * size + at]));
   }
 
   /** Heads taken together, counted over all layers: those chosen, else the layer's. */
   together() {
-    const { several, layer } = this.choice, { n_heads } = this.wall;
+    const { several, layer } = this.choice,
+      { n_heads } = this.wall;
     return several.length ? several : Array.from({ length: n_heads }, (_, head) => layer * n_heads + head);
   }
 
   #large() {
-    const { panel, choice, labels, palette, wall } = this, { words } = this.data;
-    const scores = wall.what === "scores", lines = choice.look !== "map" && !scores;
+    const { panel, choice, labels, palette, wall } = this,
+      { words } = this.data;
+    const scores = wall.what === "scores",
+      lines = choice.look !== "map" && !scores;
     const map = this.current.map(this.wall, this.head, this.choice, this.data.axes, this.together());
     panel.large.classList.toggle("waiting", !map);
     this.large = lines ? this.lines : this.maps;
@@ -280,8 +308,10 @@ class Grid {
   /** The numbers of the large map. */
   asTables() {
     if (this.map.pooled) return [];
-    const { values, columns } = this.map, { rows, columns: keys } = this.labels;
-    const { covered } = this.map, shown = Array.from(values, (value, at) => (covered.has(at) ? "?" : value));
+    const { values, columns } = this.map,
+      { rows, columns: keys } = this.labels;
+    const { covered } = this.map,
+      shown = Array.from(values, (value, at) => (covered.has(at) ? "?" : value));
     const row = (name, i) => [name, ...shown.slice(i * columns, (i + 1) * columns)];
     return [{ title: this.name(), columns: ["", ...keys], rows: rows.map(row) }];
   }
@@ -294,7 +324,8 @@ class Grid {
   }
 
   name() {
-    const { words } = this.data, { layer, head, combine: how } = this.choice;
+    const { words } = this.data,
+      { layer, head, combine: how } = this.choice;
     if (how === "one" || this.wall.what === "scores") return this.named(layer, head);
     return fill(words[`name_${how}`], { n: this.together().length });
   }
@@ -319,7 +350,8 @@ class Grid {
   }
 
   #locked() {
-    const { queries, keys } = this.data.axes, { query, key } = this.choice;
+    const { queries, keys } = this.data.axes,
+      { query, key } = this.choice;
     const of = (axis, token) => ((axis.of[token] ?? -1) < 0 ? null : axis.of[token]);
     return { query: of(queries, query), key: of(keys, key) };
   }
@@ -340,19 +372,23 @@ class Grid {
 
   light() {
     if (!this.map) return;
-    const { panel, map, labels, hover } = this, { words } = this.data;
+    const { panel, map, labels, hover } = this,
+      { words } = this.data;
     this.locked = this.#locked();
     const { focus, locked } = this;
     this.thumbs.light(focus, this.wall);
     this.large.draw(focus, locked);
-    const from = focus.query * map.columns, asks = focus.query !== null && !map.limit;
+    const from = focus.query * map.columns,
+      asks = focus.query !== null && !map.limit;
     const row = asks ? map.values.subarray(from, from + map.columns) : null;
     for (const text of this.texts) text.light(focus, locked, text.along === "query" ? null : row, this.palette.blue);
     const name = hover?.index === undefined ? "" : this.named(hover.layer, hover.head);
     panel.name.textContent = name || this.name(); // of the head that the sentence below it is about
     panel.says.textContent = name
       ? sayThumb(words, this.wall, labels, hover, name, map)
-      : map.pooled ? this.#sayBlock(focus) : sayLarge(words, map, labels, focus, (place) => this.named(...this.#apart(this.together()[place])));
+      : map.pooled
+        ? this.#sayBlock(focus)
+        : sayLarge(words, map, labels, focus, (place) => this.named(...this.#apart(this.together()[place])));
     const spelled = JSON.stringify([locked, labels.rows[locked.query], labels.columns[locked.key]]);
     if (spelled !== this.lockShown) showLock(panel, words, locked, labels, { unlock: (along) => this.unlock(along) });
     this.lockShown = spelled;
@@ -360,7 +396,8 @@ class Grid {
 
   /** Of a head whose small map alone is at hand: the block under the pointer. */
   #sayBlock({ query, key }) {
-    const { layer, head, combine: how } = this.choice, index = layer * this.wall.n_heads + head;
+    const { layer, head, combine: how } = this.choice,
+      index = layer * this.wall.n_heads + head;
     const isBlock = query !== null && key !== null && how === "one";
     return isBlock ? sayThumb(this.data.words, this.wall, this.labels, { query, key, index }, this.name()) : "";
   }
@@ -378,7 +415,9 @@ class Grid {
   /** Lock a pair, a row or a column; what is locked already is unlocked. Tokens are counted as the text has them. */
   lock(hit) {
     if (!hit) return;
-    const { queries, keys } = this.data.axes, { locked } = this, { query, key } = hit;
+    const { queries, keys } = this.data.axes,
+      { locked } = this,
+      { query, key } = hit;
     const token = (axis, place) => axis.of.indexOf(place);
     if (query !== null && key !== null) {
       const same = locked.query === query && locked.key === key;
@@ -425,7 +464,16 @@ class Grid {
   #overWall(event) {
     const at = this.thumbs.at(event, this.wall);
     if (at?.button !== this.pressed) this.pressed = null;
-    return at && !this.pressed && { query: at.query, key: at.key, index: at.button.index, layer: at.button.layer, head: at.button.head };
+    return (
+      at &&
+      !this.pressed && {
+        query: at.query,
+        key: at.key,
+        index: at.button.index,
+        layer: at.button.layer,
+        head: at.button.head,
+      }
+    );
   }
 
   #clickWall(event) {

@@ -12,7 +12,8 @@ export function walkWall(grid, event) {
 
 export function walkMap(grid, event) {
   if (!grid.map) return;
-  const step = ARROWS[event.key], { layer, head } = grid.choice;
+  const step = ARROWS[event.key],
+    { layer, head } = grid.choice;
   if (step && event.shiftKey) grid.choose(layer + step[0], head + step[1], 150);
   else if (step) walkCells(grid, step);
   else if ((event.key === "Enter" || event.key === " ") && grid.hover) grid.lock(grid.hover);
@@ -24,7 +25,8 @@ export function walkMap(grid, event) {
 }
 
 function walkCells(grid, [down, right]) {
-  const { map, locked } = grid, clamp = (place, count) => Math.max(0, Math.min(count - 1, place));
+  const { map, locked } = grid,
+    clamp = (place, count) => Math.max(0, Math.min(count - 1, place));
   const from = grid.cursor ?? { query: locked.query ?? 0, key: locked.key ?? 0 };
   grid.cursor = { query: clamp(from.query + down, map.rows), key: clamp(from.key + right, map.columns) };
   grid.large.reveal(grid.cursor);

@@ -5,8 +5,10 @@ import { css } from "../lib/colour.js";
 import { CanvasWindow } from "../lib/canvas_window.js";
 import { shorten } from "../lib/shorten.js";
 
-export const FAINT = 0.01, MOST = 3000;
-const TEXT = 12, TALLEST = 600;
+export const FAINT = 0.01,
+  MOST = 3000;
+const TEXT = 12,
+  TALLEST = 600;
 
 export class Lines extends CanvasWindow {
   show(map, rows, columns, colours, across) {
@@ -34,7 +36,8 @@ export class Lines extends CanvasWindow {
     if (!this.map) return;
     const width = this.element.clientWidth;
     if (!width) return;
-    const context = this.canvas.getContext("2d"), { rows, columns } = this.labels;
+    const context = this.canvas.getContext("2d"),
+      { rows, columns } = this.labels;
     context.font = `${TEXT}px ${this.colours.theme.font}`;
     const most = Math.max(rows.length, columns.length);
     if (this.across) {
@@ -80,8 +83,11 @@ export class Lines extends CanvasWindow {
   }
 
   #line(context, { at, query, key }, strength) {
-    const { values, winner } = this.map, weight = values[at], { list, blue } = this.colours;
-    const [x0, y0] = this.#point("query", query), [x1, y1] = this.#point("key", key);
+    const { values, winner } = this.map,
+      weight = values[at],
+      { list, blue } = this.colours;
+    const [x0, y0] = this.#point("query", query),
+      [x1, y1] = this.#point("key", key);
     const [from, to, end] = this.across ? [x0, x1, this.size[0]] : [y0, y1, this.size[1]];
     if (Math.max(from, to) < 0 || Math.min(from, to) > end) return;
     context.strokeStyle = css(winner ? list[winner[at] % list.length] : blue, Math.sqrt(weight) * strength);
@@ -94,12 +100,15 @@ export class Lines extends CanvasWindow {
   }
 
   #label(context, label, along, i) {
-    const [x, y] = this.#point(along, i), [width, height] = this.size;
+    const [x, y] = this.#point(along, i),
+      [width, height] = this.size;
     if (x < -80 || x > width + 80 || y < -20 || y > height + 20) return;
-    const { theme } = this.colours, { focus, locked } = this;
+    const { theme } = this.colours,
+      { focus, locked } = this;
     const state = locked[along] === i ? "locked" : focus[along] === i ? "focus" : "";
     context.font = `${state ? "bold " : ""}${TEXT}px ${theme.font}`;
-    const text = shorten(context, label, this.across ? 120 : this.side - 4), wide = context.measureText(text).width;
+    const text = shorten(context, label, this.across ? 120 : this.side - 4),
+      wide = context.measureText(text).width;
     const left = this.across ? x - wide / 2 : along === "query" ? x - 6 - wide : x + 6;
     const down = this.across ? y + (along === "query" ? -12 : 12) : y;
     if (state) {
@@ -121,7 +130,8 @@ export class Lines extends CanvasWindow {
     if (!this.size) return null;
     const [x, y] = this.place(event);
     const [across, along] = this.across ? [y, x + this.element.scrollLeft] : [x, y + this.element.scrollTop];
-    const end = this.across ? this.whole[1] : this.size[0], reach = this.across ? 50 : this.side + 20;
+    const end = this.across ? this.whole[1] : this.size[0],
+      reach = this.across ? 50 : this.side + 20;
     const side = across < reach ? "query" : across > end - reach ? "key" : null;
     if (!side) return null;
     const places = this.places[side];
@@ -134,7 +144,8 @@ export class Lines extends CanvasWindow {
   reveal({ query, key }) {
     const [along, i] = key !== null ? ["key", key] : ["query", query];
     if (i === null) return;
-    const place = this.places[along][i], box = this.element;
+    const place = this.places[along][i],
+      box = this.element;
     if (this.across) box.scrollLeft = Math.max(Math.min(box.scrollLeft, place - 40), place + 40 - this.size[0]);
     else box.scrollTop = Math.max(Math.min(box.scrollTop, place - 20), place + 20 - this.size[1]);
   }

@@ -10,7 +10,11 @@ const always = (code) => code === "model" || code === "link"; // the others are 
 export function buildPanel(root, words, measures, act) {
   const option = (prefix) => (code) => [code, words[`${prefix}_${code.replace("-", "_")}`]];
   const panel = {
-    sort: dropdown(words.sort, SORTS.filter((code) => always(code) || measures.includes(code)).map(option("sort")), act.sort),
+    sort: dropdown(
+      words.sort,
+      SORTS.filter((code) => always(code) || measures.includes(code)).map(option("sort")),
+      act.sort,
+    ),
     show: segments(words.show, ["all", "layer", "top"].map(option("show")), act.show),
     look: segments(words.look, ["map", "lines", "across"].map(option("look")), act.look),
     combine: segments(words.combine, ["one", "mean", "max"].map(option("combine")), act.combine),
@@ -40,7 +44,10 @@ export function buildPanel(root, words, measures, act) {
   // The pictures first, what changes them below.
   panel.left.append(panel.wall, bar(panel.sort.element, panel.show.element), panel.note, panel.legend, panel.keys);
   panel.right.append(panel.name, panel.says, panel.large, panel.axes, panel.lock, panel.tokens);
-  panel.right.append(bar(panel.look.element, panel.combine.element, panel.zoom.element, panel.save.element), panel.hint);
+  panel.right.append(
+    bar(panel.look.element, panel.combine.element, panel.zoom.element, panel.save.element),
+    panel.hint,
+  );
   panel.right.append(panel.temperature.element);
   const panes = element("div", "panes");
   panes.append(panel.left, panel.right);
@@ -49,9 +56,11 @@ export function buildPanel(root, words, measures, act) {
 }
 
 function temperature(words, act) {
-  const made = element("div", "temperature", { "data-link": "temperature" }), label = element("label", "", {}, words.temperature);
+  const made = element("div", "temperature", { "data-link": "temperature" }),
+    label = element("label", "", {}, words.temperature);
   const slider = element("input", "", { type: "range", min: "-20", max: "20", step: "1" });
-  const value = element("output"), reset = element("button", "plain", { type: "button" }, words.temperature_reset);
+  const value = element("output"),
+    reset = element("button", "plain", { type: "button" }, words.temperature_reset);
   const note = element("p", "note");
   label.append(slider);
   made.append(label, value, reset, note);
@@ -76,7 +85,11 @@ function temperature(words, act) {
 
 function zoom(words, act) {
   const made = element("div", "segments", { role: "group", "aria-label": words.zoom });
-  const steps = [["−", words.zoom_out, 1 / 1.5], ["+", words.zoom_in, 1.5], ["⤢", words.zoom_whole, 0]];
+  const steps = [
+    ["−", words.zoom_out, 1 / 1.5],
+    ["+", words.zoom_in, 1.5],
+    ["⤢", words.zoom_whole, 0],
+  ];
   for (const [text, label, factor] of steps) {
     const button = element("button", "", { type: "button", "aria-label": label, title: label }, text);
     button.addEventListener("click", () => act.zoom(factor));
@@ -117,7 +130,8 @@ export function showLock(panel, words, locked, labels, act) {
 export function showLegend(panel, words, palette, limit, masked, heads) {
   const strip = element("canvas");
   [strip.width, strip.height] = [160, 1];
-  const context = strip.getContext("2d"), image = context.createImageData(160, 1);
+  const context = strip.getContext("2d"),
+    image = context.createImageData(160, 1);
   const pixels = new Uint32Array(image.data.buffer);
   const colour = (share) => (limit ? scoreColour(palette.scores, 2 * share - 1) : weightColour(palette.weights, share));
   for (let i = 0; i < 160; i++) pixels[i] = colour(i / 159);
@@ -126,7 +140,8 @@ export function showLegend(panel, words, palette, limit, masked, heads) {
   const parts = [element("span", "", {}, ends[0]), strip, element("span", "", {}, ends[1])];
   parts.push(element("span", "what", {}, limit ? words.legend_scores : words.legend_weights));
   const keyed = (className, text, colour = "") => {
-    const pair = element("span", "keyed"), swatch = element("span", className);
+    const pair = element("span", "keyed"),
+      swatch = element("span", className);
     swatch.style.backgroundColor = colour;
     pair.append(swatch, text);
     parts.push(pair);

@@ -30,7 +30,14 @@ export class Wall {
     const heads = this.#choose(wall, choice, links);
     const sorted = choice.sort !== "model" || choice.show === "top";
     const places = heads.map((head) => [head.index, head.number]);
-    const layout = JSON.stringify([wall.n_layers, wall.numbers, wall.n_heads, wall.n_keys / wall.n_queries, sorted, places]);
+    const layout = JSON.stringify([
+      wall.n_layers,
+      wall.numbers,
+      wall.n_heads,
+      wall.n_keys / wall.n_queries,
+      sorted,
+      places,
+    ]);
     if (layout !== this.layout) this.#build(wall, heads, sorted, words);
     const isOther = layout !== this.layout || wall.id !== this.painted || palette !== this.palette;
     if (isOther) this.#paint(wall, palette, covered);
@@ -55,7 +62,8 @@ export class Wall {
       for (let head = 0; head < wall.n_heads; head++) table.append(element("span", "name", {}, String(head)));
     }
     this.buttons = heads.map(({ index, number }) => {
-      const layer = Math.floor(index / wall.n_heads), head = index % wall.n_heads;
+      const layer = Math.floor(index / wall.n_heads),
+        head = index % wall.n_heads;
       if (!sorted && head === 0) table.append(element("span", "name", {}, String(numberOf(wall, layer))));
       const button = element("button", "thumb", { type: "button", tabindex: "-1" });
       Object.assign(button, { index, layer, head });
@@ -78,7 +86,8 @@ export class Wall {
   /** Where the maps stand, which the page is asked for once and not for every light. */
   #measure() {
     this.size = sizeOf(this.lights.parentElement);
-    const scale = window.devicePixelRatio || 1, { left, top, width, height } = this.lights.getBoundingClientRect();
+    const scale = window.devicePixelRatio || 1,
+      { left, top, width, height } = this.lights.getBoundingClientRect();
     this.places = this.buttons.map((button) => {
       const box = button.getBoundingClientRect();
       return [box.left - left, box.top - top, box.width, box.height].map((side) => side * scale);
@@ -90,7 +99,8 @@ export class Wall {
   /** Every map in its place; faint where its head is switched off. */
   draw() {
     if (!this.places) this.#measure();
-    const { maps, places } = this, context = maps.getContext("2d");
+    const { maps, places } = this,
+      context = maps.getContext("2d");
     context.clearRect(0, 0, maps.width, maps.height);
     context.imageSmoothingEnabled = false;
     const { canvas, across, rows, columns } = this.sheet;
@@ -104,16 +114,23 @@ export class Wall {
   #paint(wall, palette, covered) {
     const size = wall.rows * wall.columns;
     const factor = Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio)));
-    const changes = wall.what === "difference", skip = changes ? NOWHERE : wall.what === "scores" ? MASKED : undefined;
+    const changes = wall.what === "difference",
+      skip = changes ? NOWHERE : wall.what === "scores" ? MASKED : undefined;
     const limit = wall.what === "scores" ? scoreLimit(wall) : 1;
     const maps = this.buttons.map(({ index }) => {
-      const values = wall.values.subarray(index * size, (index + 1) * size), of = { index, values };
-      return factor > 1 ? { ...of, ...poolMax(values, wall.rows, wall.columns, factor, skip, changes ? farness : undefined) } : of;
+      const values = wall.values.subarray(index * size, (index + 1) * size),
+        of = { index, values };
+      return factor > 1
+        ? { ...of, ...poolMax(values, wall.rows, wall.columns, factor, skip, changes ? farness : undefined) }
+        : of;
     });
     const [rows, columns] = [wall.rows, wall.columns].map((side) => Math.ceil(side / Math.max(1, factor)));
-    const across = wall.n_heads, wide = across * columns;
+    const across = wall.n_heads,
+      wide = across * columns;
     const canvas = image(Math.ceil(maps.length / across) * rows, wide, (at) => {
-      const x = at % wide, y = (at - x) / wide, map = maps[Math.floor(y / rows) * across + Math.floor(x / columns)];
+      const x = at % wide,
+        y = (at - x) / wide,
+        map = maps[Math.floor(y / rows) * across + Math.floor(x / columns)];
       if (!map) return 0; // the last row is not full
       const cell = (y % rows) * columns + (x % columns);
       if (covered.size && wall.pool === 1 && factor <= 1 && covered.has(cell)) return palette.masked;
@@ -132,8 +149,10 @@ export class Wall {
     context.globalAlpha = 0.28;
     context.fillStyle = this.palette.theme.text;
     for (const [left, top, width, height] of this.places) {
-      if (query !== null) context.fillRect(left, top + (query / wall.n_queries) * height, width, Math.max(1, height / wall.n_queries));
-      if (key !== null) context.fillRect(left + (key / wall.n_keys) * width, top, Math.max(1, width / wall.n_keys), height);
+      if (query !== null)
+        context.fillRect(left, top + (query / wall.n_queries) * height, width, Math.max(1, height / wall.n_queries));
+      if (key !== null)
+        context.fillRect(left + (key / wall.n_keys) * width, top, Math.max(1, width / wall.n_keys), height);
     }
     [this.lit, this.of] = [{ query, key }, wall];
   }
@@ -146,7 +165,10 @@ export class Wall {
       button.classList.toggle("chosen", chosen);
       button.classList.toggle("together", place >= 0);
       button.style.setProperty("--hue", place >= 0 && choice.combine === "max" ? css(hues[place % hues.length]) : "");
-      button.classList.toggle("off", off.some(([layer, head]) => layer === button.layer && head === button.head));
+      button.classList.toggle(
+        "off",
+        off.some(([layer, head]) => layer === button.layer && head === button.head),
+      );
       button.setAttribute("aria-pressed", String(choice.combine === "one" ? chosen : place >= 0));
       button.tabIndex = chosen ? 0 : -1;
     }

@@ -47,7 +47,20 @@ class LessonBar {
     const isNew = !before || before.lesson !== data.lesson || before.number !== data.number;
     if (isNew || !data.done) this.ended = false;
     this.root.toggleAttribute("data-ended", this.ended);
-    const asked = JSON.stringify([data.number, data.why, data.end, data.kind, data.question, data.options, data.done, data.picked, data.hint, data.premise, data.n_done, data.print]);
+    const asked = JSON.stringify([
+      data.number,
+      data.why,
+      data.end,
+      data.kind,
+      data.question,
+      data.options,
+      data.done,
+      data.picked,
+      data.hint,
+      data.premise,
+      data.n_done,
+      data.print,
+    ]);
     if (isNew) this.said.replaceChildren();
     this.root.dataset.print = data.print;
     this.root.dataset.kind = data.kind;
@@ -57,7 +70,10 @@ class LessonBar {
     this.asked = asked;
     this.#say();
     this.#why();
-    if (isNew && wasFollowed()) (this.#first() ?? this.form.querySelector("button, a") ?? this.head.querySelector("a"))?.focus({ preventScroll: true });
+    if (isNew && wasFollowed())
+      (this.#first() ?? this.form.querySelector("button, a") ?? this.head.querySelector("a"))?.focus({
+        preventScroll: true,
+      });
   }
 
   /** What an answer begins with; on a phone no field takes the keyboard by itself, as half the screen would be its keys. */
@@ -82,13 +98,20 @@ class LessonBar {
     const name = element("p", "name");
     name.append(element("b", "", {}, title), element("span", "", {}, ` · ${fill(words.step, { number, steps })}`));
     const bar = element("span", "over", { "aria-hidden": "true" });
-    over.forEach((done, at) => bar.append(element("i", `${done ? "done" : ""} ${at + 1 === number ? "now" : ""}`.trim())));
+    over.forEach((done, at) =>
+      bar.append(element("i", `${done ? "done" : ""} ${at + 1 === number ? "now" : ""}`.trim())),
+    );
     const ways = element("nav", "ways", { "aria-label": words.ways });
     const { explores, can_explore: canExplore } = this.data;
     if (links.previous) ways.append(this.#link(words.previous, links.previous, "quiet"));
     if (!links.previous || explores || !canExplore) ways.append(this.#link(words.list, links.list, "quiet"));
     if (canExplore) {
-      const button = element("button", "explore", { type: "button", "aria-pressed": String(explores), title: words.explore_says }, words.explore);
+      const button = element(
+        "button",
+        "explore",
+        { type: "button", "aria-pressed": String(explores), title: words.explore_says },
+        words.explore,
+      );
       button.addEventListener("click", () => this.#send("explore"));
       ways.append(button);
     }
@@ -102,7 +125,9 @@ class LessonBar {
   #ask(isOther) {
     const { kind, text, note, question, words, links, done, premise, hint } = this.data;
     const given = isOther ? this.data.sent : this.#answer();
-    const at = this.root.getRootNode().activeElement, isHere = this.form.contains(at), held = at?.dataset?.does;
+    const at = this.root.getRootNode().activeElement,
+      isHere = this.form.contains(at),
+      held = at?.dataset?.does;
     if (!kind) {
       this.body.replaceChildren(element("p", "text", {}, words.away));
       this.row.replaceChildren(this.#link(words.here, links.here, "main"));
@@ -130,7 +155,11 @@ class LessonBar {
     else if (kind === "open") this.row.replaceChildren(this.#does("reveal", words.uncover, "main"));
     else {
       const check = element("button", "main", { type: "submit", "data-does": "check" }, words.check);
-      this.row.replaceChildren(check, ...(hint ? [] : [this.#does("hint", words.hint)]), this.#does("reveal", words.reveal));
+      this.row.replaceChildren(
+        check,
+        ...(hint ? [] : [this.#does("hint", words.hint)]),
+        this.#does("reveal", words.reveal),
+      );
     }
     if (!isHere) return; // what had the keyboard has been drawn anew, or has gone: then the next thing to do has it
     const same = held && this.row.querySelector(`[data-does="${held}"]`);
@@ -140,7 +169,8 @@ class LessonBar {
   /** On to the next step; behind the last one stands the card of the lesson. */
   #next(className) {
     const { links, words, is_last: isLast, end } = this.data;
-    if (!end || !(end.right || end.keep.length || end.next)) return this.#link(isLast ? words.finish : words.next, links.next, className);
+    if (!end || !(end.right || end.keep.length || end.next))
+      return this.#link(isLast ? words.finish : words.next, links.next, className);
     const button = element("button", className, { type: "button", "data-does": "end" }, words.end);
     button.addEventListener("click", () => {
       this.ended = true;
@@ -155,7 +185,8 @@ class LessonBar {
 
   /** The end of a lesson: what was right at first try, what to keep, and the lesson that goes on. */
   #card() {
-    const { end, words, links } = this.data, card = element("div", "end");
+    const { end, words, links } = this.data,
+      card = element("div", "end");
     if (end.right) card.append(element("p", "score", {}, end.right));
     if (end.keep.length) {
       const list = element("ol", "keep");
@@ -170,11 +201,17 @@ class LessonBar {
 
   /** A sentence of the reader's to be compared with a model answer: it stays in this page, and nobody judges it. */
   #why() {
-    const { why, words, number, lesson } = this.data, now = JSON.stringify([this.ended ? "" : why, lesson, number]);
+    const { why, words, number, lesson } = this.data,
+      now = JSON.stringify([this.ended ? "" : why, lesson, number]);
     if (now === this.whyShown) return;
     this.whyShown = now;
     if (!why || this.ended) return this.why.replaceChildren();
-    const box = element("textarea", "", { rows: "1", "aria-label": words.why, placeholder: words.why, maxlength: "500" });
+    const box = element("textarea", "", {
+      rows: "1",
+      "aria-label": words.why,
+      placeholder: words.why,
+      maxlength: "500",
+    });
     const compare = element("button", "quiet", { type: "button", "data-does": "compare" }, words.compare);
     const model = element("p", "model", { role: "status" });
     box.addEventListener("keydown", (event) => {
@@ -195,20 +232,35 @@ class LessonBar {
   #answers(given) {
     const { kind, options, picked, words } = this.data;
     if (kind === "number") {
-      const field = element("input", "", { type: "text", inputmode: "decimal", autocomplete: "off", maxlength: "40", "aria-label": words.number, dir: "auto" });
+      const field = element("input", "", {
+        type: "text",
+        inputmode: "decimal",
+        autocomplete: "off",
+        maxlength: "40",
+        "aria-label": words.number,
+        dir: "auto",
+      });
       field.value = given ?? "";
       return [field];
     }
     if (kind === "order") return [this.#order(given)];
-    if (kind === "open") { // nobody can judge it, so nobody is sent it
-      const field = element("textarea", "", { rows: "2", maxlength: "2000", "aria-label": words.write, placeholder: words.write, dir: "auto" });
+    if (kind === "open") {
+      // nobody can judge it, so nobody is sent it
+      const field = element("textarea", "", {
+        rows: "2",
+        maxlength: "2000",
+        "aria-label": words.write,
+        placeholder: words.write,
+        dir: "auto",
+      });
       field.value = given ?? "";
       return [field];
     }
     if (this.data.in_page) return [element("p", "picked", { role: "status" }, picked ? picked[1] : words.pick)];
     return options.map(([code, label]) => {
       const isRight = this.data.right.some((right) => String(right) === String(code));
-      const option = element("label", isRight ? "option is-right" : "option"), radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
+      const option = element("label", isRight ? "option is-right" : "option"),
+        radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
       radio.checked = String(given) === String(code);
       option.append(radio, element("span", "", {}, label));
       return option;
@@ -217,14 +269,26 @@ class LessonBar {
 
   /** A list in which each thing can be moved up and down. */
   #order(given) {
-    const { options, words, done } = this.data, labels = new Map(options), list = element("ol", "order");
+    const { options, words, done } = this.data,
+      labels = new Map(options),
+      list = element("ol", "order");
     const known = [this.data.right, given].find((order) => Array.isArray(order) && order.length === options.length);
     const codes = known ?? options.map(([code]) => code);
     for (const code of codes) {
       const item = element("li", "", { "data-code": code });
       item.append(element("span", "", {}, labels.get(code)));
-      for (const [way, sign] of done ? [] : [["up", "↑"], ["down", "↓"]]) {
-        const button = element("button", "quiet", { type: "button", "aria-label": `${labels.get(code)}: ${words[way]}` }, sign);
+      for (const [way, sign] of done
+        ? []
+        : [
+            ["up", "↑"],
+            ["down", "↓"],
+          ]) {
+        const button = element(
+          "button",
+          "quiet",
+          { type: "button", "aria-label": `${labels.get(code)}: ${words[way]}` },
+          sign,
+        );
         button.addEventListener("click", () => {
           const other = way === "up" ? item.previousElementSibling : item.nextElementSibling;
           if (way === "up") other?.before(item);

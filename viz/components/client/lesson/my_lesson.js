@@ -81,14 +81,20 @@ class MyLesson {
   }
 
   #draw() {
-    const { words } = this.data, { step } = this.lesson;
+    const { words } = this.data,
+      { step } = this.lesson;
     this.said.textContent = "";
     if (!step.length) {
       this.list.replaceChildren(element("p", "", {}, words.empty));
       this.ways.replaceChildren(this.#load());
       return;
     }
-    const title = this.#field(words.title, this.lesson.title, this.data.longest.title, (text) => (this.lesson.title = text));
+    const title = this.#field(
+      words.title,
+      this.lesson.title,
+      this.data.longest.title,
+      (text) => (this.lesson.title = text),
+    );
     const list = element("ol");
     list.append(...step.map((one, at) => this.#step(one, at)));
     this.list.replaceChildren(title, list);
@@ -96,7 +102,8 @@ class MyLesson {
   }
 
   #field(label, value, longest, take, tag = "input") {
-    const made = element("label", "field", {}, label), field = element(tag, "", { maxlength: String(longest), ...(tag === "input" ? { type: "text" } : { rows: "2" }) });
+    const made = element("label", "field", {}, label),
+      field = element(tag, "", { maxlength: String(longest), ...(tag === "input" ? { type: "text" } : { rows: "2" }) });
     field.value = value;
     field.addEventListener("input", () => {
       take(field.value);
@@ -107,7 +114,10 @@ class MyLesson {
   }
 
   #step(step, at) {
-    const { words, longest } = this.data, item = element("li"), row = element("div", "row"), number = at + 1;
+    const { words, longest } = this.data,
+      item = element("li"),
+      row = element("div", "row"),
+      number = at + 1;
     const move = (way, sign, off) => {
       const named = `${fill(words.step, { n: number })}: ${words[way]}`;
       const made = this.#button(way, sign, () => this.#move(at, way), { "aria-label": named });
@@ -116,8 +126,14 @@ class MyLesson {
     };
     const query = new URLSearchParams({ ...step.parameters, section: step.section, lang: this.data.lang });
     const see = element("a", "here", { href: `${step.page.replaceAll("_", "-")}?${query}` }, words.see);
-    row.append(move("up", "↑", !at), move("down", "↓", number === this.lesson.step.length), see, move("remove", "✕", false));
-    const covers = element("label", "covers"), box = element("input", "", { type: "checkbox" });
+    row.append(
+      move("up", "↑", !at),
+      move("down", "↓", number === this.lesson.step.length),
+      see,
+      move("remove", "✕", false),
+    );
+    const covers = element("label", "covers"),
+      box = element("input", "", { type: "checkbox" });
     box.checked = step.covers;
     box.addEventListener("change", () => {
       step.covers = box.checked;
@@ -133,18 +149,26 @@ class MyLesson {
     shown();
     item.append(
       this.#field(words.step_title, step.title, longest.title, (text) => (step.title = text)),
-      this.#field(words.question, step.ask.question, longest.question, asks, "textarea"), covers, row,
+      this.#field(words.question, step.ask.question, longest.question, asks, "textarea"),
+      covers,
+      row,
     );
     return item;
   }
 
   #move(at, way) {
-    const { step } = this.lesson, [moved] = step.splice(at, 1), to = way === "up" ? at - 1 : at + 1;
+    const { step } = this.lesson,
+      [moved] = step.splice(at, 1),
+      to = way === "up" ? at - 1 : at + 1;
     if (way !== "remove") step.splice(to, 0, moved);
     this.#changed();
     this.#draw();
-    const items = this.list.querySelectorAll("li"), next = items[Math.min(way === "remove" ? at : to, items.length - 1)];
-    const held = next?.querySelector(`[data-does=${way}]:enabled`) ?? next?.querySelector("button:enabled") ?? this.ways.querySelector("a, button, input");
+    const items = this.list.querySelectorAll("li"),
+      next = items[Math.min(way === "remove" ? at : to, items.length - 1)];
+    const held =
+      next?.querySelector(`[data-does=${way}]:enabled`) ??
+      next?.querySelector("button:enabled") ??
+      this.ways.querySelector("a, button, input");
     held?.focus(); // what was pressed has moved, and the keyboard with it
     if (way === "remove") this.#tell(fill(this.data.words.removed, { title: moved.title }));
   }
@@ -161,20 +185,31 @@ class MyLesson {
 
   /** The ways out: by a link if it is short enough, and as a file in any case. */
   async #out() {
-    const { words, lang, longest } = this.data, made = toCode(this.lesson);
+    const { words, lang, longest } = this.data,
+      made = toCode(this.lesson);
     this.making = made;
     const code = await made;
     if (this.making !== made || !this.lesson.step.length) return; // it has been changed meanwhile
     const query = (more) => new URLSearchParams({ own_lesson: code, ...more, lang });
     const at = (page, more) => new URL(`${page.replaceAll("_", "-")}?${query(more)}`, location.href).href;
-    const first = this.lesson.step[0].page, link = at(first, { lesson_step: "1" }), size = new TextEncoder().encode(link).length;
+    const first = this.lesson.step[0].page,
+      link = at(first, { lesson_step: "1" }),
+      size = new TextEncoder().encode(link).length;
     const rest = element("div", "row");
-    rest.append(this.#button("file", words.file, () => offer(toToml(this.lesson))), this.#load(), this.#button("empty", words.clear, () => this.#empty()));
+    rest.append(
+      this.#button("file", words.file, () => offer(toToml(this.lesson))),
+      this.#load(),
+      this.#button("empty", words.clear, () => this.#empty()),
+    );
     if (size > longest.link) {
-      this.ways.replaceChildren(element("p", "long", { role: "note" }, fill(words.too_long, { n: size, most: longest.link })), rest);
+      this.ways.replaceChildren(
+        element("p", "long", { role: "note" }, fill(words.too_long, { n: size, most: longest.link })),
+        rest,
+      );
       return;
     }
-    const row = element("div", "row"), field = element("input", "link", { readonly: "", "aria-label": words.link });
+    const row = element("div", "row"),
+      field = element("input", "link", { readonly: "", "aria-label": words.link });
     field.value = link;
     field.addEventListener("focus", () => field.select());
     row.append(
@@ -184,14 +219,23 @@ class MyLesson {
       element("a", "paper", { href: at(first, { print: "answers" }), target: "_blank" }, words.answers),
     );
     const pass = element("div", "row");
-    pass.append(field, this.#button("copy", words.copy, () => this.#copy(field)));
-    this.ways.replaceChildren(row, pass, element("p", "note", {}, fill(words.size, { n: size, most: longest.link })), rest);
+    pass.append(
+      field,
+      this.#button("copy", words.copy, () => this.#copy(field)),
+    );
+    this.ways.replaceChildren(
+      row,
+      pass,
+      element("p", "note", {}, fill(words.size, { n: size, most: longest.link })),
+      rest,
+    );
   }
 
   async #copy(field) {
     try {
       await navigator.clipboard.writeText(field.value);
-    } catch { // no clipboard outside TLS
+    } catch {
+      // no clipboard outside TLS
       field.select();
       if (!document.execCommand("copy")) return this.#tell(this.data.words.by_hand);
     }
@@ -199,7 +243,9 @@ class MyLesson {
   }
 
   #load() {
-    const { words, longest } = this.data, made = element("label", "load", {}, words.load), field = element("input", "", { type: "file", accept: ".toml,text/plain" });
+    const { words, longest } = this.data,
+      made = element("label", "load", {}, words.load),
+      field = element("input", "", { type: "file", accept: ".toml,text/plain" });
     field.addEventListener("change", async () => {
       const [file] = field.files;
       if (!file) return;
@@ -214,16 +260,24 @@ class MyLesson {
 
   /** Take all steps away, after asking once more. */
   #empty() {
-    const { words } = this.data, row = element("div", "row", { role: "alert" });
+    const { words } = this.data,
+      row = element("div", "row", { role: "alert" });
     const back = this.#button("keep", words.keep, () => this.#out());
-    row.append(element("span", "", {}, words.sure), this.#button("sure", words.clear, () => (this.#take(null), this.#tell(words.cleared))), back);
+    row.append(
+      element("span", "", {}, words.sure),
+      this.#button("sure", words.clear, () => (this.#take(null), this.#tell(words.cleared))),
+      back,
+    );
     this.ways.replaceChildren(row);
     back.focus();
   }
 }
 
 function offer(text) {
-  const link = element("a", "", { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: "lesson.toml" });
+  const link = element("a", "", {
+    href: URL.createObjectURL(new Blob([text], { type: "application/toml" })),
+    download: "lesson.toml",
+  });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -6,10 +6,16 @@ import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 
 const SHEET = 940; // CSS pixels of a sheet: on Letter, the lower of the two papers, there are 950 between the margins
-const PAPER = 680, WIDE = 850, WIDER = 1000; // a step is laid out so wide, the wider where more than two share a sheet, and made as wide as paper
-const FEWEST = 2, MOST = 4; // steps on a sheet; as many as it takes for the lesson to fit on a double page
-const ROOM = 1.02, GAP = 10; // printed letters are a little higher; pixels between two steps
-const MOMENT = 250, CALM = 4, PATIENCE = 240; // ms between two looks; looks in which nothing changes; that are waited
+const PAPER = 680,
+  WIDE = 850,
+  WIDER = 1000; // a step is laid out so wide, the wider where more than two share a sheet, and made as wide as paper
+const FEWEST = 2,
+  MOST = 4; // steps on a sheet; as many as it takes for the lesson to fit on a double page
+const ROOM = 1.02,
+  GAP = 10; // printed letters are a little higher; pixels between two steps
+const MOMENT = 250,
+  CALM = 4,
+  PATIENCE = 240; // ms between two looks; looks in which nothing changes; that are waited
 
 export default mount((parent) => new Sheet(parent));
 
@@ -29,9 +35,13 @@ class Sheet {
     clearTimeout(this.later);
     this.data = data;
     delete this.root.dataset.ready;
-    const { title, words, steps, back } = data, press = element("div", "press");
+    const { title, words, steps, back } = data,
+      press = element("div", "press");
     this.head = element("header");
-    this.head.append(element("h1", "", {}, title), element("p", "whose", {}, data.answers ? words.answers : words.whose));
+    this.head.append(
+      element("h1", "", {}, title),
+      element("p", "whose", {}, data.answers ? words.answers : words.whose),
+    );
     this.print = element("button", "", { type: "button", disabled: "" }, words.print);
     this.print.addEventListener("click", () => window.print());
     this.said = element("p", "", { role: "status" });
@@ -46,14 +56,16 @@ class Sheet {
   }
 
   #sheet(step, at) {
-    const box = element("div", "step"), frame = element("iframe", "", { title: fill(this.data.words.step, { n: at + 1 }), scrolling: "no" });
+    const box = element("div", "step"),
+      frame = element("iframe", "", { title: fill(this.data.words.step, { n: at + 1 }), scrolling: "no" });
     box.append(frame);
     return { box, frame, link: step, height: 0 };
   }
 
   /** Open a step, and the next one when nothing moves in it any more. */
   #draw(at) {
-    const { words } = this.data, all = this.sheets.length;
+    const { words } = this.data,
+      all = this.sheets.length;
     this.said.textContent = at < all ? fill(words.coming, { n: at + 1, all }) : words.ready;
     this.held.textContent = fill(words.held, { at, all });
     if (at === all) {
@@ -64,7 +76,9 @@ class Sheet {
     }
     const sheet = this.sheets[at];
     sheet.frame.src = sheet.link;
-    let before = 0, calm = 0, looks = 0;
+    let before = 0,
+      calm = 0,
+      looks = 0;
     const look = () => {
       const now = heightOf(sheet.frame.contentDocument);
       calm = now && now === before ? calm + 1 : 0;
@@ -83,7 +97,8 @@ class Sheet {
 
 /** How high a step is; 0 until the page in the frame, and every picture on it, has been drawn. */
 function heightOf(inside) {
-  const main = inside?.querySelector(".stMainBlockContainer"), is = (what) => inside.querySelector(what);
+  const main = inside?.querySelector(".stMainBlockContainer"),
+    is = (what) => inside.querySelector(what);
   if (!main || !is("[data-testid=stApp][data-test-script-state=notRunning]") || !is(".st-key-height")) return 0;
   if (is("[data-testid=stSkeleton], .stPlotlyChart:not(:has(.main-svg))")) return 0;
   const views = [...inside.querySelectorAll("[data-testid=stBidiComponentRegular]")];

@@ -16,13 +16,23 @@ const plain = (text) => (typeof text === "string" ? text : "");
 /** Whatever was kept, as a lesson: what is missing is empty, what is of the wrong kind is left out. @param {any} kept @returns {Lesson} */
 export function shaped(kept) {
   const steps = Array.isArray(kept?.step) ? kept.step : [];
-  return { title: plain(kept?.title), step: steps.filter((/** @type {any} */ step) => plain(step?.page) && plain(step?.section)).map(shapedStep) };
+  return {
+    title: plain(kept?.title),
+    step: steps.filter((/** @type {any} */ step) => plain(step?.page) && plain(step?.section)).map(shapedStep),
+  };
 }
 
 /** @param {any} step @returns {Step} */
 function shapedStep({ page, section, parameters, covers, title, ask }) {
   const chosen = Object.entries(parameters ?? {}).map(([name, value]) => [name, String(value)]);
-  return { page, section, parameters: Object.fromEntries(chosen), covers: covers === true, title: plain(title), ask: { question: plain(ask?.question) } };
+  return {
+    page,
+    section,
+    parameters: Object.fromEntries(chosen),
+    covers: covers === true,
+    title: plain(title),
+    ask: { question: plain(ask?.question) },
+  };
 }
 
 /** A lesson in letters that a link may hold. @param {Lesson} lesson */
@@ -37,8 +47,16 @@ export async function toCode(lesson) {
 export function toToml({ title, step }) {
   const lines = [`title = ${written(title)}`];
   for (const { page, section, parameters, covers, title: name, ask } of step) {
-    lines.push("", "[[step]]", `page = ${written(page)}`, `section = ${written(section)}`, `title = ${written(name)}`, `covers = ${covers}`);
-    for (const [key, value] of Object.entries(parameters)) lines.push(`parameters.${BARE.test(key) ? key : written(key)} = ${written(value)}`);
+    lines.push(
+      "",
+      "[[step]]",
+      `page = ${written(page)}`,
+      `section = ${written(section)}`,
+      `title = ${written(name)}`,
+      `covers = ${covers}`,
+    );
+    for (const [key, value] of Object.entries(parameters))
+      lines.push(`parameters.${BARE.test(key) ? key : written(key)} = ${written(value)}`);
     if (ask.question) lines.push(`ask.question = ${written(ask.question)}`);
   }
   return `${lines.join("\n")}\n`;
@@ -46,5 +64,7 @@ export function toToml({ title, step }) {
 
 /** A text between quotes, as TOML and JSON both have it; TOML wants one sign more written by its number. @param {string} text */
 function written(text) {
-  return JSON.stringify(text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")).replaceAll("\u007f", "\\u007f");
+  return JSON.stringify(
+    text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd"),
+  ).replaceAll("\u007f", "\\u007f");
 }

@@ -12,7 +12,8 @@ export function measure(canvases) {
 /** Make a canvas as many pixels large as it is shown, and start afresh. With `colours.epoch`, what was measured holds
  * for as long as that number does: measuring anew for every frame would lay the page out as often. */
 export function start(canvas, colours) {
-  const scale = (window.devicePixelRatio || 1) * zoomOf(canvas), context = canvas.getContext("2d");
+  const scale = (window.devicePixelRatio || 1) * zoomOf(canvas),
+    context = canvas.getContext("2d");
   if (colours.epoch === undefined || canvas.epoch !== colours.epoch) {
     if (!sizes.has(canvas)) measure([canvas]);
     const { width, height } = sizes.get(canvas);
@@ -41,10 +42,10 @@ export function line(context, x0, y0, x1, y1) {
 export function image(rows, columns, colour) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [columns, rows];
-  const context = canvas.getContext("2d"), data = context.createImageData(columns, rows);
+  const context = canvas.getContext("2d"),
+    data = context.createImageData(columns, rows);
   const pixels = new Uint32Array(data.data.buffer);
   for (let at = 0; at < pixels.length; at++) pixels[at] = colour(at);
   context.putImageData(data, 0, 0);
   return canvas;
 }
-

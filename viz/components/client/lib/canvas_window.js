@@ -38,7 +38,8 @@ export class CanvasWindow {
   get offset() {
     const width = this.element.clientWidth;
     if (this.offsetAt?.width !== width) {
-      const top = (this.element.getBoundingClientRect().top - this.view.getBoundingClientRect().top) / zoomOf(this.element);
+      const top =
+        (this.element.getBoundingClientRect().top - this.view.getBoundingClientRect().top) / zoomOf(this.element);
       this.offsetAt = { width, top };
     }
     return this.offsetAt.top;
@@ -50,7 +51,8 @@ export class CanvasWindow {
 
   /** Draw all of it anew if the window is wider or narrower than it was, has another room, or is on another screen; say whether it is. */
   refit() {
-    const { clientWidth } = this.element, isOtherScreen = this.scale !== devicePixelRatio * zoomOf(this.canvas);
+    const { clientWidth } = this.element,
+      isOtherScreen = this.scale !== devicePixelRatio * zoomOf(this.canvas);
     const isOther = clientWidth && (clientWidth !== this.size?.[0] || isOtherScreen || this.room !== this.#room());
     if (isOther) this.fit();
     return isOther;

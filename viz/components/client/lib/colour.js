@@ -14,7 +14,8 @@ const tables = /** @type {Map<string, Uint32Array>} */ (new Map()); // a page ha
 
 /** @param {Hue[]} hues @param {number} length @param {(level: number) => number} pixel */
 function table(hues, length, pixel) {
-  const name = JSON.stringify(hues), made = tables.get(name) ?? Uint32Array.from({ length }, (_, level) => pixel(level));
+  const name = JSON.stringify(hues),
+    made = tables.get(name) ?? Uint32Array.from({ length }, (_, level) => pixel(level));
   tables.set(name, made);
   return made;
 }
@@ -60,11 +61,15 @@ export function css([red, green, blue], opacity = 1) {
 
 /** The page's own colours, which Streamlit sets as CSS variables; they change with the theme. @param {Element} element */
 export function theme(element) {
-  const style = getComputedStyle(element), probe = hasContrastTheme() ? element.appendChild(document.createElement("i")) : null;
+  const style = getComputedStyle(element),
+    probe = hasContrastTheme() ? element.appendChild(document.createElement("i")) : null;
   const read = (/** @type {string} */ name) => resolved(style.getPropertyValue(`--st-${name}`).trim(), probe);
   const found = {
-    text: read("text-color"), background: read("background-color"), border: read("border-color"),
-    primary: read("primary-color"), font: style.getPropertyValue("--st-font").trim() || "sans-serif",
+    text: read("text-color"),
+    background: read("background-color"),
+    border: read("border-color"),
+    primary: read("primary-color"),
+    font: style.getPropertyValue("--st-font").trim() || "sans-serif",
   };
   probe?.remove();
   return found;

@@ -4,7 +4,9 @@
 
 /** @typedef {{cells: number[], open: boolean, word: string}} Covers */
 
-const STRIPE = 6, LETTER = 16, ROOM = 9; // pixels: between stripes, of the "?" at most, and that it needs
+const STRIPE = 6,
+  LETTER = 16,
+  ROOM = 9; // pixels: between stripes, of the "?" at most, and that it needs
 const NOTHING = /** @type {Set<number>} */ (new Set());
 
 /** The covered cells, row by row. @param {Covers | null | undefined} covers */

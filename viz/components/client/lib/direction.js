@@ -4,7 +4,8 @@
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const MARK = /^[[<⟨].*[\]>⟩]$/u; // what a tokenizer adds, such as [CLS]
-const OPEN = { ltr: "\u2066", rtl: "\u2067" }, CLOSE = "\u2069";
+const OPEN = { ltr: "\u2066", rtl: "\u2067" },
+  CLOSE = "\u2069";
 
 /** What is not set apart already. @param {string} text */
 const bare = (text) => text.replace(/[\u2066-\u2068][^\u2069]*\u2069/gu, "");
@@ -24,7 +25,9 @@ export function readingDirection(labels) {
 /** A word for a sentence or a picture; one from left to right stays as it is. @param {string} text @param {string} base of a word without letters */
 export function isolate(text, base = "ltr") {
   const way = direction(text) || base;
-  return way === "rtl" || RIGHT_TO_LEFT.test(bare(text)) ? `${way === "rtl" ? OPEN.rtl : OPEN.ltr}${text}${CLOSE}` : text;
+  return way === "rtl" || RIGHT_TO_LEFT.test(bare(text))
+    ? `${way === "rtl" ? OPEN.rtl : OPEN.ltr}${text}${CLOSE}`
+    : text;
 }
 
 /** The words of a text for a picture. @template {string[]} Labels @param {Labels} labels @returns {string[]} */

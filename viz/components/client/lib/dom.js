@@ -22,7 +22,9 @@ export function walkCells(picture, from, to) {
 export function sentenceOf(paragraph, labels, last) {
   paragraph.dir = readingDirection(labels);
   paragraph.translate = false;
-  paragraph.replaceChildren(...labels.flatMap((label, i) => [wordOf(i === last ? "b" : "span", "", {}, label, paragraph.dir), " "]));
+  paragraph.replaceChildren(
+    ...labels.flatMap((label, i) => [wordOf(i === last ? "b" : "span", "", {}, label, paragraph.dir), " "]),
+  );
 }
 
 /** An element with a word of the user's text: in its own direction, and left alone by a translator. */
@@ -69,7 +71,8 @@ export function segments(label, options, onChoose) {
 
 /** A drop-down list; `options` are [code, label]. */
 export function dropdown(label, options, onChoose) {
-  const made = element("label", "dropdown", {}, label), list = element("select");
+  const made = element("label", "dropdown", {}, label),
+    list = element("select");
   for (const [code, text] of options) list.append(element("option", "", { value: code }, text));
   list.addEventListener("change", () => onChoose(list.value));
   made.append(list);

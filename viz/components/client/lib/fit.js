@@ -20,7 +20,8 @@ export function roomOf(element) {
   const property = (name, other) => parseFloat(style.getPropertyValue(name)) || other;
   if (property("--fit", 0) !== 1 || property("--paper", 0) === 1) return { room: Infinity, window: Infinity, times: 1 };
   const scroller = document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
-  const zoom = zoomOf(element), high = document.documentElement.clientHeight - property("--fit-below", EDGE);
+  const zoom = zoomOf(element),
+    high = document.documentElement.clientHeight - property("--fit-below", EDGE);
   const top = element.getBoundingClientRect().top + (scroller?.scrollTop ?? 0);
   return { room: (high - top) / zoom, window: high / zoom, times: property("--fit-times", 1) };
 }
@@ -38,7 +39,9 @@ export function placeOf(element) {
  * @param {Wanted} wanted `usual`: of a row on a desk; `around`: what stands above and below the rows; `least`: of a row
  */
 export function fitRow(element, { usual, rows = 1, around = 0, least = LEAST }) {
-  const { room, window, times } = roomOf(element), most = usual * times, lowest = Math.min(least, usual);
+  const { room, window, times } = roomOf(element),
+    most = usual * times,
+    lowest = Math.min(least, usual);
   if (room === Infinity) return usual;
   const fits = (/** @type {number} */ height) => Math.floor(((height - around) / rows) * 4) / 4;
   return Math.min(most, fits(room) >= lowest ? fits(room) : Math.max(lowest, fits(window)));
@@ -56,7 +59,8 @@ export function watchRoom(call) {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(call); // not at once: a picture that changes its height would report it in the same frame
   };
-  const block = document.querySelector(".stMainBlockContainer"), watch = block && new ResizeObserver(later);
+  const block = document.querySelector(".stMainBlockContainer"),
+    watch = block && new ResizeObserver(later);
   watch?.observe(/** @type {Element} */ (block));
   addEventListener("resize", later);
   return () => {

@@ -9,7 +9,10 @@ const ENOUGH = 4.5;
 
 /** A colour as Streamlit and browsers write it: "#0e1117", "#fff", "rgb(14, 17, 23)". @param {string} css @returns {Hue} */
 export function parts(css) {
-  const hex = css.match(/^#(?:(\w\w)(\w\w)(\w\w)|(\w)(\w)(\w))/)?.slice(1).filter(Boolean);
+  const hex = css
+    .match(/^#(?:(\w\w)(\w\w)(\w\w)|(\w)(\w)(\w))/)
+    ?.slice(1)
+    .filter(Boolean);
   if (hex) return /** @type {Hue} */ (hex.map((part) => parseInt(part.padStart(2, part), 16)));
   return /** @type {Hue} */ ((css.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number));
 }
@@ -32,7 +35,8 @@ function contrast(one, other) {
  * @returns {(hue: Hue, opacity?: number) => string}
  */
 export function inks({ text, background }) {
-  const page = parts(background), usual = luminance(parts(text));
+  const page = parts(background),
+    usual = luminance(parts(text));
   return (hue, opacity = 1) => {
     const mixed = hue.map((part, i) => opacity * part + (1 - opacity) * page[i]);
     const cell = luminance(/** @type {Hue} */ (mixed));

@@ -10,9 +10,16 @@ import { fitRow } from "./fit.js";
 import { inks, ofPixel } from "./ink.js";
 import { poolMax } from "./numbers.js";
 
-const LOPSIDED = 4, READABLE = 14;
-const WEIGHT = 26, SCORE = 33; // cells that have room for .12 and for −12.3
-const CELL = 34, TALLEST = 600, GUTTER = 112, HEAD = 96, TEXT = 12, UNDER = 18; // pixels; the last of a scroll bar and an edge
+const LOPSIDED = 4,
+  READABLE = 14;
+const WEIGHT = 26,
+  SCORE = 33; // cells that have room for .12 and for −12.3
+const CELL = 34,
+  TALLEST = 600,
+  GUTTER = 112,
+  HEAD = 96,
+  TEXT = 12,
+  UNDER = 18; // pixels; the last of a scroll bar and an edge
 
 export class LargeMap extends CanvasWindow {
   zoom = 1;
@@ -56,9 +63,11 @@ export class LargeMap extends CanvasWindow {
 
   /** Zoom in or out around the middle, or (0) back to the whole. */
   zoomBy(factor) {
-    const { element: box } = this, before = this.cell;
+    const { element: box } = this,
+      before = this.cell;
     const middle = [
-      box.scrollLeft + box.clientWidth / 2 - this.gutter, box.scrollTop + box.clientHeight / 2 - this.head,
+      box.scrollLeft + box.clientWidth / 2 - this.gutter,
+      box.scrollTop + box.clientHeight / 2 - this.head,
     ];
     this.zoom = factor ? Math.min(64, Math.max(1, this.zoom * factor)) : 1;
     this.fit();
@@ -81,7 +90,10 @@ export class LargeMap extends CanvasWindow {
       this.image = this.bitmap.getContext("2d").createImageData(columns, rows);
       this.pixels = new Uint32Array(this.image.data.buffer);
     }
-    const { pixels, colours } = this, { limit } = this.map, { hues } = colours, byHead = winner && factor === 1;
+    const { pixels, colours } = this,
+      { limit } = this.map,
+      { hues } = colours,
+      byHead = winner && factor === 1;
     for (let at = 0; at < pixels.length; at++) {
       if (limit) pixels[at] = values[at] === -Infinity ? 0 : scoreColour(colours.scores, values[at] / limit);
       else pixels[at] = weightColour(byHead ? hues[winner[at] % hues.length] : colours.weights, values[at]);
@@ -93,7 +105,8 @@ export class LargeMap extends CanvasWindow {
   #hatch(masked, rows, columns) {
     const shape = document.createElement("canvas");
     [shape.width, shape.height] = [columns, rows];
-    const context = shape.getContext("2d"), image = context.createImageData(columns, rows);
+    const context = shape.getContext("2d"),
+      image = context.createImageData(columns, rows);
     new Uint32Array(image.data.buffer).set(Uint32Array.from(masked, (cell) => (cell ? 0xff000000 : 0)));
     context.putImageData(image, 0, 0);
     return shape;
@@ -102,7 +115,8 @@ export class LargeMap extends CanvasWindow {
   draw(focus = this.focus, locked = this.locked) {
     Object.assign(this, { focus, locked });
     if (!this.map || !this.size || !focus) return;
-    const context = this.fresh(), [width, height] = this.size;
+    const context = this.fresh(),
+      [width, height] = this.size;
     this.left = this.gutter - this.element.scrollLeft;
     this.top = this.head - this.element.scrollTop;
     context.save();
@@ -120,8 +134,10 @@ export class LargeMap extends CanvasWindow {
   }
 
   #cells(context) {
-    const { rows, columns, values, limit } = this.map, { cell, left, top, colours } = this;
-    const wide = columns * cell, tall = rows * cell;
+    const { rows, columns, values, limit } = this.map,
+      { cell, left, top, colours } = this;
+    const wide = columns * cell,
+      tall = rows * cell;
     const spread = [this.bitmap.width * this.pooled * cell, this.bitmap.height * this.pooled * cell];
     context.imageSmoothingEnabled = false;
     if (this.hatch) drawHatched(context, this.hatch, left, top, wide, tall, this.size, colours.theme.text);
@@ -142,7 +158,9 @@ export class LargeMap extends CanvasWindow {
     for (let at = 0; at < values.length; at++) {
       const value = values[at];
       if (value === -Infinity || (!limit && value < 0.005)) continue;
-      const text = limit ? value.toFixed(this.map.decimals ?? 1).replace(/^-(?=0\.0*$)/, "") : value.toFixed(2).replace(/^0/, "");
+      const text = limit
+        ? value.toFixed(this.map.decimals ?? 1).replace(/^-(?=0\.0*$)/, "")
+        : value.toFixed(2).replace(/^0/, "");
       context.fillStyle = this.ink(...ofPixel(this.pixels[at]));
       context.fillText(text, left + ((at % columns) + 0.5) * cell, top + (Math.floor(at / columns) + 0.5) * cell);
     }
@@ -150,20 +168,40 @@ export class LargeMap extends CanvasWindow {
 
   /** A "?" over each cell that an open question is about. */
   #covers(context) {
-    const { cell, left, top, map: { columns, covered }, colours: { theme } } = this;
-    for (const at of covered ?? []) drawCover(context, theme, left + (at % columns) * cell, top + Math.floor(at / columns) * cell, cell, cell);
+    const {
+      cell,
+      left,
+      top,
+      map: { columns, covered },
+      colours: { theme },
+    } = this;
+    for (const at of covered ?? [])
+      drawCover(context, theme, left + (at % columns) * cell, top + Math.floor(at / columns) * cell, cell, cell);
   }
 
   /** The number of the cell that was asked for; of a whole row, of its largest. */
   #told(context) {
-    const { cell, left, top, map: { columns, values, told, limit }, colours: { theme } } = this;
+    const {
+      cell,
+      left,
+      top,
+      map: { columns, values, told, limit },
+      colours: { theme },
+    } = this;
     if (!told?.size || limit) return;
     const [most] = [...told].sort((a, b) => values[b] - values[a]);
-    drawTold(context, theme, values[most].toFixed(2), left + ((most % columns) + 0.5) * cell, top + (Math.floor(most / columns) + 0.5) * cell);
+    drawTold(
+      context,
+      theme,
+      values[most].toFixed(2),
+      left + ((most % columns) + 0.5) * cell,
+      top + (Math.floor(most / columns) + 0.5) * cell,
+    );
   }
 
   #cross(context, { query, key }, lineWidth, colour) {
-    const { cell, left, top } = this, { rows, columns } = this.map;
+    const { cell, left, top } = this,
+      { rows, columns } = this.map;
     [context.strokeStyle, context.lineWidth] = [colour, lineWidth];
     if (query !== null) context.strokeRect(left, top + query * cell, columns * cell, cell);
     if (key !== null) context.strokeRect(left + key * cell, top, cell, rows * cell);
@@ -173,7 +211,9 @@ export class LargeMap extends CanvasWindow {
   }
 
   #labels(context, focus, locked) {
-    const { rows, columns } = this.labels, { cell, gutter, head } = this, [width, height] = this.size;
+    const { rows, columns } = this.labels,
+      { cell, gutter, head } = this,
+      [width, height] = this.size;
     const write = (names, along, vertical) => {
       const labels = isolateAll(names);
       const step = Math.max(1, Math.ceil((TEXT - 1) / cell));
@@ -198,7 +238,8 @@ export class LargeMap extends CanvasWindow {
   }
 
   #label(context, label, i, vertical, state) {
-    const { theme } = this.colours, { cell, gutter, head } = this;
+    const { theme } = this.colours,
+      { cell, gutter, head } = this;
     context.save();
     if (vertical) context.translate(gutter - 5, this.top + (i + 0.5) * cell);
     else {
@@ -222,7 +263,8 @@ export class LargeMap extends CanvasWindow {
   /** The pair, row or column under a point of the canvas: {query, key}, either null; null outside. */
   at(event) {
     if (!this.map) return null;
-    const [x, y] = this.place(event), { rows, columns } = this.map;
+    const [x, y] = this.place(event),
+      { rows, columns } = this.map;
     const within = (place, count) => (place >= 0 && place < count ? place : null);
     let query = within(Math.floor((y - this.top) / this.cell), rows);
     // A column's label leans to the right: follow it down to its column.
@@ -237,7 +279,8 @@ export class LargeMap extends CanvasWindow {
 
   /** Scroll just so far that a cell is seen. */
   reveal({ query, key }) {
-    const { element: box, cell, gutter, head } = this, [width, height] = this.size;
+    const { element: box, cell, gutter, head } = this,
+      [width, height] = this.size;
     const to = (start, seen, place) => Math.max(Math.min(start, place * cell), (place + 1) * cell - seen);
     if (query !== null) box.scrollTop = to(box.scrollTop, height - head, query);
     if (key !== null) box.scrollLeft = to(box.scrollLeft, width - gutter, key);

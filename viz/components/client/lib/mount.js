@@ -9,8 +9,15 @@
  */
 export function mount(make, read = (sent) => sent) {
   const views = new WeakMap();
-  return (/** @type {{data: any, parentElement: HTMLElement, setStateValue: Function}} */ { data, parentElement, setStateValue }) => {
-    const received = read(data), view = views.get(parentElement) ?? make(parentElement, received);
+  return (
+    /** @type {{data: any, parentElement: HTMLElement, setStateValue: Function}} */ {
+      data,
+      parentElement,
+      setStateValue,
+    },
+  ) => {
+    const received = read(data),
+      view = views.get(parentElement) ?? make(parentElement, received);
     if (!views.has(parentElement)) {
       views.set(parentElement, view);
       Object.assign(parentElement, { view }); // where the menu of pictures finds it (frame/figures.js)

@@ -3,7 +3,8 @@
 import { isolateAll } from "./direction.js";
 import { shorten } from "./shorten.js";
 
-const TEXT = 12, AWAY = 4; // pixels: of a name, and between it and the cells
+const TEXT = 12,
+  AWAY = 4; // pixels: of a name, and between it and the cells
 export const LEAN = Math.PI / 3; // of the names above columns
 
 /** Names to the left of rows that begin at `room`, and at `top`, of which each is `cell` high. */
@@ -36,7 +37,8 @@ export function everyColumn(cell) {
 
 /** How far the names above columns lean out beyond the last of them, if the map may be `width` wide. */
 export function overhang(context, labels, room, width) {
-  const cell = width / labels.length, n = labels.length;
+  const cell = width / labels.length,
+    n = labels.length;
   return labels.reduce((most, label, i) => {
     const long = Math.min(room - 2 * AWAY, context.measureText(label).width) + TEXT / 2;
     return Math.max(most, Math.ceil(long * Math.cos(LEAN) - (n - i - 0.5) * cell));

@@ -42,7 +42,8 @@ const DIFFERENCES = Float32Array.from({ length: 256 }, (_, code) => {
 
 /** How far below its row's largest score each code of a head's scores is. @param {Head} head */
 function stepsBelow({ reach, sharpness }) {
-  const table = new Float32Array(65536), span = Math.log1p(reach / sharpness);
+  const table = new Float32Array(65536),
+    span = Math.log1p(reach / sharpness);
   for (let u = 0; u < MASKED; u++) table[u] = sharpness * Math.expm1((u / (MASKED - 1)) * span);
   table[MASKED] = Infinity;
   return table;
@@ -51,7 +52,8 @@ function stepsBelow({ reach, sharpness }) {
 /** The scores of the chosen head, however they were packed; -Infinity where a query may not look. @param {Head} head */
 export function decodeScores(head) {
   if (head.codec === "float32") return head.scores;
-  const { codes, tops, rows, columns } = head, table = stepsBelow(head);
+  const { codes, tops, rows, columns } = head,
+    table = stepsBelow(head);
   const scores = new Float32Array(rows * columns);
   for (let i = 0, at = 0; i < rows; i++) {
     for (let j = 0; j < columns; j++, at++) scores[at] = tops[i] - table[codes[at]];
@@ -73,10 +75,15 @@ export function decodeScores(head) {
  */
 export function softmax(scores, rows, columns, temperature, out, sink = -Infinity) {
   for (let i = 0; i < rows; i++) {
-    const from = i * columns, to = from + columns;
-    let top = -Infinity, total = 0;
+    const from = i * columns,
+      to = from + columns;
+    let top = -Infinity,
+      total = 0;
     for (let at = from; at < to; at++) if (scores[at] > top) top = scores[at];
-    if (top === -Infinity) { out.fill(0, from, to); continue; }
+    if (top === -Infinity) {
+      out.fill(0, from, to);
+      continue;
+    }
     if (sink > top) top = sink;
     total = Math.exp((sink - top) / temperature);
     for (let at = from; at < to; at++) total += out[at] = Math.exp((scores[at] - top) / temperature);
@@ -93,12 +100,16 @@ export function softmax(scores, rows, columns, temperature, out, sink = -Infinit
  */
 export function warmed(head, scores) {
   const { codec, rows, columns, codes, tops, sink = -Infinity } = head;
-  if (codec === "float32") return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) => softmax(scores, rows, columns, temperature, out, sink);
-  const below = stepsBelow(head), powers = new Float64Array(below.length);
+  if (codec === "float32")
+    return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) =>
+      softmax(scores, rows, columns, temperature, out, sink);
+  const below = stepsBelow(head),
+    powers = new Float64Array(below.length);
   return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) => {
     for (let code = 0; code < below.length; code++) powers[code] = Math.exp(-below[code] / temperature);
     for (let i = 0; i < rows; i++) {
-      const from = i * columns, to = from + columns;
+      const from = i * columns,
+        to = from + columns;
       let total = sink === -Infinity ? 0 : Math.exp((sink - tops[i]) / temperature);
       for (let at = from; at < to; at++) total += powers[codes[at]];
       for (let at = from; at < to; at++) out[at] = total && powers[codes[at]] / total;
@@ -117,8 +128,11 @@ export function warmed(head, scores) {
  * @param {boolean} renormalise
  */
 export function regroup(weights, queries, keys, renormalise) {
-  const rows = queries.count, columns = keys.count, n = keys.of.length;
-  const pieces = new Float64Array(rows), sums = new Float64Array(rows * columns);
+  const rows = queries.count,
+    columns = keys.count,
+    n = keys.of.length;
+  const pieces = new Float64Array(rows),
+    sums = new Float64Array(rows * columns);
   queries.of.forEach((row, i) => {
     if (row < 0) return;
     pieces[row]++;
@@ -126,7 +140,8 @@ export function regroup(weights, queries, keys, renormalise) {
   });
   const values = new Float32Array(rows * columns);
   for (let row = 0; row < rows; row++) {
-    const from = row * columns, to = from + columns;
+    const from = row * columns,
+      to = from + columns;
     let total = pieces[row];
     if (renormalise) {
       total = 0;
@@ -146,7 +161,9 @@ export function regroup(weights, queries, keys, renormalise) {
  */
 export function maskedCells(scores, queries, keys) {
   if (!scores.includes(-Infinity)) return null;
-  const columns = keys.count, n = keys.of.length, masked = new Uint8Array(queries.count * columns).fill(1);
+  const columns = keys.count,
+    n = keys.of.length,
+    masked = new Uint8Array(queries.count * columns).fill(1);
   queries.of.forEach((row, i) => {
     for (let j = 0; row >= 0 && j < n; j++) {
       if (keys.of[j] >= 0 && scores[i * n + j] !== -Infinity) masked[row * columns + keys.of[j]] = 0;
@@ -166,13 +183,15 @@ export function wallValue(wall, index, code) {
   if (wall.what === "weights") return code / 65535;
   if (wall.what === "difference") return DIFFERENCES[code];
   if (code === MASKED) return -Infinity;
-  const low = wall.ranges[2 * index], high = wall.ranges[2 * index + 1];
+  const low = wall.ranges[2 * index],
+    high = wall.ranges[2 * index + 1];
   return low + (high - low) * (code / (MASKED - 1));
 }
 
 /** A head's map as the wall has it. @param {Wall} wall @param {number} index */
 export function wallMap(wall, index) {
-  const size = wall.rows * wall.columns, values = new Float32Array(size);
+  const size = wall.rows * wall.columns,
+    values = new Float32Array(size);
   for (let at = 0, from = index * size; at < size; at++) values[at] = wallValue(wall, index, wall.values[from + at]);
   return values;
 }
@@ -185,14 +204,18 @@ export function wallMap(wall, index) {
  * @param {string} how "mean" or "max"
  */
 export function combine(wall, heads, how) {
-  const size = wall.rows * wall.columns, values = new Float32Array(size);
+  const size = wall.rows * wall.columns,
+    values = new Float32Array(size);
   const winner = how === "max" ? new Uint16Array(size) : null;
   heads.forEach((index, place) => {
     const from = index * size;
     for (let at = 0; at < size; at++) {
       const value = wall.values[from + at] / 65535;
       if (!winner) values[at] += value / heads.length;
-      else if (value > values[at]) { values[at] = value; winner[at] = place; }
+      else if (value > values[at]) {
+        values[at] = value;
+        winner[at] = place;
+      }
     }
   });
   return { values, winner };
@@ -217,13 +240,16 @@ const itself = (/** @type {number} */ value) => value;
  * @param {(value: number) => number} [rank] of what the largest is kept
  */
 export function poolMax(values, rows, columns, factor, skip, rank = itself) {
-  const height = Math.ceil(rows / factor), width = Math.ceil(columns / factor);
-  const Same = /** @type {new (length: number) => Values} */ (values.constructor), out = new Same(height * width);
+  const height = Math.ceil(rows / factor),
+    width = Math.ceil(columns / factor);
+  const Same = /** @type {new (length: number) => Values} */ (values.constructor),
+    out = new Same(height * width);
   const seen = new Uint8Array(height * width);
   for (let i = 0, at = 0; i < rows; i++) {
     const to = Math.floor(i / factor) * width;
     for (let j = 0; j < columns; j++, at++) {
-      const cell = to + Math.floor(j / factor), value = values[at];
+      const cell = to + Math.floor(j / factor),
+        value = values[at];
       if (value === skip) continue;
       if (!seen[cell] || rank(value) > rank(out[cell])) out[cell] = value;
       seen[cell] = 1;
@@ -248,11 +274,13 @@ const ASCENDING = new Set(["entropy", "alike"]);
  * @param {ArrayLike<number> | null} links the values of one pair
  */
 export function ordered(wall, sort, links) {
-  const n = wall.n_layers * wall.n_heads, row = wall.order.indexOf(sort);
+  const n = wall.n_layers * wall.n_heads,
+    row = wall.order.indexOf(sort);
   const numbers = sort === "link" ? links : row < 0 ? null : wall.measures.subarray(row * n, (row + 1) * n);
   const heads = Array.from({ length: n }, (_, index) => ({ index, number: numbers ? numbers[index] : null }));
   if (!numbers) return heads;
   const sign = ASCENDING.has(sort) ? 1 : -1;
-  const rank = (/** @type {{number: any}} */ { number }) => (Number.isNaN(number) || number === -Infinity ? Infinity : sign * number);
+  const rank = (/** @type {{number: any}} */ { number }) =>
+    Number.isNaN(number) || number === -Infinity ? Infinity : sign * number;
   return heads.sort((a, b) => (rank(a) === rank(b) ? a.index - b.index : rank(a) - rank(b)));
 }

@@ -20,7 +20,8 @@ export const isNoted = () => new URLSearchParams(location.search).has(NOTE);
 
 /** A link with what the address bar says of how the page is shown. @param {string} link */
 export function shownAsHere(link) {
-  const to = new URL(link, location.href), here = new URLSearchParams(location.search);
+  const to = new URL(link, location.href),
+    here = new URLSearchParams(location.search);
   for (const name of EMBED) for (const value of here.getAll(name)) to.searchParams.append(name, value);
   return to.href;
 }
@@ -41,7 +42,8 @@ export function follow(link) {
 
 /** Whether a lesson has been opened so, for the first that asks. */
 export function wasFollowed() {
-  const { dataset } = document.documentElement, was = Boolean(dataset.followed);
+  const { dataset } = document.documentElement,
+    was = Boolean(dataset.followed);
   delete dataset.followed;
   return was;
 }

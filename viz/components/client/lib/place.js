@@ -8,7 +8,8 @@
  * @returns {[number, number]}
  */
 export function place(element, event) {
-  const box = element.getBoundingClientRect(), zoom = zoomOf(element);
+  const box = element.getBoundingClientRect(),
+    zoom = zoomOf(element);
   return [(event.clientX - box.left) / zoom, (event.clientY - box.top) / zoom];
 }
 

@@ -62,7 +62,9 @@ export class Player {
   }
 
   #label() {
-    this.button.textContent = this.timer ? `❚❚ ${this.words.pause}` : `▶ ${this.byHand.matches ? this.words.next : this.words.play}`;
+    this.button.textContent = this.timer
+      ? `❚❚ ${this.words.pause}`
+      : `▶ ${this.byHand.matches ? this.words.next : this.words.play}`;
     this.place.setAttribute("aria-live", this.timer ? "off" : "polite"); // every half a second is too often to be read out
   }
 }

@@ -2,7 +2,10 @@
 
 import { css } from "./colour.js";
 
-const CELL = 22, ROOM = 110, TEXT = 12, MOST = 128;
+const CELL = 22,
+  ROOM = 110,
+  TEXT = 12,
+  MOST = 128;
 const INK = "#767676"; // the one grey that has 4.5 : 1 on white and on black paper: a file is laid on either
 
 /** Offer a file to the visitor. */
@@ -45,7 +48,11 @@ function drawSvg({ rows, columns, values, limit }, labels, colours) {
   };
   const size = [ROOM + columns * CELL + ROOM / 2, ROOM + rows * CELL + 10];
   const box = { viewBox: `0 0 ${size.join(" ")}`, width: size[0], height: size[1] };
-  const root = add(document.createDocumentFragment(), "svg", { ...box, "font-family": "sans-serif", "font-size": TEXT });
+  const root = add(document.createDocumentFragment(), "svg", {
+    ...box,
+    "font-family": "sans-serif",
+    "font-size": TEXT,
+  });
   for (let at = 0; at < values.length; at++) {
     const share = limit ? values[at] / limit : values[at];
     if (!Number.isFinite(share)) continue;

@@ -50,10 +50,12 @@ export function partDigits(value) {
 export function sayLarge(words, map, labels, focus, place) {
   const { query, key } = focus;
   if (query === null && key === null) return words.says_nothing;
-  const q = query === null ? "" : labels.rows[query], k = key === null ? "" : labels.columns[key];
+  const q = query === null ? "" : labels.rows[query],
+    k = key === null ? "" : labels.columns[key];
   const scores = Boolean(map.limit);
   if (query !== null && key !== null) {
-    const at = query * map.columns + key, value = map.values[at];
+    const at = query * map.columns + key,
+      value = map.values[at];
     if (map.covered?.has(at)) return `${q} → ${k}: ? (${map.word})`;
     if (map.masked?.[at] || value === -Infinity) return fill(words.says_masked, { q, k });
     const kind = scores ? "says_score" : map.combined ? `says_${map.combined}` : "says_weight";
@@ -65,7 +67,8 @@ export function sayLarge(words, map, labels, focus, place) {
     ? Array.from(map.values.subarray(query * map.columns, (query + 1) * map.columns))
     : Array.from({ length: map.rows }, (_, i) => map.values[i * map.columns + (key ?? 0)]);
   const names = row ? labels.columns : labels.rows;
-  const isCovered = (/** @type {number} */ i) => map.covered?.has(row ? (query ?? 0) * map.columns + i : i * map.columns + (key ?? 0));
+  const isCovered = (/** @type {number} */ i) =>
+    map.covered?.has(row ? (query ?? 0) * map.columns + i : i * map.columns + (key ?? 0));
   const hidden = line.some((_, i) => isCovered(i));
   const seen = line.map((value, i) => [value, i]).filter(([value, i]) => value !== -Infinity && !isCovered(i));
   if (hidden && seen.length < line.length / 2) return `${row ? q : k}: ? (${map.word})`;
@@ -87,14 +90,19 @@ export function sayLarge(words, map, labels, focus, place) {
  * @param {{covered?: Set<number>, word?: string}} [map] the large one, whose covered cells all maps have
  */
 export function sayThumb(words, wall, labels, { query, key, index }, name, map = {}) {
-  const { pool } = wall, row = Math.floor(query / pool), column = Math.floor(key / pool);
+  const { pool } = wall,
+    row = Math.floor(query / pool),
+    column = Math.floor(key / pool);
   const code = wall.values[(index * wall.rows + row) * wall.columns + column];
-  const value = wallValue(wall, index, code), q = labels.rows[query], k = labels.columns[key];
+  const value = wallValue(wall, index, code),
+    q = labels.rows[query],
+    k = labels.columns[key];
   if (map.covered?.has(query * labels.columns.length + key)) return `${name}: ${q} → ${k}: ? (${map.word})`;
   if (value === -Infinity) return fill(words.says_masked, { q, k });
   const text = digits(value, wall.what === "weights");
   if (pool > 1) {
-    const last = (/** @type {number} */ from, /** @type {string[]} */ all) => all[Math.min(all.length, (from + 1) * pool) - 1];
+    const last = (/** @type {number} */ from, /** @type {string[]} */ all) =>
+      all[Math.min(all.length, (from + 1) * pool) - 1];
     const [q1, k1] = [last(row, labels.rows), last(column, labels.columns)];
     const [q0, k0] = [labels.rows[row * pool], labels.columns[column * pool]];
     return `${name}: ${fill(words.says_block, { value: text, q0, q1, k0, k1 })}`;
@@ -113,9 +121,14 @@ export function sayThumb(words, wall, labels, { query, key, index }, name, map =
 export function sayWhole(words, map, labels, name) {
   let best = 0;
   for (let at = 1; at < map.values.length; at++) if (map.values[at] > map.values[best]) best = at;
-  const query = Math.floor(best / map.columns), key = best % map.columns;
+  const query = Math.floor(best / map.columns),
+    key = best % map.columns;
   return fill(words.large_alt, {
-    name, rows: map.rows, columns: map.columns, value: digits(map.values[best] ?? 0, map.exact),
-    q: labels.rows[query], k: labels.columns[key],
+    name,
+    rows: map.rows,
+    columns: map.columns,
+    value: digits(map.values[best] ?? 0, map.exact),
+    q: labels.rows[query],
+    k: labels.columns[key],
   });
 }

@@ -1,7 +1,8 @@
 // Painting cells: a stroke of the mouse, the pen or a finger from cell to cell, and the keyboard's, which ends when the keys rest.
 
 const REST_MS = 500;
-const HOLD_MS = 350, STILL = 8; // a finger that stays this long, within so many pixels, means to paint and not to scroll
+const HOLD_MS = 350,
+  STILL = 8; // a finger that stays this long, within so many pixels, means to paint and not to scroll
 
 /** The cells on the line between two of them, {query, key}, both included: a fast finger skips none. */
 export function between(from, to) {
@@ -16,7 +17,9 @@ export function between(from, to) {
  * called with the first, `over` with each that is crossed from then on, `end` when it is over, `look` with every one that is
  * pointed at. Where a finger `scrolls` the page, it paints when it taps or holds. */
 export function strokes(canvas, { at, begin, over, end, look = () => {}, scrolls = false }) {
-  let last = null, finger = null, hold = 0;
+  let last = null,
+    finger = null,
+    hold = 0;
   const isCell = (cell) => cell.query !== null && cell.key !== null;
   const lift = () => {
     clearTimeout(hold);

@@ -3,7 +3,8 @@
 
 import { weightColour } from "../lib/colour.js";
 
-const TOP = 65535, DARKEST = -5; // a weight of 10^-5 or less has no colour
+const TOP = 65535,
+  DARKEST = -5; // a weight of 10^-5 or less has no colour
 
 /** A weight from its code. @param {number} code @param {number} lowest */
 export function decoded(code, lowest) {
@@ -38,7 +39,12 @@ export function codePixels(table, lowest) {
 /** A weight as a person reads it. @param {number} weight */
 export function shown(weight) {
   if (weight === 0) return "0";
-  return weight >= 0.001 ? weight.toFixed(3) : weight.toExponential(1).replace("e-", " · 10⁻").replace(/\d$/, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
+  return weight >= 0.001
+    ? weight.toFixed(3)
+    : weight
+        .toExponential(1)
+        .replace("e-", " · 10⁻")
+        .replace(/\d$/, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
 }
 
 /** The powers of ten that have colours of their own, the lowest first, each as [power, how strong its colour is]. */

@@ -31,13 +31,20 @@ class LongMap {
     this.live = element("p", "live", { "aria-live": "polite" });
     this.root.append(pair, scale, this.axes, this.keys, this.live);
     parent.append(this.root);
-    this.size = new Size(this.root, () => this.draw(), ({ clientWidth }) => [clientWidth, this.#fit()]);
+    this.size = new Size(
+      this.root,
+      () => this.draw(),
+      ({ clientWidth }) => [clientWidth, this.#fit()],
+    );
   }
 
   /** A picture with its title and what is read off it; `act` is called with the cell that is clicked. */
   #picture(name, act) {
-    const figure = element("figure", name), title = element("figcaption"), says = element("p", "says");
-    const picture = element("div", "picture", { role: "application", tabindex: "0" }), canvas = element("canvas");
+    const figure = element("figure", name),
+      title = element("figcaption"),
+      says = element("p", "says");
+    const picture = element("div", "picture", { role: "application", tabindex: "0" }),
+      canvas = element("canvas");
     const made = { figure, title, says, picture, canvas, cell: null, size: [1, 1] };
     picture.append(canvas);
     figure.append(title, picture, says);
@@ -48,10 +55,14 @@ class LongMap {
     picture.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && made.cell) act(made.cell);
     });
-    walkCells(picture, () => ({ at: made.cell, size: made.size }), (cell) => {
-      this.look(made, cell);
-      this.live.textContent = made.says.textContent;
-    });
+    walkCells(
+      picture,
+      () => ({ at: made.cell, size: made.size }),
+      (cell) => {
+        this.look(made, cell);
+        this.live.textContent = made.says.textContent;
+      },
+    );
     return made;
   }
 
@@ -62,7 +73,8 @@ class LongMap {
 
   receive(data, setStateValue) {
     Object.assign(this, { data, setStateValue });
-    const { count, values, cut, zoom, hues, words, lowest, side, pooled, n } = data, table = weightTable(hues.positive);
+    const { count, values, cut, zoom, hues, words, lowest, side, pooled, n } = data,
+      table = weightTable(hues.positive);
     const [top, left, high, wide] = zoom;
     this.whole.size = [count, count];
     this.near.size = [high, wide];
@@ -75,12 +87,15 @@ class LongMap {
     this.whole.picture.setAttribute("aria-label", this.near.figure.hidden ? words.short_alt : words.whole_alt);
     this.near.picture.setAttribute("aria-label", words.near_alt);
     this.scaleName.textContent = words.scale;
-    this.steps.replaceChildren(...steps().map(([power, strong]) => {
-      const step = element("span"), patch = element("i");
-      patch.style.background = css(hues.positive, strong);
-      step.append(patch, power < -1 ? `10⁻${"⁰¹²³⁴⁵"[-power]}` : String(10 ** power));
-      return step;
-    }));
+    this.steps.replaceChildren(
+      ...steps().map(([power, strong]) => {
+        const step = element("span"),
+          patch = element("i");
+        patch.style.background = css(hues.positive, strong);
+        step.append(patch, power < -1 ? `10⁻${"⁰¹²³⁴⁵"[-power]}` : String(10 ** power));
+        return step;
+      }),
+    );
     this.axes.textContent = words.axes;
     this.#list();
     this.size.hold();
@@ -94,8 +109,15 @@ class LongMap {
     const title = element("p", "", {}, `${fill(words.row, { row, label })} `);
     title.append(around([`… ${looks[0]}`, ` ▸${label}◂ `, `${looks[1]} …`], ""));
     const list = element("ol");
-    for (const { at, weight, back, around: [before, after], label: key } of keys) {
-      const item = element("li"), text = around([before, ` ${key} `, after], "text");
+    for (const {
+      at,
+      weight,
+      back,
+      around: [before, after],
+      label: key,
+    } of keys) {
+      const item = element("li"),
+        text = around([before, ` ${key} `, after], "text");
       const far = fill(back === 0 ? words.itself : back > 0 ? words.back : words.ahead, { n: Math.abs(back), at });
       item.append(element("span", "", {}, shown(weight)), text, element("span", "back", {}, far));
       list.append(item);
@@ -106,14 +128,17 @@ class LongMap {
   /** The width of both pictures, which are squares, so that they are on the first screen. */
   #fit() {
     this.root.style.removeProperty("--widest");
-    const usual = this.whole.canvas.clientWidth, widest = Math.ceil(fitHeight(this.whole.picture, { usual }));
+    const usual = this.whole.canvas.clientWidth,
+      widest = Math.ceil(fitHeight(this.whole.picture, { usual }));
     if (widest < usual) this.root.style.setProperty("--widest", `${widest}px`);
     return widest;
   }
 
   draw() {
     if (!this.data || !this.root.clientWidth) return;
-    const colours = theme(this.root), { n, side, count, zoom, row, hues } = this.data, [top, left, high, wide] = zoom;
+    const colours = theme(this.root),
+      { n, side, count, zoom, row, hues } = this.data,
+      [top, left, high, wide] = zoom;
     for (const made of [this.whole, this.near]) {
       if (made.figure.hidden) continue;
       const { context, width, height } = start(made.canvas, colours);
@@ -126,7 +151,8 @@ class LongMap {
       if (made.cell) this.#cross(context, made, width, height);
       context.strokeStyle = css(hues.negative);
       context.lineWidth = 2;
-      const of = made === this.whole ? [0, count * side] : [top, rows], y = ((row + 0.5 - of[0]) / of[1]) * height;
+      const of = made === this.whole ? [0, count * side] : [top, rows],
+        y = ((row + 0.5 - of[0]) / of[1]) * height;
       context.globalAlpha = 0.6;
       if (y >= 0 && y <= height) line(context, 0, y, width, y);
       context.globalAlpha = 1;
@@ -147,14 +173,18 @@ class LongMap {
 
   /** The cell under the pointer, [row, column]. */
   #under({ canvas, size: [rows, columns] }, event) {
-    const [x, y] = place(canvas, event), row = Math.floor((y / canvas.clientHeight) * rows), column = Math.floor((x / canvas.clientWidth) * columns);
+    const [x, y] = place(canvas, event),
+      row = Math.floor((y / canvas.clientHeight) * rows),
+      column = Math.floor((x / canvas.clientWidth) * columns);
     return row >= 0 && column >= 0 && row < rows && column < columns ? [row, column] : null;
   }
 
   /** Read a cell off, or none. */
   look(made, cell) {
     made.cell = cell;
-    made.says.textContent = cell ? this.says(made, cell) : this.data?.words[made === this.whole && !this.near.figure.hidden ? "whole_hint" : "near_hint"] ?? "";
+    made.says.textContent = cell
+      ? this.says(made, cell)
+      : (this.data?.words[made === this.whole && !this.near.figure.hidden ? "whole_hint" : "near_hint"] ?? "");
     this.draw();
   }
 
@@ -164,7 +194,9 @@ class LongMap {
       const names = { query: rows[row], key: columns[column], row: zoom[0] + row, column: zoom[1] + column };
       return fill(words.says, { ...names, value: shown(cut[row * columns.length + column]) });
     }
-    const code = values[row * count + column], value = code ? shown(decoded(code, lowest)) : `<${shown(lowest)}`, names = { query: firsts[row], key: firsts[column], value };
+    const code = values[row * count + column],
+      value = code ? shown(decoded(code, lowest)) : `<${shown(lowest)}`,
+      names = { query: firsts[row], key: firsts[column], value };
     if (side === 1) return fill(words.says, { ...names, row, column });
     const ends = (at) => Math.min(n, (at + 1) * side) - 1;
     const places = { row: row * side, row_end: ends(row), column: column * side, column_end: ends(column) };
@@ -176,11 +208,19 @@ class LongMap {
     const { count, values, lowest, firsts, cut, rows, columns, zoom, keys, side, words } = this.data;
     const named = (labels, from, step) => labels.map((label, i) => `${from + i * step} ${label}`);
     const table = (title, down, across, cell) => ({
-      title, columns: ["", ...across], rows: down.map((name, i) => [name, ...across.map((_, j) => cell(i * across.length + j))]),
+      title,
+      columns: ["", ...across],
+      rows: down.map((name, i) => [name, ...across.map((_, j) => cell(i * across.length + j))]),
     });
-    const cells = named(firsts, 0, side), listed = keys.map(({ at, label, weight }) => [at, label, weight]);
+    const cells = named(firsts, 0, side),
+      listed = keys.map(({ at, label, weight }) => [at, label, weight]);
     const whole = table(this.whole.title.textContent, cells, cells, (at) => decoded(values[at], lowest));
-    const near = table(this.near.title.textContent, named(rows, zoom[0], 1), named(columns, zoom[1], 1), (at) => cut[at]);
+    const near = table(
+      this.near.title.textContent,
+      named(rows, zoom[0], 1),
+      named(columns, zoom[1], 1),
+      (at) => cut[at],
+    );
     const strongest = { title: fill(words.row, this.data), columns: ["", "", ""], rows: listed };
     return [whole, ...(this.near.figure.hidden ? [] : [near]), strongest];
   }
@@ -188,7 +228,11 @@ class LongMap {
   /** Open the window around a cell of the map, and choose its row. */
   #open(cell) {
     if (!cell) return;
-    const { n, side, zoom: [, , high, wide] } = this.data;
+    const {
+      n,
+      side,
+      zoom: [, , high, wide],
+    } = this.data;
     const middle = cell.map((at) => Math.min(n - 1, Math.floor((at + 0.5) * side)));
     const from = (at, size) => Math.max(0, Math.min(n - size, at - (size >> 1)));
     this.#tell(middle[0], from(middle[0], high), from(middle[1], wide));
@@ -210,6 +254,10 @@ class LongMap {
 function around([before, word, after], className) {
   const made = element("span", className, { translate: "no", dir: readingDirection([before, word, after]) });
   const apart = { dir: "auto" };
-  made.append(element("span", "near", apart, before), element("b", "", apart, word), element("span", "near", apart, after));
+  made.append(
+    element("span", "near", apart, before),
+    element("b", "", apart, word),
+    element("span", "near", apart, after),
+  );
   return made;
 }

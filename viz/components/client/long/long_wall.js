@@ -32,28 +32,42 @@ class LongWall {
     const { layers, heads, words, shapes } = data;
     this.rows.style.setProperty("--heads", String(heads));
     this.rows.setAttribute("aria-label", words.axes);
-    this.legend.replaceChildren(...shapes.map((name, at) => {
-      const entry = element("span"), box = element("i");
-      this.#frame(box, at);
-      entry.append(box, words[name]);
-      return entry;
-    }));
+    this.legend.replaceChildren(
+      ...shapes.map((name, at) => {
+        const entry = element("span"),
+          box = element("i");
+        this.#frame(box, at);
+        entry.append(box, words[name]);
+        return entry;
+      }),
+    );
     const names = element("div", "row names", { "aria-hidden": "true" }); // a head's button says its number itself
-    names.append(element("span", "", {}, words.head), ...Array.from({ length: heads }, (_, head) => element("span", "", {}, String(head))));
-    this.rows.replaceChildren(names, ...Array.from({ length: layers }, (_, layer) => {
-      const row = element("div", "row");
-      row.append(element("span", "", {}, fill(words.layer, { layer })));
-      for (let head = 0; head < heads; head++) row.append(this.#head(layer, head));
-      return row;
-    }));
+    names.append(
+      element("span", "", {}, words.head),
+      ...Array.from({ length: heads }, (_, head) => element("span", "", {}, String(head))),
+    );
+    this.rows.replaceChildren(
+      names,
+      ...Array.from({ length: layers }, (_, layer) => {
+        const row = element("div", "row");
+        row.append(element("span", "", {}, fill(words.layer, { layer })));
+        for (let head = 0; head < heads; head++) row.append(this.#head(layer, head));
+        return row;
+      }),
+    );
     this.axes.textContent = words.axes;
     this.says.textContent = words.hint;
   }
 
   /** For the menu of the picture: each head's shape, and how much of its attention every shape has. */
   asTables() {
-    const { heads, about, words, shapes } = this.data, three = shapes.slice(0, -1).map((name) => words[name]);
-    const rows = about.map(([shape, ...shares], at) => [`${Math.floor(at / heads)}.${at % heads}`, words[shapes[shape]], ...shares]);
+    const { heads, about, words, shapes } = this.data,
+      three = shapes.slice(0, -1).map((name) => words[name]);
+    const rows = about.map(([shape, ...shares], at) => [
+      `${Math.floor(at / heads)}.${at % heads}`,
+      words[shapes[shape]],
+      ...shares,
+    ]);
     return [{ columns: ["", "", ...three], rows }];
   }
 
@@ -64,11 +78,14 @@ class LongWall {
   }
 
   #head(layer, head) {
-    const { heads, count, values, lowest, about, words, shapes, hues } = this.data, at = layer * heads + head;
-    const [shape, ...shares] = about[at], percent = shares.map((share) => `${Math.round(share * 100)} %`);
+    const { heads, count, values, lowest, about, words, shapes, hues } = this.data,
+      at = layer * heads + head;
+    const [shape, ...shares] = about[at],
+      percent = shares.map((share) => `${Math.round(share * 100)} %`);
     const names = { layer, head, shape: words[shapes[shape]], share: percent[shape] ?? percent[0] };
     const button = element("button", "", { type: "button", "aria-label": fill(words.alt, names) });
-    const pixels = codePixels(weightTable(hues.positive), lowest), cells = values.subarray(at * count * count, (at + 1) * count * count);
+    const pixels = codePixels(weightTable(hues.positive), lowest),
+      cells = values.subarray(at * count * count, (at + 1) * count * count);
     button.append(image(count, count, (cell) => pixels[cells[cell]]));
     this.#frame(button, shape);
     const say = () => {

@@ -14,7 +14,10 @@ import { fourDigits } from "./digits.js";
 import { Size } from "../lib/size.js";
 
 const GUTTER = 64;
-const AROUND = 48, PROFILE = 48, GAP = 12, LEAST = 90; // pixels: a map's name and value, a profile, between rows of maps, and the least of a map
+const AROUND = 48,
+  PROFILE = 48,
+  GAP = 12,
+  LEAST = 90; // pixels: a map's name and value, a profile, between rows of maps, and the least of a map
 
 export default mount((parent) => new Maps(parent), unpack);
 
@@ -28,7 +31,11 @@ class Maps {
     this.live = element("p", "live", { "aria-live": "polite" });
     this.root.append(this.strip, this.says, this.axes, this.live);
     parent.append(this.root);
-    this.size = new Size(this.root, () => this.draw(), ({ clientWidth }) => [clientWidth, this.data && this.#widest()]);
+    this.size = new Size(
+      this.root,
+      () => this.draw(),
+      ({ clientWidth }) => [clientWidth, this.data && this.#widest()],
+    );
     this.pair = null;
   }
 
@@ -38,7 +45,12 @@ class Maps {
   }
 
   receive(data, setStateValue) {
-    [this.data, this.setStateValue, this.covered, this.told] = [data, setStateValue, coveredCells(data.covers), toldCells(data.covers)];
+    [this.data, this.setStateValue, this.covered, this.told] = [
+      data,
+      setStateValue,
+      coveredCells(data.covers),
+      toldCells(data.covers),
+    ];
     const { hues } = data;
     this.tables = { weights: weightTable(hues.positive), scores: scoreTable(hues.negative, hues.positive) };
     this.#build();
@@ -58,14 +70,25 @@ class Maps {
     if (places === this.places) return;
     this.places = places;
     this.panels = maps.map((_, index) => {
-      const panel = element("figure", "panel"), title = element("figcaption", "name");
-      const picture = element(chooses ? "button" : "div", "picture", chooses ? { type: "button" } : { role: "application", tabindex: "0" });
-      const canvas = element("canvas"), value = element("span", "value"), profile = element("canvas", "profile");
+      const panel = element("figure", "panel"),
+        title = element("figcaption", "name");
+      const picture = element(
+        chooses ? "button" : "div",
+        "picture",
+        chooses ? { type: "button" } : { role: "application", tabindex: "0" },
+      );
+      const canvas = element("canvas"),
+        value = element("span", "value"),
+        profile = element("canvas", "profile");
       picture.append(canvas);
       picture.addEventListener("pointermove", (event) => this.look(event, canvas));
       picture.addEventListener("pointerleave", () => this.light(null));
       picture.addEventListener("blur", () => this.light(null));
-      walkCells(picture, () => this.#at(), ([query, key]) => this.#walk(index, { query, key }));
+      walkCells(
+        picture,
+        () => this.#at(),
+        ([query, key]) => this.#walk(index, { query, key }),
+      );
       if (chooses) picture.addEventListener("click", () => this.setStateValue("chosen", this.data.maps[index].code));
       panel.append(title, picture, ...(profiles ? [profile] : []), value);
       return { panel, title, picture, canvas, value, profile, index };
@@ -75,8 +98,11 @@ class Maps {
 
   /** Say which map stands in a place, and make its picture of one pixel a cell. */
   #name(panel) {
-    const { maps, chooses, chosen, rows, n, values } = this.data, { title, picture, index } = panel, map = maps[index];
-    const cells = values.subarray(index * rows * n, (index + 1) * rows * n), colour = this.#colours(index);
+    const { maps, chooses, chosen, rows, n, values } = this.data,
+      { title, picture, index } = panel,
+      map = maps[index];
+    const cells = values.subarray(index * rows * n, (index + 1) * rows * n),
+      colour = this.#colours(index);
     panel.image = image(rows, n, (at) => (Number.isNaN(cells[at]) ? 0 : colour(cells[at])));
     title.textContent = map.title;
     picture.setAttribute("aria-label", map.alt);
@@ -85,23 +111,32 @@ class Maps {
 
   /** How wide a map may be for all rows of maps to be on the first screen. */
   #widest() {
-    const { n, rows, profiles, maps, gutter } = this.data, [first] = this.panels, left = gutter ? GUTTER : 0;
+    const { n, rows, profiles, maps, gutter } = this.data,
+      [first] = this.panels,
+      left = gutter ? GUTTER : 0;
     this.strip.style.removeProperty("--widest");
-    const columns = getComputedStyle(this.strip).gridTemplateColumns.split(" ").length, down = Math.ceil(maps.length / columns);
-    const usual = first.canvas.clientWidth, shape = Math.max(rows, n);
+    const columns = getComputedStyle(this.strip).gridTemplateColumns.split(" ").length,
+      down = Math.ceil(maps.length / columns);
+    const usual = first.canvas.clientWidth,
+      shape = Math.max(rows, n);
     const around = down * (AROUND + left + (profiles ? PROFILE : 0)) + (down - 1) * GAP;
     const side = ((usual - left) * rows) / shape; // of the cells, without their names
-    const widest = Math.ceil((fitHeight(this.strip, { usual: side, rows: down, around, least: Math.min(LEAST, side) }) * shape) / rows + left);
+    const widest = Math.ceil(
+      (fitHeight(this.strip, { usual: side, rows: down, around, least: Math.min(LEAST, side) }) * shape) / rows + left,
+    );
     if (widest < usual) this.strip.style.setProperty("--widest", `${widest}px`);
     return widest;
   }
 
   draw() {
     const { n, rows, profiles, gutter } = this.data;
-    const colours = theme(this.root), left = gutter ? GUTTER : 0, right = gutter ? this.#overhang(colours) : 0;
+    const colours = theme(this.root),
+      left = gutter ? GUTTER : 0,
+      right = gutter ? this.#overhang(colours) : 0;
     if (this.panels.some(({ canvas }) => !canvas.clientWidth)) return;
     for (const { canvas } of this.panels) canvas.cell = (canvas.clientWidth - left - right) / Math.max(rows, n);
-    for (const { canvas } of this.panels) { // if not a square, as the style sheet has it
+    for (const { canvas } of this.panels) {
+      // if not a square, as the style sheet has it
       canvas.style.height = rows !== n || right ? `${left + rows * canvas.cell}px` : "";
     }
     measure(this.panels.flatMap(({ canvas, profile }) => (profiles ? [canvas, profile] : [canvas])));
@@ -127,7 +162,8 @@ class Maps {
 
   /** What gives the pixel of a number in one of the maps. */
   #colours(index) {
-    const { what, limit, scales } = this.data, { weights, scores } = this.tables;
+    const { what, limit, scales } = this.data,
+      { weights, scores } = this.tables;
     if (what === "weights") return (value) => weightColour(weights, value);
     if (what === "scores") return (value) => (value === -Infinity ? 0 : scoreColour(scores, value / limit));
     const { low, high, signed } = scales[index];
@@ -136,10 +172,15 @@ class Maps {
 
   /** How far names lean out of the maps on their right: the same for all, so that they are alike in size. */
   #overhang(colours) {
-    const { rows, n } = this.data, context = document.createElement("canvas").getContext("2d");
+    const { rows, n } = this.data,
+      context = document.createElement("canvas").getContext("2d");
     context.font = `12px ${colours.font}`;
     const wide = Math.min(...this.panels.map(({ canvas }) => canvas.clientWidth)) - GUTTER;
-    return Math.max(...this.panels.map(({ index }) => overhang(context, this.#labels(index)[1], GUTTER, (wide * n) / Math.max(rows, n))));
+    return Math.max(
+      ...this.panels.map(({ index }) =>
+        overhang(context, this.#labels(index)[1], GUTTER, (wide * n) / Math.max(rows, n)),
+      ),
+    );
   }
 
   /** The tokens of a map's rows and columns. */
@@ -152,24 +193,42 @@ class Maps {
   asTables() {
     const { maps, rows, n, values } = this.data;
     return maps.map(({ title }, index) => {
-      const [queries, keys] = this.#labels(index), from = index * rows * n;
-      return { title, columns: ["", ...keys], rows: queries.map((query, i) => [query, ...values.subarray(from + i * n, from + (i + 1) * n)]) };
+      const [queries, keys] = this.#labels(index),
+        from = index * rows * n;
+      return {
+        title,
+        columns: ["", ...keys],
+        rows: queries.map((query, i) => [query, ...values.subarray(from + i * n, from + (i + 1) * n)]),
+      };
     });
   }
 
   /** A "?" over what an open question covers: over a whole map, one; then, where one cell was asked for, its number. */
   #covers(context, colours, index, { left, cell }) {
-    const { n, rows, values } = this.data, size = rows * n, mine = (cells) => [...cells].filter((at) => Math.floor(at / size) === index).map((at) => at % size);
-    const covered = mine(this.covered), told = mine(this.told);
+    const { n, rows, values } = this.data,
+      size = rows * n,
+      mine = (cells) => [...cells].filter((at) => Math.floor(at / size) === index).map((at) => at % size);
+    const covered = mine(this.covered),
+      told = mine(this.told);
     if (covered.length === size) drawCover(context, colours, left, left, n * cell, rows * cell);
-    else for (const at of covered) drawCover(context, colours, left + (at % n) * cell, left + Math.floor(at / n) * cell, cell, cell);
+    else
+      for (const at of covered)
+        drawCover(context, colours, left + (at % n) * cell, left + Math.floor(at / n) * cell, cell, cell);
     if (!told.length || told.length === size) return;
     const [most] = told.sort((a, b) => values[index * size + b] - values[index * size + a]);
-    drawTold(context, colours, values[index * size + most].toFixed(2), left + ((most % n) + 0.5) * cell, left + (Math.floor(most / n) + 0.5) * cell);
+    drawTold(
+      context,
+      colours,
+      values[index * size + most].toFixed(2),
+      left + ((most % n) + 0.5) * cell,
+      left + (Math.floor(most / n) + 0.5) * cell,
+    );
   }
 
   #cross(context, { left, cell }) {
-    const { query, key } = this.pair, { n, rows } = this.data, thick = Math.max(1, cell);
+    const { query, key } = this.pair,
+      { n, rows } = this.data,
+      thick = Math.max(1, cell);
     context.globalAlpha = 0.22;
     context.fillRect(left, left + query * cell, n * cell, thick);
     context.fillRect(left + key * cell, left, thick, rows * cell);
@@ -178,7 +237,8 @@ class Maps {
 
   /** The mean score of all pairs with the same offset, from far behind to far ahead; the upright line is offset 0. */
   #profile(canvas, index, colours) {
-    const { profiles, n, profile_limit: limit } = this.data, length = 2 * n - 1;
+    const { profiles, n, profile_limit: limit } = this.data,
+      length = 2 * n - 1;
     const { context, width, height } = start(canvas, colours);
     const y = (value) => (height / 2) * (1 - Math.max(-1, Math.min(1, value / limit)) * 0.95);
     context.globalAlpha = 0.3;
@@ -188,7 +248,8 @@ class Maps {
     context.strokeStyle = css(this.data.hues.positive);
     context.lineWidth = 1.5;
     context.beginPath();
-    for (let r = 0; r < length; r++) context.lineTo((r / Math.max(1, length - 1)) * width, y(profiles[index * length + r]));
+    for (let r = 0; r < length; r++)
+      context.lineTo((r / Math.max(1, length - 1)) * width, y(profiles[index * length + r]));
     context.stroke();
   }
 

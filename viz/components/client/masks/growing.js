@@ -19,7 +19,8 @@ export default mount((parent) => new Growing(parent), unpack);
 /** The weights of the first `count` tokens when the others have not come yet; rows of n, 0 where nobody is. */
 export function rowsWhen(scores, n, count, causal) {
   const masked = Float32Array.from(scores, (score, at) => {
-    const query = Math.floor(at / n), key = at % n;
+    const query = Math.floor(at / n),
+      key = at % n;
     return query < count && key < count && (!causal || key <= query) ? score : -Infinity;
   });
   return softmax(masked, n, n, 1, new Float64Array(n * n));
@@ -49,7 +50,8 @@ class Growing {
   }
 
   receive(data) {
-    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels), at = this.player?.at;
+    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels),
+      at = this.player?.at;
     this.data = data;
     this.table = weightTable(data.hues.positive);
     this.#build();
@@ -69,7 +71,8 @@ class Growing {
     this.text = element("p", "text");
     const panes = element("div", "panes");
     this.panels = ["causal", "open"].map((kind) => {
-      const made = element("div", "pane"), canvas = element("canvas", kind, { role: "img", "aria-label": words[kind] });
+      const made = element("div", "pane"),
+        canvas = element("canvas", kind, { role: "img", "aria-label": words[kind] });
       const found = element("p", "found", { "aria-live": "polite" });
       made.append(element("p", "name", {}, words[kind]), canvas, found);
       panes.append(made);
@@ -80,19 +83,24 @@ class Growing {
   }
 
   step() {
-    const { n, scores, words } = this.data, { at } = this.player;
+    const { n, scores, words } = this.data,
+      { at } = this.player;
     sentenceOf(this.text, this.labels.slice(0, at), at - 1);
     this.found = {};
     for (const { kind, found } of this.panels) {
       const causal = kind === "causal";
       const after = rowsWhen(scores, n, at, causal);
       const before = rowsWhen(scores, n, at - 1, causal);
-      const change = moved(before, after, n).slice(0, at - 1), most = Math.max(0, ...change);
+      const change = moved(before, after, n).slice(0, at - 1),
+        most = Math.max(0, ...change);
       this.found[kind] = { weights: after, change, most };
       const sentence = at === 1 ? words.first : most === 0 ? words.same : words.changed;
       found.setAttribute("aria-live", this.player.timer ? "off" : "polite");
       found.textContent = fill(sentence, {
-        new: this.labels[at - 1], n: at - 1, most: partDigits(most), row: this.labels[Math.max(0, change.indexOf(most))],
+        new: this.labels[at - 1],
+        n: at - 1,
+        most: partDigits(most),
+        row: this.labels[Math.max(0, change.indexOf(most))],
         changed: change.filter((size) => size > 0).length,
       });
     }
@@ -100,14 +108,29 @@ class Growing {
   }
 
   draw() {
-    const { n, words } = this.data, { at } = this.player, colours = theme(this.root);
+    const { n, words } = this.data,
+      { at } = this.player,
+      colours = theme(this.root);
     for (const { kind, canvas } of this.panels) {
       if (!canvas.clientWidth) return;
-      const { weights, change } = this.found[kind], square = begin(canvas, this.labels, colours, MARGIN), { context, room, side } = square;
+      const { weights, change } = this.found[kind],
+        square = begin(canvas, this.labels, colours, MARGIN),
+        { context, room, side } = square;
       context.imageSmoothingEnabled = false;
-      context.drawImage(image(n, n, (place) => weightColour(this.table, weights[place])), room, room, side, side);
+      context.drawImage(
+        image(n, n, (place) => weightColour(this.table, weights[place])),
+        room,
+        room,
+        side,
+        side,
+      );
       rule(square);
-      names(square, this.labels.map((label, i) => (i < at ? label : "")), { query: at - 1, key: at - 1 }, words);
+      names(
+        square,
+        this.labels.map((label, i) => (i < at ? label : "")),
+        { query: at - 1, key: at - 1 },
+        words,
+      );
       mark(square, { query: at - 1, key: null }, colours.primary);
       this.#bars(square, change);
     }
@@ -115,16 +138,21 @@ class Growing {
 
   /** For the menu of the picture: the weights with the mask and without it. */
   asTables() {
-    const { n, words } = this.data, names = this.labels.slice(0, this.player.at);
+    const { n, words } = this.data,
+      names = this.labels.slice(0, this.player.at);
     return this.panels.map(({ kind }) => ({
-      title: words[kind], columns: ["", ...names], rows: names.map((name, i) => [name, ...this.found[kind].weights.subarray(i * n, i * n + names.length)]),
+      title: words[kind],
+      columns: ["", ...names],
+      rows: names.map((name, i) => [name, ...this.found[kind].weights.subarray(i * n, i * n + names.length)]),
     }));
   }
 
   /** How far each row has just moved: beside it, and as long as the margin is wide for a row that is all new. */
   #bars({ context, room, cell, side }, change) {
     context.fillStyle = css(this.data.hues.negative);
-    change.forEach((size, row) => context.fillRect(room + side + 4, room + (row + 0.2) * cell, size * (MARGIN - 6), cell * 0.6));
+    change.forEach((size, row) =>
+      context.fillRect(room + side + 4, room + (row + 0.2) * cell, size * (MARGIN - 6), cell * 0.6),
+    );
     context.fillStyle = context.strokeStyle;
     context.textAlign = "right";
     context.fillText(this.data.words.moved, room + side + MARGIN, room - 8);

@@ -34,7 +34,8 @@ class Painter extends LiveView {
 
   /** An answer to an older stroke than the last one made here is out of date. */
   receive(data, setStateValue) {
-    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels), moved = data.query !== this.data?.query;
+    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels),
+      moved = data.query !== this.data?.query;
     [this.data, this.setStateValue] = [data, setStateValue];
     const isPainting = this.rest.timer || this.strokes?.isOn; // what is painted now is not told yet
     const isNewest = data.sent >= this.sent && !isPainting;
@@ -65,7 +66,8 @@ class Painter extends LiveView {
     this.back = tool("undo", () => this.undo());
     this.titles = {};
     const pane = (name, note, attributes) => {
-      const made = element("div", "pane"), canvas = element("canvas", name, attributes);
+      const made = element("div", "pane"),
+        canvas = element("canvas", name, attributes);
       this.titles[name] = element("p", "name", {}, words[name]);
       made.append(this.titles[name], canvas, element("p", "note", {}, note));
       if (name === "mask") made.append(element("p", "note touch", {}, words.mask_touch));
@@ -84,10 +86,15 @@ class Painter extends LiveView {
   }
 
   #listen() {
-    const mask = this.maskCanvas, weights = this.weightsCanvas;
+    const mask = this.maskCanvas,
+      weights = this.weightsCanvas;
     this.strokes = strokes(mask, {
-      at: (event) => cellAt(this.square, mask, event), begin: (at) => this.#begin(at), end: () => this.#tell(), look: (at) => this.#look(at),
-      over: (cell) => this.#paint(places(cell, this.data.n), this.ink), scrolls: true,
+      at: (event) => cellAt(this.square, mask, event),
+      begin: (at) => this.#begin(at),
+      end: () => this.#tell(),
+      look: (at) => this.#look(at),
+      over: (cell) => this.#paint(places(cell, this.data.n), this.ink),
+      scrolls: true,
     });
     mask.addEventListener("keydown", (event) => this.#key(event));
     mask.addEventListener("blur", () => this.rest.now());
@@ -103,9 +110,13 @@ class Painter extends LiveView {
   }
 
   #key(event) {
-    const { n } = this.data, step = ARROWS[event.key], { query, key } = this.focus;
+    const { n } = this.data,
+      step = ARROWS[event.key],
+      { query, key } = this.focus;
     const clamp = (place) => Math.max(0, Math.min(n - 1, place));
-    const line = { " ": { query, key }, Enter: { query, key }, r: { query, key: null }, c: { query: null, key } }[event.key.length > 1 ? event.key : event.key.toLowerCase()];
+    const line = { " ": { query, key }, Enter: { query, key }, r: { query, key: null }, c: { query: null, key } }[
+      event.key.length > 1 ? event.key : event.key.toLowerCase()
+    ];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (step) this.#look({ query: clamp((query ?? 0) + step[0]), key: clamp((key ?? 0) + step[1]) });
     else if (line) this.#toggle(places(line, n));
@@ -181,20 +192,32 @@ class Painter extends LiveView {
 
   /** For the menu of the picture: who may look at whom, and the weights that it leaves. */
   asTables() {
-    const { n, labels, words } = this.data, open = Array.from(this.cells, (_, at) => Number(this.sees(at)));
-    return [["mask", open], ["weights", this.weights]].map(([name, cells]) => ({
-      title: words[name], columns: ["", ...labels],
-      rows: labels.map((label, i) => [label, ...Array.from(cells.slice(i * n, (i + 1) * n), (cell, j) => (name === "weights" && this.covered.has(i * n + j) ? "?" : cell))]),
+    const { n, labels, words } = this.data,
+      open = Array.from(this.cells, (_, at) => Number(this.sees(at)));
+    return [
+      ["mask", open],
+      ["weights", this.weights],
+    ].map(([name, cells]) => ({
+      title: words[name],
+      columns: ["", ...labels],
+      rows: labels.map((label, i) => [
+        label,
+        ...Array.from(cells.slice(i * n, (i + 1) * n), (cell, j) =>
+          name === "weights" && this.covered.has(i * n + j) ? "?" : cell,
+        ),
+      ]),
     }));
   }
 
   #maskPicture() {
     const { n, labels, own, hues, words } = this.data;
     this.square = begin(this.maskCanvas, labels, this.colours);
-    const { context, room, cell } = this.square, gap = cell > 6 ? 1 : 0;
+    const { context, room, cell } = this.square,
+      gap = cell > 6 ? 1 : 0;
     context.fillStyle = css(hues.positive, 0.8);
     for (let at = 0; at < n * n; at++) {
-      if (this.sees(at)) context.fillRect(room + (at % n) * cell + gap, room + Math.floor(at / n) * cell + gap, cell - gap, cell - gap);
+      if (this.sees(at))
+        context.fillRect(room + (at % n) * cell + gap, room + Math.floor(at / n) * cell + gap, cell - gap, cell - gap);
     }
     context.fillStyle = this.colours.text;
     stripe(this.square, (at) => own[at] && !this.cells[at], 0.35);
@@ -205,11 +228,27 @@ class Painter extends LiveView {
   }
 
   #weightsPicture() {
-    const { n, labels, words } = this.data, square = begin(this.weightsCanvas, labels, this.colours), { context, room, side } = square;
+    const { n, labels, words } = this.data,
+      square = begin(this.weightsCanvas, labels, this.colours),
+      { context, room, side } = square;
     context.imageSmoothingEnabled = false;
-    context.drawImage(image(n, n, (at) => weightColour(this.table, this.weights[at])), room, room, side, side);
+    context.drawImage(
+      image(n, n, (at) => weightColour(this.table, this.weights[at])),
+      room,
+      room,
+      side,
+      side,
+    );
     stripe(square, (at) => !this.sees(at), 0.2);
-    for (const at of this.covered) drawCover(context, this.colours, room + (at % n) * square.cell, room + Math.floor(at / n) * square.cell, square.cell, square.cell);
+    for (const at of this.covered)
+      drawCover(
+        context,
+        this.colours,
+        room + (at % n) * square.cell,
+        room + Math.floor(at / n) * square.cell,
+        square.cell,
+        square.cell,
+      );
     rule(square);
     names(square, labels, this.pointed(), words);
     mark(square, this.pointed(), this.colours.primary);
@@ -226,24 +265,32 @@ class Painter extends LiveView {
     this.counted = { open, blind };
     const share = (open / (n * n)).toLocaleString("en", { style: "percent", maximumFractionDigits: 1 });
     const sentence = open === 0 ? words.counted_none : blind ? words.counted_blind : words.counted;
-    this.count.textContent = this.data.covers?.open ? "" : fill(sentence, { open: open.toLocaleString("en"), all: (n * n).toLocaleString("en"), share, blind });
+    this.count.textContent = this.data.covers?.open
+      ? ""
+      : fill(sentence, { open: open.toLocaleString("en"), all: (n * n).toLocaleString("en"), share, blind });
   }
 
   #say() {
-    const { n, labels, own, scores, words } = this.data, { query, key } = this.focus, at = query * n + key;
+    const { n, labels, own, scores, words } = this.data,
+      { query, key } = this.focus,
+      at = query * n + key;
     if (this.covered.has(at)) {
       this.says.textContent = `${labels[query]} → ${labels[key]}: ? (${this.data.covers.word})`;
       return;
     }
     const sentence = this.sees(at) ? words.says_open : own[at] ? words.says_closed : words.says_own;
     this.says.textContent = fill(sentence, {
-      query: labels[query], key: labels[key], score: digits(scores[at], false), weight: fourDigits(this.weights[at]),
+      query: labels[query],
+      key: labels[key],
+      score: digits(scores[at], false),
+      weight: fourDigits(this.weights[at]),
     });
   }
 
   /** The row of the query in numbers: its scores, what is left of them, and their shares. */
   #softmaxSees() {
-    const { n, labels, words, scores } = this.data, from = this.focus.query * n;
+    const { n, labels, words, scores } = this.data,
+      from = this.focus.query * n;
     const line = (name, write) => {
       const made = element("tr");
       made.append(element("th", "", { scope: "row" }, name));

@@ -7,14 +7,21 @@ import { everyColumn, LEAN, overhang } from "../lib/names.js";
 import { place, zoomOf } from "../lib/place.js";
 import { shorten } from "../lib/shorten.js";
 
-const STRIPES = 5, LARGEST = 64, AWAY = 5; // pixels
+const STRIPES = 5,
+  LARGEST = 64,
+  AWAY = 5; // pixels
 
 /** Begin a picture of these tokens, with so many pixels free on its right; what it gives says where the cells are. */
 export function begin(canvas, labels, colours, right = 0) {
-  const room = canvas.clientWidth < 330 ? 56 : 76, wide = canvas.clientWidth - room - 1, n = labels.length;
+  const room = canvas.clientWidth < 330 ? 56 : 76,
+    wide = canvas.clientWidth - room - 1,
+    n = labels.length;
   const context = canvas.getContext("2d");
   context.font = `bold 12px ${colours.font}`;
-  const most = Math.min(wide - Math.max(right, overhang(context, labels, room, Math.min(wide - right, n * LARGEST))), n * LARGEST);
+  const most = Math.min(
+    wide - Math.max(right, overhang(context, labels, room, Math.min(wide - right, n * LARGEST))),
+    n * LARGEST,
+  );
   const side = n * Math.min(most / n, fitRow(canvas, { usual: most / n, rows: n, around: room + 1 + below(canvas) }));
   canvas.style.height = `${room + side + 1}px`;
   return { context: start(canvas, colours).context, n, room, side, cell: side / n };
@@ -29,7 +36,8 @@ function below(canvas) {
 
 /** The cell under the pointer: {query, key}, of which one is null on a label, or null outside. */
 export function cellAt(square, canvas, event) {
-  const { n, room, cell, side } = square, [pointed, y] = place(canvas, event);
+  const { n, room, cell, side } = square,
+    [pointed, y] = place(canvas, event);
   const at = (where) => (where < room ? null : Math.min(n - 1, Math.floor((where - room) / cell)));
   const x = pointed - Math.max(0, room - AWAY - y) / Math.tan(LEAN); // down a name to its column
   if (Math.min(x, y) < 0 || Math.max(x, y) > room + side) return null;
@@ -40,9 +48,11 @@ export function cellAt(square, canvas, event) {
 /** Every token's name on both sides, or every second where they would overlap; those of the pair are bold. */
 export function names({ context, room, cell, n }, tokens, bold, words) {
   const labels = isolateAll(tokens);
-  const steps = { query: Math.ceil(11 / cell), key: everyColumn(cell) }, font = context.font;
+  const steps = { query: Math.ceil(11 / cell), key: everyColumn(cell) },
+    font = context.font;
   const write = (along, i, x, y, turn, align) => {
-    const away = bold[along] === null ? Infinity : Math.abs(i - bold[along]), step = steps[along];
+    const away = bold[along] === null ? Infinity : Math.abs(i - bold[along]),
+      step = steps[along];
     if (away && (i % step || away < step)) return;
     context.save();
     context.translate(x, y);

@@ -2,11 +2,13 @@
 
 import { css } from "../lib/colour.js";
 
-const TEXT = 12, AWAY = 5; // pixels: of letters, and between them and the cells
+const TEXT = 12,
+  AWAY = 5; // pixels: of letters, and between them and the cells
 
 /** Frames around a row and cells, letters in cells, and each head's block of rows or columns under its own colour. */
 export function drawMarks(context, colours, place, data) {
-  const { left, top, w, h, wide, tall } = place, { framed, letters, heads, hues, twice } = data;
+  const { left, top, w, h, wide, tall } = place,
+    { framed, letters, heads, hues, twice } = data;
   const frame = (row, column) => context.strokeRect(left + column * w, top + row * h, w, h);
   if (framed) {
     context.globalAlpha = 0.8;
@@ -26,7 +28,9 @@ export function drawMarks(context, colours, place, data) {
     context.strokeRect(left + framed[1] * w + 3, top + framed[0] * h + 3, w - 6, h - 6);
   }
   for (let head = 0; heads && head < heads.count; head++) {
-    const across = heads.along === "columns", from = head * heads.width * (across ? w : h), long = heads.width * (across ? w : h);
+    const across = heads.along === "columns",
+      from = head * heads.width * (across ? w : h),
+      long = heads.width * (across ? w : h);
     context.strokeStyle = css(heads.hues[head % heads.hues.length]);
     context.lineWidth = head === heads.chosen ? 3 : 1;
     context.strokeRect(...(across ? [left + from, top, long, tall] : [left, top + from, wide, long]));

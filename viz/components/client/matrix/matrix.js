@@ -15,11 +15,21 @@ import { place, zoomOf } from "../lib/place.js";
 import { Size } from "../lib/size.js";
 import { drawMarks } from "./marks.js";
 
-const TEXT = 12, SMALLEST = 7, AWAY = 5, TITLE = 20, NAMES = 110; // pixels: of letters, and of what stands around cells
-const ROW = 26, LOW_ROW = 14, WIDEST = 110; // pixels: of cells
-const TALLEST = 560, LOW = 360, LEAST = 300; // pixels: of all cells together; they are not taller than wide beyond the last
+const TEXT = 12,
+  SMALLEST = 7,
+  AWAY = 5,
+  TITLE = 20,
+  NAMES = 110; // pixels: of letters, and of what stands around cells
+const ROW = 26,
+  LOW_ROW = 14,
+  WIDEST = 110; // pixels: of cells
+const TALLEST = 560,
+  LOW = 360,
+  LEAST = 300; // pixels: of all cells together; they are not taller than wide beyond the last
 const OWNED = 0.45; // how strong the colour of a head is below a number of its own
-const BAR = 10, SCALE = 62, GAPPED = 4; // pixels: the scale, it with its numbers, and a cell that has a gap around it
+const BAR = 10,
+  SCALE = 62,
+  GAPPED = 4; // pixels: the scale, it with its numbers, and a cell that has a gap around it
 
 export default mount((parent) => new Matrix(parent), unpack);
 
@@ -41,11 +51,19 @@ class Matrix {
     this.picture.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && this.cell) this.choose(this.cell);
     });
-    walkCells(this.picture, () => ({ at: this.cell, size: this.data.shape }), (cell) => {
-      this.look(cell);
-      this.live.textContent = this.tip.textContent;
-    });
-    this.size = new Size(this.root, () => this.draw(), ({ clientWidth }) => [clientWidth, this.data && clientWidth && this.#measure(clientWidth).h]);
+    walkCells(
+      this.picture,
+      () => ({ at: this.cell, size: this.data.shape }),
+      (cell) => {
+        this.look(cell);
+        this.live.textContent = this.tip.textContent;
+      },
+    );
+    this.size = new Size(
+      this.root,
+      () => this.draw(),
+      ({ clientWidth }) => [clientWidth, this.data && clientWidth && this.#measure(clientWidth).h],
+    );
     this.cell = null;
   }
 
@@ -56,7 +74,13 @@ class Matrix {
 
   receive(data, setStateValue) {
     const { kind, hues, limit, values, words } = data;
-    Object.assign(this, { data, setStateValue, cell: null, covered: coveredCells(data.covers), told: toldCells(data.covers) });
+    Object.assign(this, {
+      data,
+      setStateValue,
+      cell: null,
+      covered: coveredCells(data.covers),
+      told: toldCells(data.covers),
+    });
     const table = kind === "signed" ? scoreTable(hues.negative, hues.positive) : weightTable(hues.positive);
     const colour = kind === "signed" ? scoreColour : (table, share) => weightColour(table, Math.min(1, share));
     this.pixels = data.owners
@@ -72,7 +96,11 @@ class Matrix {
 
   /** For the menu of the picture: every number that is drawn. */
   asTables() {
-    const { shape: [rows, columns], values } = this.data, names = this.#names("rows");
+    const {
+        shape: [rows, columns],
+        values,
+      } = this.data,
+      names = this.#names("rows");
     const row = (i) => [names[i], ...values.subarray(i * columns, (i + 1) * columns)];
     return [{ columns: ["", ...this.#names("columns")], rows: Array.from({ length: rows }, (_, i) => row(i)) }];
   }
@@ -85,31 +113,46 @@ class Matrix {
 
   /** Where everything stands in a picture of this width. */
   #measure(width) {
-    const context = this.canvas.getContext("2d"), { shape: [rows, columns], rows: down, columns: right, heads, low, scale, numbers } = this.data;
+    const context = this.canvas.getContext("2d"),
+      {
+        shape: [rows, columns],
+        rows: down,
+        columns: right,
+        heads,
+        low,
+        scale,
+        numbers,
+      } = this.data;
     context.font = `${TEXT}px ${theme(this.root).font}`;
     const longest = (names) => names.reduce((most, name) => Math.max(most, context.measureText(name).width), 0);
     const rowRoom = Math.min(longest(this.#names("rows")) + 2 * AWAY, NAMES, width / 3);
-    const left = rowRoom + (down.title ? TITLE : 0), beside = (scale ? SCALE : AWAY) + (heads?.along === "rows" ? 2 * TEXT : 0);
-    const wordy = right.labels ? longest(right.labels) : 0, upright = !right.labels || wordy + AWAY < (width - left - beside) / columns;
+    const left = rowRoom + (down.title ? TITLE : 0),
+      beside = (scale ? SCALE : AWAY) + (heads?.along === "rows" ? 2 * TEXT : 0);
+    const wordy = right.labels ? longest(right.labels) : 0,
+      upright = !right.labels || wordy + AWAY < (width - left - beside) / columns;
     const columnRoom = upright ? TEXT + 2 * AWAY : Math.min(wordy * 0.87 + 3 * AWAY, NAMES);
     const top = columnRoom + (right.title ? TITLE : 0);
     const leaning = upright ? 0 : overhang(context, right.labels, columnRoom, width - left);
-    const w = Math.min(WIDEST, (width - left - Math.max(beside, leaning)) / columns), wide = w * columns;
+    const w = Math.min(WIDEST, (width - left - Math.max(beside, leaning)) / columns),
+      wide = w * columns;
     const most = Math.min(rows * (low ? LOW_ROW : ROW), low ? LOW : TALLEST, numbers ? TALLEST : Math.max(wide, LEAST));
     const below = heads?.along === "columns" ? TEXT + 2 * AWAY : AWAY;
-    const h = fitRow(this.root, { usual: most / rows, rows, around: top + below }), tall = h * rows;
+    const h = fitRow(this.root, { usual: most / rows, rows, around: top + below }),
+      tall = h * rows;
     return { left, top, w, h, wide, tall, rowRoom, columnRoom, upright, height: top + tall + below };
   }
 
   draw() {
     const width = this.root.clientWidth;
     if (!width || !this.data) return;
-    const colours = theme(this.root), context = this.canvas.getContext("2d");
+    const colours = theme(this.root),
+      context = this.canvas.getContext("2d");
     this.place = this.#measure(width);
     this.canvas.style.height = `${this.place.height}px`;
     this.#paint(start(this.canvas, colours).context, colours);
     if (!this.cell) return;
-    const { left, top, w, h } = this.place, [row, column] = this.cell;
+    const { left, top, w, h } = this.place,
+      [row, column] = this.cell;
     context.lineWidth = 2;
     context.strokeStyle = colours.text;
     context.strokeRect(left + column * w, top + row * h, w, h);
@@ -127,10 +170,11 @@ class Matrix {
     context.strokeRect(left + 0.5, top + 0.5, wide - 1, tall - 1);
     context.globalAlpha = 1;
     if (this.data.numbers) this.#numbers(context, colours);
-    if (this.told.size && this.told.size <= 2) for (const cell of this.told) {
-      const [x, y] = at(cell);
-      drawTold(context, colours, shown(this.data.values[cell], 2), x + w / 2, y + h / 2);
-    }
+    if (this.told.size && this.told.size <= 2)
+      for (const cell of this.told) {
+        const [x, y] = at(cell);
+        drawTold(context, colours, shown(this.data.values[cell], 2), x + w / 2, y + h / 2);
+      }
     context.fillStyle = context.strokeStyle = colours.text;
     this.#sides(context);
     drawMarks(context, colours, this.place, this.data);
@@ -138,7 +182,9 @@ class Matrix {
   }
 
   #cells(context) {
-    const { left, top, w, h, wide, tall } = this.place, { shape } = this.data, columns = shape[1];
+    const { left, top, w, h, wide, tall } = this.place,
+      { shape } = this.data,
+      columns = shape[1];
     if (Math.min(w, h) < GAPPED) {
       this.bitmap ??= image(...shape, (at) => this.pixels[at]);
       context.imageSmoothingEnabled = Math.min(w, h) < 1; // more cells than pixels are mixed, not left out
@@ -146,7 +192,9 @@ class Matrix {
       return;
     }
     this.pixels.forEach((pixel, at) => {
-      const [hue, opacity] = ofPixel(pixel), x = left + (at % columns) * w, y = top + Math.floor(at / columns) * h;
+      const [hue, opacity] = ofPixel(pixel),
+        x = left + (at % columns) * w,
+        y = top + Math.floor(at / columns) * h;
       context.fillStyle = css(hue, opacity);
       context.fillRect(x, y, w - 1, h - 1);
     });
@@ -154,11 +202,13 @@ class Matrix {
 
   /** A stroke through what is below zero: in black and white both signs are grey. */
   #hatch(context) {
-    const { left, top, w, h } = this.place, columns = this.data.shape[1];
+    const { left, top, w, h } = this.place,
+      columns = this.data.shape[1];
     context.beginPath();
     this.data.values.forEach((value, at) => {
       if (!(value < 0 && Number.isFinite(value))) return;
-      const x = left + (at % columns) * w, y = top + Math.floor(at / columns) * h;
+      const x = left + (at % columns) * w,
+        y = top + Math.floor(at / columns) * h;
       context.moveTo(x, y + h - 1);
       context.lineTo(x + w - 1, y);
     });
@@ -167,8 +217,12 @@ class Matrix {
 
   /** Each number in its cell, all of one size: as large as the longest allows, and not at all if that is too small. */
   #numbers(context, colours) {
-    const { left, top, w, h } = this.place, columns = this.data.shape[1], ink = inks(colours);
-    const texts = Array.from(this.data.values, (value) => (Number.isFinite(value) ? shown(value, this.data.owners ? 0 : 2) : ""));
+    const { left, top, w, h } = this.place,
+      columns = this.data.shape[1],
+      ink = inks(colours);
+    const texts = Array.from(this.data.values, (value) =>
+      Number.isFinite(value) ? shown(value, this.data.owners ? 0 : 2) : "",
+    );
     const longest = texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 1);
     const size = Math.min(TEXT, ((w - 4) / longest) * TEXT, h - 4);
     if (size < (zoomOf(this.canvas) > 1 ? TEXT : SMALLEST)) return; // in front of a class no letter is small
@@ -182,21 +236,25 @@ class Matrix {
   }
 
   #sides(context) {
-    const { left, top, w, h, wide, tall, rowRoom, columnRoom, upright } = this.place, { rows, columns } = this.data;
+    const { left, top, w, h, wide, tall, rowRoom, columnRoom, upright } = this.place,
+      { rows, columns } = this.data;
     context.save();
     context.translate(left - rowRoom, 0);
     if (rows.labels) rowNames(context, rows.labels, rowRoom, h, top);
-    else everyStep(rows.count, TEXT / h, (i) => {
-      [context.textAlign, context.textBaseline] = ["right", "middle"];
-      context.fillText(String(i), rowRoom - AWAY, top + (i + 0.5) * h);
-    });
+    else
+      everyStep(rows.count, TEXT / h, (i) => {
+        [context.textAlign, context.textBaseline] = ["right", "middle"];
+        context.fillText(String(i), rowRoom - AWAY, top + (i + 0.5) * h);
+      });
     context.restore();
-    const names = isolateAll(this.#names("columns")), long = context.measureText(String(columns.count)).width + 2 * AWAY;
+    const names = isolateAll(this.#names("columns")),
+      long = context.measureText(String(columns.count)).width + 2 * AWAY;
     if (!upright) columnNames(context, names, left, top, columnRoom, w);
-    else everyStep(columns.count, columns.labels ? 1 : long / w, (i) => {
-      [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
-      context.fillText(names[i], left + (i + 0.5) * w, top - AWAY);
-    });
+    else
+      everyStep(columns.count, columns.labels ? 1 : long / w, (i) => {
+        [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
+        context.fillText(names[i], left + (i + 0.5) * w, top - AWAY);
+      });
     [context.textAlign, context.textBaseline] = ["center", "alphabetic"]; // Chinese reaches above what is "top" in Latin letters
     context.fillText(columns.title, left + wide / 2, TEXT, wide + 2 * SCALE);
     context.translate(0, top + tall / 2);
@@ -207,7 +265,8 @@ class Matrix {
   }
 
   #scale(context) {
-    const { left, top, wide, tall } = this.place, { limit, kind, heads } = this.data;
+    const { left, top, wide, tall } = this.place,
+      { limit, kind, heads } = this.data;
     const x = left + wide + AWAY + (heads?.along === "rows" ? 2 * TEXT : 0);
     const colours = context.createLinearGradient(0, top + tall, 0, top);
     this.scale.forEach((pixel, i) => colours.addColorStop(i / (this.scale.length - 1), css(...ofPixel(pixel))));
@@ -236,8 +295,11 @@ class Matrix {
   /** The cell under the pointer, [row, column]; null beside the cells. */
   #under(event) {
     if (!this.place) return null;
-    const { left, top, w, h } = this.place, [x, y] = place(this.canvas, event), [rows, columns] = this.data.shape;
-    const row = Math.floor((y - top) / h), column = Math.floor((x - left) / w);
+    const { left, top, w, h } = this.place,
+      [x, y] = place(this.canvas, event),
+      [rows, columns] = this.data.shape;
+    const row = Math.floor((y - top) / h),
+      column = Math.floor((x - left) / w);
     return row >= 0 && column >= 0 && row < rows && column < columns ? [row, column] : null;
   }
 
@@ -249,18 +311,27 @@ class Matrix {
     this.tip.hidden = !text;
     this.tip.textContent = text;
     if (!text || !this.place) return;
-    const { left, top, w, h } = this.place, [row, column] = cell, room = this.root.clientWidth - this.tip.offsetWidth;
+    const { left, top, w, h } = this.place,
+      [row, column] = cell,
+      room = this.root.clientWidth - this.tip.offsetWidth;
     this.tip.style.left = `${Math.max(0, Math.min(room, left + (column + 0.5) * w - this.tip.offsetWidth / 2))}px`;
     const above = top + row * h - this.tip.offsetHeight - AWAY;
     this.tip.style.top = `${above >= 0 ? above : top + (row + 1) * h + AWAY}px`;
   }
 
   #says([row, column]) {
-    const { hover, blocked, named, shape, values } = this.data, value = values[row * shape[1] + column];
+    const { hover, blocked, named, shape, values } = this.data,
+      value = values[row * shape[1] + column];
     if (this.covered.has(row * shape[1] + column)) return `? (${this.data.covers.word})`;
     if (Array.isArray(hover)) return hover[row][column];
-    const known = Number.isFinite(value), names = { row: this.#names("rows")[row], column: this.#names("columns")[column] };
-    return fill(known ? hover : blocked, { ...named, ...names, offset: column - row, value: known ? shown(value, this.data.owners ? 0 : 4) : "−∞" });
+    const known = Number.isFinite(value),
+      names = { row: this.#names("rows")[row], column: this.#names("columns")[column] };
+    return fill(known ? hover : blocked, {
+      ...named,
+      ...names,
+      offset: column - row,
+      value: known ? shown(value, this.data.owners ? 0 : 4) : "−∞",
+    });
   }
 
   choose(cell) {

@@ -24,7 +24,10 @@ class WordGrid {
 
   receive(data, setStateValue) {
     [this.data, this.setStateValue] = [data, setStateValue];
-    const table = element("table", `by_${data.by}`), head = element("thead"), body = element("tbody"), top = element("tr");
+    const table = element("table", `by_${data.by}`),
+      head = element("thead"),
+      body = element("tbody"),
+      top = element("tr");
     table.append(element("caption", "", {}, data.words.caption));
     top.append(element("td", "corner", {}, data.words.corner));
     top.append(...data.columns.map((name, column) => this.#head(name, "col", { column }, data.by === "column")));
@@ -40,9 +43,11 @@ class WordGrid {
   /** Move to what was chosen: with the next frame, for which all of the page is laid out, and not once more before. */
   #move() {
     this.moving = null;
-    const { frame } = this, chosen = frame.querySelector(".chosen");
+    const { frame } = this,
+      chosen = frame.querySelector(".chosen");
     if (!chosen) return;
-    const { offsetTop: top, offsetLeft: left } = chosen, { clientHeight: high, clientWidth: wide } = frame;
+    const { offsetTop: top, offsetLeft: left } = chosen,
+      { clientHeight: high, clientWidth: wide } = frame;
     [frame.scrollTop, frame.scrollLeft] = [Math.max(0, top - high / 2), Math.max(0, left - wide / 2)];
   }
 

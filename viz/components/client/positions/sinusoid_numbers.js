@@ -16,12 +16,16 @@ export function frequencies(width, base) {
  * @param {Float64Array} omega
  */
 export function table(n, width, omega) {
-  const rows = new Float32Array(n * width), half = omega.length;
-  const sine = new Float64Array(half), cosine = new Float64Array(half).fill(1);
-  const stepSine = omega.map(Math.sin), stepCosine = omega.map(Math.cos);
+  const rows = new Float32Array(n * width),
+    half = omega.length;
+  const sine = new Float64Array(half),
+    cosine = new Float64Array(half).fill(1);
+  const stepSine = omega.map(Math.sin),
+    stepCosine = omega.map(Math.cos);
   for (let i = 0, at = 0; i < n; i++) {
     for (let j = 0; j < half; j++) {
-      const s = sine[j], c = cosine[j];
+      const s = sine[j],
+        c = cosine[j];
       rows[at++] = s;
       rows[at++] = c;
       sine[j] = s * stepCosine[j] + c * stepSine[j];

@@ -36,14 +36,20 @@ function curve(context, box, values, low, high, dash) {
 }
 
 function positionsAxis(n) {
-  return [[0, "0"], [0.5, String(Math.round((n - 1) / 2))], [1, String(n - 1)]];
+  return [
+    [0, "0"],
+    [0.5, String(Math.round((n - 1) / 2))],
+    [1, String(n - 1)],
+  ];
 }
 
 /** The cells of P that have a pixel of their own: of more, the screen would show as many, one here and one there. */
 function visible(canvas, { n, d, rows }, colours) {
-  const down = Math.min(n, canvas.height), across = Math.min(d, canvas.width);
+  const down = Math.min(n, canvas.height),
+    across = Math.min(d, canvas.width);
   const columns = Uint32Array.from({ length: across }, (_, c) => Math.floor(((c + 0.5) * d) / across));
-  let row = 0, at = 0;
+  let row = 0,
+    at = 0;
   return image(down, across, () => {
     if (at === across) [row, at] = [row + 1, 0];
     return scoreColour(colours.scores, rows[Math.floor(((row + 0.5) * n) / down) * d + columns[at++]]);
@@ -52,11 +58,23 @@ function visible(canvas, { n, d, rows }, colours) {
 
 /** P: a row for each position, a column for each dimension; the chosen row and pairs are marked. */
 export function heatMap(canvas, { n, width: d, rows, at, pairs }, colours) {
-  const drawing = start(canvas, colours), { context } = drawing;
-  const box = axes(drawing, [[0, "0"], [1, String(d - 1)]], [[1, "0"], [0, String(n - 1)]]);
+  const drawing = start(canvas, colours),
+    { context } = drawing;
+  const box = axes(
+    drawing,
+    [
+      [0, "0"],
+      [1, String(d - 1)],
+    ],
+    [
+      [1, "0"],
+      [0, String(n - 1)],
+    ],
+  );
   context.imageSmoothingEnabled = false;
   context.drawImage(visible(canvas, { n, d, rows }, colours), box.x, box.y, box.w, box.h);
-  const top = box.y + (at / n) * box.h, tall = Math.max(1.5, box.h / n);
+  const top = box.y + (at / n) * box.h,
+    tall = Math.max(1.5, box.h / n);
   context.lineWidth = 1.5;
   context.strokeRect(box.x, top, box.w, tall);
   pairs.forEach((pair, place) => {
@@ -68,13 +86,28 @@ export function heatMap(canvas, { n, width: d, rows, at, pairs }, colours) {
 
 /** The chosen pairs as waves over positions: sine drawn through, cosine dashed. */
 export function waves(canvas, { n, width: d, rows, at, pairs }, colours) {
-  const drawing = start(canvas, colours), { context } = drawing;
-  const box = axes(drawing, positionsAxis(n), [[0, "−1"], [0.5, "0"], [1, "1"]]);
+  const drawing = start(canvas, colours),
+    { context } = drawing;
+  const box = axes(drawing, positionsAxis(n), [
+    [0, "−1"],
+    [0.5, "0"],
+    [1, "1"],
+  ]);
   pairs.forEach((pair, place) => {
     context.strokeStyle = context.fillStyle = css(colours.series[place % colours.series.length]);
     context.lineWidth = 1.6;
-    for (const [column, dash] of [[2 * pair, []], [2 * pair + 1, [4, 3]]]) {
-      curve(context, box, Array.from({ length: n }, (_, i) => rows[i * d + column]), -1.05, 1.05, dash);
+    for (const [column, dash] of [
+      [2 * pair, []],
+      [2 * pair + 1, [4, 3]],
+    ]) {
+      curve(
+        context,
+        box,
+        Array.from({ length: n }, (_, i) => rows[i * d + column]),
+        -1.05,
+        1.05,
+        dash,
+      );
     }
   });
   marker(context, box, at / Math.max(1, n - 1), colours);
@@ -90,11 +123,16 @@ function marker(context, box, share, colours) {
 
 /** How long each pair's wave is, in positions, on a logarithmic axis; a wave right of the line is not once round. */
 export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
-  const drawing = start(canvas, colours), { context } = drawing;
-  const from = Math.log10(2 * Math.PI), to = Math.max(from + 0.3, Math.log10(2 * Math.PI * base));
+  const drawing = start(canvas, colours),
+    { context } = drawing;
+  const from = Math.log10(2 * Math.PI),
+    to = Math.max(from + 0.3, Math.log10(2 * Math.PI * base));
   const share = (wave) => (Math.log10(wave) - from) / (to - from);
   const end = 2 * Math.PI * base;
-  const ticks = [[0, "2π"], [1, `${short(base)}·2π`]];
+  const ticks = [
+    [0, "2π"],
+    [1, `${short(base)}·2π`],
+  ];
   for (let power = 1; 10 ** power < end; power++) {
     const place = share(10 ** power);
     if (place > 0.12 && place < 0.85) ticks.push([place, short(10 ** power)]);
@@ -103,7 +141,8 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
   const y = (j) => box.y + ((j + 0.5) / omega.length) * box.h;
   context.fillStyle = colours.text;
   omega.forEach((w, j) => {
-    const chosen = pairs.indexOf(j), x = box.x + share((2 * Math.PI) / w) * box.w;
+    const chosen = pairs.indexOf(j),
+      x = box.x + share((2 * Math.PI) / w) * box.w;
     context.globalAlpha = chosen < 0 ? 0.45 : 1;
     context.fillStyle = chosen < 0 ? colours.text : css(colours.series[chosen % colours.series.length]);
     context.beginPath();
@@ -117,8 +156,13 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
 
 /** What two rows have in common against how far apart they are. */
 export function decay(canvas, { n, common }, colours) {
-  const drawing = start(canvas, colours), { context } = drawing;
-  const box = axes(drawing, positionsAxis(n), [[0, "−1"], [0.5, "0"], [1, "1"]]);
+  const drawing = start(canvas, colours),
+    { context } = drawing;
+  const box = axes(drawing, positionsAxis(n), [
+    [0, "−1"],
+    [0.5, "0"],
+    [1, "1"],
+  ]);
   context.globalAlpha = 0.3;
   line(context, box.x, box.y + box.h / 2, box.x + box.w, box.y + box.h / 2);
   context.globalAlpha = 1;
@@ -145,7 +189,10 @@ export function clock(canvas, sine, cosine, hue, colours) {
 /** A counter's bits beside the sines of pairs that slow down like them, for the first positions. */
 export function counter(canvas, { bits, sines, shown, at }, colours) {
   const { context, width, height } = start(canvas, colours);
-  const gap = 24, left = 28, columns = bits + sines.length, cell = (width - left - gap) / columns;
+  const gap = 24,
+    left = 28,
+    columns = bits + sines.length,
+    cell = (width - left - gap) / columns;
   const tall = (height - 4) / shown;
   context.textAlign = "right";
   context.textBaseline = "middle";
@@ -157,7 +204,8 @@ export function counter(canvas, { bits, sines, shown, at }, colours) {
       context.fillRect(left + b * cell, 2 + i * tall, cell - 1, tall - 1);
     }
     sines.forEach((wave, place) => {
-      const value = wave[i], x = left + bits * cell + gap + place * cell;
+      const value = wave[i],
+        x = left + bits * cell + gap + place * cell;
       context.fillStyle = css(value < 0 ? colours.negative : colours.positive, Math.abs(value));
       context.fillRect(x, 2 + i * tall, cell - 1, tall - 1);
     });

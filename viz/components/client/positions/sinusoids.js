@@ -8,7 +8,9 @@ import { place } from "../lib/place.js";
 import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
 import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
 
-const CLOCKS = 24, CURVES = 4, BITS = 5;
+const CLOCKS = 24,
+  CURVES = 4,
+  BITS = 5;
 const REST = 100; // ms without a change after which a finger rests
 
 /** A wavelength in positions, to three digits. */
@@ -35,7 +37,8 @@ class Sinusoids extends LiveView {
     this.take(data, setStateValue);
     [this.words, this.limits, this.hues] = [data.words, data.limits, data.hues];
     for (const [name, node] of Object.entries(this.named)) node.textContent = this.words[name];
-    for (const name of ["map", "waves", "lengths", "decay", "counter"]) this[name].setAttribute("aria-label", this.words[`${name}_title`]);
+    for (const name of ["map", "waves", "lengths", "decay", "counter"])
+      this[name].setAttribute("aria-label", this.words[`${name}_title`]);
     const around = JSON.stringify([data.words, data.limits, data.hues, theme(this.root)]);
     if (around === this.around && JSON.stringify(this.choice) === this.drawn) return; // it came from here
     this.around = around;
@@ -62,7 +65,9 @@ class Sinusoids extends LiveView {
     this.sliders = {
       width: this.#slider(bar, "d_model", { min: 2, max: limits.width, step: 2 }, (value) => ({ width: value })),
       n: this.#slider(bar, "n", { min: 8, max: limits.n, step: 1 }, (value) => ({ n: value })),
-      base: this.#slider(bar, "base", { min: 0.4, max: 6, step: 0.01 }, (value) => ({ base: +(10 ** value).toPrecision(3) })),
+      base: this.#slider(bar, "base", { min: 0.4, max: 6, step: 0.01 }, (value) => ({
+        base: +(10 ** value).toPrecision(3),
+      })),
       at: this.#slider(bar, "at", { min: 0, max: 1, step: 1 }, (value) => ({ at: value })),
     };
     this.typed = element("input", "typed", { type: "number", min: 1, max: limits.width, step: 1 });
@@ -75,7 +80,13 @@ class Sinusoids extends LiveView {
     this.error = element("p", "error", { role: "alert" });
     this.body = element("div", "panes");
     const canvas = (kind) => element("canvas", kind, { role: "img" });
-    [this.map, this.waves, this.lengths, this.decay, this.counter] = ["map", "waves", "lengths", "decay", "counter"].map(canvas);
+    [this.map, this.waves, this.lengths, this.decay, this.counter] = [
+      "map",
+      "waves",
+      "lengths",
+      "decay",
+      "counter",
+    ].map(canvas);
     this.map.setAttribute("role", "application");
     this.map.tabIndex = 0;
     const pane = (...parts) => {
@@ -97,17 +108,23 @@ class Sinusoids extends LiveView {
     });
     this.map.addEventListener("pointermove", (event) => (event.buttons ? this.point(event) : this.look(event)));
     this.map.addEventListener("pointerup", () => this.tell());
-    walkCells(this.map, () => this.#cursor(), ([row, column]) => {
-      this.looked = column;
-      this.change((choice) => (choice.at = row));
-      this.#say(row, column);
-    });
+    walkCells(
+      this.map,
+      () => this.#cursor(),
+      ([row, column]) => {
+        this.looked = column;
+        this.change((choice) => (choice.at = row));
+        this.#say(row, column);
+      },
+    );
     this.map.addEventListener("keyup", (event) => event.key in ARROWS && this.tell());
   }
 
   #slider(bar, key, range, read) {
     const link = key === "base" ? key : key === "d_model" ? "pe_width" : `pe_${key}`; // what a link calls it (without=)
-    const label = element("label", "slider", { "data-link": link }), title = element("span", "name"), value = element("output");
+    const label = element("label", "slider", { "data-link": link }),
+      title = element("span", "name"),
+      value = element("output");
     this.named[key] = title;
     const input = element("input", "", { type: "range", ...range, "data-name": key });
     input.addEventListener("input", () => this.change((choice) => Object.assign(choice, read(+input.value))));
@@ -131,7 +148,8 @@ class Sinusoids extends LiveView {
 
   /** Compute what has changed, draw everything. */
   draw() {
-    const { choice, words } = this, odd = choice.width % 2 === 1;
+    const { choice, words } = this,
+      odd = choice.width % 2 === 1;
     choice.at = Math.min(choice.at, choice.n - 1);
     this.drawn = JSON.stringify(choice);
     this.#showControls();
@@ -142,13 +160,15 @@ class Sinusoids extends LiveView {
     const key = [choice.width, choice.n, choice.base].join();
     if (key !== this.key) {
       const omega = frequencies(choice.width, choice.base);
-      const rows = table(choice.n, choice.width, omega), common = kernel(choice.n, choice.width, rows);
+      const rows = table(choice.n, choice.width, omega),
+        common = kernel(choice.n, choice.width, rows);
       this.numbers = { width: choice.width, n: choice.n, base: choice.base, omega, rows, common };
       this.key = key;
     }
     this.pairs = choice.pairs.filter((pair) => pair < choice.width / 2);
     if (!this.pairs.length) this.pairs = usualPairs(choice.width / 2);
-    const { colours } = this, shown = { ...this.numbers, at: choice.at, pairs: this.pairs };
+    const { colours } = this,
+      shown = { ...this.numbers, at: choice.at, pairs: this.pairs };
     this.box = heatMap(this.map, shown, colours);
     this.turn = !this.turn;
     if (!this.dragged || this.turn) {
@@ -167,8 +187,14 @@ class Sinusoids extends LiveView {
 
   /** For the menu of the picture: every number of the map. */
   asTables() {
-    const { rows, n, width } = this.numbers, places = Array.from({ length: width }, (_, i) => i);
-    return [{ columns: ["", ...places], rows: Array.from({ length: n }, (_, i) => [i, ...rows.subarray(i * width, (i + 1) * width)]) }];
+    const { rows, n, width } = this.numbers,
+      places = Array.from({ length: width }, (_, i) => i);
+    return [
+      {
+        columns: ["", ...places],
+        rows: Array.from({ length: n }, (_, i) => [i, ...rows.subarray(i * width, (i + 1) * width)]),
+      },
+    ];
   }
 
   #showControls() {
@@ -190,8 +216,11 @@ class Sinusoids extends LiveView {
   }
 
   #drawClocks(colours) {
-    const { width, rows } = this.numbers, half = width / 2, { at } = this.choice;
-    const step = Math.ceil(half / CLOCKS), shown = [];
+    const { width, rows } = this.numbers,
+      half = width / 2,
+      { at } = this.choice;
+    const step = Math.ceil(half / CLOCKS),
+      shown = [];
     for (let j = 0; j < half; j += step) shown.push(j);
     for (const pair of this.pairs) if (!shown.includes(pair)) shown.push(pair);
     shown.sort((a, b) => a - b);
@@ -203,7 +232,8 @@ class Sinusoids extends LiveView {
       this.clocks.append(button);
     }
     shown.forEach((pair, place) => {
-      const button = this.clocks.children[place], chosen = this.pairs.indexOf(pair);
+      const button = this.clocks.children[place],
+        chosen = this.pairs.indexOf(pair);
       this.#markClock(button, pair, chosen >= 0);
       const hue = chosen < 0 ? null : colours.series[chosen % colours.series.length];
       clock(button.firstChild, rows[at * width + 2 * pair], rows[at * width + 2 * pair + 1], hue, colours);
@@ -235,13 +265,17 @@ class Sinusoids extends LiveView {
   }
 
   #drawCounter(colours) {
-    const { width, n, rows, omega } = this.numbers, shown = Math.min(32, n);
-    const sines = doubling(omega, BITS).map((pair) => Array.from({ length: shown }, (_, i) => rows[i * width + 2 * pair]));
+    const { width, n, rows, omega } = this.numbers,
+      shown = Math.min(32, n);
+    const sines = doubling(omega, BITS).map((pair) =>
+      Array.from({ length: shown }, (_, i) => rows[i * width + 2 * pair]),
+    );
     counter(this.counter, { bits: BITS, sines, shown, at: this.choice.at }, colours);
   }
 
   #cell(event) {
-    const { n, width } = this.numbers, [x, y] = place(this.map, event);
+    const { n, width } = this.numbers,
+      [x, y] = place(this.map, event);
     const inside = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)));
     return {
       row: inside((y - this.box.y) / this.box.h, n),
@@ -267,7 +301,8 @@ class Sinusoids extends LiveView {
   }
 
   #say(row, column) {
-    const value = this.numbers.rows[row * this.numbers.width + column].toFixed(4), pair = column >> 1;
+    const value = this.numbers.rows[row * this.numbers.width + column].toFixed(4),
+      pair = column >> 1;
     const wave = length(this.numbers.omega[pair]);
     const sentence = column % 2 ? this.words.says_cos : this.words.says_sin;
     this.says.textContent = fill(sentence, { i: row, column, pair, wave, value });

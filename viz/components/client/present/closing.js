@@ -23,6 +23,9 @@ export function drawClosing(slide, { title, shown, keep, links }, words) {
   slide.replaceChildren(
     element("h2", "", {}, title),
     ...(keep.length ? [element("h3", "", {}, words.keep), list("ol", keep)] : []),
-    element("h3", "", {}, words.was_shown), list("ul", shown), element("h3", "", {}, words.go_on), ways,
+    element("h3", "", {}, words.was_shown),
+    list("ul", shown),
+    element("h3", "", {}, words.go_on),
+    ways,
   );
 }

@@ -1,11 +1,14 @@
 // Which key belongs to whom while a page is presented, and by what name its two windows know each other.
 
 export const CHANNEL = "headlight-presenter";
-const STORED = "headlight-presenter", WINDOW = "headlight-notes-";
-const WRITES = 'input:not([type="radio"], [type="checkbox"], [type="range"], [type="button"]), textarea, select, [contenteditable=""], [contenteditable="true"]';
+const STORED = "headlight-presenter",
+  WINDOW = "headlight-notes-";
+const WRITES =
+  'input:not([type="radio"], [type="checkbox"], [type="range"], [type="button"]), textarea, select, [contenteditable=""], [contenteditable="true"]';
 const PRESSED = 'button, a, summary, input, [role="button"], [role="switch"], [role="checkbox"]';
 const PLAIN = 'html, body, main, section, [tabindex="-1"], button, a';
-const WALKS = '[role="radio"], [role="slider"], [role="tab"], [role="option"], [role="menuitem"], [role="combobox"], [role="grid"] *, [role="listbox"] *';
+const WALKS =
+  '[role="radio"], [role="slider"], [role="tab"], [role="option"], [role="menuitem"], [role="combobox"], [role="grid"] *, [role="listbox"] *';
 
 /** Whether what has the keyboard wants this key itself: while somebody types, all of them are letters. */
 export function belongsToPage(event) {

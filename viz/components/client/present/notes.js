@@ -5,7 +5,15 @@ import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { belongsToPage, CHANNEL, followed } from "./keys.js";
 
-const KEYS = { ArrowRight: "next", PageDown: "next", " ": "next", ArrowLeft: "previous", PageUp: "previous", ".": "blank", b: "blank" };
+const KEYS = {
+  ArrowRight: "next",
+  PageDown: "next",
+  " ": "next",
+  ArrowLeft: "previous",
+  PageUp: "previous",
+  ".": "blank",
+  b: "blank",
+};
 
 export default mount((parent) => new Notes(parent));
 
@@ -64,15 +72,23 @@ class Notes {
       this.root.replaceChildren(clock, element("p", "", { role: "status" }, words.alone));
       return this.#clock();
     }
-    const way = element("div", "way"), minutes = told.minutes ? ` · ${fill(words.minutes, { minutes: told.minutes })}` : "";
-    for (const [does, sign] of [["previous", "‹"], ["next", "›"], ["blank", "■"]]) {
+    const way = element("div", "way"),
+      minutes = told.minutes ? ` · ${fill(words.minutes, { minutes: told.minutes })}` : "";
+    for (const [does, sign] of [
+      ["previous", "‹"],
+      ["next", "›"],
+      ["blank", "■"],
+    ]) {
       const button = element("button", "", { type: "button", "aria-label": words[does], title: words[does] }, sign);
       button.addEventListener("click", () => this.send(does));
       way.append(button);
     }
     const lines = [
-      element("p", "at", {}, `${told.at} / ${told.of}${minutes}`), element("h1", "", {}, told.title), element("p", "note", {}, told.note),
-      ...(told.asks ? [element("p", "asks", {}, words.asks)] : []), ...(told.blank ? [element("p", "asks", {}, words.is_blank)] : []),
+      element("p", "at", {}, `${told.at} / ${told.of}${minutes}`),
+      element("h1", "", {}, told.title),
+      element("p", "note", {}, told.note),
+      ...(told.asks ? [element("p", "asks", {}, words.asks)] : []),
+      ...(told.blank ? [element("p", "asks", {}, words.is_blank)] : []),
       element("p", "following", {}, told.following ? fill(words.following, { title: told.following }) : words.last),
     ];
     const text = element("div", "text", { role: "status" });
@@ -82,7 +98,8 @@ class Notes {
   }
 
   #clock() {
-    const seconds = Math.floor((Date.now() - this.began) / 1000), two = (n) => String(n).padStart(2, "0");
+    const seconds = Math.floor((Date.now() - this.began) / 1000),
+      two = (n) => String(n).padStart(2, "0");
     const now = new Date();
     this.time.textContent = `${two(now.getHours())}:${two(now.getMinutes())} · ${Math.floor(seconds / 60)}:${two(seconds % 60)}`;
   }

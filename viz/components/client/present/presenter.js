@@ -11,8 +11,18 @@ import { Stage } from "./stage.js";
 
 const LATE = 4000; // ms, after which a step that has not come is no longer waited for
 const KEYS = {
-  ArrowRight: "next", PageDown: "next", " ": "next", ArrowLeft: "previous", PageUp: "previous", ".": "blank", b: "blank",
-  f: "full", n: "notes", q: "code", c: "controls", Escape: "escape",
+  ArrowRight: "next",
+  PageDown: "next",
+  " ": "next",
+  ArrowLeft: "previous",
+  PageUp: "previous",
+  ".": "blank",
+  b: "blank",
+  f: "full",
+  n: "notes",
+  q: "code",
+  c: "controls",
+  Escape: "escape",
 };
 const IDLE = 300; // ms that a step has been shown before the code of others is taken in
 let ahead = null; // that code, once for as long as the page is open
@@ -65,16 +75,25 @@ class Presenter {
     const { words, at, of, title, previous, code } = this.data;
     const held = this.root.getRootNode().activeElement?.dataset?.does;
     const button = (does, sign, off = false) => {
-      const made = element("button", does, { type: "button", "data-does": does, "aria-label": words[does], title: words[does] }, sign);
+      const made = element(
+        "button",
+        does,
+        { type: "button", "data-does": does, "aria-label": words[does], title: words[does] },
+        sign,
+      );
       made.disabled = off;
       made.addEventListener("click", () => this.#do(does));
       return made;
     };
     this.root.setAttribute("aria-label", words.name);
     this.root.replaceChildren(
-      element("span", "title", {}, title), button("previous", "‹", !previous && !this.#inner(-1) && this.closing.hidden),
-      element("span", "at", {}, this.#place()), button("next", "›", !this.closing.hidden),
-      ...["controls C", "blank ■", "full F", "notes N", "code Q", "leave ✕"].map((named) => button(...named.split(" "))),
+      element("span", "title", {}, title),
+      button("previous", "‹", !previous && !this.#inner(-1) && this.closing.hidden),
+      element("span", "at", {}, this.#place()),
+      button("next", "›", !this.closing.hidden),
+      ...["controls C", "blank ■", "full F", "notes N", "code Q", "leave ✕"].map((named) =>
+        button(...named.split(" ")),
+      ),
     );
     this.root.querySelector(".controls").setAttribute("aria-pressed", String(this.stage.showsAll));
     if (held) this.root.querySelector(`[data-does="${held}"]`)?.focus({ preventScroll: true });
@@ -98,7 +117,8 @@ class Presenter {
 
   /** Whether there is a step inside this one, so many places on. */
   #inner(places) {
-    const { inner } = this.data, to = inner && inner.at + places;
+    const { inner } = this.data,
+      to = inner && inner.at + places;
     return Boolean(inner) && to >= 1 && to <= inner.of;
   }
 
@@ -123,12 +143,15 @@ class Presenter {
 
   /** Whether Escape is ours: not where it closes a list or a panel of the page. */
   #leaves() {
-    return !document.querySelector('[data-baseweb="popover"], [role="dialog"][aria-modal="true"], [popover]:popover-open');
+    return !document.querySelector(
+      '[data-baseweb="popover"], [role="dialog"][aria-modal="true"], [popover]:popover-open',
+    );
   }
 
   /** Do what a key or a button asks for; `skips` leaves out the steps inside a section. */
   #do(does, skips = false) {
-    const { next, previous, leave, asks, notes, code } = this.data, places = does === "next" ? 1 : -1;
+    const { next, previous, leave, asks, notes, code } = this.data,
+      places = does === "next" ? 1 : -1;
     if (does === "escape") {
       if (!this.dark.hidden) this.#blank(false);
       else if (code) this.#send("close");
@@ -181,7 +204,18 @@ class Presenter {
 
   #tell() {
     const { at, of, title, note, minutes, following, asks } = this.data;
-    this.channel.postMessage({ id: idOf(), from: "page", at, of, title, note, minutes, following, asks, blank: !this.dark.hidden });
+    this.channel.postMessage({
+      id: idOf(),
+      from: "page",
+      at,
+      of,
+      title,
+      note,
+      minutes,
+      following,
+      asks,
+      blank: !this.dark.hidden,
+    });
   }
 }
 
@@ -197,7 +231,10 @@ async function takeIn(modules) {
   for (const module of modules) {
     await rest();
     const { href } = new URL(module, location.href);
-    const isThere = await fetch(href).then((answer) => answer.ok, () => false);
+    const isThere = await fetch(href).then(
+      (answer) => answer.ok,
+      () => false,
+    );
     if (isThere) await import(href).catch(() => {});
   }
 }

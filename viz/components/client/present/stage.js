@@ -4,14 +4,18 @@
 // does not help, smaller still.
 
 const SHARE = 0.8; // of the page's part of the screen: with so much for the picture, nothing gives way
-const NARROWEST = 0.3, SMALLER = 0.8, SMALLEST = 0.5; // shares of what a picture is at first: first it may be a little smaller
+const NARROWEST = 0.3,
+  SMALLER = 0.8,
+  SMALLEST = 0.5; // shares of what a picture is at first: first it may be a little smaller
 const TRIES = 14; // how often that is tried
 const EDGE = 3; // pixels between a picture and what is below it
 const CALM = 150; // ms without a change, after which the screen is looked at
 const PICTURES = ":is(.stPlotlyChart, .stDataFrame, .stImage, [data-testid=stBidiComponentRegular])";
-const PLACE = "[data-testid=stElementContainer]", STAYS = ".st-key-lesson_place, .st-key-lesson_says, .st-key-text_row, .st-key-presenter";
+const PLACE = "[data-testid=stElementContainer]",
+  STAYS = ".st-key-lesson_place, .st-key-lesson_says, .st-key-text_row, .st-key-presenter";
 const WORDS = ".stMarkdown, .stHtml, [data-testid=stCaptionContainer], .stButton, .stDownloadButton, .stPopover";
-const HEADINGS = "h1, h2, h3, h4, h5, h6", SMALL = [60, 40]; // pixels: what is smaller is no picture
+const HEADINGS = "h1, h2, h3, h4, h5, h6",
+  SMALL = [60, 40]; // pixels: what is smaller is no picture
 
 export class Stage {
   constructor() {
@@ -33,7 +37,8 @@ export class Stage {
 
   /** Another step, or the same one drawn again. */
   show(step) {
-    const main = document.querySelector("[data-testid=stMain]"), block = main?.querySelector(".stMainBlockContainer");
+    const main = document.querySelector("[data-testid=stMain]"),
+      block = main?.querySelector(".stMainBlockContainer");
     if (block && block !== this.block) {
       this.changes.disconnect();
       this.changes.observe((this.block = block), { childList: true, subtree: true });
@@ -88,12 +93,16 @@ export class Stage {
 
   /** The first large picture and those beside it. */
   #row() {
-    const seen = [...(this.block?.querySelectorAll(PICTURES) ?? [])].map((picture) => ({ picture, box: picture.getBoundingClientRect() }))
+    const seen = [...(this.block?.querySelectorAll(PICTURES) ?? [])]
+      .map((picture) => ({ picture, box: picture.getBoundingClientRect() }))
       .filter(({ picture, box }) => box.width > SMALL[0] && box.height > SMALL[1] && !picture.closest(STAYS));
-    const area = ({ box }) => box.width * box.height, most = Math.max(0, ...seen.map(area));
+    const area = ({ box }) => box.width * box.height,
+      most = Math.max(0, ...seen.map(area));
     const first = seen.find((found) => area(found) >= 0.4 * most);
     if (!first) return [];
-    const isBeside = ({ box }) => Math.min(box.bottom, first.box.bottom) - Math.max(box.top, first.box.top) > 0.5 * Math.min(box.height, first.box.height);
+    const isBeside = ({ box }) =>
+      Math.min(box.bottom, first.box.bottom) - Math.max(box.top, first.box.top) >
+      0.5 * Math.min(box.height, first.box.height);
     return seen.filter(isBeside).map(({ picture }) => picture);
   }
 
@@ -105,7 +114,8 @@ export class Stage {
 
   /** How high the sentence is that stands below the pictures, if it is a short one. */
   #below(row) {
-    const end = Math.max(...row.map((picture) => picture.getBoundingClientRect().bottom)), most = this.main.clientHeight / 8;
+    const end = Math.max(...row.map((picture) => picture.getBoundingClientRect().bottom)),
+      most = this.main.clientHeight / 8;
     const boxes = [...this.block.querySelectorAll(WORDS)].map((words) => words.closest(PLACE)?.getBoundingClientRect());
     const next = boxes.find((box) => box && box.height > 0 && box.top > end - 4 && box.top < end + most);
     return next && next.height <= most ? next.bottom - end : 0;
@@ -124,22 +134,28 @@ export class Stage {
 
   /** Hide what is to give way at this level, of all that stands above the pictures. */
   #giveWay(row) {
-    const [first] = row, top = first && Math.min(...row.map((picture) => picture.getBoundingClientRect().top));
+    const [first] = row,
+      top = first && Math.min(...row.map((picture) => picture.getBoundingClientRect().top));
     for (const place of this.block?.querySelectorAll(PLACE) ?? []) {
       if (!this.level || !first || place.closest(STAYS) || place.querySelector(`${PICTURES}, ${HEADINGS}`)) continue;
-      const box = place.getBoundingClientRect(), isAbove = place.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING;
-      if (isAbove && box.height && box.bottom <= top + 2 && (this.level > 1 || place.querySelector(WORDS))) place.dataset.givesWay = "";
+      const box = place.getBoundingClientRect(),
+        isAbove = place.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING;
+      if (isAbove && box.height && box.bottom <= top + 2 && (this.level > 1 || place.querySelector(WORDS)))
+        place.dataset.givesWay = "";
     }
   }
 
   #draw(picture, room) {
-    const place = picture.closest(PLACE), { height } = picture.getBoundingClientRect(), fill = picture.shadowRoot?.view?.fill;
+    const place = picture.closest(PLACE),
+      { height } = picture.getBoundingClientRect(),
+      fill = picture.shadowRoot?.view?.fill;
     if (!place || room < SMALL[1]) return;
     if (fill) return picture.shadowRoot.view.fill(room / picture.currentCSSZoom);
     const state = this.tried.get(place) ?? { narrow: 1, shrink: 1, tries: 0, before: Infinity, narrows: true };
     this.tried.set(place, state);
     if (height <= room + 1) return;
-    if (!state.tries && Math.abs(height - (state.height ?? 0)) > 1) { // it may be about to be drawn anew
+    if (!state.tries && Math.abs(height - (state.height ?? 0)) > 1) {
+      // it may be about to be drawn anew
       state.height = height;
       return this.#soon();
     }

@@ -8,12 +8,17 @@ import { default as MiniSearch } from "../vendor/minisearch/minisearch.js";
 
 export const LONGEST = 80; // characters of a query
 const MOST = 8; // words of a query
-const WORD = /[\p{L}\p{N}]+/gu, HAN = /\p{Script=Han}+/gu;
+const WORD = /[\p{L}\p{N}]+/gu,
+  HAN = /\p{Script=Han}+/gu;
 const HAN_WORD = /\p{Script=Han}/u;
 const WEIGHTS = { names: 6, brief: 2, more: 1 };
 
 /** A text without signs that notations differ in, as in "W_Q", "W^Q" and "W_{Q}". @param {string} text */
-const plain = (text) => text.normalize("NFKC").toLowerCase().replace(/[_^{}’'`]/g, "");
+const plain = (text) =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[_^{}’'`]/g, "");
 
 /** A name as it is compared as a whole. @param {string} name */
 const key = (name) => (plain(name).match(WORD) ?? []).join("");
@@ -56,7 +61,8 @@ export function mistakes(a, b) {
     for (let j = 1; j <= b.length; j++) {
       const other = a[i - 1] === b[j - 1] ? 0 : 1;
       row[j] = Math.min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + other);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
     }
     rows.push(row);
   }
@@ -74,8 +80,13 @@ export class Ranking {
     this.mini = new MiniSearch({
       fields: ["names", "brief", "more"],
       extractField: (/** @type {any} */ entry, /** @type {string} */ name) =>
-        name === "brief" ? [...entry.en.slice(1), ...entry.zh.slice(1)].join("\n") : Array.isArray(entry[name]) ? entry[name].join("\n") : entry[name],
-      tokenize: (/** @type {string} */ text, /** @type {string} */ name) => (name === "names" ? text.split("\n").flatMap(wordsOfName) : wordsOf(text)),
+        name === "brief"
+          ? [...entry.en.slice(1), ...entry.zh.slice(1)].join("\n")
+          : Array.isArray(entry[name])
+            ? entry[name].join("\n")
+            : entry[name],
+      tokenize: (/** @type {string} */ text, /** @type {string} */ name) =>
+        name === "names" ? text.split("\n").flatMap(wordsOfName) : wordsOf(text),
       processTerm: (/** @type {string} */ word) => (this.known.add(word), word),
     });
     this.mini.addAll(this.entries);
@@ -87,11 +98,17 @@ export class Ranking {
     const words = wordsOfQuery(query);
     if (!words.length) return [];
     const joined = words.length > 1 ? [this.#meant(words.join(""))] : [];
-    const together = { combineWith: "OR", queries: [{ combineWith: "AND", queries: words.map((word) => this.#meant(word)) }, ...joined] };
+    const together = {
+      combineWith: "OR",
+      queries: [{ combineWith: "AND", queries: words.map((word) => this.#meant(word)) }, ...joined],
+    };
     const found = this.#ask(together);
     const long = words.filter((word) => tolerance(word) || HAN_WORD.test(word));
-    const some = found.length ? found : this.#ask({ combineWith: "OR", queries: long.map((word) => this.#meant(word)) });
-    return some.map(({ id, score, terms }) => ({ id, score: score * this.#likeness(id, key(query), terms) }))
+    const some = found.length
+      ? found
+      : this.#ask({ combineWith: "OR", queries: long.map((word) => this.#meant(word)) });
+    return some
+      .map(({ id, score, terms }) => ({ id, score: score * this.#likeness(id, key(query), terms) }))
       .sort((a, b) => b.score - a.score || a.id - b.id)
       .slice(0, most)
       .map(({ id }) => this.entries[id]);
@@ -99,15 +116,20 @@ export class Ranking {
 
   /** @param {any} query @returns {{id: number, score: number, terms: string[]}[]} */
   #ask(query) {
-    return this.mini.search(query, { boost: WEIGHTS, tokenize: (/** @type {string} */ text) => [text], processTerm: (/** @type {string} */ word) => word });
+    return this.mini.search(query, {
+      boost: WEIGHTS,
+      tokenize: (/** @type {string} */ text) => [text],
+      processTerm: (/** @type {string} */ word) => word,
+    });
   }
 
   /** A word and the words that begin with it; without any, those that it may have been meant to be. @param {string} word */
   #meant(word) {
-    const most = tolerance(word), known = [...this.known];
+    const most = tolerance(word),
+      known = [...this.known];
     const isNear = (/** @type {string} */ other) =>
-      Math.abs(other.length - word.length) <= most && mistakes(word, other) <= most ||
-      other.length > word.length && mistakes(word, other.slice(0, word.length)) <= most;
+      (Math.abs(other.length - word.length) <= most && mistakes(word, other) <= most) ||
+      (other.length > word.length && mistakes(word, other.slice(0, word.length)) <= most);
     const meant = most && !known.some((other) => other.startsWith(word)) ? known.filter(isNear) : [];
     return { combineWith: "OR", queries: [word, ...meant], prefix: true, weights: { prefix: 0.4, fuzzy: 0.4 } };
   }
@@ -116,7 +138,8 @@ export class Ranking {
   #likeness(id, query, terms) {
     const matched = new Set(terms);
     const ofName = (/** @type {string} */ name, /** @type {number} */ at) => {
-      const same = this.keys[id][at], words = wordsOf(name);
+      const same = this.keys[id][at],
+        words = wordsOf(name);
       const alike = 1 - mistakes(query, same) / Math.max(query.length, same.length, 1);
       const share = words.filter((word) => matched.has(word)).length / Math.max(1, words.length);
       return 1 + Math.max(20 * alike ** 4, 3 * share * share + (same.startsWith(query) ? 2 : 0));

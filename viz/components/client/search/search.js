@@ -5,8 +5,11 @@ import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { isTheBrowsers } from "../lib/open.js";
 
-const LONGEST = 80, MOST = 12, NARROW = 768; // characters, results, and the width below which the sidebar covers the page
-const WRITES = "textarea, select, [contenteditable=true], input:not([type=range], [type=radio], [type=checkbox], [type=button])";
+const LONGEST = 80,
+  MOST = 12,
+  NARROW = 768; // characters, results, and the width below which the sidebar covers the page
+const WRITES =
+  "textarea, select, [contenteditable=true], input:not([type=range], [type=radio], [type=checkbox], [type=button])";
 const rankings = new Map(); // by the address of the index: two boxes on a page share it
 
 function load({ index, code }) {
@@ -14,7 +17,10 @@ function load({ index, code }) {
   if (!rankings.has(index)) {
     const entries = fetch(here(index)).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
     const both = Promise.all([import(here(code)), entries]);
-    rankings.set(index, both.then(([{ default: make }, found]) => make({ data: { entries: found }, parentElement: element("div") })));
+    rankings.set(
+      index,
+      both.then(([{ default: make }, found]) => make({ data: { entries: found }, parentElement: element("div") })),
+    );
     rankings.get(index).catch(() => rankings.delete(index)); // the next key tries again
   }
   return rankings.get(index);
@@ -28,8 +34,17 @@ class SearchBox {
     this.shown = [];
     this.at = -1;
     this.input = element("input", "box", {
-      type: "search", role: "combobox", autocomplete: "off", spellcheck: "false", enterkeyhint: "go", dir: "auto", maxlength: LONGEST,
-      "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", "aria-haspopup": "listbox",
+      type: "search",
+      role: "combobox",
+      autocomplete: "off",
+      spellcheck: "false",
+      enterkeyhint: "go",
+      dir: "auto",
+      maxlength: LONGEST,
+      "aria-autocomplete": "list",
+      "aria-expanded": "false",
+      "aria-controls": "found",
+      "aria-haspopup": "listbox",
     });
     this.list = element("div", "found", { id: "found", role: "listbox" });
     this.none = element("p", "none");
@@ -48,7 +63,8 @@ class SearchBox {
     this.panel.addEventListener("pointerdown", (event) => event.preventDefault()); // the box keeps the keyboard
     this.list.addEventListener("click", (event) => isTheBrowsers(event) || this.#leave());
     this.place = () => this.panel.matches(":popover-open") && this.#place();
-    for (const kind of ["resize", "scroll"]) window.addEventListener(kind, this.place, { capture: true, passive: true });
+    for (const kind of ["resize", "scroll"])
+      window.addEventListener(kind, this.place, { capture: true, passive: true });
     this.called = (event) => this.#call(event);
     document.addEventListener("keydown", this.called, true);
   }
@@ -70,10 +86,12 @@ class SearchBox {
 
   /** "/" and Ctrl+K lead to the box from everywhere but a text field. */
   #call(event) {
-    const { key, ctrlKey, metaKey, altKey } = event, isCommand = ctrlKey || metaKey;
+    const { key, ctrlKey, metaKey, altKey } = event,
+      isCommand = ctrlKey || metaKey;
     const isMeant = !altKey && (isCommand ? key.toLowerCase() === "k" && !event.shiftKey : key === "/");
     if (!this.said.keys || !isMeant || event.composedPath()[0].matches?.(WRITES)) return;
-    if (document.querySelector(".stSidebar")?.dataset.collapsed === "true") document.querySelector('[data-testid="stExpandSidebarButton"]')?.click();
+    if (document.querySelector(".stSidebar")?.dataset.collapsed === "true")
+      document.querySelector('[data-testid="stExpandSidebarButton"]')?.click();
     event.preventDefault();
     event.stopPropagation();
     this.input.focus();
@@ -98,7 +116,8 @@ class SearchBox {
   }
 
   #show(found, none) {
-    const { words } = this.said, says = found.length ? fill(words.count, { n: found.length }) : none;
+    const { words } = this.said,
+      says = found.length ? fill(words.count, { n: found.length }) : none;
     this.shown = found.map((entry, at) => this.#option(entry, at));
     this.list.replaceChildren(...this.shown);
     this.list.hidden = !found.length;
@@ -111,8 +130,15 @@ class SearchBox {
   }
 
   #option({ kind, to, [this.said.lang]: [title, sentence, where] }, at) {
-    const { words, lang, beyond } = this.said, join = to.includes("?") ? "&" : "?";
-    const attributes = { role: "option", id: `found_${at}`, tabindex: "-1", href: `${to}${join}lang=${lang}`, ...(beyond ? { target: "_blank" } : {}) };
+    const { words, lang, beyond } = this.said,
+      join = to.includes("?") ? "&" : "?";
+    const attributes = {
+      role: "option",
+      id: `found_${at}`,
+      tabindex: "-1",
+      href: `${to}${join}lang=${lang}`,
+      ...(beyond ? { target: "_blank" } : {}),
+    };
     const option = element("a", kind === "lesson" ? "see alone" : "see", attributes);
     const place = [words[`kind_${kind}`], where].filter(Boolean).join(" · ");
     option.append(element("b", "", {}, title), element("small", "", {}, place), element("span", "", {}, sentence));
@@ -131,7 +157,8 @@ class SearchBox {
   #press(event) {
     if (event.isComposing) return; // a Chinese word is being chosen
     event.stopPropagation(); // an arrow is no step of the page's
-    const isOpen = this.panel.matches(":popover-open"), n = this.shown.length;
+    const isOpen = this.panel.matches(":popover-open"),
+      n = this.shown.length;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && n) {
       if (isOpen) this.#choose((this.at + step + n) % n);
@@ -145,11 +172,14 @@ class SearchBox {
 
   /** Below the box, above everything, and as wide as its sentences need where there is room. */
   #place() {
-    const { left, bottom, width } = this.input.getBoundingClientRect(), edge = 8;
+    const { left, bottom, width } = this.input.getBoundingClientRect(),
+      edge = 8;
     const wide = Math.min(Math.max(width, 480), innerWidth - 2 * edge);
     Object.assign(this.panel.style, {
-      top: `${bottom + 4}px`, left: `${Math.max(edge, Math.min(left, innerWidth - edge - wide))}px`,
-      width: `${wide}px`, maxHeight: `${Math.max(120, innerHeight - bottom - 4 - edge)}px`,
+      top: `${bottom + 4}px`,
+      left: `${Math.max(edge, Math.min(left, innerWidth - edge - wide))}px`,
+      width: `${wide}px`,
+      maxHeight: `${Math.max(120, innerHeight - bottom - 4 - edge)}px`,
     });
   }
 
@@ -166,6 +196,7 @@ class SearchBox {
     this.#close();
     this.input.blur();
     const sidebar = this.input.getRootNode().host.closest(".stSidebar");
-    if (sidebar && innerWidth < NARROW) sidebar.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+    if (sidebar && innerWidth < NARROW)
+      sidebar.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
   }
 }

@@ -40,10 +40,16 @@ class Share {
       camera.open = true;
       camera.append(code.length ? drawCode(code, words.code_alt) : element("p", "note", {}, words.too_long));
     }
-    camera.addEventListener("toggle", () => camera.open && !code && this.setStateValue("did", { n: Date.now(), action: "code", address }));
+    camera.addEventListener(
+      "toggle",
+      () => camera.open && !code && this.setStateValue("did", { n: Date.now(), action: "code", address }),
+    );
     const show = element("a", "present", { href: this.data.present, target: "_self" }, words.present);
     const paper = element("div", "row");
-    for (const [print, label] of [["1", words.print], ["answers", words.print_answers]]) {
+    for (const [print, label] of [
+      ["1", words.print],
+      ["answers", words.print_answers],
+    ]) {
       const link = new URL(address);
       link.searchParams.set("print", print);
       paper.append(element("a", "present", { href: link.href, target: "_blank" }, label));
@@ -54,7 +60,9 @@ class Share {
 
   /** Something to take along: a name, a field that holds it, a button that copies it. */
   #given(name, label, text, note = "") {
-    const made = element("div", `given ${name}`), told = element("label", "", {}, label), row = element("div", "row");
+    const made = element("div", `given ${name}`),
+      told = element("label", "", {}, label),
+      row = element("div", "row");
     const field = element(name === "link" ? "input" : "textarea", "", { readonly: "", rows: "4", spellcheck: "false" });
     field.value = text;
     field.addEventListener("focus", () => field.select());
@@ -70,7 +78,8 @@ class Share {
     const { words } = this.data;
     try {
       await navigator.clipboard.writeText(field.value);
-    } catch { // no clipboard outside TLS: what is selected can be copied by hand, if the browser does not do it
+    } catch {
+      // no clipboard outside TLS: what is selected can be copied by hand, if the browser does not do it
       field.select();
       if (!document.execCommand("copy")) return (this.said.textContent = words.by_hand);
     }
@@ -79,7 +88,8 @@ class Share {
 
   /** What is shown, as a step of one's own lesson. */
   #lesson() {
-    const { words, step, most_steps: most, lessons } = this.data, made = element("div", "row");
+    const { words, step, most_steps: most, lessons } = this.data,
+      made = element("div", "row");
     if (!step) return [];
     const button = element("button", "add", { type: "button" }, words.add);
     const mine = element("a", "present", { href: lessons, target: "_self" }, words.my_lesson);
@@ -92,10 +102,13 @@ class Share {
   }
 
   #embed() {
-    const { words, controls } = this.data, made = element("details", "embed"), choices = element("div", "choices");
+    const { words, controls } = this.data,
+      made = element("details", "embed"),
+      choices = element("div", "choices");
     made.append(element("summary", "", {}, words.embed), element("p", "note", {}, words.embed_note), choices);
     const theme = element("select", "", { "aria-label": words.theme });
-    for (const code of ["", "light", "dark"]) theme.append(element("option", "", { value: code }, words[`theme_${code || "own"}`]));
+    for (const code of ["", "light", "dark"])
+      theme.append(element("option", "", { value: code }, words[`theme_${code || "own"}`]));
     theme.value = this.theme;
     theme.addEventListener("change", () => {
       this.theme = theme.value;
@@ -105,7 +118,8 @@ class Share {
     look.append(theme);
     choices.append(look, element("span", "", {}, words.without));
     for (const [code, label] of controls) {
-      const option = element("label"), box = element("input", "", { type: "checkbox", value: code });
+      const option = element("label"),
+        box = element("input", "", { type: "checkbox", value: code });
       box.checked = this.without.has(code);
       box.addEventListener("change", () => {
         if (box.checked) this.without.add(code);
@@ -118,7 +132,11 @@ class Share {
     const given = this.#given("html", words.html, "");
     made.append(given);
     const write = () => {
-      given.querySelector("textarea").value = snippet(this.data.embed, { theme: this.theme, without: [...this.without], title: this.data.title });
+      given.querySelector("textarea").value = snippet(this.data.embed, {
+        theme: this.theme,
+        without: [...this.without],
+        title: this.data.title,
+      });
     };
     write();
     return made;

@@ -7,13 +7,13 @@ import { css, scoreColour, scoreTable } from "../lib/colour.js";
 import { element, fill, sentenceOf } from "../lib/dom.js";
 import { firstOf, Player } from "../lib/player.js";
 
-
 export default mount((parent) => new Cache(parent), unpack);
 
 /** 24576 -> "24 KiB": three digits, and whole units from 1,000 on, as viz/frame/format.py writes sizes. */
 export function bytesText(bytes) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let size = bytes, unit = 0;
+  let size = bytes,
+    unit = 0;
   while (size >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1];
   return `${size < 999.5 ? Number(size.toPrecision(3)) : Math.round(size).toLocaleString("en")} ${units[unit]}`;
 }
@@ -55,7 +55,11 @@ class Cache {
     this.player = new Player(n, words, (at) => this.show(at));
     this.text = element("p", "text");
     this.rows = element("div", "rows");
-    this.rows.append(element("span"), element("span", "column", {}, words.keys), element("span", "column", {}, words.values));
+    this.rows.append(
+      element("span"),
+      element("span", "column", {}, words.keys),
+      element("span", "column", {}, words.values),
+    );
     this.canvases = [];
     for (let group = 0; group < n_kv_heads; group++) this.rows.append(...this.#row(group));
     this.table = element("table");
@@ -64,8 +68,16 @@ class Cache {
 
   #row(group) {
     const { d_k, d_v, hues, words, limits } = this.data;
-    const name = element("span", "name", { style: `--hue: ${css(hues.heads[group % hues.heads.length])}` }, fill(words.group, { group }));
-    const pair = [["k", d_k, limits.k], ["v", d_v, limits.v]].map(([kind, width, limit]) => {
+    const name = element(
+      "span",
+      "name",
+      { style: `--hue: ${css(hues.heads[group % hues.heads.length])}` },
+      fill(words.group, { group }),
+    );
+    const pair = [
+      ["k", d_k, limits.k],
+      ["v", d_v, limits.v],
+    ].map(([kind, width, limit]) => {
       const canvas = element("canvas", "", { role: "img", "aria-label": `${kind.toUpperCase()} ${group}` });
       this.canvases.push({ canvas, kind, width, limit, group });
       return canvas;
@@ -78,34 +90,49 @@ class Cache {
     this.at = at;
     sentenceOf(this.text, labels.slice(0, at), at - 1);
     for (const canvas of this.canvases) this.#paint(canvas);
-    const mine = counted(at, ours), other = counted(at, theirs);
+    const mine = counted(at, ours),
+      other = counted(at, theirs);
     const row = ([first, ...cells], scope = "row") => {
-      const made = element("tr"), names = (name) => element("th", "", { scope }, name);
-      made.append(first ? names(first) : element("td"), ...cells.map((cell) => (scope === "col" ? names(cell) : element("td", "", {}, cell))));
+      const made = element("tr"),
+        names = (name) => element("th", "", { scope }, name);
+      made.append(
+        first ? names(first) : element("td"),
+        ...cells.map((cell) => (scope === "col" ? names(cell) : element("td", "", {}, cell))),
+      );
       return made;
     };
     this.table.replaceChildren(
       row(["", words.here, words.mha], "col"),
-      ...["written", "held", "read", "total"].map((name) => row([words[name], bytesText(mine[name]), bytesText(other[name])])),
+      ...["written", "held", "read", "total"].map((name) =>
+        row([words[name], bytesText(mine[name]), bytesText(other[name])]),
+      ),
     );
     this.counted = mine;
   }
 
   /** For the menu of the picture: the vectors that are in the cache, and what has been written and read. */
   asTables() {
-    const { n, labels } = this.data, names = labels.slice(0, this.at);
+    const { n, labels } = this.data,
+      names = labels.slice(0, this.at);
     const vectors = this.canvases.map(({ kind, width, group }) => {
       const of = (dimension) => names.map((_, token) => this.data[kind][group * n * width + token * width + dimension]);
-      return { title: `${kind.toUpperCase()} ${group}`, columns: ["", ...names], rows: Array.from({ length: width }, (_, i) => [i, ...of(i)]) };
+      return {
+        title: `${kind.toUpperCase()} ${group}`,
+        columns: ["", ...names],
+        rows: Array.from({ length: width }, (_, i) => [i, ...of(i)]),
+      };
     });
     return [...vectors, this.table];
   }
 
   /** Tokens are columns, and a column is the token's vector, one number above the other; the newest is framed. */
   #paint({ canvas, kind, width, limit, group }) {
-    const { n } = this.data, values = this.data[kind], from = group * n * width;
+    const { n } = this.data,
+      values = this.data[kind],
+      from = group * n * width;
     const colour = (cell) => {
-      const token = cell % n, dimension = Math.floor(cell / n);
+      const token = cell % n,
+        dimension = Math.floor(cell / n);
       return token < this.at ? scoreColour(this.signed, values[from + token * width + dimension] / limit) : 0;
     };
     const zoom = Math.max(1, Math.floor(480 / n));

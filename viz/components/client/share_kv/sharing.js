@@ -6,7 +6,6 @@ import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 
-
 export default mount((parent) => new Sharing(parent), unpack);
 
 /** A canvas of one pixel a cell that CSS makes as large as there is room for. */
@@ -42,18 +41,27 @@ class Sharing {
 
   /** For the menu of the picture: the weights of every head. */
   asTables() {
-    const { n, n_heads, labels, weights, words, reads } = this.data, names = labels.slice(0, n);
+    const { n, n_heads, labels, weights, words, reads } = this.data,
+      names = labels.slice(0, n);
     return Array.from({ length: n_heads }, (_, head) => ({
-      title: `Q ${head} → ${fill(words.k, { group: reads[head] })}`, columns: ["", ...names],
-      rows: names.map((name, i) => [name, ...Array.from(weights.subarray((head * n + i) * n, (head * n + i + 1) * n), (code) => code / 65535)]),
+      title: `Q ${head} → ${fill(words.k, { group: reads[head] })}`,
+      columns: ["", ...names],
+      rows: names.map((name, i) => [
+        name,
+        ...Array.from(weights.subarray((head * n + i) * n, (head * n + i + 1) * n), (code) => code / 65535),
+      ]),
     }));
   }
 
   #group(group) {
-    const { words, n, d_k, d_v, n_heads, n_kv_heads, reads, limits } = this.data, size = n_heads / n_kv_heads;
+    const { words, n, d_k, d_v, n_heads, n_kv_heads, reads, limits } = this.data,
+      size = n_heads / n_kv_heads;
     const part = element("section", "group", { style: `--hue: ${this.#hue(group)}` });
     const pictures = element("div", "own");
-    for (const [name, width, limit] of [["k", d_k, limits.k], ["v", d_v, limits.v]]) {
+    for (const [name, width, limit] of [
+      ["k", d_k, limits.k],
+      ["v", d_v, limits.v],
+    ]) {
       const values = this.data[name].subarray(group * n * width, (group + 1) * n * width);
       const title = fill(words[name], { group });
       const figure = element("figure", "kv");
@@ -71,13 +79,15 @@ class Sharing {
   }
 
   #head(head, group, read) {
-    const { n, words, weights } = this.data, from = head * n * n;
+    const { n, words, weights } = this.data,
+      from = head * n * n;
     const figure = element("figure", read === group ? "head" : "head wrong", { style: `--hue: ${this.#hue(read)}` });
     const name = fill(read === group ? words.head : words.wrong, { head, read });
     const canvas = picture(n, n, (cell) => weightColour(this.weights, weights[from + cell] / 65535), name);
     canvas.setAttribute("role", "application");
     canvas.tabIndex = 0;
-    const say = (at) => this.#say(canvas, at, head, read), point = (event) => say(this.#place(event, canvas));
+    const say = (at) => this.#say(canvas, at, head, read),
+      point = (event) => say(this.#place(event, canvas));
     walkCells(canvas, () => ({ at: canvas.at, size: [n, n] }), say);
     canvas.addEventListener("blur", () => this.#leave(canvas));
     canvas.addEventListener("pointermove", point);
@@ -94,7 +104,8 @@ class Sharing {
 
   /** The cell under the pointer: [query, key]. */
   #place(event, canvas) {
-    const { n } = this.data, box = canvas.getBoundingClientRect();
+    const { n } = this.data,
+      box = canvas.getBoundingClientRect();
     const place = (at, length) => Math.min(n - 1, Math.max(0, Math.floor((at / length) * n)));
     return [place(event.clientY - box.top, box.height), place(event.clientX - box.left, box.width)];
   }
@@ -105,7 +116,8 @@ class Sharing {
   }
 
   #say(canvas, at, head, read) {
-    const { n, labels, weights, words } = this.data, [query, key] = (canvas.at = at);
+    const { n, labels, weights, words } = this.data,
+      [query, key] = (canvas.at = at);
     const weight = weights[head * n * n + query * n + key] / 65535;
     const value = weight > 0 && weight < 0.00005 ? "<0.0001" : weight.toFixed(4);
     this.says.textContent = fill(words.says, { head, read, query: labels[query], key: labels[key], value });

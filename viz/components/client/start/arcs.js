@@ -44,7 +44,10 @@ class Arcs {
   #begin(data) {
     this.data = data;
     this.shown = JSON.stringify(data.sentences) + data.lang;
-    this.sentences = data.sentences.map((sentence) => ({ ...sentence, weights: sentence.weights.map((row) => row.map((weight) => weight / data.whole)) }));
+    this.sentences = data.sentences.map((sentence) => ({
+      ...sentence,
+      weights: sentence.weights.map((row) => row.map((weight) => weight / data.whole)),
+    }));
     this.chosen = data.at ?? this.sentences[0].labels.indexOf(data.query);
     this.opened = this.chosen;
     this.at = undefined; // another sentence is shown, and stands in the box
@@ -64,7 +67,11 @@ class Arcs {
       this.row.replaceChildren(back, from);
       return;
     }
-    this.twins = segments(words.change, this.sentences.map(({ word }, at) => [String(at), word]), (code) => this.#open(Number(code)));
+    this.twins = segments(
+      words.change,
+      this.sentences.map(({ word }, at) => [String(at), word]),
+      (code) => this.#open(Number(code)),
+    );
     this.row.replaceChildren(element("span", "", { "aria-hidden": "true" }, words.change), this.twins.element, from);
     this.twins.element.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -80,7 +87,15 @@ class Arcs {
     const { words, longest, lang } = this.data;
     if (this.boxOf === lang) return; // who has just typed types on
     this.boxOf = lang;
-    const attributes = { type: "text", name: "text", maxlength: longest, autocomplete: "off", spellcheck: "false", dir: "auto", "aria-label": words.own };
+    const attributes = {
+      type: "text",
+      name: "text",
+      maxlength: longest,
+      autocomplete: "off",
+      spellcheck: "false",
+      dir: "auto",
+      "aria-label": words.own,
+    };
     this.input = element("input", "", attributes);
     const heads = element("button", "plain", { type: "button" }, words.show);
     heads.addEventListener("click", () => this.#sendTyped({ heads: true }));
@@ -115,8 +130,12 @@ class Arcs {
     for (const kind of ["click", "focusin"])
       this.sentence.addEventListener(kind, (event) => wordOf(event) && this.#choose(Number(wordOf(event).dataset.at)));
     this.sentence.addEventListener("keydown", (event) => {
-      const ahead = this.sentence.dir === "rtl" ? -1 : 1, step = { ArrowRight: ahead, ArrowLeft: -ahead }[event.key], at = this.words.findIndex(({ key }) => key === this.chosen);
-      const to = { Home: 0, End: this.words.length - 1 }[event.key] ?? (step && Math.max(0, Math.min(this.words.length - 1, at + step)));
+      const ahead = this.sentence.dir === "rtl" ? -1 : 1,
+        step = { ArrowRight: ahead, ArrowLeft: -ahead }[event.key],
+        at = this.words.findIndex(({ key }) => key === this.chosen);
+      const to =
+        { Home: 0, End: this.words.length - 1 }[event.key] ??
+        (step && Math.max(0, Math.min(this.words.length - 1, at + step)));
       if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       this.words[to].button.focus();
@@ -125,11 +144,13 @@ class Arcs {
 
   /** Show a sentence; the word that is looked at stays. What was typed stays too. */
   #open(at) {
-    const before = this.sentences[this.at]?.text, { text, labels, special } = this.sentences[at];
+    const before = this.sentences[this.at]?.text,
+      { text, labels, special } = this.sentences[at];
     if (this.at === undefined || this.input.value === before || !this.input.value) this.input.value = text;
     this.at = at;
     this.twins?.show(String(at));
-    for (const button of this.twins?.element.children ?? []) button.tabIndex = button.dataset.code === String(at) ? 0 : -1;
+    for (const button of this.twins?.element.children ?? [])
+      button.tabIndex = button.dataset.code === String(at) ? 0 : -1;
     const isSame = this.words?.length === labels.filter((_, key) => !special[key]).length;
     if (isSame) for (const { key, button } of this.words) button.firstChild.textContent = labels[key];
     else this.#words(labels, special);
@@ -164,7 +185,8 @@ class Arcs {
     this.query = query;
     const row = this.sentences[this.at].weights[query];
     for (const { key, button } of this.words) {
-      const [word, number] = button.children, weight = key === query ? 0 : row[key];
+      const [word, number] = button.children,
+        weight = key === query ? 0 : row[key];
       button.setAttribute("aria-pressed", String(key === query));
       word.style.backgroundColor = `color-mix(in srgb, var(--st-primary-color) ${(45 * Math.sqrt(weight)).toFixed(1)}%, transparent)`;
       number.textContent = weight >= LEAST ? partDigits(weight) : "";
@@ -176,10 +198,20 @@ class Arcs {
 
   /** What is seen, as sentences; of the twin's first word, what has become of the weight. */
   #told() {
-    const { words } = this.data, sentence = this.sentences[this.at], { query } = this;
+    const { words } = this.data,
+      sentence = this.sentences[this.at],
+      { query } = this;
     if (this.at === 0 || query !== this.opened) return says(words, sentence, query);
-    const [key] = others(sentence, query), weights = [sentence, this.sentences[0]].map(({ weights }) => partDigits(weights[query][key]));
-    return [fill(words.twin, { query: sentence.labels[query], key: sentence.labels[key], weight: weights[0], before: weights[1] })];
+    const [key] = others(sentence, query),
+      weights = [sentence, this.sentences[0]].map(({ weights }) => partDigits(weights[query][key]));
+    return [
+      fill(words.twin, {
+        query: sentence.labels[query],
+        key: sentence.labels[key],
+        weight: weights[0],
+        before: weights[1],
+      }),
+    ];
   }
 
   /** For the menu of the picture: the sentence, and what is said of it. */
@@ -195,8 +227,10 @@ class Arcs {
 
   #draw() {
     if (!this.words) return;
-    const frame = this.sentence.getBoundingClientRect(), row = this.sentences[this.at].weights[this.query];
-    const zoom = zoomOf(this.sentence), boxes = new Map(this.words.map(({ key, button }) => [key, placed(button, frame, zoom)]));
+    const frame = this.sentence.getBoundingClientRect(),
+      row = this.sentences[this.at].weights[this.query];
+    const zoom = zoomOf(this.sentence),
+      boxes = new Map(this.words.map(({ key, button }) => [key, placed(button, frame, zoom)]));
     for (const { key, arc } of this.words) {
       const weight = key === this.query ? 0 : row[key];
       arc.setAttribute("d", key === this.query ? "" : bow(boxes.get(this.query), boxes.get(key)));
@@ -209,7 +243,11 @@ class Arcs {
 /** A word's place within the sentence, in its own pixels, however enlarged it is shown; below it stands its number. */
 function placed(button, frame, zoom) {
   const box = button.getBoundingClientRect();
-  return { x: (box.left + box.width / 2 - frame.left) / zoom, top: (box.top - frame.top) / zoom, bottom: (box.bottom - frame.top) / zoom };
+  return {
+    x: (box.left + box.width / 2 - frame.left) / zoom,
+    top: (box.top - frame.top) / zoom,
+    bottom: (box.bottom - frame.top) / zoom,
+  };
 }
 
 /** From one word to another: an arc above a line of words; between two lines, a curve from the one to the other. */
@@ -218,6 +256,7 @@ function bow(from, to) {
     const high = Math.min(from.top - 4, 14 + 0.16 * Math.abs(from.x - to.x)) * (4 / 3);
     return `M${from.x} ${from.top}C${from.x} ${from.top - high} ${to.x} ${to.top - high} ${to.x} ${to.top}`;
   }
-  const [start, end] = to.top < from.top ? [from.top, to.bottom] : [from.bottom, to.top], middle = (start + end) / 2;
+  const [start, end] = to.top < from.top ? [from.top, to.bottom] : [from.bottom, to.top],
+    middle = (start + end) / 2;
   return `M${from.x} ${start}C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${end}`;
 }

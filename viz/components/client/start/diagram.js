@@ -5,7 +5,8 @@ import { mount } from "../lib/mount.js";
 import { isTheBrowsers, open } from "../lib/open.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const ABOVE = 5, BESIDE = 8; // px, from the middle of a box and the side of a frame to its text
+const ABOVE = 5,
+  BESIDE = 8; // px, from the middle of a box and the side of a frame to its text
 
 export default mount((parent) => new Diagram(parent));
 
@@ -45,12 +46,15 @@ class Diagram {
   }
 
   #drawn(data, plan) {
-    const [width, height] = plan.size, made = drawn("svg", { class: plan.name, viewBox: `0 0 ${width} ${height}`, width, height });
-    const [x, y, wide] = plan.stack, [left, top] = plan.attention;
+    const [width, height] = plan.size,
+      made = drawn("svg", { class: plan.name, viewBox: `0 0 ${width} ${height}`, width, height });
+    const [x, y, wide] = plan.stack,
+      [left, top] = plan.attention;
     made.append(frame("stack", plan.stack), frame("attention", plan.attention));
     made.append(drawn("text", { class: "name", x: left + BESIDE, y: top + 16 }, data.attention));
     for (const line of plan.arrows) made.append(...arrow(line));
-    const repeated = data.repeated, name = drawn("text", { class: "name", x: x + BESIDE, y: y + 18 }, `${data.names[repeated]} × N`);
+    const repeated = data.repeated,
+      name = drawn("text", { class: "name", x: x + BESIDE, y: y + 18 }, `${data.names[repeated]} × N`);
     const links = Object.entries(plan.boxes).map(([page, [from, above, size]]) => {
       const text = drawn("text", { x: from + size / 2, y: above + data.high / 2 + ABOVE }, data.names[page]);
       return link(data.links[page], frame("box", [from, above, size, data.high]), text);
@@ -67,7 +71,11 @@ function link(href, ...parts) {
 }
 
 function arrow([x, y, toX, toY]) {
-  const [dx, dy] = [Math.sign(toX - x), Math.sign(toY - y)], [baseX, baseY] = [toX - 7 * dx, toY - 7 * dy];
+  const [dx, dy] = [Math.sign(toX - x), Math.sign(toY - y)],
+    [baseX, baseY] = [toX - 7 * dx, toY - 7 * dy];
   const head = `M${toX} ${toY}L${baseX - 4 * dy} ${baseY - 4 * dx}L${baseX + 4 * dy} ${baseY + 4 * dx}Z`;
-  return [drawn("path", { class: "arrow", d: `M${x} ${y}L${baseX} ${baseY}` }), drawn("path", { class: "head", d: head })];
+  return [
+    drawn("path", { class: "arrow", d: `M${x} ${y}L${baseX} ${baseY}` }),
+    drawn("path", { class: "head", d: head }),
+  ];
 }

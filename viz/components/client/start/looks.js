@@ -16,7 +16,9 @@ export const LEAST = 0.03;
 
 /** The other words, the one looked at most first. @param {Sentence} sentence @param {number} query */
 export function others({ labels, special, weights }, query) {
-  return labels.map((_, key) => key).filter((key) => key !== query && !special[key])
+  return labels
+    .map((_, key) => key)
+    .filter((key) => key !== query && !special[key])
     .sort((a, b) => weights[query][b] - weights[query][a]);
 }
 
@@ -26,12 +28,23 @@ export function others({ labels, special, weights }, query) {
  * @param {number} query
  */
 export function says(words, sentence, query) {
-  const { labels, weights } = sentence, row = weights[query], [key, second] = others(sentence, query);
-  const isMost = row[key] === Math.max(...row), told = [];
-  if (key !== undefined) told.push(fill(words[isMost ? "most" : "most_word"], { query: labels[query], key: labels[key], weight: partDigits(row[key]) }));
+  const { labels, weights } = sentence,
+    row = weights[query],
+    [key, second] = others(sentence, query);
+  const isMost = row[key] === Math.max(...row),
+    told = [];
+  if (key !== undefined)
+    told.push(
+      fill(words[isMost ? "most" : "most_word"], {
+        query: labels[query],
+        key: labels[key],
+        weight: partDigits(row[key]),
+      }),
+    );
   if (row[second] >= LEAST) told.push(fill(words.next, { key: labels[second], weight: partDigits(row[second]) }));
   const rest = others(sentence, query).reduce((left, other) => left - row[other], 1);
-  const marks = labels.filter((_, at) => sentence.special[at]), named = joinedNames(marks);
+  const marks = labels.filter((_, at) => sentence.special[at]),
+    named = joinedNames(marks);
   const values = { query: labels[query], rest: partDigits(rest), marks: marks.length, names: named };
   if (rest >= LEAST) told.push(fill(words[marks.length ? "rest" : "rest_itself"], values));
   return told;

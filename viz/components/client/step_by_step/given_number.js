@@ -4,7 +4,9 @@
 import { element } from "../lib/dom.js";
 import { printed, typed } from "./head_numbers.js";
 
-const NEAR = 4, PIXELS = 3, FINE = 10; // a drag begins after so many pixels; so many are one step; ten steps are 1
+const NEAR = 4,
+  PIXELS = 3,
+  FINE = 10; // a drag begins after so many pixels; so many are one step; ten steps are 1
 const PAUSE = 150; // milliseconds after the last arrow key
 
 /** An input for `value`. `on` has what to do: moved(value) at once, settled(value) when the change is over, draft(text)
@@ -12,7 +14,12 @@ const PAUSE = 150; // milliseconds after the last arrow key
  * drag, with whether it ended in a change. */
 export function givenNumber({ name, place, value, draft, most }, on) {
   const input = element("input", "", {
-    type: "text", "aria-label": name, "data-place": place, size: 4, autocomplete: "off", spellcheck: "false",
+    type: "text",
+    "aria-label": name,
+    "data-place": place,
+    size: 4,
+    autocomplete: "off",
+    spellcheck: "false",
   });
   let [now, settled, waiting] = [value, value, 0];
   input.value = draft ?? printed(value);
@@ -67,7 +74,12 @@ export function givenNumber({ name, place, value, draft, most }, on) {
     clearTimeout(waiting);
     waiting = setTimeout(settle, PAUSE);
   });
-  drag(input, () => now, move, (isMoving) => on.busy(isMoving, !isMoving && settle()));
+  drag(
+    input,
+    () => now,
+    move,
+    (isMoving) => on.busy(isMoving, !isMoving && settle()),
+  );
   return input;
 }
 

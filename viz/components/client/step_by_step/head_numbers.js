@@ -17,7 +17,8 @@ function transpose(a) {
 
 /** @param {number[]} row */
 function shares(row) {
-  const top = Math.max(...row), exps = row.map((score) => Math.exp(score - top));
+  const top = Math.max(...row),
+    exps = row.map((score) => Math.exp(score - top));
   const total = exps.reduce((sum, exp) => sum + exp, 0);
   return exps.map((exp) => exp / total);
 }
@@ -31,17 +32,24 @@ function shares(row) {
  * @returns {Record<string, Matrix>}
  */
 export function follow({ n, d, heads, causal, direct }, given) {
-  const width = d / heads, found = /** @type {Record<string, Matrix>} */ ({ c: Array.from({ length: n }, () => []) });
+  const width = d / heads,
+    found = /** @type {Record<string, Matrix>} */ ({ c: Array.from({ length: n }, () => []) });
   const [q, k, v] = ["q", "k", "v"].map((name) => (direct ? given[name] : product(given.x, given[`w_${name}`])));
   for (let head = 0; head < heads; head++) {
     const part = (/** @type {Matrix} */ rows) => rows.map((row) => row.slice(head * width, (head + 1) * width));
     const [queries, keys, values] = [q, k, v].map(part);
     const scores = product(queries, transpose(keys)).map((row, i) =>
-      row.map((score, j) => (causal && j > i ? -Infinity : score / Math.sqrt(width))));
-    const weights = scores.map(shares), result = product(weights, values);
+      row.map((score, j) => (causal && j > i ? -Infinity : score / Math.sqrt(width))),
+    );
+    const weights = scores.map(shares),
+      result = product(weights, values);
     Object.assign(found, {
-      [`q${head}`]: queries, [`k${head}`]: keys, [`v${head}`]: values,
-      [`s${head}`]: scores, [`a${head}`]: weights, [`z${head}`]: result,
+      [`q${head}`]: queries,
+      [`k${head}`]: keys,
+      [`v${head}`]: values,
+      [`s${head}`]: scores,
+      [`a${head}`]: weights,
+      [`z${head}`]: result,
     });
     result.forEach((row, i) => found.c[i].push(...row));
   }
@@ -52,14 +60,16 @@ export function follow({ n, d, heads, causal, direct }, given) {
 /** Rounded as Python rounds: of two that are as near, the even one. @param {number} value @param {number} decimals */
 function rounded(value, decimals) {
   if (Math.abs(value * 2 ** (decimals + 1)) % 2 !== 1) return value.toFixed(decimals);
-  const below = Math.floor(Math.abs(value) * 10 ** decimals), even = below + (below % 2);
+  const below = Math.floor(Math.abs(value) * 10 ** decimals),
+    even = below + (below % 2);
   return ((Math.sign(value) * even) / 10 ** decimals).toFixed(decimals);
 }
 
 /** A number in at most two decimals, fewer where it is large. @param {number} value */
 export function printed(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  const size = Math.abs(value), decimals = size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
+  const size = Math.abs(value),
+    decimals = size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
   const written = rounded(value, decimals).replace(/\.0+$/, "");
   return /^-?0$/.test(written) ? "0" : written.replace("-", "−");
 }

@@ -4,7 +4,9 @@ import { element } from "../lib/dom.js";
 
 /** `block` as Python sends it; `make` has word(label, i), the cell of a word that may be typed over, and number(i, j). */
 export function printedTable(block, side, digits, make) {
-  const figure = element("figure", `block ${side}`), table = element("table"), head = element("tr");
+  const figure = element("figure", `block ${side}`),
+    table = element("table"),
+    head = element("tr");
   figure.style.setProperty("--digits", String(digits));
   figure.append(caption(block));
   head.append(element("td", "corner"));
@@ -27,7 +29,9 @@ export function printedTable(block, side, digits, make) {
 }
 
 function caption({ name, called }) {
-  const [symbol, below] = name.split("_"), [base, above] = symbol.split("^"), made = element("figcaption", "", {}, base);
+  const [symbol, below] = name.split("_"),
+    [base, above] = symbol.split("^"),
+    made = element("figcaption", "", {}, base);
   if (above) made.append(element("sup", "", {}, above));
   if (below) made.append(element("sub", "", {}, below));
   if (called) made.append(element("span", "called", {}, called));
@@ -36,7 +40,11 @@ function caption({ name, called }) {
 
 /** A row above the columns: which of them belong to which head. */
 function heads({ heads: names, columns }) {
-  const row = element("tr"), width = columns.length / names.length;
-  row.append(element("td", "corner"), ...names.map((name) => element("th", "", { scope: "colgroup", colspan: width, title: name }, name)));
+  const row = element("tr"),
+    width = columns.length / names.length;
+  row.append(
+    element("td", "corner"),
+    ...names.map((name) => element("th", "", { scope: "colgroup", colspan: width, title: name }, name)),
+  );
   return row;
 }

@@ -35,7 +35,8 @@ class ThreeWords {
     if (this.isBusy) return; // a number is being dragged: nothing is built anew under the finger
     this.data = data;
     [this.cell, this.letter, this.at] = [data.cell, data.letter, data.at];
-    const focused = this.root.getRootNode().activeElement, place = focused?.dataset?.place;
+    const focused = this.root.getRootNode().activeElement,
+      place = focused?.dataset?.place;
     const [from, to] = [focused?.selectionStart, focused?.selectionEnd];
     this.#build();
     const again = place && this.root.querySelector(`[data-place="${CSS.escape(place)}"]`);
@@ -49,7 +50,8 @@ class ThreeWords {
   }
 
   #build() {
-    const { left, pairs, blocks, groups, named } = this.data, picture = element("div", pairs ? "product" : groups ? "groups" : "list");
+    const { left, pairs, blocks, groups, named } = this.data,
+      picture = element("div", pairs ? "product" : groups ? "groups" : "list");
     [this.cells, this.parts, this.wrong] = [[], [], null]; // what can be chosen, and what that is made of
     this.root.classList.toggle("named", Boolean(named));
     if (groups) {
@@ -59,7 +61,10 @@ class ThreeWords {
       if (pairs.length > 1) picture.append(this.#letters(pairs));
       picture.append(this.#table(left, "left", widest(left)));
       for (const [place, { code, top, result }] of pairs.entries()) {
-        for (const [block, side] of [[top, "top"], [result, "result"]]) {
+        for (const [block, side] of [
+          [top, "top"],
+          [result, "result"],
+        ]) {
           const table = this.#table(block, side, widest(top, result), code); // their columns stand below each other
           table.style.setProperty("--at", String(place + 2));
           table.dataset.code = code;
@@ -86,8 +91,10 @@ class ThreeWords {
   }
 
   #group({ title, blocks }) {
-    const group = element("div", "group", { role: "group", "aria-label": title }), list = element("div", "list");
-    for (const block of blocks) list.append(this.#table(block, block.explains ? "result" : "before", Math.max(4, widest(block))));
+    const group = element("div", "group", { role: "group", "aria-label": title }),
+      list = element("div", "list");
+    for (const block of blocks)
+      list.append(this.#table(block, block.explains ? "result" : "before", Math.max(4, widest(block))));
     group.append(element("p", "title", {}, title), list);
     return group;
   }
@@ -96,7 +103,12 @@ class ThreeWords {
   #letters(pairs) {
     const row = element("div", "letters");
     for (const { code } of pairs) {
-      const button = element("button", "", { type: "button", "data-letter": code, "data-place": `letter ${code}` }, code);
+      const button = element(
+        "button",
+        "",
+        { type: "button", "data-letter": code, "data-place": `letter ${code}` },
+        code,
+      );
       button.addEventListener("click", () => this.#choose(this.cell, code));
       row.append(button);
     }
@@ -111,15 +123,30 @@ class ThreeWords {
   }
 
   #number(block, side, code, i, j) {
-    const cell = element("td", "number"), text = block.texts[i][j];
-    if (side !== "result") this.parts.push({ cell, side, code, i, j, live: block.live, isSum: Boolean(block.sums) && j === block.columns.length - 1 });
+    const cell = element("td", "number"),
+      text = block.texts[i][j];
+    if (side !== "result")
+      this.parts.push({
+        cell,
+        side,
+        code,
+        i,
+        j,
+        live: block.live,
+        isSum: Boolean(block.sums) && j === block.columns.length - 1,
+      });
     const [row, column] = [(block.spoken_rows ?? block.rows)[i], (block.spoken_columns ?? block.columns)[j]];
     const name = fill(this.data.words.number, { name: block.spoken ?? block.name.replace("_", " "), row, column });
     const place = `${block.live ?? block.name} ${i} ${j}`;
     if (block.edit) {
       cell.append(this.#input(block, i, j, name, place));
     } else if (block.says || block.explains) {
-      const button = element("button", "", { type: "button", "data-place": place, "aria-label": `${name}: ${text}` }, text);
+      const button = element(
+        "button",
+        "",
+        { type: "button", "data-place": place, "aria-label": `${name}: ${text}` },
+        text,
+      );
       button.addEventListener("click", (event) => {
         this.#choose([i, j], code, block.explains ? block.live : "");
         if (event.detail) button.blur(); // after a finger or the mouse the arrow keys go on from step to step
@@ -140,7 +167,12 @@ class ThreeWords {
   #word(label, i) {
     const cell = element("th", "", { scope: "row" });
     const input = element("input", "word", {
-      type: "text", "aria-label": fill(this.data.words.word, { n: i + 1 }), "data-place": `word ${i}`, size: 6, maxlength: 12, autocomplete: "off",
+      type: "text",
+      "aria-label": fill(this.data.words.word, { n: i + 1 }),
+      "data-place": `word ${i}`,
+      size: 6,
+      maxlength: 12,
+      autocomplete: "off",
     });
     input.value = label;
     input.addEventListener("change", () => {
@@ -153,20 +185,27 @@ class ThreeWords {
 
   /** A number that may be changed. */
   #input(block, i, j, name, place) {
-    const { most } = this.data, value = block.values[i][j], kept = this.drafts.get(place);
+    const { most } = this.data,
+      value = block.values[i][j],
+      kept = this.drafts.get(place);
     const draft = kept?.value === value ? kept.text : undefined;
-    if (draft === undefined) this.drafts.delete(place); // the number was changed elsewhere: Back, or another example
+    if (draft === undefined)
+      this.drafts.delete(place); // the number was changed elsewhere: Back, or another example
     else if (typed(draft, most) === null) this.wrong = { typed: draft, name, before: printed(value) };
-    return givenNumber({ name, place, value, draft, most }, {
-      moved: (to) => this.#move(block, i, j, to, to !== value),
-      settled: (to) => this.setStateValue("edited", { matrix: block.edit, row: i, column: j, value: to, sent: ++this.sent }),
-      draft: (text) => (text === null ? this.drafts.delete(place) : this.drafts.set(place, { text, value })),
-      wrong: (text) => this.#complain(text === null ? null : { typed: text, name, before: printed(value) }),
-      busy: (isBusy, isSent) => {
-        this.isBusy = isBusy;
-        if (!isBusy && this.late && !isSent) this.receive(this.late, this.setStateValue);
+    return givenNumber(
+      { name, place, value, draft, most },
+      {
+        moved: (to) => this.#move(block, i, j, to, to !== value),
+        settled: (to) =>
+          this.setStateValue("edited", { matrix: block.edit, row: i, column: j, value: to, sent: ++this.sent }),
+        draft: (text) => (text === null ? this.drafts.delete(place) : this.drafts.set(place, { text, value })),
+        wrong: (text) => this.#complain(text === null ? null : { typed: text, name, before: printed(value) }),
+        busy: (isBusy, isSent) => {
+          this.isBusy = isBusy;
+          if (!isBusy && this.late && !isSent) this.receive(this.late, this.setStateValue);
+        },
       },
-    });
+    );
   }
 
   /** Say which input is no number, below its matrices; without one, that of before, unless it has become one. */
@@ -182,8 +221,16 @@ class ThreeWords {
     if (!this.data.follows) return;
     const blocks = this.data.groups.flatMap((group) => group.blocks);
     const found = follow(this.data.follows, Object.fromEntries(blocks.map(({ live, values }) => [live, values])));
-    for (const part of this.parts) if (part.live in found) part.cell.textContent = printed(found[part.live][part.i][part.j]);
-    for (const { block: { live, kind }, i: row, j: column, cell, button, name } of this.cells) {
+    for (const part of this.parts)
+      if (part.live in found) part.cell.textContent = printed(found[part.live][part.i][part.j]);
+    for (const {
+      block: { live, kind },
+      i: row,
+      j: column,
+      cell,
+      button,
+      name,
+    } of this.cells) {
       const value = found[live][row][column];
       button.textContent = printed(value);
       button.setAttribute("aria-label", `${name}: ${button.textContent}`);
@@ -206,14 +253,17 @@ class ThreeWords {
 
   /** The number that is explained: in this picture's result, and in it at a place that is there. */
   #chosen() {
-    const { pairs } = this.data, code = pairs?.length > 1 ? this.letter : this.cells[0].code;
-    const cells = this.cells.filter((cell) => cell.code === code), last = Math.max(...cells.map(({ j }) => j));
+    const { pairs } = this.data,
+      code = pairs?.length > 1 ? this.letter : this.cells[0].code;
+    const cells = this.cells.filter((cell) => cell.code === code),
+      last = Math.max(...cells.map(({ j }) => j));
     return cells.find(({ i, j }) => i === this.cell[0] && j === Math.min(this.cell[1], last));
   }
 
   /** Mark the number, and what it is made of; write its calculation. */
   #mark() {
-    const { block, code, i, j } = this.#chosen(), product = Boolean(this.data.pairs);
+    const { block, code, i, j } = this.#chosen(),
+      product = Boolean(this.data.pairs);
     for (const other of this.cells) {
       const is = other.block === block && other.i === i && other.j === j;
       other.cell.classList.toggle("chosen", is);
@@ -223,9 +273,12 @@ class ThreeWords {
     for (const button of this.root.querySelectorAll(".letters button")) {
       button.setAttribute("aria-pressed", String(button.dataset.letter === code));
     }
-    for (const figure of this.root.querySelectorAll("[data-code]")) figure.classList.toggle("aside", figure.dataset.code !== code);
+    for (const figure of this.root.querySelectorAll("[data-code]"))
+      figure.classList.toggle("aside", figure.dataset.code !== code);
     for (const part of this.parts) {
-      const row = part.i === i, column = part.j === j, other = part.code && part.code !== code;
+      const row = part.i === i,
+        column = part.j === j,
+        other = part.code && part.code !== code;
       const [first, second] = product
         ? [part.side === "left" && row, part.side === "top" && column && !other]
         : [row && column, row && part.isSum];
@@ -237,7 +290,8 @@ class ThreeWords {
 
   /** In a picture in groups: mark the number that is explained, and what it is made of. Python writes its calculation. */
   #explain(written) {
-    const { explained, at } = this.data, isWritten = this.at === at;
+    const { explained, at } = this.data,
+      isWritten = this.at === at;
     const lists = new Set(this.cells.filter(({ block, i, j }) => this.#is(block, i, j)).map(({ block }) => block));
     for (const { block, i, j, cell, button } of this.cells) {
       const is = this.#is(block, i, j);
@@ -245,10 +299,21 @@ class ThreeWords {
       button.setAttribute("aria-pressed", String(is));
       button.tabIndex = is || (!lists.has(block) && i + j === 0) ? 0 : -1; // one stop in each matrix
     }
-    for (const { live, i, j, cell } of this.parts.concat(this.cells.map(({ block, ...cell }) => ({ live: block.live, ...cell })))) {
+    for (const { live, i, j, cell } of this.parts.concat(
+      this.cells.map(({ block, ...cell }) => ({ live: block.live, ...cell })),
+    )) {
       for (const role of ["in-row", "in-column"]) {
-        cell.classList.toggle(role, isWritten && explained.parts.some((part) => part.role === role && part.live === live
-          && (part.row ?? i) === i && (!part.columns || (part.columns[0] <= j && j < part.columns[1]))));
+        cell.classList.toggle(
+          role,
+          isWritten &&
+            explained.parts.some(
+              (part) =>
+                part.role === role &&
+                part.live === live &&
+                (part.row ?? i) === i &&
+                (!part.columns || (part.columns[0] <= j && j < part.columns[1])),
+            ),
+        );
       }
     }
     const shown = written ?? this.root.querySelector(".written");
@@ -263,13 +328,16 @@ class ThreeWords {
 
   #write({ says, line, note }) {
     this.says.textContent = says;
-    this.line.replaceChildren(...line.map(([text, role]) => (role === "up" ? element("sup", "", {}, text) : element("span", role, {}, text))));
+    this.line.replaceChildren(
+      ...line.map(([text, role]) => (role === "up" ? element("sup", "", {}, text) : element("span", role, {}, text))),
+    );
     this.note.textContent = note;
   }
 
   /** Arrow keys move the chosen number; no key leaves a box for text. */
   #key(event) {
-    const target = event.target, step = ARROWS[event.key];
+    const target = event.target,
+      step = ARROWS[event.key];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (target.matches("input")) {
       event.stopPropagation();

@@ -26,7 +26,8 @@ export class Answers {
 
   /** Ask Python; gives the answer when it has come. @param {any} request @returns {Promise<Answer>} */
   ask(request) {
-    const key = JSON.stringify(request), before = this.asked.get(key);
+    const key = JSON.stringify(request),
+      before = this.asked.get(key);
     if (before) return before.promise;
     /** @type {(answer: Answer) => void} */
     let resolve = () => {};

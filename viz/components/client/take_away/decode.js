@@ -21,7 +21,9 @@
 const TOP = 65535;
 const SMALL = 16; // codes below it are too coarse for another temperature: their logarithm was sent, too
 const NONE = -1e4; // the logarithm of a weight of 0 that no mask made: 0 at every temperature
-const LEVELS = 253, ZERO = 254, MASKED = 255;
+const LEVELS = 253,
+  ZERO = 254,
+  MASKED = 255;
 
 /** The header, and the bytes behind it. @param {Uint8Array} bytes */
 export function open(bytes) {
@@ -53,7 +55,8 @@ export function logarithms(bytes, count, low, high) {
   const table = new Float32Array(256);
   for (let level = 0; level <= LEVELS; level++) table[level] = low + ((high - low) * level) / LEVELS;
   [table[ZERO], table[MASKED]] = [NONE, -Infinity];
-  const logs = new Float32Array(count), code = codes(bytes, count);
+  const logs = new Float32Array(count),
+    code = codes(bytes, count);
   for (let at = 0, small = 2 * count; at < count; at++) {
     logs[at] = code[at] < SMALL ? table[bytes[small++]] : Math.log(code[at] / TOP);
   }

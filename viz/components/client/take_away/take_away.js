@@ -49,10 +49,16 @@ class Away {
     dressed();
     this.unwatch = watchTheme(dressed);
     // A notebook makes a view before it has a place for it: only there are colours around.
-    this.seen = new ResizeObserver(([{ contentRect: { width } }]) => {
-      if (width > 0 && !this.width) dressed();
-      this.width = width;
-    });
+    this.seen = new ResizeObserver(
+      ([
+        {
+          contentRect: { width },
+        },
+      ]) => {
+        if (width > 0 && !this.width) dressed();
+        this.width = width;
+      },
+    );
     this.seen.observe(this.root);
     // Keys are the grid's: in a notebook 0 0 would start the kernel again.
     this.root.addEventListener("keydown", (event) => event.stopPropagation());
@@ -91,13 +97,16 @@ class Away {
 
   /** What the model says is chosen, as far as this stack has it. */
   #choice() {
-    const { n_layers, n_heads, numbers, axes } = this.stack, read = (name) => this.model.get(name);
+    const { n_layers, n_heads, numbers, axes } = this.stack,
+      read = (name) => this.model.get(name);
     const at = numbers.indexOf(read("layer"));
-    const within = (name, count) => ((read(name) ?? -1) < count ? read(name) ?? -1 : -1);
+    const within = (name, count) => ((read(name) ?? -1) < count ? (read(name) ?? -1) : -1);
     return {
       ...Object.fromEntries(NAMES.map((name) => [name, read(name)])),
-      layer: at < 0 ? Math.min(read("layer"), n_layers - 1) : at, head: Math.min(read("head"), n_heads - 1),
-      query: within("query", axes.queries.of.length), key: within("key", axes.keys.of.length),
+      layer: at < 0 ? Math.min(read("layer"), n_layers - 1) : at,
+      head: Math.min(read("head"), n_heads - 1),
+      query: within("query", axes.queries.of.length),
+      key: within("key", axes.keys.of.length),
       several: read("several").filter((index) => index < n_layers * n_heads),
     };
   }
@@ -113,7 +122,8 @@ class Away {
     this.soon = setTimeout(() => {
       if (this.#asked() !== this.stack) return this.#open(this.#asked());
       const choice = this.#choice();
-      if (NAMES.some((name) => JSON.stringify(choice[name]) !== JSON.stringify(this.choice[name]))) this.#answer(choice);
+      if (NAMES.some((name) => JSON.stringify(choice[name]) !== JSON.stringify(this.choice[name])))
+        this.#answer(choice);
     });
   }
 
@@ -139,7 +149,10 @@ class Away {
   }
 
   async #wall(stack) {
-    const { n_layers, n_heads, rows, columns } = stack, size = rows * columns, n = n_layers * n_heads, id = stack.name;
+    const { n_layers, n_heads, rows, columns } = stack,
+      size = rows * columns,
+      n = n_layers * n_heads,
+      id = stack.name;
     if (stack.wall) return wallOf(stack, codes(await this.#part(stack.wall), n * size), id);
     const values = new Uint16Array(n * size);
     const heads = stack.heads.map(async (head, i) => values.set(codes(await this.#part(head), size), i * size));
@@ -158,13 +171,18 @@ class Away {
   }
 
   async #weights(index) {
-    const { rows, columns } = this.#sizes(), { queries, keys, renormalise, plain } = this.stack.axes;
-    const weights = Float32Array.from(codes(await this.#part(this.stack.heads[index]), rows * columns), (code) => code / TOP);
+    const { rows, columns } = this.#sizes(),
+      { queries, keys, renormalise, plain } = this.stack.axes;
+    const weights = Float32Array.from(
+      codes(await this.#part(this.stack.heads[index]), rows * columns),
+      (code) => code / TOP,
+    );
     return plain ? weights : regroup(weights, queries, keys, renormalise);
   }
 
   async #scores(layer, head) {
-    const { rows, columns } = this.#sizes(), place = this.stack.heads[layer * this.stack.n_heads + head];
+    const { rows, columns } = this.#sizes(),
+      place = this.stack.heads[layer * this.stack.n_heads + head];
     const { packed, low, high } = place ? this.#packed(place) : await this.#fetchHead(layer, head);
     const scores = logarithms(await inflate(packed), rows * columns, low, high);
     const id = `${this.stack.name} ${layer} ${head}`;
@@ -176,7 +194,10 @@ class Away {
   }
 
   async #fetchHead(layer, head) {
-    const { answer, bytes } = await this.answers.ask({ stack: this.stack.name, head: layer * this.stack.n_heads + head });
+    const { answer, bytes } = await this.answers.ask({
+      stack: this.stack.name,
+      head: layer * this.stack.n_heads + head,
+    });
     return { packed: bytes, low: answer.low, high: answer.high };
   }
 
@@ -189,7 +210,10 @@ class Away {
 
   /** The blocks of the small maps in the place of cells that are not there, or not yet. */
   #blocks({ combine, layer, head }, heads) {
-    const { rows, columns } = this.#sizes(), { wall } = this, { pool } = wall, size = wall.rows * wall.columns;
+    const { rows, columns } = this.#sizes(),
+      { wall } = this,
+      { pool } = wall,
+      size = wall.rows * wall.columns;
     const values = new Float32Array(size);
     for (const index of heads) {
       for (let at = 0; at < size; at++) {
@@ -197,21 +221,35 @@ class Away {
         values[at] = combine === "mean" ? values[at] + value / heads.length : Math.max(values[at], value);
       }
     }
-    const codes = Uint16Array.from({ length: rows * columns }, (_, at) =>
-      values[Math.floor(Math.floor(at / columns) / pool) * wall.columns + Math.floor((at % columns) / pool)]);
+    const codes = Uint16Array.from(
+      { length: rows * columns },
+      (_, at) => values[Math.floor(Math.floor(at / columns) / pool) * wall.columns + Math.floor((at % columns) / pool)],
+    );
     const of = combine === "one" ? { layer, head } : { combined: combine, heads: pairsOf(heads, this.stack.n_heads) };
-    return { kind: "head", id: `blocks ${JSON.stringify(of)}`, codec: "weights", pooled: true, rows, columns, codes, ...of };
+    return {
+      kind: "head",
+      id: `blocks ${JSON.stringify(of)}`,
+      codec: "weights",
+      pooled: true,
+      rows,
+      columns,
+      codes,
+      ...of,
+    };
   }
 
   /** Several heads of a wall that is too coarse for it. */
   async #together(how, heads) {
     if (heads.some((index) => !this.stack.heads[index])) {
-      const pairs = pairsOf(heads, this.stack.n_heads), id = JSON.stringify([how, pairs]);
+      const pairs = pairsOf(heads, this.stack.n_heads),
+        id = JSON.stringify([how, pairs]);
       const { bytes } = await this.answers.ask({ stack: this.stack.name, combine: how, heads });
       const codes = new Uint16Array(bytes.slice().buffer);
       return { kind: "head", id, codec: "weights", combined: how, heads: pairs, codes };
     }
-    const { queries, keys } = this.stack.axes, { n_heads } = this.stack, { length } = heads;
+    const { queries, keys } = this.stack.axes,
+      { n_heads } = this.stack,
+      { length } = heads;
     const values = new Float32Array(queries.count * keys.count);
     for (const index of heads) {
       const weights = await this.#weights(index);
@@ -220,7 +258,8 @@ class Away {
       }
     }
     const pairs = pairsOf(heads, n_heads);
-    const packed = Uint16Array.from(values, (value) => Math.round(value * TOP)), id = JSON.stringify([how, pairs]);
+    const packed = Uint16Array.from(values, (value) => Math.round(value * TOP)),
+      id = JSON.stringify([how, pairs]);
     return { kind: "head", id, codec: "weights", combined: how, heads: pairs, codes: packed };
   }
 
@@ -233,7 +272,8 @@ class Away {
   /** What every head gives to the locked pair, where the wall cannot tell. */
   async #linksOf({ sort, query, key }) {
     if (sort !== "link" || this.wall.pool === 1 || query < 0 || key < 0) return null;
-    const { queries, keys } = this.stack.axes, at = queries.of[query] * keys.count + keys.of[key];
+    const { queries, keys } = this.stack.axes,
+      at = queries.of[query] * keys.count + keys.of[key];
     if (this.stack.heads.includes(null)) {
       if (!this.answers.canAsk) return null;
       return (await this.answers.ask({ stack: this.stack.name, pair: [query, key] })).answer.values;
@@ -247,8 +287,11 @@ class Away {
     this.choice = choice;
     this.n = choice.n ?? this.n;
     const heads = this.stack.heads.length && this.wall.pool > 1 ? this.#headsOf(choice) : [];
-    const isMissing = heads.some((index) => !this.stack.heads[index]), { around } = this.model.get("words");
-    this.note.textContent = isMissing ? fill(around[this.answers.canAsk ? "coming" : "blocks"], { p: this.wall.pool }) : "";
+    const isMissing = heads.some((index) => !this.stack.heads[index]),
+      { around } = this.model.get("words");
+    this.note.textContent = isMissing
+      ? fill(around[this.answers.canAsk ? "coming" : "blocks"], { p: this.wall.pool })
+      : "";
     if (isMissing) {
       this.head = this.#keep(this.#blocks(choice, heads));
       this.links = null;
@@ -275,11 +318,20 @@ class Away {
     this.closeGrid = showGrid({
       parentElement: this.place,
       data: {
-        channel, n, choice, links, wall: wall.id, head: head?.id, off: [], axes: stack.axes, colours: header.colours,
+        channel,
+        n,
+        choice,
+        links,
+        wall: wall.id,
+        head: head?.id,
+        off: [],
+        axes: stack.axes,
+        colours: header.colours,
         words: this.#words(),
       },
       setStateValue: (_, told) => {
-        const { n: _told, ...values } = told, open = (token) => (token < 0 ? null : token);
+        const { n: _told, ...values } = told,
+          open = (token) => (token < 0 ? null : token);
         this.choice = told;
         this.#tell({ ...values, layer: stack.numbers[told.layer], query: open(told.query), key: open(told.key) });
         this.#answer(told);

@@ -2,7 +2,8 @@
 // them; elsewhere they are read off what is around.
 
 const PRIMARY = { light: "#1a5cc8", dark: "#5a97f7" }; // as in .streamlit/config.toml
-const WHITE = [255, 255, 255, 255], BLACK = [17, 20, 26, 255];
+const WHITE = [255, 255, 255, 255],
+  BLACK = [17, 20, 26, 255];
 
 /** Any colour that CSS can write, as red, green, blue and alpha; of what is not on the page yet there is none. */
 function read(colour, context) {
@@ -33,13 +34,19 @@ const mixed = (colour, page, share) => css(colour.map((part, i) => Math.round(sh
 /** Say the colours around `root` as the names that the app's views read; paper is white, whatever the screen is. */
 export function dress(root, place, paper = false) {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const style = getComputedStyle(place), around = read(style.color, context);
+  const style = getComputedStyle(place),
+    around = read(style.color, context);
   const page = paper ? WHITE : behind(place, around, context);
   const text = paper || isDark(around) === isDark(page) ? (isDark(page) ? WHITE : BLACK) : around;
   const named = {
-    "text-color": css(text), "background-color": css(page), "primary-color": PRIMARY[isDark(page) ? "dark" : "light"],
-    "border-color": mixed(text, page, 0.22), "secondary-background-color": mixed(text, page, 0.06),
-    font: style.fontFamily, "button-radius": "0.4rem", "base-radius": "0.4rem",
+    "text-color": css(text),
+    "background-color": css(page),
+    "primary-color": PRIMARY[isDark(page) ? "dark" : "light"],
+    "border-color": mixed(text, page, 0.22),
+    "secondary-background-color": mixed(text, page, 0.06),
+    font: style.fontFamily,
+    "button-radius": "0.4rem",
+    "base-radius": "0.4rem",
   };
   for (const [name, value] of Object.entries(named)) root.style.setProperty(`--st-${name}`, value);
   root.style.colorScheme = isDark(page) ? "dark" : "light"; // for the browser's own controls
@@ -47,10 +54,12 @@ export function dress(root, place, paper = false) {
 
 /** Call `changed` whenever the page around may look otherwise; what it gives back ends that. */
 export function watchTheme(changed) {
-  const scheme = matchMedia("(prefers-color-scheme: dark)"), watch = new MutationObserver(() => changed());
+  const scheme = matchMedia("(prefers-color-scheme: dark)"),
+    watch = new MutationObserver(() => changed());
   scheme.addEventListener("change", changed);
   for (const element of [document.documentElement, document.body]) watch.observe(element, { attributes: true });
-  const print = () => changed(true), printed = () => changed();
+  const print = () => changed(true),
+    printed = () => changed();
   addEventListener("beforeprint", print);
   addEventListener("afterprint", printed);
   return () => {

@@ -4,7 +4,9 @@ import { mount } from "../lib/mount.js";
 import { element, fill } from "../lib/dom.js";
 import { Size } from "../lib/size.js";
 
-const TALLEST = 116, LEAST = 3, SIGNS = 130;
+const TALLEST = 116,
+  LEAST = 3,
+  SIGNS = 130;
 
 /** How many pixels an entry is wide, so that every product fits: `products` are lists of boxes. */
 export function scale(products, width) {
@@ -40,13 +42,17 @@ class Shapes {
 
   /** For the menu of the picture: every matrix with its rows and columns, and how many stand side by side. */
   asTables() {
-    const rows = this.data.products.flatMap(({ boxes }) => boxes.map((box) => [box.name, box.rows, box.columns, box.side_by_side]));
+    const rows = this.data.products.flatMap(({ boxes }) =>
+      boxes.map((box) => [box.name, box.rows, box.columns, box.side_by_side]),
+    );
     return [{ columns: ["", "↓", "→", "×"], rows }];
   }
 
   #product({ boxes, softmax, n_heads }) {
-    const { words } = this.data, joined = boxes.some((box) => box.side_by_side > 1);
-    const made = element("div", "product"), row = element("div", "row");
+    const { words } = this.data,
+      joined = boxes.some((box) => box.side_by_side > 1);
+    const made = element("div", "product"),
+      row = element("div", "row");
     boxes.forEach((box, i) => {
       if (i) row.append(this.#sign(i === 2 && softmax ? [words.softmax, "→"] : [i === 1 ? "·" : "="]));
       row.append(this.#box(box));
@@ -63,7 +69,8 @@ class Shapes {
   }
 
   #box(box) {
-    const made = element("div", `box ${box.of}`), picture = element("div", "picture");
+    const made = element("div", `box ${box.of}`),
+      picture = element("div", "picture");
     for (let i = 0; i < box.side_by_side; i++) picture.append(element("div", "head"));
     const columns = box.side_by_side > 1 ? `(${box.side_by_side} · ${box.columns})` : box.columns;
     made.append(element("b", "", {}, box.name), picture, element("span", "size", {}, `${box.rows} × ${columns}`));
