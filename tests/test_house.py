@@ -28,6 +28,7 @@ MAY_IMPORT = {
     },  # no page knows whether it is hosted
     "app": {
         "app",
+        "container",
         "pages",
         "host",
         "frame",
@@ -51,7 +52,8 @@ MAY_IMPORT = {
     "models": {"models", "core", "errors", "cancellation", "imports"},
     "core": {"core"},
     "text": {"text"},
-    "limits": set(),
+    "container": set(),
+    "limits": {"container"},
     "errors": set(),
     "cancellation": set(),
     "imports": set(),
