@@ -35,8 +35,7 @@ LOOKED_UP, FOLLOWED_CHARACTERS = 60, 40
 """Characters that the glossary is searched for, and of a word that is followed: no term, no model's word is longer."""
 
 TOKENS = 256 if IS_SMALL else 512
-"""Of one text: the default model's own limit. 72 maps of 512 x 512 weights are 75 MB, the most one picture needs; a
-container of 1 GB reads half of that."""
+"""Of one text: the default model's own limit, half in a small container. 72 maps of 512 x 512 weights are 75 MB."""
 
 PRINTED_CELLS = 400
 """Numbers are printed into the cells of a matrix up to this many cells; beyond it they would not be legible."""
@@ -228,7 +227,7 @@ SOCKETS = whole("SOCKETS", 600, 1, 100_000)
 """Browser tabs connected at once: about 1 MB each, which stays with a visitor who only reads."""
 
 SOCKETS_EACH = whole("SOCKETS_PER_ADDRESS", 300, 1, 100_000, 600 if HOST else None)
-"""Of one address: a whole school often comes from one, and behind a host's proxy everybody does."""
+"""Of one address: a whole school, or all who come through a host's proxy."""
 
 IDLE_SECONDS = whole("IDLE_MINUTES", 30, 1, 10_000) * 60
 """Seconds without a click after which a tab gives way when somebody new finds no room. Its link brings it back."""

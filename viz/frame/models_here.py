@@ -37,14 +37,15 @@ def _is_too_large(entry: registry.Entry) -> bool:
 def _on_this_machine(_moment: int, of: Stores) -> Mapping[str, bool]:
     """The models that can be had, by name, and whether their files are here; one moment, one look, which takes 3 ms.
 
-    Others are in memory already (their files may be gone since) or to be had from the hub.
+    Others are in memory already (their files may be gone since) or to be had from the hub. A wheel of the package index
+    counts as here: it is small, and fetched once.
     """
-    has_files = {entry.id: entry.is_here() for entry in offered()}
-    return {
-        name: has
-        for name, has in has_files.items()
-        if has or of.models.holds(name) or registry.hub().reachable  # looked up where a model is missing
-    }
+    has_files = {entry.id: entry.is_here() or _has_wheel(entry) for entry in offered()}
+    return {name: has for name, has in has_files.items() if has or of.models.holds(name) or registry.hub().reachable}
+
+
+def _has_wheel(entry: registry.Entry) -> bool:
+    return entry.published is not None and registry.index().reachable  # looked up where a model is missing
 
 
 def _now() -> Mapping[str, bool]:
