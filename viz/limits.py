@@ -6,14 +6,16 @@ environment.
 
 import os
 
+from viz.container import HOST, IS_SMALL, MEMORY, SPACE, share_mb
 
-def whole(name: str, usual: int, low: int, high: int) -> int:
-    """A whole number from the environment, or the usual one.
+
+def whole(name: str, usual: int, low: int, high: int, local: int | None = None) -> int:
+    """A whole number from the environment, or the usual one, or that of this container or host.
 
     Raises:
         ValueError: if what is set there cannot be used.
     """
-    value = os.environ.get(f"HEADLIGHT_{name}") or str(usual)
+    value = os.environ.get(f"HEADLIGHT_{name}") or str(usual if local is None else local)
     if not value.isdecimal() or not low <= int(value) <= high:
         raise ValueError(f"HEADLIGHT_{name}={value!r} is not a whole number from {low} to {high}")
     return int(value)
@@ -32,8 +34,8 @@ CHARACTERS = 4_000
 LOOKED_UP, FOLLOWED_CHARACTERS = 60, 40
 """Characters that the glossary is searched for, and of a word that is followed: no term, no model's word is longer."""
 
-TOKENS = 512
-"""Of one text: the default model's own limit. 72 maps of 512 x 512 weights are 75 MB, the most one picture needs."""
+TOKENS = 256 if IS_SMALL else 512
+"""Of one text: the default model's own limit, half in a small container. 72 maps of 512 x 512 weights are 75 MB."""
 
 PRINTED_CELLS = 400
 """Numbers are printed into the cells of a matrix up to this many cells; beyond it they would not be legible."""
@@ -96,7 +98,7 @@ LONG_BYTES = 200_000
 ATLAS_LINES, ATLAS_PARAMETERS = 200, 160_000_000
 """Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits."""
 
-ATLAS_NOW = bool(whole("ATLAS_NOW", 1, 0, 1))
+ATLAS_NOW = bool(whole("ATLAS_NOW", 1, 0, 1, int(not IS_SMALL)))
 """Whether heads are scored while a visitor waits: 27 s of one core for the default model and 200 sentences, 110 for
 SmolLM2. Without it the page shows the atlases that come with the app, and no other."""
 
@@ -184,18 +186,21 @@ MEASUREMENTS_WAITING = 4
 
 # --- Memory ------------------------------------------------------------------------------------------------------
 
-MEMORY_BYTES = whole("MEMORY_MB", 1_700, 800, 1_000_000) * 10**6
+MEMORY_BYTES = whole("MEMORY_MB", 1_700, 600, 1_000_000, share_mb(1_700, 0.92)) * 10**6
 """Of the whole process, resident, on a public server, with the default model alone; each further model in memory adds
-its weights. What would go beyond it waits in the line, and what is kept gives way. Warm: 0.7 GB (with CUDA 1)."""
+its weights, as far as the container has room. What would go beyond waits, and what is kept gives way. Warm: 0.7 GB."""
 
-PASS_BYTES = 330_000_000
+CONTAINER_BYTES = int(MEMORY * 0.92)
+"""What the process takes at most of a container's memory, all models included; 0 where it has no limit."""
+
+PASS_BYTES = 110_000_000 if IS_SMALL else 330_000_000
 """What one visitor's computation may take: 512 tokens take 60 to 240 MB at the height of a section with the default
 model, 200 to 390 with SmolLM2, what is kept meanwhile included (``python -m tests.bench_memory``)."""
 
 SENTENCE_PASS_BYTES = 30_000_000
 """Of a sentence: it takes a few MB, and does not wait until a long text has ended."""
 
-CACHE_BYTES = whole("CACHE_MB", 270, 50, 100_000) * 10**6
+CACHE_BYTES = whole("CACHE_MB", 270, 50, 100_000, share_mb(270, 0.08, 50)) * 10**6
 """Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take
 50 MB in all layers and heads, one layer of 512 tokens 50 MB; SmolLM2's pass of them 96 and all its blocks 105."""
 
@@ -203,10 +208,10 @@ SMALL_BYTES, DEAR_SECONDS = 100_000, 0.3
 """Of a result that stays where memory is short: to forget it gives back nothing. And seconds that one took which stays
 with the visitor who came first: the pass of 512 tokens through SmolLM2 (3 s) was computed three times for a page."""
 
-LONG_KEPT_BYTES = whole("LONG_MB", 1_200, 50, 100_000) * 10**6
+LONG_KEPT_BYTES = whole("LONG_MB", 1_200, 50, 100_000, share_mb(1_200, 0.1, 50)) * 10**6
 """Of long texts' q and k, and of the maps made of them: two of the longest that SmolLM2 reads."""
 
-MODELS_BYTES = whole("MODELS_MB", 4_200, 1, 1_000_000) * 10**6
+MODELS_BYTES = whole("MODELS_MB", 4_200, 1, 1_000_000, 100 if IS_SMALL else share_mb(4_200, 0.58)) * 10**6
 """Of all models in memory: the default one (0.1 GB), the twins (4 MB) and the two largest of the list (2 GB each). One
 that is larger by itself is not offered."""
 
@@ -221,8 +226,8 @@ MEASUREMENTS_KEPT, COUNTS_KEPT = 32, 64
 SOCKETS = whole("SOCKETS", 600, 1, 100_000)
 """Browser tabs connected at once: about 1 MB each, which stays with a visitor who only reads."""
 
-SOCKETS_EACH = whole("SOCKETS_PER_ADDRESS", 300, 1, 100_000)
-"""Of one address: a whole school often comes from one."""
+SOCKETS_EACH = whole("SOCKETS_PER_ADDRESS", 300, 1, 100_000, 600 if HOST else None)
+"""Of one address: a whole school, or all who come through a host's proxy."""
 
 IDLE_SECONDS = whole("IDLE_MINUTES", 30, 1, 10_000) * 60
 """Seconds without a click after which a tab gives way when somebody new finds no room. Its link brings it back."""
@@ -243,7 +248,7 @@ UNFINISHED_BYTES, UNFINISHED_BYTES_EACH = 32_000_000, 12_000_000
 """Of all messages that browsers have begun to send and no page has read, and of those of one address. A class of 30
 that presses a key at once sends 1 MB. Who has been at it longest is disconnected first."""
 
-CONNECTIONS_EACH = whole("CONNECTIONS_PER_ADDRESS", 600, 10, 100_000)
+CONNECTIONS_EACH = whole("CONNECTIONS_PER_ADDRESS", 600, 10, 100_000, 3_600 if HOST else None)
 """Connections of one address beside its tabs: a browser opens six for a first page, and keeps them for 5 seconds.
 Behind a proxy it is the proxy that counts."""
 
@@ -277,7 +282,7 @@ HOSTS = names("HOSTS")
 """Names (with the port, if it is not the usual one) under which the page is public; any if nothing is set. A request
 for another name is refused, so that no other site's name can be pointed at this server."""
 
-FRAMES = names("FRAMES", "'self'")
+FRAMES = names("FRAMES", "https://huggingface.co" if HOST == SPACE else "'self'")
 """Sites that may show the page in a frame, as a content policy names them: https://huggingface.co"""
 
 EMBEDS = names("EMBEDS") or FRAMES

@@ -1,5 +1,6 @@
 """What ``deploy/`` says, read once for the tests of this folder."""
 
+import json
 import re
 from functools import cache
 from typing import Any
@@ -11,13 +12,29 @@ from viz import ROOT
 DEPLOY = ROOT / "deploy"
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
 NGINX = (DEPLOY / "nginx.conf").read_text("utf8")
-DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf8")
+DOCKERFILE = (ROOT / "Dockerfile").read_text("utf8")
 
 
 @cache
 def read(name: str) -> Any:
     """A YAML file of ``deploy/``."""
     return yaml.safe_load((DEPLOY / name).read_text("utf8"))
+
+
+def space() -> Any:
+    """The head of README.md: what a Hugging Face Space reads."""
+    return yaml.safe_load((ROOT / "README.md").read_text("utf8").split("---\n")[1])
+
+
+def render() -> Any:
+    """The service of render.yaml, its environment by name."""
+    (service,) = yaml.safe_load((ROOT / "render.yaml").read_text("utf8"))["services"]
+    return service | {"envVars": {variable["key"]: variable["value"] for variable in service["envVars"]}}
+
+
+def cloud_run() -> Any:
+    """What the button of Cloud Run reads."""
+    return json.loads((ROOT / "app.json").read_text("utf8"))
 
 
 @cache

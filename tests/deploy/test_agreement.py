@@ -13,14 +13,17 @@ from tests.deploy.files import (
     DEPLOY,
     DOCKERFILE,
     NGINX,
+    cloud_run,
     container,
     image_environment,
     kinds,
     pod,
     read,
+    render,
     replicas,
     seconds,
     size,
+    space,
 )
 from tests.load.capacity import REPLICA_GB
 from viz import ROOT, limits
@@ -33,7 +36,11 @@ SETTINGS = set(re.findall(r'(?:whole\("|names\("|"HEADLIGHT_)(\w+)"', (ROOT / "v
 PORT = image_environment()["STREAMLIT_SERVER_PORT"]
 LEFT_OUT = {
     ".ci",
+    ".devcontainer",
     ".dockerignore",
+    "Dockerfile",
+    "app.json",
+    "render.yaml",
     ".gitignore",
     "CHANGELOG.md",
     "CITATION.cff",
@@ -57,7 +64,7 @@ def test_one_port():
     assert re.findall(r"^EXPOSE (\d+)$", DOCKERFILE, re.MULTILINE) == [PORT]
     assert set(re.findall(r"server [\d.]+:(\d+)", NGINX)) == {PORT}
     assert [port["containerPort"] for port in container()["ports"]] == [int(PORT)]
-    assert read("space.yaml")["app_port"] == int(PORT)
+    assert space()["app_port"] == render()["envVars"]["PORT"] == cloud_run()["options"]["port"] == int(PORT)
     asked = [DOCKERFILE, *(str(service["healthcheck"]["test"]) for service in replicas().values())]
     assert {port for text in asked for port in re.findall(r"127\.0\.0\.1:(\d+)", text)} == {PORT}
 
@@ -94,6 +101,15 @@ def test_metrics_path_and_token_agree():
     assert {"kubernetes.io/metadata.name": "monitoring"} in admitted and "(namespace `monitoring`)" in README
     families = set(re.findall(r"^# TYPE (\S+)", Metrics(Sockets(), {}).text(), re.MULTILINE))
     assert families == set(re.findall(r"`(headlight_\w+?)(?:_total)?(?:\{\w+\})?`", README))
+
+
+def test_hosts_run_image_and_read_known_settings():
+    """The Dockerfile at the root is what each of them builds; what they set is read, and probed is what answers."""
+    assert space()["sdk"] == render()["runtime"] == "docker" and render()["healthCheckPath"] in PATHS
+    asked = {*render()["envVars"], *cloud_run()["env"]} - {"PORT"}
+    assert {name.removeprefix("HEADLIGHT_") for name in asked} <= SETTINGS
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf8"))
+    assert container["forwardPorts"] == [int(PORT)] and "requirements.lock" in container["onCreateCommand"]
 
 
 def test_nobody_is_root_and_nothing_can_be_written():

@@ -81,11 +81,11 @@ def test_the_licences_are_those_of_what_is_installed():
     assert all(map(licence, VERSIONS))
 
 
-@pytest.mark.parametrize("place", ["deploy/Dockerfile", ".ci/run"])
+@pytest.mark.parametrize("place", ["Dockerfile", ".ci/run"])
 def test_what_is_installed_for_others_comes_from_the_lock(place):
     text = (ROOT / place).read_text("utf8")
     assert re.search(r"--no-deps --require-hashes .*requirements\.lock", text)
-    assert place != "deploy/Dockerfile" or "requirements.txt" not in text
+    assert place != "Dockerfile" or "requirements.txt" not in text
 
 
 def test_the_bill_of_materials_names_every_package(tmp_path):

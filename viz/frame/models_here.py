@@ -16,24 +16,36 @@ MOMENT = 10
 
 def offered() -> tuple[registry.Entry, ...]:
     """The list of models, as far as whoever runs the server wants it and has the memory; points of training last."""
-    most = stores().bounds.models_bytes
+    return *specs.local_entries(), *(entry for entry in _wanted() if not _is_too_large(entry))
+
+
+def too_large() -> list[registry.Entry]:
+    """Return the models that this server's memory has no room for."""
+    return [entry for entry in _wanted() if _is_too_large(entry)]
+
+
+def _wanted() -> list[registry.Entry]:
     known = *registry.entries(), *registry.checkpoints()
-    wanted = [entry for entry in known if not limits.MODELS or entry.trained_as in limits.MODELS]
-    return *specs.local_entries(), *(entry for entry in wanted if 4 * entry.parameters <= most)
+    return [entry for entry in known if not limits.MODELS or entry.trained_as in limits.MODELS]
+
+
+def _is_too_large(entry: registry.Entry) -> bool:
+    return 4 * entry.parameters > stores().bounds.models_bytes
 
 
 @lru_cache(maxsize=1)
 def _on_this_machine(_moment: int, of: Stores) -> Mapping[str, bool]:
     """The models that can be had, by name, and whether their files are here; one moment, one look, which takes 3 ms.
 
-    Others are in memory already (their files may be gone since) or to be had from the hub.
+    Others are in memory already (their files may be gone since) or to be had from the hub. A wheel of the package index
+    counts as here: it is small, and fetched once.
     """
-    has_files = {entry.id: entry.is_here() for entry in offered()}
-    return {
-        name: has
-        for name, has in has_files.items()
-        if has or of.models.holds(name) or registry.hub().reachable  # looked up where a model is missing
-    }
+    has_files = {entry.id: entry.is_here() or _has_wheel(entry) for entry in offered()}
+    return {name: has for name, has in has_files.items() if has or of.models.holds(name) or registry.hub().reachable}
+
+
+def _has_wheel(entry: registry.Entry) -> bool:
+    return entry.published is not None and registry.index().reachable  # looked up where a model is missing
 
 
 def _now() -> Mapping[str, bool]:

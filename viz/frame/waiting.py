@@ -18,6 +18,7 @@ from viz.frame.connection.runs import is_run, raise_if_left
 from viz.scheduler.fair_queue import Ticket, Turns, come
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
+from viz.wheels import Progress, under_way
 
 _PLACE = "_waiting"
 LOOK, PATIENCE = 0.05, 0.7
@@ -147,16 +148,17 @@ def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
     if not is_run():  # nobody watches
         event.wait()
         return
-    began, shown = time.monotonic(), -1
+    began, shown, loads = time.monotonic(), None, turns is stores().models.turns
     while not event.wait(LOOK):
         raise_if_left()
-        waited = time.monotonic() - began
-        if waited > limits.WAIT_SECONDS:
+        waited, progress = time.monotonic() - began, under_way() if loads else None
+        if waited > limits.WAIT_SECONDS and progress is None:
             raise ModelError("busy", seconds=limits.WAIT_SECONDS)
-        if waited > PATIENCE and (place := turns.place(ticket)) != shown:
-            _say(place)
-            shown = place
-    if shown >= 0:
+        stand = turns.place(ticket) if progress is None else (progress.name, progress.done // 10**6)
+        if waited > PATIENCE and stand != shown:
+            _say(turns.place(ticket), progress)
+            shown = stand
+    if shown is not None:
         st.session_state[_PLACE].empty()
 
 
@@ -173,6 +175,10 @@ def for_the_server(is_warm: threading.Event) -> None:
         st.session_state[_PLACE].empty()
 
 
-def _say(place: int) -> None:
+def _say(place: int, progress: Progress | None) -> None:
     t = translator(st.session_state["lang"])
-    st.session_state[_PLACE].info(t("waiting.place", n=place) if place else t("waiting.working"))
+    sentence = t("waiting.place", n=place) if place else t("waiting.working")
+    if progress is not None:
+        done, total = progress.done // 10**6, progress.total // 10**6
+        sentence = t("waiting.fetching", model=progress.name, done=done, total=total)
+    st.session_state[_PLACE].info(sentence)

@@ -54,7 +54,12 @@ def warm(admit: Callable[[], object]) -> int:
 def set_ceiling(stores: Stores) -> None:
     """From now on what would take too much memory waits; models loaded beside those now here may add theirs."""
     loaded_at_first = stores.models.bytes
-    stores.memory.most = lambda: stores.bounds.memory_bytes + stores.models.bytes - loaded_at_first
+
+    def most() -> int:
+        wanted = stores.bounds.memory_bytes + stores.models.bytes - loaded_at_first
+        return min(wanted, limits.CONTAINER_BYTES) if limits.CONTAINER_BYTES else wanted
+
+    stores.memory.most = most
     loading.module("viz.frame.compute.long_texts").keep_less(stores)
 
 

