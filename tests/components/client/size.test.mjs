@@ -19,7 +19,7 @@ globalThis.ResizeObserver = class {
 };
 Object.assign(globalThis, { addEventListener() {}, removeEventListener() {}, cancelAnimationFrame() {} });
 globalThis.document = { querySelector: () => null };
-const { Size } = await import("../../../viz/components/client/lib/size.js");
+const { Size } = await import("../../../viz/components/client/lib/view.js");
 
 test("what was drawn in this width is not drawn again", () => {
   const element = { clientWidth: 300, clientHeight: 20 };
