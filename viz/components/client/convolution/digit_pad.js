@@ -1,7 +1,7 @@
 // A digit drawn with the mouse, a finger or the keys, as the digits of the data set were made: strokes on 32 x 32 dots, of
 // which every pixel counts its 4 x 4. Python is told when a stroke ends, or the keys rest.
 
-import { LiveView, mount, spoken } from "../lib/view.js";
+import { LiveView, counted, mount, spoken, tableOf } from "../lib/view.js";
 import { start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
@@ -129,11 +129,8 @@ class DigitPad extends LiveView {
   }
 
   asTables() {
-    const levels = Array.from(this.levels()),
-      columns = Array.from({ length: SIDE }, (_, i) => i);
-    return [
-      { columns: ["", ...columns], rows: columns.map((row) => [row, ...levels.slice(row * SIDE, (row + 1) * SIDE)]) },
-    ];
+    const levels = this.levels();
+    return [tableOf(counted(SIDE), counted(SIDE), (at) => levels[at])];
   }
 
   #done() {

@@ -2,13 +2,11 @@
 // window that comes closest to it. Another patch is chosen by a click or the arrow keys; Python is told. The maps of all
 // heads are one canvas below the cards, as a browser keeps every canvas apart from the rest of its page.
 
-import { LiveView, mount, spoken, tableOf } from "../lib/view.js";
+import { LiveView, counted, mount, spoken, tableOf } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image, measure, start } from "../lib/canvas.js";
 import { theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
-
-const counted = (n) => Array.from({ length: n }, (_, i) => i);
 
 export default mount((parent) => new PatchHeads(parent), unpack);
 

@@ -6,7 +6,7 @@ import { image, line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { inks } from "../lib/ink.js";
-import { LiveView, spoken, tableOf } from "../lib/view.js";
+import { LiveView, counted, spoken, tableOf } from "../lib/view.js";
 import { place } from "../lib/place.js";
 import { convolve, windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
@@ -201,13 +201,8 @@ export class PictureHeads extends LiveView {
   /** For the menu of the picture: where the heads look, the picture's pixels, and what the layer makes of them. */
   asTables() {
     const { rows, columns, image: pixels, kernel, words } = this.data,
-      { offsets, alphas } = this.choice,
-      places = Array.from({ length: columns }, (_, i) => i);
-    const cells = (title, values) => ({
-      title,
-      columns: ["", ...places],
-      rows: Array.from({ length: rows }, (_, i) => [i, ...Array.from(values).slice(i * columns, (i + 1) * columns)]),
-    });
+      { offsets, alphas } = this.choice;
+    const cells = (title, values) => tableOf(counted(rows), counted(columns), (at) => values[at], title);
     const heads = offsets.map(([row, column], head) => [head, row, column, alphas[head], kernel[head]]);
     return [
       { title: words.plane_title, columns: ["", "Δ ↓", "Δ →", "α", "w"], rows: heads },

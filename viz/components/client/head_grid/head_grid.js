@@ -9,7 +9,7 @@ import { unpack } from "../lib/bytes.js";
 import { css, scoreTable, theme, weightTable } from "../lib/colour.js";
 import { Ahead } from "./ahead.js";
 import { Current } from "./current.js";
-import { element, fill } from "../lib/dom.js";
+import { fill } from "../lib/dom.js";
 import { walkMap, walkWall } from "./keys.js";
 import { placeOf } from "../lib/fit.js";
 import { LargeMap } from "../lib/large.js";

@@ -74,9 +74,12 @@ export function spoken(name = "says", tag = "p") {
   return element(tag, name, { "aria-live": "polite" });
 }
 
-/** A table for the menu of a picture. @param {string[]} rows @param {string[]} columns @param {(at: number) => any} cell of cells in reading order */
+/** 0, 1, 2 and so on: the names of rows or columns that have none. @param {number} n */
+export const counted = (n) => Array.from({ length: n }, (_, i) => i);
+
+/** A table for the menu of a picture. @param {(string | number)[]} rows @param {(string | number)[]} columns @param {(at: number) => any} cell of cells in reading order */
 export function tableOf(rows, columns, cell, title = "") {
-  const line = (/** @type {string} */ name, /** @type {number} */ i) => [
+  const line = (/** @type {string | number} */ name, /** @type {number} */ i) => [
     name,
     ...columns.map((_, j) => cell(i * columns.length + j)),
   ];

@@ -60,7 +60,7 @@ class Arcs extends View {
     this.twins = undefined;
     if (this.sentences.length === 1) {
       const back = element("button", "plain", { type: "button" }, words.back);
-      back.addEventListener("click", () => this.#send({ text: "" }));
+      back.addEventListener("click", () => this.send("typed", { text: "" }));
       this.row.replaceChildren(back, from);
       return;
     }
