@@ -26,22 +26,20 @@ sys.path.insert(0, {str(ROOT)!r})
 import streamlit as st
 import torch
 from viz.core.variants.relative import kernel_offsets
-from viz.text import sentences
-from pages.convolution.live_view import HUES
 from viz.components.head_grid import pack
-from viz.components.mount import mount
-view = 'convolution.view.'
-words = {{k.removeprefix(view): v for k, v in sentences('en').items() if k.startswith(view)}}
-shared = {{'sent': 0, 'hues': HUES, 'words': words}}
+from viz.components.view import View
+st.session_state['lang'] = 'en'
+view = View('convolution/quadratic_heads', words='convolution.view.', colours=True)
+shared = {{'sent': 0}}
 n = 64
 choice = {{'alphas': [2, 0.3, 0.05], 'deltas': [-1, 0, 3], 'mix': 0.5, 'head': 0, 'query': 3}}
 head = {{'kind': 'sequence', 'n': n, 'labels': ['word'] * n, 'heads': ['0', '1', '2'], 'choice': choice}}
-mount('convolution/quadratic_heads', key='words', data=pack(head | shared, {{'scores': torch.randn(3, n, n)}}).data)
+view.mount(key='words', data=pack(head | shared, {{'scores': torch.randn(3, n, n)}}).data)
 cells = kernel_offsets((3, 3)).tolist()
 choice = {{'offsets': cells, 'alphas': [5] * 9, 'query': [9, 9], 'head': 5, 'shared': False}}
 head = {{'kind': 'picture', 'rows': 32, 'columns': 32, 'cells': cells, 'choice': choice}}
 blocks = {{'image': torch.rand(32 * 32), 'kernel': torch.randn(9)}}
-mount('convolution/quadratic_heads', key='plane', data=pack(head | shared, blocks).data)
+view.mount(key='plane', data=pack(head | shared, blocks).data)
 """
 DRAG = """async (root) => {
     const view = root.heads, times = [];

@@ -220,8 +220,8 @@ def test_values_of_the_wrong_kind_end_at_most_their_own_run(server):
         "select": [[], ["a"] * 1000, [MARK]],
         "component": [
             {"choice": 7},
-            {"choice": {"layer": 10**30, "several": ["x"], "temperature": "hot"}},
-            {"choice": {"temperature": 10**400, "several": [2, 2], "mix": 10**400, "alphas": [10**400]}},
+            {"choice": {"value": {"layer": 10**30, "several": ["x"], "temperature": "hot"}, "sent": 1}},
+            {"choice": {"value": {"temperature": 10**400, "mix": 10**400, "alphas": [10**400]}, "sent": 10**400}},
             {"a": {}},
         ],
     }

@@ -49,7 +49,7 @@ def is_healthy(url: str) -> bool:
 
 async def read_file(tab: Tab, text: str, number: int) -> dict[str, Any]:
     """Send a file, and return what the editor is given in answer to it."""
-    answer = await tab.change(**{EDITOR: {"did": {"action": "read", "text": text, "n": number}}})
+    answer = await tab.change(**{EDITOR: {"file": {"value": text, "sent": number}}})
     assert not answer.exceptions and not answer.boxes
     loaded = json.loads(tab.controls[EDITOR].data)[0]["loaded"]
     assert loaded["n"] == number
@@ -87,7 +87,7 @@ def test_server_eight_costly_files_stays_small(server):
 @pytest.mark.parametrize("depth", [300, 900, 100_000])
 def test_server_deep_component_state_goes_on(server, depth):
     """JSON that nests deeply counts for nothing, or ends its own run at most."""
-    deep = '{"did":' * depth + "1" + "}" * depth
+    deep = '{"file":' * depth + "1" + "}" * depth
 
     async def send() -> None:
         async with Tab(server.url) as tab:

@@ -75,7 +75,7 @@ def test_message_at_limit_accepted(name):
 
 def test_message_of_largest_file_accepted():
     """A file of the largest size reaches its sentence whatever is in it, with the longest texts in the link."""
-    state = {"did": {"action": "read", "text": "\0" * limits.OWN_LESSON_BYTES, "n": 1}}
+    state = {"file": {"value": "\0" * limits.OWN_LESSON_BYTES, "sent": 1}}
     asked = ClientState(query_string="&".join(f"text{n}={'%E7%9C%8B' * limits.CHARACTERS}" for n in range(5)))
     asked.widget_states.widgets.add(id="$$ID-0-my_lesson", json_value=json.dumps(state))
     check_size(BackMsg(rerun_script=asked), MOST)

@@ -4,11 +4,8 @@ import streamlit as st
 
 from pages.block.context import BlockContext
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.heads import MultiHeadTrace
-from viz.figures.palette import BLUE, ORANGE
-
-HUES = {"positive": BLUE, "negative": ORANGE}
+from viz.frame.show import MAPS
 
 
 def attention_map(
@@ -47,7 +44,7 @@ def attention_map(
     if axes is None:
         axes = t("block.weights_cross" if crosses else "block.weights_self", rows=rows, columns=columns)
     words = {"says": t("map.says"), "axes": axes}
-    packed = pack_maps([panel], weights[None], what="weights", limit=1.0, hues=HUES, gutter=True, words=words)
-    mount("maps/maps", key=key, data=packed)
+    packed = pack_maps([panel], weights[None], what="weights", limit=1.0, gutter=True)
+    MAPS.mount(key=key, data=packed, words=words)
     if blind := int((weights.amax(-1) == 0).sum()):
         st.caption(t("block.weights_blind", n=blind))

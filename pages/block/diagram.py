@@ -10,15 +10,16 @@ from pages.block import opened_box
 from pages.block.checks import added_error, torch_checks, worst_attention_checks
 from pages.block.context import BlockContext, notes, say_outgrown, warn_of_changes
 from pages.block.side import Side, box_name, kind_of, part_name, side_name
-from viz.components.mount import mount
+from viz.components.kinds import Text
+from viz.components.view import View
 from viz.core.norm import moments, no_norm
-from viz.figures.palette import GREY, HEADS
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.text import Translate
 
 DIAGRAM = "block_diagram"
-HUES = {"attention": 0, "cross": 1, "feed_forward": 2, "hidden": 2}
+BLOCK = View("block/block", sends={"chosen": Text(40)}, colours=True)
+HUE_OF_KIND = {"attention": 0, "cross": 1, "feed_forward": 2, "hidden": 2}
 """Which of the palette's hues a box has; the others are grey."""
 
 
@@ -49,17 +50,12 @@ def formula(context: BlockContext) -> str:
 def show_diagram(t: Translate, sides: Sequence[dict[str, Any]], *, key: str, chosen: str | None = None) -> None:
     """Draw sides beside each other; without a ``chosen`` box none can be opened."""
     words = {"alt": t("block.diagram_alt" if chosen else "block.diagram_alt_still")}
-    data = {"chosen": chosen, "hues": [*HEADS, GREY], "words": words, "sides": list(sides)}
-    if chosen is None:
-        mount("block/block", key=key, data=data)
-    else:
-        mount("block/block", key=key, data=data, on_chosen_change=_open)
+    data = {"chosen": chosen, "sides": list(sides)}
+    BLOCK.mount(key=key, data=data, words=words, on={"chosen": _open} if chosen else None)
 
 
-def _open() -> None:
-    code = st.session_state[DIAGRAM].get("chosen")
-    if isinstance(code, str):
-        state.put("box", code)
+def _open(code: str) -> None:
+    state.put("box", code)
 
 
 def pack_box(t: Translate, side: Side, code: str, values: Tensor, look: str = "") -> dict[str, Any]:
@@ -73,7 +69,7 @@ def pack_box(t: Translate, side: Side, code: str, values: Tensor, look: str = ""
         "detail": t("block.detail", rows=rows, columns=columns, std=f"{float(moments(values).std.mean()):,.2f}"),
         "more": " · ".join(word for word in more if word),
         "look": f"{look} off" if off else look,
-        "hue": HUES.get(kind),
+        "hue": HUE_OF_KIND.get(kind),
     }
 
 

@@ -10,14 +10,12 @@ from torch import Tensor
 from pages.convolution import by_hand
 from pages.convolution import compute as own_compute
 from pages.convolution.context import ConvolutionContext, say_first
-from pages.convolution.live_view import HUES
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
-from viz.frame.show import show_table
+from viz.frame.show import MAPS, show_table
 from viz.frame.terms.marks import say
 
 ROW_HEIGHT = 35
@@ -53,11 +51,9 @@ def _beside_window(context: ConvolutionContext, fit: WindowFit, head: int) -> No
         torch.stack([scene.trace.weights[head, :n, :n], window]),
         what="weights",
         limit=1.0,
-        hues=HUES,
         gutter=True,
-        words={"says": t("map.says"), "axes": t("convolution.axes")},
     )
-    mount("maps/maps", key="head_and_window", data=packed)
+    MAPS.mount(key="head_and_window", data=packed, words={"says": t("map.says"), "axes": t("convolution.axes")})
     say_first(context)
     _say_window(context, fit, head)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,13 +11,14 @@ from torch import Tensor
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.link_numbers import reals
-from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, view_words
+from pages.convolution.link_numbers import reals, write_reals
+from pages.convolution.live_view import ALPHA, HIGHEST_ALPHA, live_view
 from pages.convolution.picture_choice import PictureChoice, choose, choose_channel
 from pages.convolution.side_by_side import shared_scale, show_side_by_side
+from viz import limits
 from viz.components.head_grid import pack
+from viz.components.kinds import Fields, Flag, Many, Real, Whole
 from viz.components.maps import Picture
-from viz.components.mount import count_choices, mount
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_kernel, kernel_offsets
 from viz.frame import state
@@ -24,9 +26,19 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.terms.marks import say
 
-KEY = "plane"
 FARTHEST = 4.0
-ALPHA = 5.0
+USUAL_ALPHA = 5.0
+MOST = 25
+"""Cells of the largest kernel."""
+SHIFT, PIXEL = Real(-FARTHEST, FARTHEST), Whole(0, limits.PICTURE_SIDE - 1)
+CHOICE = Fields(
+    offsets=Many(Many(SHIFT, 2, 2), MOST),
+    alphas=Many(ALPHA, MOST),
+    query=Many(PIXEL, 2, 2),
+    head=Whole(0, MOST - 1),
+    shared=Flag(),
+)
+VIEW = live_view(CHOICE)
 CELLS = 400_000
 """Weights of whole maps, to which the cheaper way is held: 1.6 MB for each step of the attention, 15 ms in all."""
 
@@ -46,10 +58,10 @@ def draw(context: ConvolutionContext) -> list[Check]:
 
 def chosen_heads(choice: PictureChoice) -> QuadraticHeads:
     """The kernel's heads, with the centres and sharpness that the visitor gave them."""
-    heads = heads_from_kernel(choice.kernel, alpha=ALPHA)
+    heads = heads_from_kernel(choice.kernel, alpha=USUAL_ALPHA)
     H = len(heads.offset)
     offset = reals(f"centres{H}", heads.offset.flatten().tolist(), -FARTHEST, FARTHEST)
-    alpha = reals(f"alphas{H}", [ALPHA] * H, 0, HIGHEST_ALPHA)
+    alpha = reals(f"alphas{H}", [USUAL_ALPHA] * H, 0, HIGHEST_ALPHA)
     return replace(heads, offset=torch.tensor(offset).reshape(H, 2), alpha=torch.tensor(alpha))
 
 
@@ -71,12 +83,9 @@ def _live(context: ConvolutionContext, choice: PictureChoice, heads: QuadraticHe
         "columns": columns,
         "cells": kernel_offsets(choice.filters.shape[1:]).tolist(),
         "choice": chosen,
-        "sent": count_choices(KEY),
-        "hues": HUES,
-        "words": view_words(context.scene),
     }
     data = pack(header, {"image": grey.float(), "kernel": choice.filters[0].flatten().float()}).data
-    mount(VIEW, key=KEY, data=data, on_choice_change=_take)
+    VIEW.mount(key="plane", data=data, on={"choice": partial(_choose, H)})
     return row * columns + column
 
 
@@ -85,23 +94,16 @@ def _short(values: Tensor) -> Any:
     return values.double().round(decimals=4).tolist()
 
 
-def _take() -> None:
-    """Take over what was chosen in the browser."""
-    sent = st.session_state[KEY].get("choice")
-    if not isinstance(sent, Mapping) or not isinstance(sent.get("offsets"), list):
+def _choose(H: int, choice: Mapping[str, Any]) -> None:
+    """Take over what was chosen for as many heads as were shown."""
+    if not len(choice["offsets"]) == len(choice["alphas"]) == H:
         return
-    H = len(sent["offsets"])
-    pairs = [pair for pair in sent["offsets"] if isinstance(pair, list) and len(pair) == 2]
-    query = sent.get("query")
-    flat = {**sent, "offsets": [number for pair in pairs for number in pair]}
-    if isinstance(query, list) and len(query) == 2:
-        flat |= {"row": query[0], "column": query[1]}
-    found = read_choice(
-        flat, {"offsets": f"centres{H}", "alphas": f"alphas{H}"}, {"head": "dot", "row": "row", "column": "column"}
-    )
-    found |= {"shared_alpha": bool(sent.get("shared"))}
-    for name, value in found.items():
-        state.put(name, value)
+    state.put(f"centres{H}", write_reals([shift for offset in choice["offsets"] for shift in offset]))
+    state.put(f"alphas{H}", write_reals(choice["alphas"]))
+    state.put("row", choice["query"][0])
+    state.put("column", choice["query"][1])
+    state.put("dot", choice["head"])
+    state.put("shared_alpha", choice["shared"])
 
 
 def _beside_conv2d(context: ConvolutionContext, choice: PictureChoice, found: Tensor) -> None:

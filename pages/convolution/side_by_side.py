@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from pages.convolution.live_view import HUES
 from viz.components.maps import Picture, pack_pictures
-from viz.components.mount import mount
+from viz.frame.show import MAPS
 from viz.text import Translate
 
 
@@ -15,7 +14,7 @@ def show_side_by_side(t: Translate, pictures: Sequence[Picture], *, key: str, al
     n_signed = sum(picture.signed for picture in pictures)
     scale = "greys" if n_signed == 0 else "signed" if n_signed == len(pictures) else "both"
     words = {"says": t("convolution.pixel"), "axes": t(f"convolution.scale_{scale}")}
-    mount("maps/maps", key=key, data=pack_pictures(pictures, alt=alt, hues=HUES, words=words))
+    MAPS.mount(key=key, data=pack_pictures(pictures, alt=alt), words=words)
 
 
 def shared_scale(*values: Tensor) -> tuple[float, float]:

@@ -3,16 +3,17 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import streamlit as st
 import torch
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext, say_first
-from pages.convolution.link_numbers import reals
-from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, view_words
+from pages.convolution.link_numbers import reals, write_reals
+from pages.convolution.live_view import ALPHA, HIGHEST_ALPHA, live_view
+from viz import limits
 from viz.components.head_grid import pack
-from viz.components.mount import count_choices, mount
+from viz.components.kinds import Fields, Many, Real, Whole
 from viz.core.analysis.checks import largest
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import share_kv
@@ -26,10 +27,17 @@ FORMULA = (
     r"\begin{aligned} v \cdot r_\delta &= -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta)"
     r" \\ &= -\alpha\,(\delta - \Delta)^2 + \alpha\Delta^2, \quad \delta = j - i \end{aligned}"
 )
-KEY = "windows"
-
 FARTHEST = 12.0
 ALPHAS, DELTAS = (2.0, 0.3, 0.05), (-1.0, 0.0, 3.0)
+N = len(ALPHAS)
+CHOICE = Fields(
+    alphas=Many(ALPHA, N, N),
+    deltas=Many(Real(-FARTHEST, FARTHEST), N, N),
+    mix=Real(0, 1),
+    head=Whole(0, N - 1),
+    query=Whole(0, limits.WINDOW_TOKENS - 1),
+)
+VIEW = live_view(CHOICE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,21 +82,15 @@ def _live(context: ConvolutionContext, windows: Windows, content: Sequence[int])
         "labels": context.labels,
         "heads": [t("convolution.head", i=i) for i in range(len(ALPHAS))],
         "choice": vars(windows),
-        "sent": count_choices(KEY),
-        "hues": HUES,
-        "words": view_words(context.scene),
     }
-    mount(VIEW, key=KEY, data=pack(header, {"scores": scores.float()}).data, on_choice_change=_take)
+    VIEW.mount(key="windows", data=pack(header, {"scores": scores.float()}).data, on={"choice": _choose})
 
 
-def _take() -> None:
-    """Take over what was chosen in the browser."""
-    sent = st.session_state[KEY].get("choice")
-    found = read_choice(sent, {"alphas": "w_alpha", "deltas": "w_delta"}, {"head": "window", "query": "asks"})
-    if isinstance(sent, Mapping) and isinstance(sent.get("mix"), int | float):
-        found["mix"] = float(sent["mix"])
-    for name, value in found.items():
-        state.put(name, value)
+def _choose(choice: Mapping[str, Any]) -> None:
+    state.put("w_alpha", write_reals(choice["alphas"]))
+    state.put("w_delta", write_reals(choice["deltas"]))
+    for name, parameter in {"mix": "mix", "head": "window", "query": "asks"}.items():
+        state.put(parameter, choice[name])
 
 
 def window_steps(scene: Scene, content: Sequence[int], windows: Windows, n: int) -> AttentionTrace:

@@ -5,17 +5,19 @@ import streamlit as st
 from pages.cost.classic_table import steps_off
 from pages.cost.context import CostContext, draw_sizes
 from pages.cost.pack import paths_data
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.core.cost.architectures import named
 from viz.frame.checks import Check, check
 from viz.frame.terms.marks import say
+
+PATHS = View("cost/paths")
 
 
 def draw(context: CostContext) -> list[Check]:
     """The way between two words in five architectures; the numbers of steps are sent with the picture."""
     t, s = context.t, context.sizes
     data = paths_data(s, context.scene.labels, t)
-    mount("cost/paths", key="paths", data=data)
+    PATHS.mount(key="paths", data=data)
     draw_sizes(context)
     say(t("cost.path_shows", k=s.k))
     st.caption(t("cost.path_note"))

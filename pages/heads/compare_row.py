@@ -18,7 +18,7 @@ from viz.core.analysis.one_head import Cell, by_hand
 from viz.frame import controls, locks, state
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compare.checks import apart
-from viz.frame.compare.next_word import HUES
+from viz.frame.compare.next_word import PAIR
 from viz.frame.compare.picture import labels_of, second_head
 from viz.frame.compare.second import Second, ask_second, compared_of
 from viz.frame.compute import comparison, comparison_by_numpy
@@ -106,7 +106,7 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
         series = dict(zip(names, _on_slots(sides, *rows), strict=True))
         title = t(f"heads.compare_{when}")
         top = 1.0 if when == "after" else None
-        drawn = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=HUES)
+        drawn = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=PAIR)
         show_bars(drawn, key=f"compare_{when}", alt=sentence)
     st.text(sentence)
     return [wrong, context.check_weights("heads.check_row"), other.check_weights("heads.check_second")]
@@ -193,7 +193,7 @@ def _by_words(context: Pair, second: Second, compared: Compared, head: Head) -> 
         title=t("axis.keys"),
         value_title=t("heads.compare_after"),
         top=1.0,
-        hues=HUES,
+        hues=PAIR,
     )
     show_bars(drawn, key="compare_after", alt=sentence)
     st.text(sentence)

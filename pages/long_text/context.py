@@ -13,7 +13,6 @@ from pages.long_text import compute
 from pages.long_text.compute import LongText
 from pages.long_text.texts import choose_text, shipped, usual_text
 from viz import limits
-from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import state
 from viz.frame.checks import Check
 from viz.frame.choice import Asked
@@ -29,7 +28,6 @@ from viz.text import Translate, paragraph
 
 __all__ = ["about", "on_the_beginning", "open_long_text", "usual_text"]
 
-HUES = {"positive": BLUE, "negative": ORANGE, "shapes": HEADS}
 BEGINNING = 200
 """Characters of the text that the scene is opened on: what the other pages need of it would be a matrix."""
 SOON = 0.7

@@ -7,17 +7,18 @@ from torch import Tensor
 
 from pages.long_text import compute
 from pages.long_text.checks import map_checks
-from pages.long_text.context import HUES, LongTextContext, say_whose_text, unless_stopped
+from pages.long_text.context import LongTextContext, say_whose_text, unless_stopped
 from pages.long_text.pack import around, pack_map
-from pages.long_text.words import words_of
-from viz.components.mount import mount
+from viz.components.kinds import Many, Whole
+from viz.components.view import View
 from viz.core.long.rows import WINDOW, window
 from viz.core.long.streamed import LongMap
 from viz.frame import controls, state
 from viz.frame.checks import Check
 from viz.frame.terms.marks import say
 
-VIEW = "long_map"
+VIEW = View("long/long_map", words="long_text.long_map.", sends={"choice": Many(Whole(), 3, 3)}, colours=True)
+"""It sends the row that is read, and the first row and column of the window."""
 STRONGEST = 8
 """Keys listed of a row."""
 POOLED = ("most", "mean")
@@ -46,11 +47,9 @@ def draw(context: LongTextContext) -> list[Check]:
         keys=_strongest(context, weights, row),
         looks=[*around(context.seen.tokens, row)],
         label=context.labels[row],
-        hues=HUES,
-        words=words_of(context, VIEW),
     )
     with picture:
-        mount("long/long_map", key=VIEW, data=data, on_choice_change=_take)
+        VIEW.mount(key="long_map", data=data, on={"choice": _choose})
     _say(context, found)
     return map_checks(context, zoom, cut, row, weights)
 
@@ -100,9 +99,6 @@ def _say(context: LongTextContext, found: LongMap) -> None:
     say_whose_text(context)
 
 
-def _take() -> None:
-    """Take over what was chosen in the browser: a row, and where the window begins."""
-    match st.session_state[VIEW].get("choice"):
-        case [int(row), int(top), int(left), int()]:
-            for name, value in (("long_row", row), ("zoom_row", top), ("zoom_column", left)):
-                state.choose(name, max(0, value))  # the window stays where it is, whatever row is read in it
+def _choose(places: list[int]) -> None:
+    for name, value in zip(("long_row", "zoom_row", "zoom_column"), places, strict=True):
+        state.choose(name, value)  # the window stays where it is, whatever row is read in it

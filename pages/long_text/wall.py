@@ -7,16 +7,16 @@ import torch
 
 from pages.long_text import compute
 from pages.long_text.checks import wall_checks
-from pages.long_text.context import HUES, LongTextContext, say_whose_text, unless_stopped
+from pages.long_text.context import LongTextContext, say_whose_text, unless_stopped
 from pages.long_text.pack import pack_wall
-from pages.long_text.words import words_of
-from viz.components.mount import mount
+from viz.components.kinds import Many, Whole
+from viz.components.view import View
 from viz.core.long.shapes import SHAPES, SHORTEST, Fit
 from viz.frame import state
 from viz.frame.checks import Check
 from viz.text import paragraph
 
-VIEW = "long_wall"
+VIEW = View("long/long_wall", words="long_text.long_wall.", sends={"chosen": Many(Whole(), 2, 2)}, colours=True)
 SHARE = r"\text{share} = \frac{1}{|R|} \sum_{i \in R} \; \sum_{j \,:\, (i, j) \,\in\, \text{shape}} w_{ij}"
 NONE = "none"
 """A head that has none of the shapes."""
@@ -38,10 +38,8 @@ def draw(context: LongTextContext) -> list[Check]:
         torch.stack([small.cells for small in layers]),
         [_about(fit) for fit in fits],
         shapes=[*SHAPES, NONE],
-        hues=HUES,
-        words=words_of(context, VIEW),
     )
-    mount("long/long_wall", key=VIEW, data=data, on_chosen_change=_open)
+    VIEW.mount(key="long_wall", data=data, on={"chosen": _open})
     _say(context, fits)
     return wall_checks(context)
 
@@ -80,10 +78,9 @@ def formula(context: LongTextContext | None) -> str:
     return SHARE
 
 
-def _open() -> None:
-    """Open the head that was chosen in the browser; anything else is nobody's click."""
-    match st.session_state[VIEW].get("chosen"):
-        case [int(layer), int(head), int()] if layer >= 0 and head >= 0:
-            state.choose("layer", layer)
-            state.choose("head", head)
-            state.put("section", "map")
+def _open(chosen: list[int]) -> None:
+    """Open the head that was chosen."""
+    layer, head = chosen
+    state.choose("layer", layer)
+    state.choose("head", head)
+    state.put("section", "map")

@@ -11,18 +11,14 @@ from pages.many_heads.patterns import CHOSEN, NEIGHBOURS, PATTERNS, Pattern, fou
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.map_statistics import uniform
 from viz.core.analysis.several_heads import pattern_share
-from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import part
-from viz.frame.show import show_bars
+from viz.frame.show import MAPS, show_bars
 from viz.frame.terms.marks import say
 from viz.models.tokens import words_as_read
-
-HUES = {"positive": BLUE, "negative": ORANGE}
 
 
 def draw(context: ManyHeadsContext) -> list[Check]:
@@ -124,7 +120,7 @@ def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> Non
     titles = t("many_heads.experts.map", layer=layer, head=head), t("many_heads.experts.mean_map", n=shares.numel())
     panels = [Panel(code=str(i), title=title, alt=title, labels=scene.labels[:n]) for i, title in enumerate(titles)]
     words = {"says": t("map.says"), "axes": t("many_heads.experts.axes")}
-    packed = pack_maps(panels, maps, what="weights", limit=1.0, hues=HUES, gutter=True, words=words)
-    mount("maps/maps", key="expert_map", data=packed)
+    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)
+    MAPS.mount(key="expert_map", data=packed, words=words)
     if name in NEIGHBOURS and float(shares.max()) == 0:
         st.caption(t("many_heads.experts.masked"))

@@ -8,22 +8,20 @@ from torch import Tensor
 from pages.many_heads.context import ManyHeadsContext
 from viz.components.bars import BarChart
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.several_heads import lost, neighbours, offset_scores
 from viz.core.attention import row_softmax
-from viz.figures.palette import BLUE, GREY, ORANGE
+from viz.figures.palette import BLUE, GREY
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.present.inner_steps import offer
-from viz.frame.show import show_bars
+from viz.frame.show import MAPS, show_bars
 from viz.frame.terms.marks import say
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
 """Words drawn; random vectors on which the loss is measured, their width, and their seed."""
 MOST, EVEN = 3, 0.5
 """Heads; what one alone gives to the word before where it divides itself evenly."""
-HUES = {"positive": BLUE, "negative": ORANGE}
 
 
 def heads_of(n_heads: int, before: float) -> list[dict[int, float]]:
@@ -124,9 +122,9 @@ def _maps(context: ManyHeadsContext, labels: tuple[str, ...], heads: list[dict[i
     ]
     maps = torch.stack([row_softmax(offset_scores(len(labels), shares)) for shares in heads])
     words = {"says": t("map.looks"), "axes": t("many_heads.axes")}
-    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True, words=words, hues=HUES)
+    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)
     with st.container(width=360 if len(heads) == 1 else "stretch"):
-        mount("maps/maps", key="two_places_maps", data=packed)
+        MAPS.mount(key="two_places_maps", data=packed, words=words)
 
 
 @compute.kept

@@ -12,7 +12,6 @@ from viz import limits
 from viz.core.attention import AttentionTrace, attend, row_softmax
 from viz.core.heads import share_kv
 from viz.core.masks import combine
-from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, locks, specs, state
 from viz.frame.choice import mask_details
 from viz.frame.first_pair import first_query
@@ -20,11 +19,10 @@ from viz.frame.lazy import lazy
 from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene, chosen_head
 from viz.models.capture import Call
-from viz.text import Translate, sentences
+from viz.text import Translate
 
 WITHOUT_CHIP = ("editor", "decoding")
 """Sections without the mask's chip: in one the picture chooses the mask, the other shows masks of its own."""
-HUES = {"positive": BLUE, "negative": ORANGE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,13 +112,6 @@ class MasksContext:
     def blind(self) -> list[int]:
         """Queries that may look nowhere."""
         return [i for i, sees in enumerate(self.allowed.any(-1).tolist()) if not sees]
-
-
-def words_of(context: MasksContext, view: str) -> dict[str, str]:
-    """A view's own words, to be filled in by the browser: the texts below ``masks.<view>``."""
-    prefix = f"masks.{view}."
-    names = [name.removeprefix(prefix) for name in sentences(context.scene.choice.lang) if name.startswith(prefix)]
-    return {name: context.t(f"masks.{view}.{name}") for name in names}
 
 
 def _first(call: Call, n: int, head: int) -> dict[str, Any]:

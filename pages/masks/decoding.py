@@ -5,15 +5,17 @@ from typing import Any
 from torch import Tensor
 
 from pages.masks.checks import no_later_key
-from pages.masks.context import HUES, MasksContext, words_of
+from pages.masks.context import MasksContext
 from pages.masks.pack import pack_growing
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.core.analysis.checks import heads_off, largest, worst
 from viz.core.masks import causal
 from viz.core.variants.decoding import decode, newcomers_share, rows_when
 from viz.core.variants.kv_sharing import attend_shared
 from viz.frame.checks import Check, check
 from viz.frame.terms.marks import say
+
+GROWING = View("masks/growing", words="masks.growing.", colours=True)
 
 
 def _corner(context: MasksContext, n: int) -> dict[str, Any]:
@@ -52,8 +54,7 @@ def newcomers_error(context: MasksContext) -> float:
 
 def draw(context: MasksContext) -> list[Check]:
     """The same head while the text arrives, with the causal mask and without."""
-    data = pack_growing(context.scores, labels=context.labels, hues=HUES, words=words_of(context, "growing"))
-    mount("masks/growing", key="growing", data=data)
+    GROWING.mount(key="growing", data=pack_growing(context.scores, labels=context.labels))
     say(context.t("masks.decoding.shows"))
     found = [check("masks.check_decode", *decode_off(context))]
     if context.n > 1:  # one token alone has no earlier row

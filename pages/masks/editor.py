@@ -1,17 +1,17 @@
 """Paint a mask, and see beside it what the softmax makes of it."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 import torch
 
 from pages.masks.checks import by_its_rule, chosen_mask_check
-from pages.masks.context import HUES, WITHOUT_CHIP, MasksContext, words_of
+from pages.masks.context import WITHOUT_CHIP, MasksContext
 from pages.masks.every_mask import draw_large, draw_thumbnails, every_mask
 from pages.masks.pack import pack_painter
 from viz import limits
-from viz.components.mount import count_choices, mount
+from viz.components.kinds import MisfitError, Text
+from viz.components.view import View
 from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
@@ -22,7 +22,19 @@ from viz.frame.header.parts import is_whole_page
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.terms.marks import say
 
-PAINTER = "painter"
+
+def check_painted(code: str) -> None:
+    """Refuse what is no mask as a link holds it, and one that is too large.
+
+    Raises:
+        ValueError: if it is.
+    """
+    if len(from_code(code)) > limits.PAINTED_TOKENS:
+        raise MisfitError
+
+
+PAINTED = Text(limits.PAINTED_TOKENS**2, reads=check_painted)
+PAINTER = View("masks/mask_painter", words="masks.painter.", sends={"code": PAINTED}, colours=True)
 
 
 def draw(context: MasksContext) -> list[Check]:
@@ -42,40 +54,20 @@ def draw(context: MasksContext) -> list[Check]:
 
 def _painter(context: MasksContext) -> None:
     t = context.t
-    words = {name: text for name, text in words_of(context, PAINTER).items() if name != "weights"}
     data = pack_painter(
         context.scores,
         context.laid,
         context.model_allowed,
         labels=context.labels,
-        hues=HUES,
         query=context.query,
-        words={**words, "weights": t("masks.painter.weights", head=context.head)},
-        sent=count_choices(PAINTER),
     )
-    mount("masks/mask_painter", key=PAINTER, data=data, on_choice_change=_take)
+    words = {"weights": t("masks.painter.weights", head=context.head)}
+    PAINTER.mount(key="painter", data=data, words=words, on={"code": _paint})
 
 
-def _take() -> None:
-    """Take over what was painted in the browser, if it is a mask that is not too large."""
-    code = read_painted(st.session_state[PAINTER].get("choice"))
-    if code is not None:
-        state.put("mask", "painted")
-        state.put("painted", code)
-
-
-def read_painted(sent: Any) -> str | None:
-    """The mask a browser sent, as a link holds it; None for anything else.
-
-    Example:
-        >>> read_painted({"code": "2.8A"}), read_painted({"code": "2.!"}), read_painted("2.8A")
-        ('2.8A', None, None)
-    """
-    code = sent.get("code") if isinstance(sent, Mapping) else None
-    try:
-        return code if isinstance(code, str) and len(from_code(code)) <= limits.PAINTED_TOKENS else None
-    except ValueError:
-        return None
+def _paint(code: str) -> None:
+    state.put("mask", "painted")
+    state.put("painted", code)
 
 
 def open_diagonal() -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,16 +9,15 @@ import torch
 from torch import Tensor
 
 from pages.masks.checks import mask_check, weights_by_torch
-from pages.masks.context import HUES, MasksContext, begin_painting
+from pages.masks.context import MasksContext, begin_painting
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.checks import rounding
 from viz.core.attention import row_softmax
 from viz.core.cost.attention import attention_flops
 from viz.frame import specs, state
 from viz.frame.checks import Check, check
 from viz.frame.format import share
-from viz.frame.show import show_table
+from viz.frame.show import MAPS, show_table
 
 THUMBNAILS, LARGE = "thumbnails", "every_mask"
 """The maps that choose a mask, and the same ones large."""
@@ -79,11 +77,9 @@ def _mount(context: MasksContext, found: EveryMask, key: str, **header: Any) -> 
         what="weights",
         limit=1.0,
         chosen=context.mask.kind,
-        hues=HUES,
-        words={"says": t("map.looks"), "axes": t("masks.axes")},
         **header,
     )
-    mount("maps/maps", key=key, data=packed, on_chosen_change=partial(_open, key))
+    MAPS.mount(key=key, data=packed, words={"says": t("map.looks"), "axes": t("masks.axes")}, on={"chosen": _open})
 
 
 def _with_its_details(kind: str) -> specs.Mask:
@@ -92,8 +88,7 @@ def _with_its_details(kind: str) -> specs.Mask:
     return specs.Mask(kind=kind, **{n: st.session_state[n] for n in names if n in st.session_state})
 
 
-def _open(key: str) -> None:
-    kind = st.session_state[key].get("chosen")
+def _open(kind: str) -> None:
     if kind in specs.MASKS:
         state.put("mask", kind)
         begin_painting()

@@ -9,9 +9,8 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from pages.masks.checks import chosen_mask_check
-from pages.masks.context import HUES, MasksContext
+from pages.masks.context import MasksContext
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.checks import largest, worst
 from viz.core.attention import attend, row_softmax
 from viz.core.heads import share_kv
@@ -27,7 +26,7 @@ from viz.core.mistakes.masks import (
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share, span
-from viz.frame.show import show_table
+from viz.frame.show import MAPS, show_table
 from viz.frame.specs import Mask
 from viz.frame.terms.marks import say
 from viz.text.direction import isolate
@@ -191,8 +190,6 @@ def _pair(context: MasksContext, titles: list[str], maps: Tensor, key: str, axes
         maps,
         what="weights",
         limit=1.0,
-        hues=HUES,
         gutter=True,
-        words={"says": context.t("map.looks"), "axes": axes},
     )
-    mount("maps/maps", key=key, data=packed)
+    MAPS.mount(key=key, data=packed, words={"says": context.t("map.looks"), "axes": axes})

@@ -144,14 +144,14 @@ def _say_silent(scene: Scene, source: Source | None) -> None:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="next_take"):
         st.caption(paragraph(says, t("next_word.example", model=source.model)), width="content")
-        _take_button(t, source.model)
+        _preset_button(t, source.model)
 
 
-def _take_button(t: Translate, name: str) -> None:
+def _preset_button(t: Translate, name: str) -> None:
     st.button(t("next_word.take", model=name), key=f"take_{name}", on_click=take, args=(name,), type="tertiary")
 
 
-def _taken(name: str) -> None:
+def _open_preset(name: str) -> None:
     if (code := st.session_state["_next_preset"]) is not None:
         take_preset(name, code)
         state.choose("source", "model")
@@ -166,7 +166,7 @@ def _preset_control(scene: Scene, name: str) -> None:
         list(offered),
         index=None,
         key="_next_preset",
-        on_change=_taken,
+        on_change=_open_preset,
         args=(name,),
         width=WIDTH,
         placeholder=scene.t("choice.examples"),

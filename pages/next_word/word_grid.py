@@ -7,9 +7,12 @@ from typing import Any
 import streamlit as st
 
 from pages.next_word.context import NextWordContext
-from viz.components.mount import mount
-from viz.figures.palette import BLUE
+from viz.components.kinds import Whole
+from viz.components.view import View
 from viz.frame import state
+
+WORD_GRID = View("next_word/word_grid", sends={"chosen": Whole()}, colours=True)
+"""It sends the row or column that was clicked, whichever stands for the tokens."""
 
 FILLING = 9
 """Rows that fill its frame."""
@@ -30,20 +33,13 @@ def show_grid(context: NextWordContext, name: str, by: str, columns: Sequence[st
         columns: what stands on top.
         rows: each with its ``name`` and its ``cells``.
     """
-    data = {"hue": BLUE, "by": by, "at": context.at, "columns": columns, "rows": rows}
-    key, n = f"next_{name}", len(context.labels)
+    data = {"by": by, "at": context.at, "columns": columns, "rows": rows}
+    on = {"chosen": partial(_choose_place, len(context.labels))}
     with st.container(key=f"next_grid_{name}" + "_high" * (len(rows) >= FILLING)):  # its place is kept
-        mount(
-            "next_word/word_grid",
-            key=key,
-            data=data | {"words": _words(context, name)},
-            on_chosen_change=partial(_choose_place, key, by, n),
-        )
+        WORD_GRID.mount(key=f"next_{name}", data=data, words=_words(context, name), on=on)
 
 
-def _choose_place(key: str, by: str, n: int) -> None:
-    """Take over the token whose row or column was clicked in a table of words."""
-    sent = st.session_state[key].get("chosen")
-    place = sent.get(by) if isinstance(sent, dict) else None
-    if isinstance(place, int) and 0 <= place < n:
+def _choose_place(n: int, place: int) -> None:
+    """Take over the token whose row or column was clicked, if it is one of the text's ``n``."""
+    if place < n:
         state.choose("next_at", place)

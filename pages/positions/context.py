@@ -13,7 +13,6 @@ from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
 from viz.core.variants.encodings import Encoding
 from viz.errors import ModelError
-from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import compute, controls, state
 from viz.frame.compute.positions import every_encoding, own_rows, row_gain
 from viz.frame.format import number
@@ -24,9 +23,6 @@ from viz.models.capture import Capture
 from viz.models.positions import first
 from viz.models.tokens import Tokens
 from viz.text import Translate
-
-COLOURS = {"positive": BLUE, "negative": ORANGE, "series": (BLUE, ORANGE, *HEADS[2:4])}
-"""The palette, for what is drawn in the browser."""
 
 FOUR_ABREAST = 800
 """Width in pixels at which a strip of small maps has four in a row."""

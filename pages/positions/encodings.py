@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 
 from pages.positions.checks import asked_mask, map_checks
-from pages.positions.context import ALPHA, COLOURS, DELTA, FOUR_ABREAST, PositionsContext, refuse_later_layer
+from pages.positions.context import ALPHA, DELTA, FOUR_ABREAST, PositionsContext, refuse_later_layer
 from viz.components.maps import Panel, pack_maps
 from viz.components.matrix import Axis, Matrix
-from viz.components.mount import mount
 from viz.core.attention import row_softmax
 from viz.core.variants.encodings import OffsetProfile, offset_profile
 from viz.figures.offsets import Curve, offset_curves
@@ -20,7 +19,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.lazy import lazy
 from viz.frame.scene import say_error
-from viz.frame.show import show_lines, show_matrix
+from viz.frame.show import MAPS, show_lines, show_matrix
 from viz.frame.terms.marks import say
 
 STRIP = "encodings"
@@ -122,23 +121,19 @@ def _strip(compared: Compared) -> str:
         what=compared.look,
         limit=compared.limit,
         chosen=chosen,
-        words=context.map_words(),
         profiles=torch.stack([compared.profiles[code].mean for code in codes]),
         profile_limit=compared.limit,
-        hues=COLOURS,
     )
     with st.container(width=FOUR_ABREAST):
-        mount("maps/maps", key=STRIP, data=packed, on_chosen_change=_open)
+        MAPS.mount(key=STRIP, data=packed, words=context.map_words(), on={"chosen": _open})
     st.caption(context.t("positions.strip_says", limit=number(compared.limit)))
     if context.rows is None:
         st.caption(context.t("positions.no_learned"))
     return chosen
 
 
-def _open() -> None:
-    code = st.session_state[STRIP].get("chosen")
-    if isinstance(code, str):
-        state.put("encoding", code)
+def _open(code: str) -> None:
+    state.put("encoding", code)
 
 
 def _opened_map(compared: Compared, code: str) -> None:

@@ -10,9 +10,8 @@ from torch import Tensor
 
 from pages.positions import compute as own_compute
 from pages.positions import orders
-from pages.positions.context import COLOURS, FOUR_ABREAST, PositionsContext
+from pages.positions.context import FOUR_ABREAST, PositionsContext
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.checks import torchs_weights, worst
 from viz.core.analysis.map_statistics import on_offset, uniform
 from viz.core.attention import AttentionTrace
@@ -22,7 +21,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.positions import own_rows
 from viz.frame.format import part
 from viz.frame.scene import say_error
-from viz.frame.show import show_table
+from viz.frame.show import MAPS, show_table
 from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 
@@ -110,11 +109,13 @@ def _maps(context: PositionsContext, found: PreviousTokenHead) -> None:
         torch.stack([found.weights(case) for case in found.cases]),
         what="weights",
         limit=1.0,
-        hues=COLOURS,
-        words={"says": t("positions.places_say"), "axes": t("positions.places_axes")},
     )
     with st.container(width=FOUR_ABREAST):
-        mount("maps/maps", key="evidence_maps", data=packed)
+        MAPS.mount(
+            key="evidence_maps",
+            data=packed,
+            words={"says": t("positions.places_say"), "axes": t("positions.places_axes")},
+        )
 
 
 def _table(context: PositionsContext, means: Mapping[str, float]) -> None:

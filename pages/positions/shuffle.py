@@ -6,15 +6,15 @@ from torch import Tensor
 
 from pages.positions import compute, orders
 from pages.positions.checks import map_checks
-from pages.positions.context import COLOURS, PositionsContext, refuse_later_layer
+from pages.positions.context import PositionsContext, refuse_later_layer
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.checks import worst
 from viz.core.attention import row_softmax
 from viz.core.variants.encodings import put_back
 from viz.frame import controls, specs
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.show import MAPS
 from viz.frame.terms.marks import say
 
 ORDERS = ("shuffled", "reversed")
@@ -80,8 +80,8 @@ def _maps(context: PositionsContext, code: str, maps: Tensor) -> None:
     ]
     panels = [Panel(code=str(i), title=title, alt=title, labels=labels) for i, title in enumerate(titles)]
     words = context.map_words()
-    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True, words=words, hues=COLOURS)
-    mount("maps/maps", key="need_maps", data=packed)
+    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)
+    MAPS.mount(key="need_maps", data=packed, words=words)
 
 
 def _whole_model(context: PositionsContext, order: tuple[int, ...]) -> list[Check]:

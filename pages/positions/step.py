@@ -9,10 +9,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from pages.positions.checks import sinusoids_error
-from pages.positions.context import COLOURS, PositionsContext
+from pages.positions.context import PositionsContext
 from pages.positions.sinusoids import Table, at_parameter, chosen_table
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.positions import frequencies, rotation, sinusoidal
 from viz.core.variants.encodings import OffsetProfile, offset_profile
 from viz.errors import ModelError
@@ -22,7 +21,7 @@ from viz.figures.plane import Arrow, plane
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import in_formula, number
-from viz.frame.show import show_lines
+from viz.frame.show import MAPS, show_lines
 from viz.frame.terms.marks import say
 
 SHOWN_ROWS = 128
@@ -166,8 +165,8 @@ def _products(context: PositionsContext, cosines: Mapping[str, Tensor]) -> None:
     panels = [Panel(code=name, title=title, alt=title, labels=labels) for name, title in titles.items()]
     values = torch.stack([cosine[:n, :n] for cosine in cosines.values()])
     words = {"says": t("positions.rows_say"), "axes": t("positions.rows_axes", last=n - 1)}
-    packed = pack_maps(panels, values, what="scores", limit=1.0, gutter=True, words=words, hues=COLOURS)
-    mount("maps/maps", key="products", data=packed)
+    packed = pack_maps(panels, values, what="scores", limit=1.0, gutter=True)
+    MAPS.mount(key="products", data=packed, words=words)
 
 
 def formula(context: PositionsContext) -> str:

@@ -10,12 +10,10 @@ from torch import Tensor
 
 from pages.share_kv import compute
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
-from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame import controls, state
 from viz.frame.checks import asked_of
 from viz.frame.compute import model
@@ -24,12 +22,11 @@ from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.page import ALL
 from viz.frame.scene import Scene, blocks_more, model_own
+from viz.frame.show import MAPS
 from viz.frame.terms.marks import say
 from viz.models.capture import Call
 from viz.models.registry import SMALL_DECODER
-from viz.text import Translate, sentences
-
-HUES = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
+from viz.text import Translate
 
 
 def spec_with(spec: AttentionSpec, n_kv_heads: int) -> AttentionSpec:
@@ -167,16 +164,9 @@ def say_whose_numbers(context: ShareKvContext) -> None:
         st.caption(model_own(t, context.scene.choice.source.model))
 
 
-def words_of(context: ShareKvContext, view: str) -> dict[str, str]:
-    """A view's own words, to be filled in by the browser: the texts below ``share_kv.<view>``."""
-    prefix = f"share_kv.{view}."
-    names = [name.removeprefix(prefix) for name in sentences(context.scene.choice.lang) if name.startswith(prefix)]
-    return {name: context.t(f"share_kv.{view}.{name}") for name in names}
-
-
 def map_pair(t: Translate, titles: Sequence[str], maps: Tensor, labels: Sequence[str], *, key: str) -> None:
     """Two maps of weights (or one) on the same tokens, side by side."""
     panels = [Panel(code=str(i), title=title, alt=title, labels=tuple(labels)) for i, title in enumerate(titles)]
     words = {"says": t("map.says"), "axes": t("share_kv.axes")}
-    packed = pack_maps(panels, maps, what="weights", limit=1.0, words=words, hues=HUES, gutter=True)
-    mount("maps/maps", key=key, data=packed)
+    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)
+    MAPS.mount(key=key, data=packed, words=words)

@@ -6,14 +6,16 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.share_kv.context import HUES, ShareKvContext, beside_groups, say_whose_numbers, spec_with, words_of
+from pages.share_kv.context import ShareKvContext, beside_groups, say_whose_numbers, spec_with
 from pages.share_kv.pack import pack_cache
 from viz import limits
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.core.analysis.checks import heads_off
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.variants.decoding import decode
 from viz.frame.checks import Check, check
+
+CACHE = View("share_kv/kv_cache", words="share_kv.cache.", colours=True)
 
 
 def draw(context: ShareKvContext) -> list[Check]:
@@ -24,13 +26,11 @@ def draw(context: ShareKvContext) -> list[Check]:
         layer.k[:, :n],
         layer.v[:, :n],
         labels=context.scene.labels[:n],
-        words=words_of(context, "cache"),
-        hues=HUES,
         token_bytes=kv_cache_bytes(spec, n_tokens=1, n_layers=L),
         mha_token_bytes=kv_cache_bytes(spec_with(spec, spec.H), n_tokens=1, n_layers=L),
     )
     with beside_groups(context):
-        mount("share_kv/kv_cache", key="kv_growing", data=data)
+        CACHE.mount(key="kv_growing", data=data)
     st.caption(t("share_kv.growing_note", L=L, G=spec.G, d_k=spec.d_k, d_v=spec.d_v))
     _say_what_differs(context)
     say_whose_numbers(context)

@@ -8,16 +8,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, scaled_dot_product_attention
 
-from pages.share_kv.context import HUES, ShareKvContext, beside_groups, say_whose_numbers, words_of
+from pages.share_kv.context import ShareKvContext, beside_groups, say_whose_numbers
 from pages.share_kv.pack import pack_sharing
 from viz import limits
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.core.analysis.checks import added_to_scores, largest, rounding, sdpa_off
 from viz.core.heads import MultiHeadTrace, share_kv
 from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
 from viz.frame import controls
 from viz.frame.checks import Check, attention_checks, check
 from viz.frame.format import number
+
+SHARING = View("share_kv/sharing", words="share_kv.picture.", colours=True)
 
 
 def draw(context: ShareKvContext) -> list[Check]:
@@ -43,10 +45,8 @@ def _brackets(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int]) 
         shown.weights[:, :n, :n],
         reads=reads,
         labels=scene.labels[:n],
-        words=words_of(context, "picture"),
-        hues=HUES,
     )
-    mount("share_kv/sharing", key="share_picture", data=data)
+    SHARING.mount(key="share_picture", data=data)
     if n < len(scene.labels):
         st.caption(t("share_kv.first", n=n))
     st.text(t("share_kv.shapes", H=spec.H, G=spec.G, n=len(scene.labels), d_k=spec.d_k, d_v=spec.d_v))

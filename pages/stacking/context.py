@@ -11,20 +11,18 @@ from torch import Tensor
 
 from pages.stacking import compute
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.checks import rounding, torchs_weights
-from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, locks, state
 from viz.frame.checks import Check, check, with_mask, written_out
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
+from viz.frame.show import MAPS
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
 from viz.text import Translate, paragraph
 
-HUES = {"positive": BLUE, "negative": ORANGE}
 SEEDED_LAYERS, MOST_LAYERS = 6, 12
 """Layers of seeded blocks: at first, and at most. A model has as many as it was trained with."""
 WIDTH = 200
@@ -158,10 +156,8 @@ def show_maps(context: StackingContext, maps: Mapping[str, Tensor]) -> None:
     names = {code: context.map_name(code) for code in maps}
     panels = [Panel(code=code, title=names[code], alt=names[code], labels=context.labels) for code in maps]
     words = {"says": t("stacking.pair_says"), "axes": t("stacking.rollout.axes")}
-    packed = pack_maps(
-        panels, torch.stack(list(maps.values())), what="weights", limit=1.0, gutter=True, words=words, hues=HUES
-    )
-    mount("maps/maps", key="rollout_maps", data=packed)
+    packed = pack_maps(panels, torch.stack(list(maps.values())), what="weights", limit=1.0, gutter=True)
+    MAPS.mount(key="rollout_maps", data=packed, words=words)
 
 
 def asked(context: StackingContext, layer: int) -> dict[str, Any]:

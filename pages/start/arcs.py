@@ -8,7 +8,8 @@ import streamlit as st
 from pages.start.own_sentence import read_sentence
 from pages.start.sentences import WHOLE, pairs
 from viz import limits
-from viz.components.mount import mount
+from viz.components.kinds import Fields, Flag, Optional, Text
+from viz.components.view import View
 from viz.frame import state
 from viz.frame.connection import arrival, loading
 from viz.frame.share import figure_menu
@@ -19,7 +20,12 @@ from viz.text import sentences, translator
 HEADS = "heads"
 SENTENCE = "sentence"
 """The parameter of the link that holds the user's own sentence."""
-_KEY, _TYPED = "arcs", "_typed"
+_TYPED = "_typed"
+ARCS = View(
+    "start/arcs",
+    words="start.arcs_",
+    sends={"typed": Fields(text=Text(limits.CHARACTERS), heads=Optional(Flag())), "painted": Flag()},
+)
 
 
 def open_typed() -> None:
@@ -31,14 +37,12 @@ def open_typed() -> None:
 
 def draw(lang: str) -> None:
     """Draw the user's own sentence, or the one on file; when it is painted, what other pages need is loaded."""
-    prefix = "start.arcs_"
-    words = {name.removeprefix(prefix): text for name, text in sentences(lang).items() if name.startswith(prefix)}
     pair = _own(lang) or {**pairs()[lang], "at": None}
-    data = {**pair, "lang": lang, "whole": WHOLE, "words": words, "longest": limits.CHARACTERS}
+    data = {**pair, "lang": lang, "whole": WHOLE, "longest": limits.CHARACTERS}
     place = sentences(lang)["head_grid.layer_head"].format(layer=data["layer"], head=data["head"])
     figure_menu.note([f"{data['model']} · {place}"])
     data["asks"] = loading.is_wanted()
-    mount("start/arcs", key=_KEY, data=data, on_typed_change=_take_text, on_painted_change=_load)
+    ARCS.mount(key="arcs", data=data, on={"typed": _show_text, "painted": _load})
 
 
 def _own(lang: str) -> Mapping[str, Any] | None:
@@ -57,20 +61,16 @@ def _own(lang: str) -> Mapping[str, Any] | None:
     return found
 
 
-def _load() -> None:
+def _load(_: bool) -> None:
     loading.begin("viz.frame.page", f"pages.{HEADS}.page")
 
 
-def _take_text() -> None:
-    """Take over what was typed: it is drawn here, or opened on Heads if all heads were asked for."""
-    typed = st.session_state[_KEY].get("typed")
-    text = typed.get("text") if isinstance(typed, Mapping) else None
-    if not isinstance(typed, Mapping) or not isinstance(text, str):
-        return
-    if typed.get("heads") is True:
-        _open_heads(text)
+def _show_text(typed: Mapping[str, Any]) -> None:
+    """Draw what was typed, or open it on Heads if all heads were asked for."""
+    if typed.get("heads"):
+        _open_heads(typed["text"])
     else:
-        state.choose(SENTENCE, text[: limits.CHARACTERS])
+        state.choose(SENTENCE, typed["text"])
 
 
 def _open_heads(text: str) -> None:

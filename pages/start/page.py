@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.start import arcs
 from pages.start.diagram import diagram
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.frame import state
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
@@ -24,6 +24,7 @@ DOORS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "know": ("heads", {}),
 }
 """The ways in, and where each leads."""
+DIAGRAM = View("start/diagram")
 
 
 class Start:
@@ -42,7 +43,7 @@ class Start:
         chosen = {"lang": lang, **state.chosen(*SHARED)}
         with st.container(key="doors"):
             st.html(doors(t, chosen))
-        mount("start/diagram", key="diagram", data=diagram(t, chosen))
+        DIAGRAM.mount(key="diagram", data=diagram(t, chosen))
 
 
 def doors(t: Translate, chosen: Mapping[str, str]) -> str:

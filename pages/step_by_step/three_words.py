@@ -1,7 +1,8 @@
 """One head on three words, in numbers that can be redone on paper; every number can be changed."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
@@ -12,8 +13,8 @@ from torch.nn.functional import scaled_dot_product_attention
 from pages.step_by_step import hand_example
 from pages.step_by_step.hand_example import WIDTH, WORDS, HandExample
 from pages.step_by_step.hand_pictures import Pictures
+from pages.step_by_step.printed import PRINTED, words_of
 from pages.step_by_step.stepper import THREE_WORDS, chosen_step, heading, shown, stepper
-from viz.components.mount import mount
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.header.parts import is_whole_page
@@ -119,49 +120,33 @@ def _is_cell(cell: Any) -> bool:
 
 def _picture(t: Translate, example: HandExample, n: int) -> None:
     """The matrices of a step, printed; a click on a number explains it, a typed number is taken over."""
-    key = f"three_words_{n}"
     letter = state.choice("letter", LETTERS[0], LETTERS)
-    words = {name: t(f"step_by_step.hand_{name}") for name in ("number", "word", "choose", "problem")}
-    told = {"cell": _cell(), "letter": letter, "words": words, "most": hand_example.MOST, "step": n}
-    mount(
-        "step_by_step/three_words",
-        key=key,
-        data=Pictures(t, example).of(n) | told,
-        on_chosen_change=partial(_choose, key),
-        on_edited_change=partial(_edit, key),
-        on_renamed_change=partial(_rename, key, example.words),
-    )
+    told = {"cell": _cell(), "letter": letter, "most": hand_example.MOST, "step": n}
+    rename = partial(_rename, example.words)
+    on: dict[str, Callable[[Any], None]] = {"chosen": _choose, "edited": _edit, "renamed": rename}
+    PRINTED.mount(key=f"three_words_{n}", data=Pictures(t, example).of(n) | told, words=words_of(t), on=on)
 
 
-def _choose(key: str) -> None:
+def _choose(chosen: Mapping[str, Any]) -> None:
     """Take over which number is to be explained."""
-    sent = st.session_state[key].get("chosen")
-    if isinstance(sent, Mapping) and _is_cell(cell := sent.get("cell")):
-        state.put("cell", cell)
-    if isinstance(sent, Mapping) and sent.get("letter") in LETTERS:
-        state.put("letter", sent["letter"])
+    if _is_cell(chosen.get("cell")) and chosen.get("letter") in LETTERS:
+        state.put("cell", chosen["cell"])
+        state.put("letter", chosen["letter"])
 
 
-def _edit(key: str) -> None:
-    """Take over a number that was typed, if it is one and has a place."""
-    sent = st.session_state[key].get("edited")
+def _edit(edited: Mapping[str, Any]) -> None:
+    """Take over a number that was typed, if it has a place."""
     before = hand_example.from_code(st.session_state["numbers"])
-    try:
-        places = {name: sent[name] for name in ("matrix", "row", "column", "value")}
-        state.put("numbers", hand_example.to_code(hand_example.with_number(before, **places)))
-    except (KeyError, TypeError, ValueError):
-        return
+    with suppress(ValueError):
+        state.put("numbers", hand_example.to_code(hand_example.with_number(before, **edited)))
 
 
-def _rename(key: str, words: tuple[str, ...]) -> None:
+def _rename(words: tuple[str, ...], renamed: Mapping[str, Any]) -> None:
     """Take over a word that was typed."""
-    sent = st.session_state[key].get("renamed")
-    try:
-        row, word = sent["row"], sent["word"].replace(hand_example.SEPARATOR, " ")
+    row, word = renamed["row"], renamed["word"].replace(hand_example.SEPARATOR, " ")
+    with suppress(ValueError):
         code = hand_example.SEPARATOR.join([*words[:row], word, *words[row + 1 :]])
         state.put("words", hand_example.SEPARATOR.join(hand_example.read_words(code)))
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return
 
 
 def _start_again() -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from viz import limits
-from viz.figures.palette import BLUE, ORANGE
 from viz.frame import compute, specs, state
 from viz.frame.choice import first_text, own_model
 from viz.frame.controls import text_box
@@ -14,8 +13,6 @@ from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
 from viz.text import Translate
-
-HUES = {"positive": BLUE, "negative": ORANGE}
 
 OUR_TRANSLATOR, LARGER = "animals-en-zh", "t5-small"
 """The encoder-decoders of the registry that are proposed: this project's, and one from the hub."""
@@ -134,7 +131,7 @@ def _target_text(scene: Scene) -> str:
                 list(by_code),
                 index=None,
                 key="_pair",
-                on_change=_take_pair,
+                on_change=_open_pair,
                 width=150,
                 placeholder=t("two_sequences.pairs"),
                 label_visibility="collapsed",
@@ -146,7 +143,7 @@ def _target_text(scene: Scene) -> str:
     return text[: limits.CHARACTERS]
 
 
-def _take_pair() -> None:
+def _open_pair() -> None:
     chosen = st.session_state["_pair"]
     if chosen is not None:
         pair = next(pair for pair in pairs() if pair.code == chosen)

@@ -5,15 +5,15 @@ from typing import Any
 import streamlit as st
 
 from pages.two_sequences.compute import self_attention_error
-from pages.two_sequences.context import HUES, TwoSequencesContext
+from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.cost.attention import attention_flops, parameters
 from viz.core.cost.counting import FlopCounterMode
 from viz.core.heads import HeadWeights
 from viz.frame.checks import Check, check
 from viz.frame.scene import Scene
+from viz.frame.show import MAPS
 
 ROWS = ("looks", "seen", "q", "kv", "map", "sum", "out", "parameters", "flops", "mask", "for", "where")
 
@@ -77,8 +77,8 @@ def _map(context: TwoSequencesContext, name: str) -> None:
     )
     words = {"says": t("map.looks"), "axes": ""}
     weights = scene.trace.weights[context.head, :n, :n]
-    packed = pack_maps([panel], weights[None], what="weights", limit=1.0, gutter=True, words=words, hues=HUES)
-    mount("maps/maps", key=f"map_{name}", data=packed)
+    packed = pack_maps([panel], weights[None], what="weights", limit=1.0, gutter=True)
+    MAPS.mount(key=f"map_{name}", data=packed, words=words)
 
 
 def _table(context: TwoSequencesContext) -> str:

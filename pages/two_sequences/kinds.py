@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, scaled_dot_product_attention
 
-from pages.two_sequences.context import HUES, TwoSequencesContext
+from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.checks import largest, rows_error, worst
 from viz.core.masks import causal
 from viz.core.variants.general_heads import GeneralHead, GeneralTrace, Widths, general_heads
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
+from viz.frame.show import MAPS
 from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
@@ -111,8 +111,8 @@ def _maps(context: TwoSequencesContext, trace: GeneralTrace) -> None:
         title = t(f"two_sequences.kinds.title_{kind}", head=head)
         panels.append(Panel(code=str(head), title=title, alt=title, labels=rows, columns=columns))
     words = {"says": t("map.looks"), "axes": t("two_sequences.axes")}
-    packed = pack_maps(panels, trace.weights, what="weights", limit=1.0, gutter=True, words=words, hues=HUES)
-    mount("maps/maps", key="kinds_maps", data=packed)
+    packed = pack_maps(panels, trace.weights, what="weights", limit=1.0, gutter=True)
+    MAPS.mount(key="kinds_maps", data=packed, words=words)
     if context.is_cut:
         st.caption(t("two_sequences.first", n=n))
 

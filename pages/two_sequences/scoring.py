@@ -8,10 +8,9 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.two_sequences.context import HUES, TwoSequencesContext
+from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
 from viz.components.maps import Panel, pack_maps
-from viz.components.mount import mount
 from viz.core.analysis.checks import largest, worst
 from viz.core.analysis.map_statistics import entropy
 from viz.core.attention import row_softmax
@@ -20,7 +19,7 @@ from viz.core.variants.scoring import AdditiveWeights, Scoring, scorings
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
-from viz.frame.show import show_table
+from viz.frame.show import MAPS, show_table
 from viz.text import Translate
 
 FORMULAS = {
@@ -102,5 +101,5 @@ def _maps(context: TwoSequencesContext, scores: Mapping[str, Tensor]) -> None:
     panels = [Panel(code=name, title=title, alt=title, labels=queries, columns=keys) for name, title in titles.items()]
     words = {"says": t("map.looks"), "axes": t("two_sequences.axes")}
     weights = row_softmax(torch.stack(list(scores.values())))
-    packed = pack_maps(panels, weights, what="weights", limit=1.0, gutter=True, words=words, hues=HUES)
-    mount("maps/maps", key="score_maps", data=packed)
+    packed = pack_maps(panels, weights, what="weights", limit=1.0, gutter=True)
+    MAPS.mount(key="score_maps", data=packed, words=words)

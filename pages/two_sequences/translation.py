@@ -54,7 +54,7 @@ def _draw_example(context: TwoSequencesContext) -> list[Check]:
     stand_apart("translation")
     source = specs.Source(kind="model", model=OUR_TRANSLATOR, text=text)
     found = _draw_writing(context, source, FAMOUS_LAYER, FAMOUS_HEAD)
-    st.button(t("two_sequences.take_model"), on_click=_take_translator, type="primary")
+    st.button(t("two_sequences.take_model"), on_click=_open_translator, type="primary")
     return found
 
 
@@ -68,7 +68,7 @@ def _say_what_to_do(context: TwoSequencesContext) -> None:
     st.code("streamlit run app.py -- --model FOLDER", language="sh")
 
 
-def _take_translator() -> None:
+def _open_translator() -> None:
     taken = sentence()
     chosen = {"source": "model", "model": OUR_TRANSLATOR, "text": taken.text, "target": taken.target}
     for name, value in {**chosen, "layer": FAMOUS_LAYER, "head": FAMOUS_HEAD}.items():

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.core.analysis.checks import sdpa_off
 from viz.core.cost.attention import attention_flops, parameters
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
@@ -22,6 +22,7 @@ from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
 
+SHAPES = View("two_sequences/shapes", words="two_sequences.shapes.")
 USUAL = {"d_model": 10, "d_memory": 7, "d_head": 4, "d_value": 5, "d_output": 3}
 MEANS = {
     "X": "x",
@@ -132,8 +133,7 @@ def _picture(context: TwoSequencesContext, shapes: Mapping[str, Sequence[int]]) 
         {"boxes": product_boxes(product, shapes), "softmax": product[-1] == "A", "n_heads": n_heads}
         for product in PRODUCTS
     ]
-    words = {name: t(f"two_sequences.shapes.{name}") for name in ("split", "joined", "softmax", "alt")}
-    mount("two_sequences/shapes", key="shapes_drawn", data={"products": products, "words": words})
+    SHAPES.mount(key="shapes_drawn", data={"products": products})
     st.caption(t("two_sequences.shapes.legend"))
 
 

@@ -153,6 +153,20 @@ MINISEARCH = "0393b3ba253b809d5e55707c7b0875ef9b518a296a006c6739b28876e154edb3"
 """SHA-256 of ``dist/es/index.js`` in minisearch 7.2.0, as npm has it."""
 
 
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests run the views themselves")
+def test_every_view_can_be_parsed(tmp_path):
+    """A private name that its class does not have is found here, and not by the user who opens the page."""
+    for view in bundle.views():
+        name, content = bundle.bundle(view)
+        (tmp_path / name).with_suffix(".mjs").write_bytes(content)
+    read = "require('fs').readFileSync(file, 'utf8')"
+    check = f"for (const file of process.argv.slice(1)) new (require('vm').SourceTextModule)({read})"
+    files = map(str, sorted(tmp_path.iterdir()))
+    command = [str(NODE), "--experimental-vm-modules", "--no-warnings", "--eval", check, *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_library_is_as_its_authors_publish_it():
     """Nobody changes a library's file, and its licence stands beside it."""
     folder = bundle.CLIENT / "vendor" / "minisearch"

@@ -132,7 +132,7 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
         command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"CASES": str(file)}
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    assert "# pass 32" in done.stdout
+    assert "# pass 34" in done.stdout
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests look at what is drawn")

@@ -204,7 +204,8 @@ def _head(visitor: Visitor, tab: Tab) -> dict[str, Value]:
     wall, now = _header(tab.controls["grid_wall"]), _header(tab.controls["grid"])
     layer, head = visitor.chance.randrange(wall["n_layers"]), visitor.chance.randrange(wall["n_heads"])
     query = visitor.chance.randrange(wall["n_queries"])
-    return {"grid": {"choice": {**now["choice"], "layer": layer, "head": head, "query": query, "n": now["n"] + 1}}}
+    choice = {**now["choice"], "layer": layer, "head": head, "query": query}
+    return {"grid": {"choice": {"value": choice, "sent": now["sent"] + 1}}}
 
 
 def _slide(visitor: Visitor, tab: Tab) -> dict[str, Value]:

@@ -8,7 +8,7 @@ The files that Streamlit knows have to lie on disk. Only a loader does: it impor
 ``viz/host/files.py`` sends from memory, by the name in the component's HTML.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial
@@ -60,7 +60,7 @@ def _both(callback: Callable[[], None], after: Callable[[], None]) -> None:
 
 
 def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
-    """Show the view ``client/<view>.js`` (with ``<view>.css``), or give it new data.
+    """Show the view ``client/<view>.js`` (with ``<view>.css``), or give it new data; pages do so by its ``View``.
 
     Args:
         view: its folder and name, as in "masks/growing"; names differ, whatever their folder.
@@ -75,10 +75,3 @@ def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) ->
         data = cover_data(key, data)
     # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
     return _component(view)(key=key, data=data if isinstance(data, bytes) else [data], **called)
-
-
-def count_choices(key: str, counter: str = "sent") -> int:
-    """Return how many choices the view of this key has sent, by its own counter; 0 if a browser sends none."""
-    choice = st.session_state.get(key, {}).get("choice")
-    count = choice.get(counter) if isinstance(choice, Mapping) else None
-    return count if type(count) is int else 0

@@ -8,7 +8,7 @@ from torch import Tensor
 from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE, GREY, ORANGE
 
-HUES = (BLUE, ORANGE, GREY)
+LINE_COLOURS = (BLUE, ORANGE, GREY)
 MOST_DOTS = 40
 """A curve over more places is drawn without a dot for each."""
 
@@ -42,7 +42,7 @@ def offset_curves(
         height: of the figure, in pixels.
     """
     return LineChart(
-        series=[_series(name, curve, hue) for (name, curve), hue in zip(curves.items(), HUES, strict=False)],
+        series=[_series(name, curve, hue) for (name, curve), hue in zip(curves.items(), LINE_COLOURS, strict=False)],
         x=Axis(x_title),
         y=Axis(y_title, grid=True, limits=limits),
         marks=[Mark(x=at) for at in marks],

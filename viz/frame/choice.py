@@ -158,7 +158,7 @@ def _leave_unsaid(names: list[str]) -> None:
     state.hold(*names)
 
 
-def _take_example() -> None:
+def _open_example() -> None:
     chosen = st.session_state["_example"]
     example = next((example for example in examples() if example.code == chosen), None)  # a browser may say anything
     if example is not None:
@@ -195,7 +195,7 @@ def _example_list(t: Translate, lang: str) -> None:
         list(by_code),
         index=None,
         key="_example",
-        on_change=_take_example,
+        on_change=_open_example,
         width=112,
         placeholder=t("choice.examples"),
         label_visibility="collapsed",

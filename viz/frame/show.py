@@ -9,17 +9,23 @@ import streamlit as st
 
 from viz.components.bars import BarChart, pack_bars
 from viz.components.covered_data import cover_figure, cover_table
+from viz.components.kinds import Many, Text, Whole
 from viz.components.lines import packed
 from viz.components.matrix import Matrix, pack_matrix
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.figures.layout import ROOM, SMALL, TALLER, larger
 from viz.figures.line_chart import LineChart
-from viz.figures.palette import BLUE, HEADS, ORANGE
+from viz.figures.palette import HEADS
 from viz.frame import state, view
 from viz.frame.connection import loading
 from viz.text import Translate
 
 Chart = TypeVar("Chart", BarChart, LineChart)
+
+BARS, LINES = View("charts/bars"), View("charts/lines")
+MATRIX = View("matrix/matrix", sends={"chosen": Many(Whole(), most=2, least=2)}, colours=True)
+MAPS = View("maps/maps", sends={"chosen": Text(40)}, colours=True)
+"""Maps side by side; a map that is chosen is sent by its code."""
 
 IMAGES = ("png", "svg")
 """What a picture may be saved as."""
@@ -40,13 +46,13 @@ def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
 def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:
     """Show a bar chart."""
     _image()
-    mount("charts/bars", key=key, data=pack_bars(_fitting(drawn), words={"alt": alt}))
+    BARS.mount(key=key, data=pack_bars(_fitting(drawn)), words={"alt": alt})
 
 
 def show_lines(drawn: LineChart, *, key: str, alt: str) -> None:
     """Show a line chart."""
     _image()
-    mount("charts/lines", key=key, data=packed(_fitting(drawn), words={"alt": alt}))
+    LINES.mount(key=key, data=packed(_fitting(drawn)), words={"alt": alt})
 
 
 def show_table(data: Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]], **options: Any) -> None:
@@ -76,25 +82,17 @@ def show_matrix(
 ) -> None:
     """Show a matrix. A click on a cell, or Enter, calls ``on_choose`` with its row and column."""
     _image()  # it stands in the link of every page with a picture
-    packed = pack_matrix(
-        drawn,
-        head_hues=HEADS,
-        hues={"positive": BLUE, "negative": ORANGE},
-        chooses=on_choose is not None,
-        words={"alt": alt},
-    )
-    if on_choose is None:
-        mount("matrix/matrix", key=key, data=packed)
-    else:
-        mount("matrix/matrix", key=key, data=packed, on_chosen_change=partial(_choose, key, on_choose))
+    packed = pack_matrix(drawn, head_hues=HEADS, chooses=on_choose is not None)
+    on = {} if on_choose is None else {"chosen": partial(_choose, tuple(drawn.values.shape), on_choose)}
+    MATRIX.mount(key=key, data=packed, words={"alt": alt}, on=on)
 
 
 def _image() -> str:
     return state.choice("image", "png", IMAGES)
 
 
-def _choose(key: str, on_choose: Callable[[int, int], None]) -> None:
-    """Take over the cell that the browser reports; anything else is nobody's click."""
-    match st.session_state[key].get("chosen"):
-        case [int(row), int(column), int()]:
-            on_choose(row, column)
+def _choose(shape: Sequence[int], on_choose: Callable[[int, int], None], cell: list[int]) -> None:
+    """Hand on a cell of the matrix that was shown."""
+    row, column = cell
+    if row < shape[0] and column < shape[1]:
+        on_choose(row, column)

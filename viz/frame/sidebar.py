@@ -10,13 +10,15 @@ from typing import Literal
 import streamlit as st
 
 from viz import ROOT
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.frame import state, view
 from viz.frame.connection.parameters import of_session
 from viz.frame.controls import KEEP
 from viz.frame.share import figure_menu
 from viz.frame.share.address import address
 from viz.text import LANGUAGES, Translate, has_text, translator
+
+DOCUMENT = View("frame/document")
 
 
 def language() -> Translate:
@@ -30,7 +32,7 @@ def describe_page() -> None:
     lang, looked_at = st.session_state["lang"], view.current()
     theme = "light" if looked_at.is_paper else looked_at.theme
     told = {"lang": lang, "theme": theme, "figures": figure_menu.tell(lang), "sidebar": not looked_at.is_bare}
-    mount("frame/document", key="document", data=told)
+    DOCUMENT.mount(key="document", data=told)
 
 
 def language_control(t: Translate) -> None:

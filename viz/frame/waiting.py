@@ -89,12 +89,12 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
         with st.container(key=f"waiting{part and '_'}{part}"):  # what comes and goes there moves nothing
             st.session_state[_PLACE] = st.empty()
         if is_alone:
-            _take()
+            _enter()
         try:
             yield
         finally:
             if is_alone:
-                _give()
+                _leave()
 
 
 @contextmanager
@@ -114,14 +114,14 @@ def aside() -> Iterator[None]:
     if _held.get() is None:  # it is no page: one that is computed beside them, or a part that draws itself
         yield
         return
-    _give()
+    _leave()
     try:
         yield
     finally:
-        _take()
+        _enter()
 
 
-def _take() -> None:
+def _enter() -> None:
     turn, pages = threading.Event(), stores().pages
     ticket = pages.enter("page", turn.set)
     try:
@@ -133,7 +133,7 @@ def _take() -> None:
     _held.set(ticket)
 
 
-def _give() -> None:
+def _leave() -> None:
     if ticket := _held.get():
         _held.set(None)
         stores().pages.leave(ticket)

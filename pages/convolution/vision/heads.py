@@ -1,7 +1,5 @@
 """A trained vision model: where its heads look on a digit, each beside the window that comes closest to it."""
 
-from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -10,14 +8,14 @@ from torch import Tensor
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.live_view import HUES
 from pages.convolution.vision import compute
 from pages.convolution.vision.choice import DRAW, VisionChoice, choose_vision, grey
-from pages.convolution.vision.ink import read_ink
+from pages.convolution.vision.ink import check_drawn
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.head_grid import pack
-from viz.components.mount import count_choices, mount
+from viz.components.kinds import Text, Whole
+from viz.components.view import View
 from viz.core.analysis.window_fit import WindowFit
 from viz.figures.palette import BLUE, GREY
 from viz.frame import controls, state
@@ -25,9 +23,12 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
-from viz.text import paragraph, sentences
+from viz.models.trained.digits import SIDE
+from viz.text import paragraph
 
-PAD, HEADS = "digit_pad", "patch_heads"
+INK = Text(SIDE * SIDE, reads=check_drawn)
+PAD = View("convolution/digit_pad", words="convolution.pad.", sends={"code": INK}, colours=True)
+HEADS = View("convolution/patch_heads", words="convolution.patches.", sends={"patch": Whole()}, colours=True)
 MOST_NAMES = 10
 MOST_CARDS = 36
 """Heads drawn at once; a larger model shows one layer."""
@@ -86,25 +87,13 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
 
 
 def _pad(context: ConvolutionContext, code: str) -> None:
-    names = _names_below(context.scene.choice.lang, "pad")
-    words = {name: context.t(f"convolution.pad.{name}") for name in names}
-    data = {"code": code, "sent": count_choices(PAD), "hue": BLUE, "words": words}
-    mount("convolution/digit_pad", key=PAD, data=data, on_choice_change=_take_ink)
+    PAD.mount(key="digit_pad", data={"code": code}, on={"code": _draw_digit})
 
 
-@cache
-def _names_below(lang: str, view: str) -> tuple[str, ...]:
-    """The names of a view's own words, which are filled in by the browser."""
-    start = f"convolution.{view}."
-    return tuple(name.removeprefix(start) for name in sentences(lang) if name.startswith(start))
-
-
-def _take_ink() -> None:
-    """Take over what was drawn in the browser: from then on it is the visitor's own digit."""
-    code = read_ink(st.session_state[PAD].get("choice"))
-    if code is not None:
-        state.put("digit", DRAW)
-        state.choose("ink", code)
+def _draw_digit(code: str) -> None:
+    """Take over what was drawn: from then on it is the user's own digit."""
+    state.put("digit", DRAW)
+    state.choose("ink", code)
 
 
 def _layers(context: ConvolutionContext, choice: VisionChoice) -> list[int]:
@@ -137,7 +126,6 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
     picture = grey(_as_read(choice))
     if choice.ink is not None:  # ink is dark
         picture = 1 - picture
-    names = _names_below(context.scene.choice.lang, "patches")
     header = {
         "rows": rows,
         "columns": columns,
@@ -145,12 +133,9 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
         "choice": {"query": list(query)},
         "heads": cards,
         "title": t("convolution.vision.picture"),
-        "sent": count_choices(HEADS),
-        "hues": HUES,
-        "words": {name: t(f"convolution.patches.{name}") for name in names},
     }
     packed = pack(header, {"image": picture.flatten(), "seen": seen.flatten(), "windows": windows.flatten()})
-    mount("convolution/patch_heads", key=HEADS, data=packed.data, on_choice_change=_take_patch)
+    HEADS.mount(key="patch_heads", data=packed.data, on={"patch": _open_patch})
 
 
 def _as_read(choice: VisionChoice) -> Tensor:
@@ -160,12 +145,8 @@ def _as_read(choice: VisionChoice) -> Tensor:
     return model.pixels(choice.picture) * std + mean
 
 
-def _take_patch() -> None:
-    """Take over which patch was clicked; a patch that does not exist becomes one that does."""
-    sent = st.session_state[HEADS].get("choice")
-    patch = sent.get("patch") if isinstance(sent, Mapping) else None
-    if type(patch) is int and patch >= 0:
-        state.put("patch", patch)
+def _open_patch(patch: int) -> None:
+    state.put("patch", patch)
 
 
 def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[WindowFit, ...]) -> None:

@@ -1,8 +1,5 @@
 """A drawn digit as a link holds it: a sign for the ink of each of 8 x 8 pixels (client/convolution/ink_code.js)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -44,12 +41,11 @@ def as_picture(levels: Tensor) -> Tensor:
     return levels.float()[None] / LEVELS
 
 
-def read_ink(sent: Any) -> str | None:
-    """What a browser sent, if it is a digit; None for anything else.
+def check_drawn(code: str) -> None:
+    """Refuse what is no digit that was drawn.
 
-    Example:
-        >>> read_ink({"code": "z"}), read_ink(3), read_ink({"code": 64 * "g"}) == 64 * "g"
-        (None, None, True)
+    Raises:
+        ValueError: if it is.
     """
-    code = sent.get("code") if isinstance(sent, Mapping) else None
-    return code if isinstance(code, str) and code and is_ink(code) else None
+    if not code or not is_ink(code):
+        raise ValueError(f"code={code[:40]!r} is no digit")

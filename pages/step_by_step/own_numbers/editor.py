@@ -1,15 +1,17 @@
 """The picture of numbers that can be changed, as both sections mount it, and what comes back from it."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from pages.step_by_step.own_numbers.example import OwnExample
 from pages.step_by_step.own_numbers.numbers import MOST, from_code, to_code
 from pages.step_by_step.own_numbers.pictures import OwnPicture
+from pages.step_by_step.printed import PRINTED, words_of
 from viz import limits
-from viz.components.mount import mount
 from viz.frame import state
 from viz.text import Translate
 
@@ -29,24 +31,20 @@ def edit(t: Translate, example: OwnExample, name: str, editable: Collection[str]
     """
     picture = OwnPicture(t, example, editable)
     at = _place(name, picture)
-    words = {key: t(f"step_by_step.hand_{key}") for key in ("number", "word", "choose", "problem")}
-    words["change"] = t("step_by_step.own_numbers.change")
-    key = f"view_{name}"
-    mount(
-        "step_by_step/three_words",
-        key=key,
-        data={
-            "groups": picture.groups(renames=bool(word_names)),
-            "follows": picture.follows(),
-            "at": at,
-            "explained": picture.explained(at),
-            "words": words,
-            "most": MOST,
-        },
-        on_chosen_change=partial(_choose, key, name),
-        on_edited_change=partial(_edit, key, name, tuple(editable)),
-        on_renamed_change=partial(_rename, key, word_names),
-    )
+    data = {
+        "groups": picture.groups(renames=bool(word_names)),
+        "follows": picture.follows(),
+        "at": at,
+        "explained": picture.explained(at),
+        "most": MOST,
+    }
+    on = {
+        "chosen": partial(_choose, name),
+        "edited": partial(_edit, name, tuple(editable)),
+        "renamed": partial(_rename, word_names),
+    }
+    words = {**words_of(t), "change": t("step_by_step.own_numbers.change")}
+    PRINTED.mount(key=f"view_{name}", data=data, words=words, on=on)
 
 
 def _place(name: str, picture: OwnPicture) -> str:
@@ -59,32 +57,24 @@ def _at(name: str) -> str:
     return "own_at" if name == "own" else "puzzle_at"
 
 
-def _choose(key: str, name: str) -> None:
+def _choose(name: str, chosen: Mapping[str, Any]) -> None:
     """Take over which number is to be explained; the rule of the parameter is asked in the next run."""
-    sent = st.session_state[key].get("chosen")
-    if isinstance(sent, Mapping) and isinstance(place := sent.get("at"), str):
+    if place := chosen.get("at"):
         state.put(_at(name), place)
 
 
-def _edit(key: str, name: str, editable: tuple[str, ...]) -> None:
-    """Take over a number that was changed, if it is one and has a place where it may be."""
-    sent = st.session_state[key].get("edited")
-    try:
-        if sent["matrix"] in editable:
-            places = {part: sent[part] for part in ("matrix", "row", "column", "value")}
-            state.put(name, to_code(from_code(st.session_state[name]).with_number(**places)))
-    except (KeyError, TypeError, ValueError):
-        return
+def _edit(name: str, editable: tuple[str, ...], edited: Mapping[str, Any]) -> None:
+    """Take over a number that was changed, if it has a place where it may be."""
+    if edited["matrix"] in editable:
+        with suppress(ValueError):
+            state.put(name, to_code(from_code(st.session_state[name]).with_number(**edited)))
 
 
-def _rename(key: str, name: str) -> None:
+def _rename(name: str, new: Mapping[str, Any]) -> None:
     """Take over a word that was typed."""
-    sent = st.session_state[key].get("renamed")
-    try:
-        if name:
-            state.put(name, renamed(st.session_state[name], sent["row"], sent["word"]))
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return
+    if name:
+        with suppress(ValueError):
+            state.put(name, renamed(st.session_state[name], **new))
 
 
 def renamed(code: str, row: int, word: str) -> str:

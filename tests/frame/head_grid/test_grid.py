@@ -14,7 +14,7 @@ from viz.frame import choice, compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.connection.parameters import Parameters
 from viz.frame.examples import examples
-from viz.frame.head_grid.grid import _take, read_choice
+from viz.frame.head_grid.grid import _choose
 from viz.text import LANGUAGES, sentences
 
 TEXT = examples()[0].text
@@ -115,12 +115,11 @@ def test_a_lock_counts_tokens_in_the_link_and_rows_for_the_page(open_app):
 
 
 def test_what_is_chosen_becomes_the_page(open_app, monkeypatch):
-    choice = {"layer": 5, "head": 11, "query": 4, "key": 2, "temperature": 2.0, "sort": "entropy", "n": 1}
-    state: dict = {"grid": {"choice": choice}, "_parameters": Parameters()}
+    choice = {"layer": 5, "head": 11, "query": 4, "key": 2, "temperature": 2.0, "sort": "entropy"}
+    state: dict = {"_parameters": Parameters()}
     with monkeypatch.context() as patch:
         patch.setattr("viz.frame.head_grid.grid.st.session_state", state)
-        _take("grid", ())
-    del choice["n"]
+        _choose("grid", (), choice)
     assert {name: state[name] for name in choice} == choice
     app = open_app()
     app.slider(key="layer").set_value(choice["layer"])
@@ -175,10 +174,3 @@ def test_several_heads_of_a_long_text_are_put_together_here():
     for how, want in (("mean", maps.mean(0)), ("max", maps.amax(0))):
         sent_map = unpack(head_grid.combined(source, heads, how, OWN, WEIGHTS))
         assert_close(sent_map["codes"].view(512, 512).float() / 65535, want, atol=8e-6, rtol=0)
-
-
-@pytest.mark.parametrize(
-    "wrong", [None, 3, "x", [], {}, {"head": "1"}, {"head": True}, {"several": [1, "2"]}, {"n": 3}]
-)
-def test_a_choice_of_the_wrong_kind_is_left_out(wrong):
-    assert read_choice(wrong) == {}

@@ -66,8 +66,7 @@ def test_wall_of_hybrid_has_models_numbers(open_family, monkeypatch):
     assert header["numbers"] == [1, 3] and header["n_layers"] == 2
     put = dict[str, object]()
     monkeypatch.setattr(grid.state, "put", put.__setitem__)
-    monkeypatch.setattr(grid.st, "session_state", {"grid": {"choice": {"layer": 1, "head": 2}}})
-    grid._take("grid", (1, 3))
+    grid._choose("grid", (1, 3), {"layer": 1, "head": 2})
     assert put == {"layer": 3, "head": 2}
     default = replace(source, model=compute.DEFAULT_MODEL)
     assert "numbers" not in unpacked(head_grid.wall(default, specs.Mask(), specs.View()))

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from tests.running import sentences_of
-from viz.frame.lesson.bar import HERE, do
+from viz.frame.lesson.bar import DID, HERE, do
 from viz.frame.lesson.running import Progress
 from viz.frame.sidebar import file_of
 from viz.lessons.judge import read_answer
@@ -201,12 +201,20 @@ def test_a_link_that_asks_for_no_step_falls_back_with_a_note(open_app, hostile, 
 
 
 @pytest.mark.parametrize(
-    ("action", "sent"),
-    [*product(["check"], ["x" * 41, ["y"] * 65, [["z"]], {"a": 1}, 10**7, 0.5, None]), ("evil", 1), (None, 1), ([], 1)],
+    ("action", "answer"),
+    [*product(["check"], ["x" * 41, ["y"] * 65, [["z"]], {"a": 1}, 10**7, 0.5]), ("evil", 1), (None, 1), ([], 1)],
 )
-def test_what_no_bar_sends_changes_nothing(action, sent):
+def test_did_other_than_answer_misfits(action, answer):
+    """The bar's message is one of its actions, with an answer that a question may have."""
+    with pytest.raises(ValueError):
+        DID({"lesson": "a", "number": 1, "action": action, "answer": answer})
+    assert DID({"lesson": "a", "number": 1, "action": "check", "answer": ["b", 2]})["answer"] == ["b", 2]
+
+
+def test_do_check_without_answer_changes_nothing():
+    """Nothing was chosen: there is nothing to judge."""
     at = Progress()
-    do(at, action, sent)
+    do(at, "check", None)
     assert at == Progress()
 
 

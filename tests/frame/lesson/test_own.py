@@ -8,6 +8,7 @@ import pytest
 
 from tests.frame.lesson.test_asked import link, pictures, said
 from tests.lessons.test_own import QUESTION, TABLE, TOML
+from viz.components import view as view_module
 from viz.frame.lesson import editor as editor_module
 from viz.frame.lesson.bar import do
 from viz.frame.lesson.own import step_of_view
@@ -91,16 +92,17 @@ def test_the_list_offers_the_lesson_of_a_link_and_reads_a_file(open_app):
 
 def test_answer_file_read_in_turn(monkeypatch):
     """A file that was sent is read by a computation in the queue, once, and nothing of it stays in the session."""
-    session = {"my_lesson": {"did": {"action": "read", "n": 3, "text": TOML}}}
+    session = {"my_lesson": {"file": {"value": TOML, "sent": 3}}}
     working = []
 
     def read(text: str) -> dict[str, Any]:
         working.append(stores().turns.working)
         return read_toml(text)
 
-    monkeypatch.setattr(editor_module, "st", SimpleNamespace(session_state=session))
+    for module in (editor_module, view_module):
+        monkeypatch.setattr(module, "st", SimpleNamespace(session_state=session))
     monkeypatch.setattr(editor_module, "read_toml", read)
-    editor_module._note()
+    editor_module._note(TOML)
     assert working == [], "the callback stands in no queue"
     answer = editor_module._answer(T, "en")
     assert (answer["n"], answer["problem"], answer["lesson"]["title"]) == (3, "", "See")
@@ -111,12 +113,13 @@ def test_answer_file_read_in_turn(monkeypatch):
 
 def test_answer_full_queue_says_so(monkeypatch):
     """A full queue is told to the editor in a sentence, and the file is not read."""
-    session = {"my_lesson": {"did": {"action": "read", "n": 3, "text": TOML}}}
+    session = {"my_lesson": {"file": {"value": TOML, "sent": 3}}}
     full = Turns(0, 0)
-    monkeypatch.setattr(editor_module, "st", SimpleNamespace(session_state=session))
+    for module in (editor_module, view_module):
+        monkeypatch.setattr(module, "st", SimpleNamespace(session_state=session))
     monkeypatch.setattr(editor_module, "read_toml", lambda text: pytest.fail("it was read"))
     monkeypatch.setattr(stores(), "turns", full)
-    editor_module._note()
+    editor_module._note(TOML)
     assert editor_module._answer(T, "en") == {"n": 3, "lesson": None, "problem": T("error.crowded", n=0)}
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from pages.convolution import live_view, windows
+from pages.convolution import windows
 from pages.convolution.images import kernels, picture
 from pages.convolution.page import PAGE
 from pages.convolution.picture_choice import KERNELS
@@ -345,8 +345,3 @@ def test_where_no_head_is_like_a_window_none_is_named(open_app):
     assert heads["share"].max() < 0.5
     assert T("convolution.likeness_none", n=len(heads)) in said(app)
     assert "Most like" not in said(app)
-
-
-@pytest.mark.parametrize("sent", [None, 3, {}, {"alphas": ["x"], "head": True}, {"alphas": "1_2", "query": 1.5}])
-def test_nonsense_from_the_browser_is_left_out(sent):
-    assert live_view.read_choice(sent, {"alphas": "a"}, {"head": "h", "query": "q"}) == {}

@@ -8,7 +8,7 @@ import streamlit as st
 import torch
 from torch.testing import assert_close
 
-from pages.long_text import context, head_map, texts
+from pages.long_text import context, texts
 from pages.long_text.compute import LongText
 from pages.long_text.pack import LOWEST, around, log_codes
 from pages.long_text.rows import POINTS, averaged
@@ -163,15 +163,6 @@ def test_the_scene_reads_the_beginning_only(open_app, monkeypatch):
     monkeypatch.setattr("viz.frame.scene.compute.read", lambda source: read.append(source.text) or compute.read(source))
     open_app("long_text", **WORDS | {"text": "word " * 700})
     assert {len(text) for text in read} == {context.BEGINNING}
-
-
-@pytest.mark.parametrize("sent", [None, "x", [1, 2], [1, 2, 3], [1.5, 0, 0, 1], [True, "a", 0, 1]])
-def test_what_is_not_a_place_is_nobodys_click(monkeypatch, sent):
-    put = []
-    monkeypatch.setattr(head_map.st, "session_state", {head_map.VIEW: {"choice": sent}})
-    monkeypatch.setattr(head_map.state, "choose", lambda *named: put.append(named))
-    head_map._take()
-    assert put == []
 
 
 def test_a_place_far_outside_the_text_is_its_end(open_app):

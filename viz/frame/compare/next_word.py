@@ -13,7 +13,7 @@ from viz.frame.format import part
 from viz.frame.scene import Scene
 from viz.frame.show import show_bars
 
-HUES = (GREY, HEADS[2])
+PAIR = (GREY, HEADS[2])
 """Of the first and of the second, as in the picture above."""
 
 
@@ -35,7 +35,7 @@ def next_words(scene: Scene, second: Second) -> list[Check]:
         p_b=part(float(found.chances[1, best[1]])),
     )
     series = dict(zip(names, found.chances, strict=True))
-    drawn = BarChart(found.labels, series, title=t("second.next_title"), value_title=t("second.chance"), hues=HUES)
+    drawn = BarChart(found.labels, series, title=t("second.next_title"), value_title=t("second.chance"), hues=PAIR)
     show_bars(drawn, key="compare_next", alt=sentence)
     st.text(sentence)
     # The chances of the model's own run, and not the vocabulary head on what it handed on.

@@ -10,9 +10,9 @@ import streamlit as st
 
 from viz.components.comparison import unpacked
 from viz.components.head_grid import Packed
-from viz.components.mount import count_choices, mount
+from viz.components.kinds import Fields, OneOf, Optional, Whole
+from viz.components.view import View
 from viz.core.comparison.alignment import Slot
-from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
 from viz.frame import controls, locks, state
 from viz.frame.compare.second import Second
 from viz.frame.compute import comparison
@@ -21,12 +21,18 @@ from viz.frame.first_pair import first_query
 from viz.frame.head_grid.grid import opening_query
 from viz.frame.scene import Scene
 from viz.models.capture import Head
-from viz.text import words_of
 
 KEY = "comparison"
 LONGEST = 120
 """Characters of each text below a picture that is saved."""
 COMPARED = ("weights", "arrives")
+HEAD = Optional(Whole())
+CHOICE = Fields(
+    layer=HEAD, head=HEAD, layer_b=HEAD, head_b=HEAD, query=Optional(Whole(-1)), compared=Optional(OneOf(*COMPARED))
+)
+VIEW = View("compare/compare", words="compare.", sends={"choice": CHOICE}, colours=True)
+NUMBERS = View("compare/compare")
+"""The same view, which keeps numbers until its words and choices come."""
 NONE = "–"
 """What stands in place of a token that a text does not have."""
 
@@ -53,26 +59,26 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
     chosen = {"layer": first[0], "head": first[1]}
     if compared.head:  # else nobody has chosen a second head
         chosen |= {"layer_b": other[0], "head_b": other[1]}
+    titles = _titles(scene, second)
     data = {
         "channel": "compare",
         "wall": wall.id,
         "two": two.id,
-        "n": count_choices(KEY, "n"),
         "fixed": compared.head is not None,
         "choice": {**chosen, "query": _query(scene, sides), "compared": what},
         "of": sides.of,
         "labels": labels_of(sides),
-        **_said(scene, second),
-        "colours": {"positive": BLUE, "negative": ORANGE, "first": GREY, "second": HEADS[2]},
+        **titles,
     }
     with st.container(key=f"{KEY}_box", gap=None):
-        mount("compare/compare", key=f"{KEY}_wall", data=wall.data)
-        mount("compare/compare", key=f"{KEY}_two", data=two.data)
-        mount(
-            "compare/compare",
+        NUMBERS.mount(key=f"{KEY}_wall", data=wall.data)
+        NUMBERS.mount(key=f"{KEY}_two", data=two.data)
+        numbers = scene.capture.numbers, second.scene.capture.numbers
+        VIEW.mount(
             key=KEY,
             data=data,
-            on_choice_change=partial(_take, scene.capture.numbers, second.scene.capture.numbers),
+            words={"alt": _alt(scene, second, titles["titles"])},
+            on={"choice": partial(_choose, *numbers)},
         )
     return Shown(compared=compared, wall=wall, two=two, heads=(first, other), what=what)
 
@@ -115,41 +121,29 @@ def _label(slot: Slot, a: str, b: str) -> str:
     return {"replaced": f"{a} → {b}", "inserted": f"+ {b}", "removed": f"− {a}"}.get(slot.kind, b)
 
 
-def _said(scene: Scene, second: Second) -> dict[str, Any]:
-    """The words of the view: what stands over the maps says of which text, or of which model, each is."""
-    words = words_of(scene.choice.lang, "compare")
-    models = scene.choice.source.model, second.scene.choice.source.model
-    titles = models if second.other_model else (words["first"], words["second"])
-    texts = scene.choice.source.text, second.scene.choice.source.text
-    named = (f"{title}: “{' '.join(text.split())[:LONGEST]}”" for title, text in zip(titles, texts, strict=True))
+def _titles(scene: Scene, second: Second) -> dict[str, Any]:
+    """What stands over the maps says of which text, or of which model, each is."""
+    t, models = scene.t, (scene.choice.source.model, second.scene.choice.source.model)
+    titles = models if second.other_model else (t("compare.first"), t("compare.second"))
     return {
-        "words": {**words, "alt": "; ".join(named)},  # below a picture that is saved
-        "titles": [*titles, words["difference"]],
+        "titles": [*titles, t("compare.difference")],
         "models": dict(zip(("model", "model_b"), models, strict=True)),
     }
 
 
-def _take(numbers: Sequence[int], numbers_b: Sequence[int]) -> None:
+def _alt(scene: Scene, second: Second, titles: Sequence[str]) -> str:
+    """Whose texts these are, below a picture that is saved."""
+    texts = scene.choice.source.text, second.scene.choice.source.text
+    return "; ".join(
+        f"{title}: “{' '.join(text.split())[:LONGEST]}”" for title, text in zip(titles, texts, strict=False)
+    )
+
+
+def _choose(numbers: Sequence[int], numbers_b: Sequence[int], choice: Mapping[str, Any]) -> None:
     """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows.
 
     The browser counts the layers that attend; ``numbers`` are the first model's own, ``numbers_b`` the second's.
     """
-    for name, value in read_choice(st.session_state[KEY].get("choice")).items():
+    for name, value in choice.items():
         layers = {"layer": numbers, "layer_b": numbers_b}.get(name, ())
-        state.put(name, layers[value] if layers and 0 <= value < len(layers) else value)
-
-
-def read_choice(sent: Any) -> dict[str, Any]:
-    """What a browser sent as a choice, as far as it has the right types.
-
-    Example:
-        >>> read_choice({"head": 2, "query": "x", "compared": "arrives", "layer_b": True, "n": 7})
-        {'head': 2, 'compared': 'arrives'}
-    """
-    if not isinstance(sent, Mapping):
-        return {}
-    numbers = ("layer", "head", "layer_b", "head_b", "query")
-    found: dict[str, Any] = {name: sent[name] for name in numbers if type(sent.get(name)) is int}
-    if isinstance(sent.get("compared"), str):
-        found["compared"] = sent["compared"]
-    return found
+        state.put(name, layers[value] if layers and value < len(layers) else value)

@@ -20,10 +20,10 @@ def offer_training(scene: Scene, second: Second) -> None:
     if second.other_model or not earlier:
         return
     label = scene.t("second.earlier", model=model, n=earlier[0].step)
-    st.button(label, key="earlier", on_click=_take, args=(earlier[0].id, model), type="tertiary")
+    st.button(label, key="earlier", on_click=_compare, args=(earlier[0].id, model), type="tertiary")
 
 
-def _take(model: str, model_b: str) -> None:
+def _compare(model: str, model_b: str) -> None:
     """Two points of a training, the earlier first: the difference is what was learned in between.
 
     The same text for both, one in which words come again: else there is nothing to copy.
@@ -44,7 +44,7 @@ def training(scene: Scene, second: Second) -> list[Check]:
     if None in found:
         st.caption(scene.t("second.nothing_to_copy"))
         models = tuple(source.model for source in sources)
-        st.button(scene.t("second.repeating"), key="repeating", on_click=_take, args=models, type="tertiary")
+        st.button(scene.t("second.repeating"), key="repeating", on_click=_compare, args=models, type="tertiary")
         return []
     sides = [side for side in found if side is not None]
     numbers = {

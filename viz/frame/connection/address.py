@@ -6,8 +6,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.components.mount import mount
+from viz.components.view import View
 
+ADDRESS = View("frame/address")
 _NOTE = "history"
 """The parameter by which ``frame/document`` says that Back or Forward led here; it goes with the answer."""
 
@@ -32,4 +33,4 @@ def replace(link: Mapping[str, str], path: str) -> None:
         link: its parameters.
         path: of the page in the address bar, without which nothing is written: its user may have left it.
     """
-    mount("frame/address", key="address", data={"link": urlencode(link), "page": path, "run": time.time_ns()})
+    ADDRESS.mount(key="address", data={"link": urlencode(link), "page": path, "run": time.time_ns()})

@@ -5,13 +5,14 @@ from urllib.parse import urlencode, urlparse
 
 import streamlit as st
 
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.frame.connection.address import asked_link
 from viz.frame.connection.moved import where_now
 from viz.frame.connection.parameters import of_session
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 
+REOPEN = View("frame/reopen")
 _OF_THE_PAGE = "section", "lesson", "lesson_step"
 _OF_THE_GRID = "query", "key", "temperature", "sort", "show", "look", "combine", "several", "what", "merge", "hide"
 _OF_ITS_SECTIONS = "part", "after", "off", "image", "text_b", "model_b", "layer_b", "head_b", "compared"
@@ -38,5 +39,5 @@ def go_on(path: str, asked: Mapping[str, str] | None = None) -> None:
     """Open another page with what a link asks for (if None: this one) in its place: Back does not lead here again."""
     base = urlparse(st.context.url or "").path.rpartition("/")[0]
     link = urlencode(asked_link() if asked is None else asked)
-    mount("frame/reopen", key="reopen", data={"address": f"{base}/{path}" + (f"?{link}" if link else "")})
+    REOPEN.mount(key="reopen", data={"address": f"{base}/{path}" + (f"?{link}" if link else "")})
     st.stop()

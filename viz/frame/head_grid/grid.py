@@ -10,8 +10,8 @@ import streamlit as st
 
 from viz.components.cover import current as current_cover
 from viz.components.head_grid import Packed
-from viz.components.mount import count_choices, mount
-from viz.figures.palette import BLUE, HEADS, ORANGE
+from viz.components.kinds import Fields, Many, OneOf, Optional, Real, Whole
+from viz.components.view import View
 from viz.frame import controls, locks, specs, state
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
@@ -19,11 +19,18 @@ from viz.frame.head_grid.ahead import masks_ahead
 from viz.frame.head_grid.covered import cover_head, cover_wall, told_cells, view_places
 from viz.frame.scene import Scene
 from viz.models.capture import Head
-from viz.text import words_of
 
-VIEW = "head_grid"
 SORTS = ("model", "entropy", "distance", "previous", "next", "same", "first", "link")
 SHOWS, LOOKS, COMBINES = ("all", "layer", "top"), ("map", "lines", "across"), ("one", "mean", "max")
+HEAD, LOCK = Optional(Whole()), Optional(Whole(-1))
+CHOICE = Fields(
+    **{"layer": HEAD, "head": HEAD, "query": LOCK, "key": LOCK, "temperature": Optional(Real(0.1, 10.0))},
+    **{"sort": Optional(OneOf(*SORTS)), "show": Optional(OneOf(*SHOWS)), "look": Optional(OneOf(*LOOKS))},
+    **{"combine": Optional(OneOf(*COMBINES)), "several": Optional(Many(Whole(), 10_000))},
+)
+VIEW = View("head_grid/head_grid", words="head_grid.", sends={"choice": CHOICE}, colours=True)
+NUMBERS = View("head_grid/head_grid")
+"""The same view, which keeps numbers until its words and choices come."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,36 +100,14 @@ def temperature(name: str = "temperature") -> float:
     return state.real(name, 1.0, 0.1, 10.0)
 
 
-def _take(channel: str, numbers: Sequence[int]) -> None:
+def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> None:
     """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows.
 
     The browser counts the layers that attend; ``numbers`` are the model's own, where these differ.
     """
-    for name, value in read_choice(st.session_state[channel].get("choice")).items():
-        is_counted = name == "layer" and 0 <= value < len(numbers)
+    for name, value in choice.items():
+        is_counted = name == "layer" and value < len(numbers)
         state.put(_parameter(channel, name), numbers[value] if is_counted else value)
-
-
-def read_choice(sent: Any) -> dict[str, Any]:
-    """What a browser sent as a choice, as far as it has the right types; anything else is left out.
-
-    Example:
-        >>> read_choice({"head": 2, "key": "x", "temperature": 2, "several": [3], "n": 7})
-        {'head': 2, 'temperature': 2.0, 'several': [3]}
-    """
-    if not isinstance(sent, Mapping):
-        return {}
-
-    def whole(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool)
-
-    found: dict[str, Any] = {n: sent[n] for n in ("layer", "head", "query", "key") if whole(sent.get(n))}
-    found |= {n: sent[n] for n in ("sort", "show", "look", "combine") if isinstance(sent.get(n), str)}
-    if isinstance(sent.get("temperature"), int | float):
-        found["temperature"] = float(sent["temperature"])
-    if isinstance(sent.get("several"), list) and all(whole(head) for head in sent["several"]):
-        found["several"] = sent["several"]
-    return found
 
 
 def _head(scene: Scene, view: specs.View, wall: Packed, chosen: Mapping[str, Any], off: frozenset[Head]) -> Packed:
@@ -185,23 +170,19 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     if wall.pool > 1 and min(query, key) >= 0 and not is_covered:
         links = head_grid.links(source, mask, view, query, key, heads_off)
     with st.container(key=f"{channel}_box", gap=None):
-        mount(f"{VIEW}/{VIEW}", key=f"{channel}_wall", data=wall.data)
-        mount(f"{VIEW}/{VIEW}", key=f"{channel}_head", data=head.data)
-        mount(
-            f"{VIEW}/{VIEW}",
+        NUMBERS.mount(key=f"{channel}_wall", data=wall.data)
+        NUMBERS.mount(key=f"{channel}_head", data=head.data)
+        VIEW.mount(
             key=channel,
-            on_choice_change=partial(_take, channel, scene.capture.numbers),
+            on={"choice": partial(_choose, channel, scene.capture.numbers)},
             data={
                 "channel": channel,
                 "wall": wall.id,
                 "head": head.id,
-                "n": count_choices(channel, "n"),
                 "choice": chosen,
                 "links": links,
                 "off": sorted(heads_off),
                 "axes": {"queries": queries, "keys": keys, **_how_maps_are_read(scene, view)},
-                "colours": {"positive": BLUE, "negative": ORANGE, "heads": HEADS},
-                "words": words_of(scene.choice.lang, VIEW),
                 "covers": told_cells(cover, places) if cover and places is not None else None,
                 **({} if is_covered else _before_the_answer(scene, view, heads_off)),
             },

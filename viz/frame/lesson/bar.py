@@ -7,19 +7,28 @@ from typing import Any
 
 import streamlit as st
 
-from viz.components.mount import mount
+from viz.components.kinds import Either, Fields, Many, OneOf, Optional, Text, Whole
+from viz.components.view import View
 from viz.frame import view
 from viz.frame.lesson.running import Progress, Running, n_done, progress, toggle_explore
 from viz.lessons.judge import LONGEST
 from viz.lessons.lesson import IN_THE_PAGE, OPEN
 from viz.lessons.read import lesson_named
-from viz.text import Translate, sentences
+from viz.text import Translate
 
 BAR = "lesson_bar"
 HERE = "here"
 """The answer, where what is checked is what stands in the page by then."""
 MOST = 64
 """Things that an answer puts in order, at most."""
+CODE = Either(Text(LONGEST), Whole(1 - 10**6, 10**6 - 1))
+DID = Fields(
+    lesson=Text(200),
+    number=Whole(),
+    action=OneOf("explore", "check", "hint", "reveal", "again"),
+    answer=Optional(Either(CODE, Many(CODE, MOST))),
+)
+VIEW = View("lesson/lesson_bar", words="lesson.bar_", sends={"did": DID})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,13 +108,9 @@ def elsewhere(running: Running) -> None:
 
 
 def _mount(running: Running, question: Mapping[str, Any]) -> None:
-    steps, prefix = len(running.lesson.steps), "lesson.bar_"
-    words = {
-        name.removeprefix(prefix): text for name, text in sentences(running.lang).items() if name.startswith(prefix)
-    }
+    steps = len(running.lesson.steps)
     data = {
         **question,
-        "words": words,
         "lesson": running.lesson.name,
         "title": running.lesson.title[running.lang],
         "number": running.number,
@@ -125,9 +130,7 @@ def _mount(running: Running, question: Mapping[str, Any]) -> None:
     }
     running.is_drawn = True
     with running.place or st.container():
-        mount(
-            "lesson/lesson_bar", key=BAR, data=data, on_did_change=partial(_take, running.lesson.name, running.number)
-        )
+        VIEW.mount(key=BAR, data=data, on={"did": partial(_do, running.lesson.name, running.number)})
 
 
 def _end_card(running: Running) -> dict[str, Any]:
@@ -143,19 +146,18 @@ def _end_card(running: Running) -> dict[str, Any]:
     }
 
 
-def _take(lesson: str, number: int) -> None:
+def _do(lesson: str, number: int, did: Mapping[str, Any]) -> None:
     """Take over what was done in the bar; what it means is worked out in the run that follows."""
-    sent = st.session_state[BAR].get("did")
-    if isinstance(sent, Mapping) and (sent.get("lesson"), sent.get("number")) == (lesson, number):
-        if sent.get("action") == "explore":
+    if (did["lesson"], did["number"]) == (lesson, number):
+        if did["action"] == "explore":
             toggle_explore()
-        do(progress(lesson, number), sent.get("action"), sent.get("answer"))
+        do(progress(lesson, number), did["action"], did.get("answer"))
 
 
-def do(at: Progress, action: Any, answer: Any) -> None:
-    """Change what was done at a step: an answer is kept as it was sent, if it can be one at all."""
+def do(at: Progress, action: str, answer: Any) -> None:
+    """Change what was done at a step: an answer is kept as it was sent."""
     match action:
-        case "check" if _is_small(answer):
+        case "check" if answer is not None:
             at.sent, at.about = answer, ""
         case "hint":
             at.hinted = True
@@ -163,14 +165,6 @@ def do(at: Progress, action: Any, answer: Any) -> None:
             at.done, at.first = at.done or "revealed", at.first or "shown"
         case "again":
             at.done, at.sent, at.about, at.hinted = "", None, "", False
-
-
-def _is_small(answer: Any) -> bool:
-    if isinstance(answer, list):
-        return len(answer) <= MOST and all(not isinstance(part, list) and _is_small(part) for part in answer)
-    if isinstance(answer, str):
-        return len(answer) <= LONGEST
-    return isinstance(answer, int) and abs(answer) < 10**6
 
 
 def covered(t: Translate, title: str) -> None:

@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz import limits
-from viz.components.mount import mount
+from viz.components.kinds import Text
+from viz.components.view import View
 from viz.errors import ModelError
 from viz.frame import state
 from viz.frame.lesson.own import OWN, of_link, said_of, with_places
@@ -18,9 +19,10 @@ from viz.frame.sidebar import path_of
 from viz.frame.waiting import aside, stores, until
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.own import checked, lesson_of, read_toml, unpacked
-from viz.text import Translate, words_of
+from viz.text import Translate
 
 EDITOR, _SENT = "my_lesson", "_my_lesson_sent"
+VIEW = View("lesson/my_lesson", words="my_lesson.", sends={"file": Text(limits.MESSAGE_STATES)})
 LONGEST = {
     "title": limits.OWN_LESSON_TITLE,
     "question": limits.OWN_LESSON_QUESTION,
@@ -32,13 +34,12 @@ LONGEST = {
 def editor(t: Translate, lang: str) -> None:
     """Draw it, with the lesson of the link beside it, if there is one."""
     data = {
-        "words": words_of(lang, "my_lesson"),
         "lang": lang,
         "longest": LONGEST,
         "given": _given(lang),
         "loaded": _answer(t, lang),
     }
-    mount("lesson/my_lesson", key=EDITOR, data=data, on_did_change=_note)
+    VIEW.mount(key=EDITOR, data=data, on={"file": _note})
 
 
 def _given(lang: str) -> dict[str, Any] | None:
@@ -51,7 +52,7 @@ def _given(lang: str) -> dict[str, Any] | None:
     return {"title": lesson.title[lang], "start": start, "lesson": table}
 
 
-def _note() -> None:
+def _note(_: str) -> None:
     """Note that a file was sent; the run that follows reads it."""
     st.session_state[_SENT] = True
 
@@ -63,13 +64,13 @@ def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
     """
     if not st.session_state.get(_SENT):
         return None
-    sent: Any = st.session_state.get(EDITOR, {}).get("did")
-    if not isinstance(sent, Mapping) or sent.get("action") != "read" or not isinstance(sent.get("text"), str):
+    file = VIEW.last(EDITOR, "file")
+    if file is None:
         return None
-    answer: dict[str, Any] = {"n": sent.get("n"), "lesson": None, "problem": ""}
+    answer: dict[str, Any] = {"n": file.sent, "lesson": None, "problem": ""}
     try:
         with aside(), stores().turns.turn("sentence", until):
-            answer["lesson"] = _read(sent["text"], lang)
+            answer["lesson"] = _read(file.value, lang)
     except OwnLessonError as error:
         answer["problem"] = said_of(t, error)
     except ModelError as error:  # the server is busy

@@ -2,12 +2,14 @@
 
 from urllib.parse import urlencode
 
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.frame import view
 from viz.frame.lesson.running import Running
 from viz.frame.sidebar import path_of
 from viz.frame.view import paper
-from viz.text import Translate, words_of
+from viz.text import Translate
+
+SHEET = View("lesson/sheet", words="sheet.")
 
 
 def sheets(t: Translate, lesson: Running) -> None:
@@ -23,10 +25,9 @@ def sheets(t: Translate, lesson: Running) -> None:
     data = {
         "title": t("paper.with_answers", title=title) if looked_at.print == "answers" else title,
         "answers": looked_at.print == "answers",
-        "words": words_of(lang, "sheet"),
         "steps": steps,
         "back": back,
     }
     lesson.is_drawn = True
     paper.around_sheets()
-    mount("lesson/sheet", key="sheet", data=data)
+    SHEET.mount(key="sheet", data=data)

@@ -9,7 +9,9 @@ from urllib.parse import parse_qsl
 import streamlit as st
 
 from viz.components.bundle import views
-from viz.components.mount import address, mount
+from viz.components.kinds import Fields, OneOf, Text
+from viz.components.mount import address
+from viz.components.view import View
 from viz.frame import lesson
 from viz.frame.format import number
 from viz.frame.lesson.bar import do
@@ -21,9 +23,11 @@ from viz.frame.share.address import address as link_of_view
 from viz.frame.share.address import code_rows, is_local
 from viz.frame.sidebar import path_of
 from viz.streamlit_internals.static import STATIC
-from viz.text import Translate, sentences
+from viz.text import Translate
 
-KEY, NOTES = "presenter", "notes"
+DID = Fields(step=Text(1000), action=OneOf("forward", "back", "reveal", "code", "close"))
+PRESENTER = View("present/presenter", words="present.bar_", sends={"did": DID})
+NOTES = View("present/notes", words="present.bar_")
 _CODE = "_present_code"
 LATER = ("PlotlyChart", "DataFrame", "Slider", "NumberInput", "Checkbox", "Button")
 """Figures, tables, controls: Streamlit asks for their code with the first of a kind."""
@@ -37,7 +41,6 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -
     found, lang = place(t, page, pages, sections_of, inner), st.session_state["lang"]
     step = f"{page}/{found.at}/{found.title}"
     shown = asdict(found) | {
-        "words": _words(lang),
         "step": step,
         "minutes": number(found.minutes) if found.minutes else "",
         "leave": leave(page),
@@ -47,7 +50,7 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -
         "inner": {"at": inner.at, "of": len(inner.values)} if inner else None,
         "closing": None if found.next else closing_slide(t, page, sections_of),
     }
-    mount("present/presenter", key=KEY, data=shown, on_did_change=partial(_take, step, inner))
+    PRESENTER.mount(key="presenter", data=shown, on={"did": partial(_do, step, inner)})
     if found.next:
         prefetch(_shown_next(found))
 
@@ -69,21 +72,15 @@ def _shown_next(found: Place) -> dict[str, str]:
 def draw_notes(t: Translate) -> None:
     """The notes, in a window of their own."""
     del t
-    mount("present/notes", key=NOTES, data={"words": _words(st.session_state["lang"])})
+    NOTES.mount(key="notes", data={})
 
 
-def _words(lang: str) -> dict[str, str]:
-    prefix = "present.bar_"
-    return {name.removeprefix(prefix): text for name, text in sentences(lang).items() if name.startswith(prefix)}
-
-
-def _take(step: str, inner: InnerSteps | None) -> None:
+def _do(step: str, inner: InnerSteps | None, did: Mapping[str, Any]) -> None:
     """Do what was asked for in the browser at this step."""
-    sent: Any = st.session_state[KEY].get("did")
-    if not isinstance(sent, Mapping) or sent.get("step") != step:
+    if did["step"] != step:
         return
     running = lesson.current()
-    match sent.get("action"):
+    match did["action"]:
         case "forward" | "back" as way if inner is not None:
             inner.go(1 if way == "forward" else -1)
         case "reveal" if running is not None and running.asks:

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from viz.components.mount import address, mount
+from viz.components.mount import address
+from viz.components.view import View
 from viz.frame import view
-from viz.text import words_of
 
+SEARCH = View("search/search", words="search.")
 INDEX = "search.json"
 """The path of the index, which a browser asks for when somebody searches for the first time."""
 
@@ -26,7 +27,6 @@ def search_box(lang: str, *, key: str, query: str = "", takes_keys: bool = False
         takes_keys: whether "/" and Ctrl+K lead to it.
     """
     told = {
-        "words": words_of(lang, "search"),
         "lang": lang,
         "index": INDEX,
         "code": address("search/find"),
@@ -34,4 +34,4 @@ def search_box(lang: str, *, key: str, query: str = "", takes_keys: bool = False
         "keys": takes_keys,
         "beyond": view.current().embed,
     }
-    mount("search/search", key=key, data=told)
+    SEARCH.mount(key=key, data=told)

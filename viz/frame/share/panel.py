@@ -3,20 +3,21 @@
 Until it is opened nothing of it is computed or sent but the button.
 """
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from viz import limits
-from viz.components.mount import mount
+from viz.components.kinds import Text
+from viz.components.view import View
 from viz.frame.share.address import address, code_rows, is_local
 from viz.frame.sidebar import path_of
-from viz.text import Translate, sentences
+from viz.text import Translate
 
 KEY = "_share"
+SHARE = View("share/share", words="share.bar_", sends={"code": Text(limits.MESSAGE_LINK)})
+HEIGHT = View("frame/height")
 _CODE, _PLACE = "_share_code", "_share_place"
 CONTROLS = ("text", "chips", "layer", "mask")
 """Controls that the panel offers to hide, by their names in the link; a link may name any other."""
@@ -47,9 +48,6 @@ def _draw(t: Translate, page: str) -> None:
     section = st.session_state.get("section") if st.session_state.get("_section_of") == page else None
     title = t(f"{page}.{section}.title") if section and section != "all" else t(f"{page}.title")
     data = {
-        "words": {
-            name.removeprefix("share.bar_"): text for name, text in sentences(lang).items() if "share.bar_" in name
-        },
         "address": found,
         "local": is_local(found),
         "embed": f"{found}{'&' if '?' in found else '?'}{urlencode({'embed': 1})}",
@@ -61,19 +59,18 @@ def _draw(t: Translate, page: str) -> None:
         "most_steps": limits.OWN_LESSON_STEPS,
         "lessons": f"{path_of(LIST)}?{urlencode({'lang': lang})}",
     }
-    mount("share/share", key="share_panel", data=data, on_did_change=partial(_take, found))
+    SHARE.mount(key="share_panel", data=data, on={"code": partial(_make_code, found)})
 
 
-def _take(found: str) -> None:
-    """Make a code of the address that is shown, when it is asked for."""
-    sent: Any = st.session_state["share_panel"].get("did")
-    if isinstance(sent, Mapping) and sent.get("action") == "code" and sent.get("address") == found:
+def _make_code(found: str, address: str) -> None:
+    """Make a code of the address that is shown, if it is the one that was asked for."""
+    if address == found:
         st.session_state[_CODE] = found
 
 
 def tell_height() -> None:
     """In somebody else's page: how high this one is."""
-    mount("frame/height", key="height", data={})
+    HEIGHT.mount(key="height", data={})
 
 
 def hide(names: frozenset[str]) -> None:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.components.mount import mount
+from viz.components.view import View
 from viz.frame import view
 from viz.frame.sidebar import path_of
 from viz.text import Translate
@@ -18,13 +18,15 @@ SHARED = (
 )
 """What means the same on every page: a link to another one takes it along."""
 
+SEE = View("frame/see")
+
 
 def open_links() -> None:
     """Have the links of the terms take along what was chosen; and have what a translator replaces follow the app.
 
     To be called before the page is drawn: a browser translates it as soon as it comes.
     """
-    mount("frame/see", key="see", data=[*SHARED, *view.PARAMETERS])
+    SEE.mount(key="see", data={"shared": [*SHARED, *view.PARAMETERS]})
 
 
 def see(t: Translate, lang: str, term: Term) -> str:

@@ -3,43 +3,32 @@
 
 import { css } from "../lib/colour.js";
 import { element } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
-import { Size } from "../lib/size.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
 export default mount((parent) => new BlockDiagram(parent));
 
-class BlockDiagram {
+class BlockDiagram extends View {
   constructor(parent) {
-    this.root = element("div", "block", { role: "group" });
+    const of = ({ clientWidth, clientHeight }) => [clientWidth, clientHeight];
+    super(parent, "block", { attributes: { role: "group" }, of });
     this.sides = element("div", "sides");
     this.wire = document.createElementNS(SVG, "svg");
     this.wire.setAttribute("class", "wire");
     this.wire.setAttribute("aria-hidden", "true");
     this.root.append(this.sides, this.wire);
     this.root.addEventListener("keydown", (event) => this.#walk(event));
-    parent.append(this.root);
-    this.size = new Size(
-      this.root,
-      () => this.#route(),
-      ({ clientWidth, clientHeight }) => [clientWidth, clientHeight],
-    );
   }
 
-  close() {
-    this.size.close();
-    this.root.remove();
-  }
-
-  receive(data, setStateValue) {
+  receive(data) {
     const focused = this.root.getRootNode().activeElement?.dataset?.code;
-    [this.data, this.setStateValue] = [data, setStateValue];
+    this.data = data;
     this.root.setAttribute("aria-label", data.words.alt);
     this.sides.classList.toggle("two", data.sides.length > 1);
     this.sides.replaceChildren(...data.sides.map((side) => this.#side(side)));
-    this.#route();
+    this.draw();
     this.size.hold(); // what is written in the boxes may wrap
     if (focused) this.#box(focused)?.focus({ preventScroll: true }); // new buttons took the old one's place
   }
@@ -63,7 +52,7 @@ class BlockDiagram {
   #made({ code, name, detail, more, look, hue }) {
     const opens = this.data.chosen !== null;
     const made = element(opens ? "button" : "div", `box ${look}`, { "data-code": code });
-    if (hue !== null) made.style.setProperty("--hue", css(this.data.hues[hue]));
+    if (hue !== null) made.style.setProperty("--hue", css(this.data.hues.heads[hue]));
     made.append(element("span", "name", {}, name), " ", element("span", "detail", {}, detail));
     if (more) made.append(" ", element("span", "unseen", {}, more));
     if (opens) {
@@ -83,7 +72,7 @@ class BlockDiagram {
 
   #choose(code) {
     for (const box of this.#boxes()) box.setAttribute("aria-pressed", String(box.dataset.code === code));
-    this.setStateValue("chosen", code);
+    this.send("chosen", code);
   }
 
   #boxes() {
@@ -117,7 +106,7 @@ class BlockDiagram {
   }
 
   /** Draw the line from the encoder's last box to the decoder's memory, if both are there. */
-  #route() {
+  draw() {
     this.#around();
     const boxes = this.#boxes(),
       to = this.#box("dec_memory");

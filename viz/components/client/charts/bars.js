@@ -5,7 +5,7 @@ import { unpack } from "../lib/bytes.js";
 import { line } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
-import { mount } from "../lib/mount.js";
+import { mount } from "../lib/view.js";
 import { columnNames } from "../lib/names.js";
 import { AWAY, Chart, TEXT, TITLE, faint } from "./chart.js";
 import { tickNames, ticks, written } from "./ticks.js";

@@ -6,7 +6,7 @@ import { theme } from "../lib/colour.js";
 import { element, walkCells } from "../lib/dom.js";
 import { fitHeight } from "../lib/fit.js";
 import { place } from "../lib/place.js";
-import { Size } from "../lib/size.js";
+import { View, spoken } from "../lib/view.js";
 
 export const TEXT = 12,
   AWAY = 6,
@@ -15,18 +15,17 @@ export const TEXT = 12,
 /** A chart says for itself `series()`, the names that have a key; `swatch(context, i, size)`, which draws one; `count()` of
  * the places to be read off; `measure(context, width)` and `paint(context, colours)`; `under([x, y])`, the place there or
  * null; and `read(at)`, the {text, x, y} of a place. */
-export class Chart {
+export class Chart extends View {
   constructor(parent, name) {
-    this.root = element("div", `chart ${name}`);
-    this.root[name] = this; // for the browser's tests: they read the numbers back
+    const of = ({ clientWidth }) => [clientWidth, this.data && this.#height()];
+    super(parent, `chart ${name}`, { handle: name, of });
     this.legend = element("div", "legend");
     this.picture = element("div", "picture", { role: "application", tabindex: "0" });
     this.canvas = element("canvas");
     this.tip = element("div", "tip", { hidden: "" });
-    this.live = element("p", "live", { "aria-live": "polite" });
+    this.live = spoken("live");
     this.picture.append(this.canvas);
     this.root.append(this.legend, this.picture, this.tip, this.live);
-    parent.append(this.root);
     for (const name of ["pointermove", "pointerdown"])
       this.picture.addEventListener(name, (event) =>
         this.look(this.place ? this.under(place(this.canvas, event)) : null),
@@ -41,16 +40,6 @@ export class Chart {
       },
     );
     [this.at, this.away] = [null, new Set()]; // what is read off, and the series that are not shown
-    this.size = new Size(
-      this.root,
-      () => this.draw(),
-      ({ clientWidth }) => [clientWidth, this.data && this.#height()],
-    );
-  }
-
-  close() {
-    this.size.close();
-    this.root.remove();
   }
 
   receive(data) {

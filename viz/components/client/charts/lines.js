@@ -4,7 +4,7 @@ import { line } from "../lib/canvas.js";
 import { css } from "../lib/colour.js";
 import { drawCover } from "../lib/covers.js";
 import { fill } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { mount } from "../lib/view.js";
 import { AWAY, Chart, TEXT, TITLE, faint } from "./chart.js";
 import { levelLabels } from "./labels.js";
 import { scale } from "./scale.js";

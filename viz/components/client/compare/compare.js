@@ -7,9 +7,9 @@
 import { unpack } from "../lib/bytes.js";
 import { css, scoreColour, scoreTable, theme, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill, segments } from "../lib/dom.js";
-import { watchRoom } from "../lib/fit.js";
+import { placeOf } from "../lib/fit.js";
 import { LargeMap } from "../lib/large.js";
-import { mount } from "../lib/mount.js";
+import { View, mount, spoken } from "../lib/view.js";
 import { wallValue } from "../lib/numbers.js";
 import { Channels } from "../lib/parts.js";
 import { place } from "../lib/place.js";
@@ -25,41 +25,32 @@ const show = mount((parent, data) => new Comparison(parent, data.channel));
 
 export default (message) => (message.data instanceof Uint8Array ? channels.keep(unpack(message.data)) : show(message));
 
-class Comparison {
+class Comparison extends View {
   constructor(parent, channel) {
-    this.root = element("div", "comparison");
-    this.root.comparison = this; // for the browser's tests: they read the numbers back
-    parent.append(this.root);
+    super(parent, "comparison", { of: (root) => [root.clientHeight, placeOf(root)] });
     this.channel = channel;
     channels.of(channel).view = this;
-    this.sent = this.epoch = 0;
+    this.epoch = 0;
     this.hover = this.cursor = null;
-    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.#fit()));
-    this.watch.observe(this.root);
-    this.endRoom = watchRoom(() => this.#fit());
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.point(null));
   }
 
   close() {
-    this.watch.disconnect();
-    this.endRoom();
-    this.root.remove();
+    super.close();
     const parts = channels.of(this.channel);
     if (parts.view === this) parts.view = null;
   }
 
   /** New words and choices; an answer to an older choice than the last one made here is out of date. */
-  receive(data, setStateValue) {
-    this.setStateValue = setStateValue;
+  receive(data) {
     this.next = data;
-    if (data.n >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.n];
+    if (data.sent >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.sent];
     this.refresh();
   }
 
   change(values) {
     Object.assign(this.choice, values);
-    this.sent++;
-    this.setStateValue("choice", { ...this.choice, n: this.sent });
+    this.send("choice", { ...this.choice });
     this.refresh();
   }
 
@@ -126,7 +117,7 @@ class Comparison {
         wall: element("div"),
         order: element("p", "order", {}, words[this.wall.order[0]]),
         note: element("p", "note keys", {}, words.keys_help),
-        live: element("div", "live", { "aria-live": "polite" }),
+        live: spoken("live", "div"),
       });
     this.views = Object.fromEntries(
       SIDES.map((side, i) => {
@@ -172,12 +163,12 @@ class Comparison {
 
   #theme() {
     const now = theme(this.root),
-      { colours } = this.data;
+      { hues } = this.data;
     if (JSON.stringify(now) === JSON.stringify(this.palette?.theme)) return;
     this.palette = {
       theme: now,
-      weights: weightTable(colours.positive),
-      scores: scoreTable(colours.negative, colours.positive),
+      weights: weightTable(hues.positive),
+      scores: scoreTable(hues.negative, hues.positive),
       hues: [],
       masked: ((56 << 24) | (140 << 16) | (132 << 8) | 128) >>> 0,
     };
@@ -192,7 +183,7 @@ class Comparison {
 
   #legend() {
     const { two, data } = this,
-      { words, colours, titles } = data,
+      { words, hues, titles } = data,
       limit = this.maps.difference.limit;
     const strip = element("canvas");
     [strip.width, strip.height] = [160, 1];
@@ -215,9 +206,13 @@ class Comparison {
       element("span", "", {}, `+${end}`),
       element("span", "what", {}, words.legend),
     ];
-    parts.push(swatch(colours.first, titles[0]), swatch(colours.second, titles[1]));
+    parts.push(swatch(hues.grey, titles[0]), swatch(hues.heads[2], titles[1]));
     if (this.maps.difference.masked) parts.push(swatch(null, words.legend_missing));
     this.panel.legend.replaceChildren(...parts);
+  }
+
+  resized() {
+    requestAnimationFrame(() => this.#fit());
   }
 
   #fit() {
@@ -270,13 +265,13 @@ class Comparison {
   light() {
     if (!this.maps || !this.root.clientWidth) return;
     const { focus, locked, hover, panel, data, wall } = this,
-      { words, labels, colours } = data;
+      { words, labels, hues } = data;
     for (const side of SIDES) this.views[side].draw(focus, locked);
     this.thumbs.light(focus, wall);
     const row = focus.query ?? 0;
     const painted = { ...this.palette.theme, epoch: this.epoch },
-      hues = [colours.first, colours.second];
-    this.slots = drawBars(panel.bars, [this.maps.a, this.maps.b], row, focus.key, labels.difference, painted, hues);
+      sides = [hues.grey, hues.heads[2]];
+    this.slots = drawBars(panel.bars, [this.maps.a, this.maps.b], row, focus.key, labels.difference, painted, sides);
     const spelled = { ...labels, both: labels.difference };
     const sentence = say(words, this.maps, this.two, spelled, focus);
     panel.says.textContent = hover?.index === undefined ? sentence : this.#sayThumb(hover, spelled);

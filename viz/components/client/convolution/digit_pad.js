@@ -1,11 +1,10 @@
 // A digit drawn with the mouse, a finger or the keys, as the digits of the data set were made: strokes on 32 x 32 dots, of
 // which every pixel counts its 4 x 4. Python is told when a stroke ends, or the keys rest.
 
-import { mount } from "../lib/mount.js";
+import { LiveView, counted, mount, spoken, tableOf } from "../lib/view.js";
 import { start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
-import { LiveView } from "../lib/live_view.js";
 import { Rest, strokes } from "../lib/strokes.js";
 import { SIDE, dots, levelsOf, toCode } from "./ink_code.js";
 
@@ -17,7 +16,7 @@ export default mount((parent) => new DigitPad(parent));
 
 class DigitPad extends LiveView {
   constructor(parent) {
-    super(parent, "pad", "pad");
+    super(parent, "pad");
     this.focus = [0, 0];
     this.code = null;
     this.rest = new Rest(() => this.#done());
@@ -29,18 +28,17 @@ class DigitPad extends LiveView {
   }
 
   /** An answer to an older stroke than the last one made here is out of date. */
-  receive(data, setStateValue) {
-    [this.data, this.setStateValue] = [data, setStateValue];
+  receive(data) {
+    this.data = data;
     if (data.sent >= this.sent) {
       this.sent = data.sent;
       if (data.code !== this.code) [this.code, this.base, this.ink] = [data.code, levelsOf(data.code), dots()];
     }
-    if (JSON.stringify(data.words) !== this.written) this.#build(data.words);
+    if (this.isOther("words", data.words)) this.#build(data.words);
     this.now();
   }
 
   #build(words) {
-    this.written = JSON.stringify(words);
     this.canvas = element("canvas", "digit", { tabindex: "0", role: "application", "aria-label": words.alt });
     const tools = element("div", "tools");
     this.wipe = element("button", "", { type: "button", "aria-pressed": "false" }, words.wipe);
@@ -51,7 +49,7 @@ class DigitPad extends LiveView {
       this.#done();
     });
     tools.append(this.wipe, clear);
-    [this.note, this.says] = [element("p", "note", {}, words.note), element("p", "says", { "aria-live": "polite" })];
+    [this.note, this.says] = [element("p", "note", {}, words.note), spoken()];
     this.root.replaceChildren(element("p", "name", {}, words.title), this.canvas, tools, this.note, this.says);
     this.#listen();
   }
@@ -131,17 +129,14 @@ class DigitPad extends LiveView {
   }
 
   asTables() {
-    const levels = Array.from(this.levels()),
-      columns = Array.from({ length: SIDE }, (_, i) => i);
-    return [
-      { columns: ["", ...columns], rows: columns.map((row) => [row, ...levels.slice(row * SIDE, (row + 1) * SIDE)]) },
-    ];
+    const levels = this.levels();
+    return [tableOf(counted(SIDE), counted(SIDE), (at) => levels[at])];
   }
 
   #done() {
     this.code = toCode(this.base, this.ink);
     this.later();
-    this.tell({ code: this.code });
+    this.send("code", this.code);
   }
 
   draw() {
@@ -163,7 +158,7 @@ class DigitPad extends LiveView {
     }
     if (this.canvas.matches(":focus-visible")) {
       context.globalAlpha = 1;
-      [context.lineWidth, context.strokeStyle] = [3, css(this.data.hue)];
+      [context.lineWidth, context.strokeStyle] = [3, css(this.data.hues.positive)];
       context.strokeRect(this.focus[1] * cell, this.focus[0] * cell, cell, cell);
     }
     this.root.dataset.drawn = toCode(this.base, this.ink);

@@ -2,18 +2,17 @@
 // window that comes closest to it. Another patch is chosen by a click or the arrow keys; Python is told. The maps of all
 // heads are one canvas below the cards, as a browser keeps every canvas apart from the rest of its page.
 
-import { mount } from "../lib/mount.js";
+import { LiveView, counted, mount, spoken, tableOf } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image, measure, start } from "../lib/canvas.js";
 import { theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
-import { LiveView } from "../lib/live_view.js";
 
 export default mount((parent) => new PatchHeads(parent), unpack);
 
 class PatchHeads extends LiveView {
   constructor(parent) {
-    super(parent, "patches", "patches", ({ clientWidth, clientHeight }) => [clientWidth, clientHeight]); // where the cards are
+    super(parent, "patches", { of: ({ clientWidth, clientHeight }) => [clientWidth, clientHeight] }); // where the cards are
     this.paper = matchMedia("print"); // on paper they stand elsewhere, which no observer of sizes is told
     this.paper.addEventListener("change", (this.print = () => this.draw()));
   }
@@ -23,24 +22,22 @@ class PatchHeads extends LiveView {
     super.close();
   }
 
-  receive(data, setStateValue) {
-    this.take(data, setStateValue);
+  receive(data) {
+    this.take(data);
     this.table = weightTable(data.hues.positive);
     this.#build();
     this.now();
   }
 
   #build() {
-    const { words, heads, title, rows: down, columns: across } = this.data,
-      kind = JSON.stringify([words, heads.map(({ layer }) => layer)]);
-    if (kind !== this.written) {
-      this.written = kind;
+    const { words, heads, title, rows: down, columns: across } = this.data;
+    if (this.isOther("cards", [words, heads.map(({ layer }) => layer)])) {
       this.picture = element("canvas", "whole", {
         tabindex: "0",
         role: "application",
         "aria-label": words.picture_alt,
       });
-      this.asks = element("p", "says", { "aria-live": "polite" });
+      this.asks = spoken();
       this.name = element("p", "name");
       this.right = element("div", "right");
       this.maps = element("canvas", "maps");
@@ -95,19 +92,15 @@ class PatchHeads extends LiveView {
 
   #ask(query) {
     this.change((choice) => (choice.query = query));
-    this.tell({ patch: query[0] * this.data.columns + query[1] });
+    this.said = JSON.stringify(this.choice);
+    this.send("patch", query[0] * this.data.columns + query[1]);
   }
 
   /** For the menu of the picture: where every head looks from the patch, and its window. */
   asTables() {
     const { rows, columns, seen, windows, heads } = this.data,
-      n = rows * columns,
-      places = Array.from({ length: columns }, (_, i) => i);
-    const table = (title, cells) => ({
-      title,
-      columns: ["", ...places],
-      rows: Array.from({ length: rows }, (_, i) => [i, ...cells.subarray(i * columns, (i + 1) * columns)]),
-    });
+      n = rows * columns;
+    const table = (title, cells) => tableOf(counted(rows), counted(columns), (at) => cells[at], title);
     return heads.flatMap(({ layer, name, share }, i) => [
       table(`${fill(this.data.words.layer, { layer })} · ${name}`, seen.subarray(i * n, (i + 1) * n)),
       table(share, windows.subarray(i * n, (i + 1) * n)),

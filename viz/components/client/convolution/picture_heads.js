@@ -6,7 +6,7 @@ import { image, line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { inks } from "../lib/ink.js";
-import { LiveView } from "../lib/live_view.js";
+import { LiveView, counted, spoken, tableOf } from "../lib/view.js";
 import { place } from "../lib/place.js";
 import { convolve, windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
@@ -25,21 +25,20 @@ function short(value) {
 
 export class PictureHeads extends LiveView {
   constructor(parent) {
-    super(parent, "quadratic", "heads");
+    super(parent, "quadratic", { handle: "heads" });
     [this.frames, this.held] = [0, null];
   }
 
-  receive(data, setStateValue) {
-    this.take(data, setStateValue);
+  receive(data) {
+    this.take(data);
     const { choice } = this;
     choice.head = Math.min(choice.head, choice.offsets.length - 1);
     choice.query = [Math.min(choice.query[0], data.rows - 1), Math.min(choice.query[1], data.columns - 1)];
-    if (this.language !== data.words.alpha) this.#build(data.words);
+    if (this.isOther("words", data.words)) this.#build(data.words);
     this.now();
   }
 
   #build(words) {
-    this.language = words.alpha;
     const tell = () => this.tell();
     this.alpha = slider("alpha", words.alpha, ALPHA.range, {
       ...ALPHA,
@@ -77,9 +76,7 @@ export class PictureHeads extends LiveView {
       "aria-label": words.seen_title,
     });
     this.made = element("canvas", "picture", { role: "img", "aria-label": words.made_title });
-    [this.saysPlane, this.saysSeen, this.saysMade] = [0, 0, 0].map(() =>
-      element("p", "says", { "aria-live": "polite" }),
-    );
+    [this.saysPlane, this.saysSeen, this.saysMade] = [0, 0, 0].map(() => spoken());
     pane(words.plane_title, this.plane, this.saysPlane);
     pane(words.seen_title, this.seen, this.saysSeen);
     pane(words.made_title, this.made, this.saysMade);
@@ -204,13 +201,8 @@ export class PictureHeads extends LiveView {
   /** For the menu of the picture: where the heads look, the picture's pixels, and what the layer makes of them. */
   asTables() {
     const { rows, columns, image: pixels, kernel, words } = this.data,
-      { offsets, alphas } = this.choice,
-      places = Array.from({ length: columns }, (_, i) => i);
-    const cells = (title, values) => ({
-      title,
-      columns: ["", ...places],
-      rows: Array.from({ length: rows }, (_, i) => [i, ...Array.from(values).slice(i * columns, (i + 1) * columns)]),
-    });
+      { offsets, alphas } = this.choice;
+    const cells = (title, values) => tableOf(counted(rows), counted(columns), (at) => values[at], title);
     const heads = offsets.map(([row, column], head) => [head, row, column, alphas[head], kernel[head]]);
     return [
       { title: words.plane_title, columns: ["", "Δ ↓", "Δ →", "α", "w"], rows: heads },

@@ -1,7 +1,7 @@
 // @ts-check
 // Heads that look at a place, live: on a sequence (sequence_heads.js) or on a picture (picture_heads.js).
 
-import { mount } from "../lib/mount.js";
+import { mount } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { PictureHeads } from "./picture_heads.js";
 import { SequenceHeads } from "./sequence_heads.js";

@@ -5,7 +5,7 @@ import { image, line, start } from "../lib/canvas.js";
 import { coveredCells, drawCover } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, segments } from "../lib/dom.js";
-import { LiveView } from "../lib/live_view.js";
+import { LiveView, spoken, tableOf } from "../lib/view.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place } from "../lib/place.js";
 import { partDigits } from "../lib/say.js";
@@ -17,21 +17,20 @@ const ALIKE = 1e-5; // weights that differ by less than this part are equal but 
 
 export class SequenceHeads extends LiveView {
   constructor(parent) {
-    super(parent, "quadratic", "heads");
+    super(parent, "quadratic", { handle: "heads" });
     this.frames = 0;
   }
 
-  receive(data, setStateValue) {
-    this.take(data, setStateValue);
+  receive(data) {
+    this.take(data);
     this.covered = coveredCells(data.covers);
     this.choice.query = Math.min(this.choice.query, data.n - 1);
     this.table = weightTable(data.hues.positive);
-    if (this.language !== data.words.alpha) this.#build(data.words);
+    if (this.isOther("words", data.words)) this.#build(data.words);
     this.now();
   }
 
   #build(words) {
-    this.language = words.alpha;
     const tell = () => this.tell();
     const ofHead = (key) => (value) => this.change(() => (this.choice[key][this.choice.head] = value));
     this.names = segments(
@@ -77,7 +76,7 @@ export class SequenceHeads extends LiveView {
     const drawn = (kind, label) => element("canvas", kind, { role: "img", "aria-label": label });
     [this.curve, this.row] = [drawn("curve", words.curve_title), drawn("row", words.row_title)];
     this.map = element("canvas", "map", { tabindex: "0", role: "application", "aria-label": words.map_title });
-    [this.vectors, this.says] = [element("p", "says"), element("p", "says", { "aria-live": "polite" })];
+    [this.vectors, this.says] = [element("p", "says"), spoken()];
     const body = element("div", "panes");
     body.append(
       pane(words.map_title, this.map, element("p", "note", {}, words.axes)),
@@ -122,17 +121,10 @@ export class SequenceHeads extends LiveView {
 
   /** For the menu of the picture: the weights of every head. */
   asTables() {
-    const { n, labels, heads } = this.data;
-    return heads.map((title, h) => ({
-      title,
-      columns: ["", ...labels],
-      rows: labels.map((label, i) => [
-        label,
-        ...Array.from(this.weights[h].subarray(i * n, (i + 1) * n), (weight, j) =>
-          this.covered.has(i * n + j) ? "?" : weight,
-        ),
-      ]),
-    }));
+    const { labels, heads } = this.data;
+    return heads.map((title, h) =>
+      tableOf(labels, labels, (at) => (this.covered.has(at) ? "?" : this.weights[h][at]), title),
+    );
   }
 
   hue(head) {

@@ -3,13 +3,12 @@
 // The numbers of steps come from viz/core/cost/architectures.py; here the ways are only drawn, and a test compares the two.
 
 import { isolate, isolateAll } from "../lib/direction.js";
-import { mount } from "../lib/mount.js";
+import { View, mount, spoken } from "../lib/view.js";
 import { line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { dropdown, element, fill } from "../lib/dom.js";
 import { place } from "../lib/place.js";
 import { shorten } from "../lib/shorten.js";
-import { Size } from "../lib/size.js";
 
 const CELL = 3,
   LEFT = 12,
@@ -48,26 +47,22 @@ function view({ draw, reach, base }, layer, count) {
   return Array.from({ length: 2 * reach + 1 }, (_, i) => i - reach);
 }
 
-class Paths {
+class Paths extends View {
   constructor(parent) {
-    this.root = element("div", "paths");
-    parent.append(this.root);
-    this.size = new Size(this.root, () => this.draw());
+    super(parent, "paths");
     this.scheme = window.matchMedia("(prefers-color-scheme: dark)");
     this.redraw = () => setTimeout(() => this.draw(), 50);
     this.scheme.addEventListener("change", this.redraw);
   }
 
   close() {
-    this.size.close();
     this.scheme.removeEventListener("change", this.redraw);
-    this.root.remove();
+    super.close();
   }
 
   receive(data) {
-    const same = this.data && JSON.stringify(this.data.tokens) === JSON.stringify(data.tokens);
     this.data = data;
-    if (!same) [this.from, this.to] = [0, data.tokens.length - 1]; // the longest way
+    if (this.isOther("tokens", data.tokens)) [this.from, this.to] = [0, data.tokens.length - 1]; // the longest way
     this.build();
     this.size.hold();
     this.draw();
@@ -84,7 +79,7 @@ class Paths {
     const ends = element("div", "ends"),
       scroll = element("div", "scroll");
     ends.append(...this.ends.map((end) => end.element));
-    this.says = element("p", "says", { "aria-live": "polite" });
+    this.says = spoken();
     this.panels = panels.map((panel) => {
       const box = element("div", "panel", { "data-name": panel.name }),
         label = element("p", "label", {}, panel.label);

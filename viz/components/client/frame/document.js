@@ -2,7 +2,7 @@
 // belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. The button of every
 // picture's menu. And that Enter applies what was typed in a box of several lines.
 
-import { mount } from "../lib/mount.js";
+import { mount } from "../lib/view.js";
 import { isNoted, noteHistory } from "../lib/open.js";
 import { Figures } from "./figures.js";
 

@@ -1,6 +1,6 @@
 // In somebody else's page: tell the page that holds this one how high it is, and nothing else.
 
-import { mount } from "../lib/mount.js";
+import { mount } from "../lib/view.js";
 
 export default mount(() => new Height());
 

@@ -30,7 +30,7 @@ function follow(event) {
 
 /** This is the first of our code on a page: a translator may come soon after. */
 export default function ({ data }) {
-  carried = data;
+  carried = data.shared;
   followTranslator();
   for (const kind of ["click", "auxclick"]) document.addEventListener(kind, follow);
   return () => {

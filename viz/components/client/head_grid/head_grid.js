@@ -4,14 +4,14 @@
 // and once with words and choices, which is what is seen. Streamlit calls the function again with every change and
 // keeps the page's elements; so the grid lives in a map, with its scroll, zoom and what is under the pointer.
 
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { css, scoreTable, theme, weightTable } from "../lib/colour.js";
 import { Ahead } from "./ahead.js";
 import { Current } from "./current.js";
-import { element, fill } from "../lib/dom.js";
+import { fill } from "../lib/dom.js";
 import { walkMap, walkWall } from "./keys.js";
-import { watchRoom } from "../lib/fit.js";
+import { placeOf } from "../lib/fit.js";
 import { LargeMap } from "../lib/large.js";
 import { FAINT, Lines, MOST } from "./lines.js";
 import { numberOf, wallValue } from "../lib/numbers.js";
@@ -36,22 +36,16 @@ export default (sent) => {
   return data.kind ? channels.keep(data) : show(sent);
 };
 
-class Grid {
+class Grid extends View {
   constructor(parent, name) {
-    this.root = element("div", "head-grid");
-    this.root.headGrid = this; // for the browser's tests: they read the numbers back
-    parent.append(this.root);
+    super(parent, "head-grid", { handle: "headGrid", of: (root) => [root.clientHeight, placeOf(root)] });
     this.channel = name;
     channels.of(name).view = this;
     this.current = new Current();
     this.ahead = new Ahead();
     this.seen = new Seen();
     this.early = null; // a picture seen before, until Python has answered
-    this.sent = 0;
     this.hover = null;
-    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.large?.refit()));
-    this.watch.observe(this.root);
-    this.endRoom = watchRoom(() => this.large?.refit());
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
     this.sliders = new MutationObserver((changes) => this.#follow(changes));
     this.sliders.observe(document.body, {
@@ -62,11 +56,9 @@ class Grid {
   }
 
   close() {
-    this.watch.disconnect();
-    this.endRoom();
+    super.close();
     this.sliders.disconnect();
     clearTimeout(this.timer);
-    this.root.remove();
     const parts = channels.of(this.channel);
     if (parts.view === this) parts.view = null; // the bytes stay: another page's grid may be waiting for them already
   }
@@ -75,13 +67,12 @@ class Grid {
    * New words and choices from Python; an answer to an older choice than the last one made here is out of date. What
    * Python has said before it says again whenever the page is drawn, while a slider may be ahead of it.
    */
-  receive(data, setStateValue) {
-    this.setStateValue = setStateValue;
+  receive(data) {
     this.next = data;
     this.ahead.chosen = this.early = null;
-    const said = JSON.stringify([data.choice, data.n]);
-    if (data.n >= this.sent && said !== this.said)
-      [this.choice, this.sent, this.said] = [{ ...data.choice }, data.n, said];
+    const said = JSON.stringify([data.choice, data.sent]);
+    if (data.sent >= this.sent && said !== this.said)
+      [this.choice, this.sent, this.said] = [{ ...data.choice }, data.sent, said];
     this.refresh();
   }
 
@@ -114,8 +105,8 @@ class Grid {
 
   tell(delay = 0) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.setStateValue("choice", { ...this.choice, n: this.sent }), delay);
-    this.sent++;
+    const sent = ++this.sent;
+    this.timer = setTimeout(() => this.send("choice", { ...this.choice }, sent), delay);
   }
 
   change(values, delay = 0) {
@@ -204,15 +195,15 @@ class Grid {
 
   #theme() {
     const now = theme(this.root),
-      { colours } = this.data;
+      { hues } = this.data;
     if (JSON.stringify(now) === JSON.stringify(this.palette?.theme)) return;
     this.palette = {
       theme: now,
-      list: colours.heads,
-      blue: colours.positive,
-      weights: weightTable(colours.positive),
-      scores: scoreTable(colours.negative, colours.positive),
-      hues: colours.heads.map(weightTable),
+      list: hues.heads,
+      blue: hues.positive,
+      weights: weightTable(hues.positive),
+      scores: scoreTable(hues.negative, hues.positive),
+      hues: hues.heads.map(weightTable),
       masked: ((56 << 24) | (140 << 16) | (132 << 8) | 128) >>> 0,
     };
   }
@@ -223,7 +214,7 @@ class Grid {
     const pair = this.pair(links);
     const sort = choice.sort === "link" && !pair ? "model" : choice.sort;
     thumbs.show(wall, { ...choice, sort }, words, this.palette, pair, coveredCells(this.data.covers));
-    thumbs.mark(choice, choice.combine === "one" ? [] : this.together(), off, this.data.colours.heads);
+    thumbs.mark(choice, choice.combine === "one" ? [] : this.together(), off, this.data.hues.heads);
     panel.sort.list.value = choice.sort;
     if (panel.sort.list.selectedIndex < 0) panel.sort.list.value = "model"; // this wall has no such number
     panel.show.show(choice.show);
@@ -319,7 +310,7 @@ class Grid {
   save(kind) {
     const { layer, head } = this.choice;
     const name = `headlight-layer${numberOf(this.wall, layer)}-head${head}`;
-    if (kind === "svg") saveSvg(this.map, this.labels, this.data.colours, name);
+    if (kind === "svg") saveSvg(this.map, this.labels, this.data.hues, name);
     else savePng(this.large.canvas, this.palette.theme.background, name);
   }
 
@@ -425,6 +416,10 @@ class Grid {
     } else if (query !== null) this.change({ query: locked.query === query ? -1 : token(queries, query) });
     else this.change({ key: locked.key === key ? -1 : token(keys, key) });
     this.say();
+  }
+
+  resized() {
+    requestAnimationFrame(() => this.large?.refit());
   }
 
   unlock(along) {

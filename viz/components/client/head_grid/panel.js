@@ -1,6 +1,7 @@
 // The frame of the grid: its controls and the places its pictures go to. What is done with them is in head_grid.js.
 
 import { dropdown, element, fill, segments } from "../lib/dom.js";
+import { spoken } from "../lib/view.js";
 import { scoreColour, weightColour } from "../lib/colour.js";
 
 const SORTS = ["model", "entropy", "distance", "previous", "next", "same", "first", "link"];
@@ -30,7 +31,7 @@ export function buildPanel(root, words, measures, act) {
     large: element("div", "large", { tabindex: "0", role: "application", "aria-roledescription": words.map }),
     axes: element("p", "axes", {}, words.axes),
     keys: element("p", "note keys", {}, words.keys_help),
-    live: element("div", "live", { "aria-live": "polite" }),
+    live: spoken("live", "div"),
   };
   panel.temperature = temperature(words, act);
   panel.zoom = zoom(words, act);

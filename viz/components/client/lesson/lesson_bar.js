@@ -2,20 +2,18 @@
 // screen reader know it), and a place where what is said of an answer is read out.
 
 import { element, fill } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { follow, isTheBrowsers, shownAsHere, wasFollowed } from "../lib/open.js";
 
 const FINGER = "(pointer: coarse)";
 const HERE = "here"; // as in viz/frame/lesson/bar.py
 const BEHIND = 250; // ms: a picture, a slider or a box sends what was chosen within 200
-let sent = 0;
 
 export default mount((parent) => new LessonBar(parent));
 
-class LessonBar {
+class LessonBar extends View {
   constructor(parent) {
-    this.root = element("section", "lesson");
-    this.root.lesson = this; // for the browser's tests
+    super(parent, "lesson", { tag: "section" });
     this.head = element("div", "head");
     this.form = element("form", "question");
     this.body = element("div", "body");
@@ -26,24 +24,22 @@ class LessonBar {
     foot.append(this.row, this.said);
     this.form.append(this.body, foot, this.why);
     this.root.append(this.head, this.form);
-    parent.append(this.root);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#check();
     });
-    // To pages an arrow means another step, to Streamlit a letter another run; here they belong to the answers.
-    this.root.addEventListener("keydown", (event) => event.stopPropagation());
+    this.keepKeys();
     this.root.addEventListener("click", (event) => this.#follow(event));
   }
 
   close() {
-    clearTimeout(this.later);
-    this.root.remove();
+    clearTimeout(this.timer);
+    super.close();
   }
 
-  receive(data, setStateValue) {
+  receive(data) {
     const before = this.data;
-    [this.data, this.setStateValue] = [data, setStateValue];
+    this.data = data;
     const isNew = !before || before.lesson !== data.lesson || before.number !== data.number;
     if (isNew || !data.done) this.ended = false;
     this.root.toggleAttribute("data-ended", this.ended);
@@ -325,15 +321,15 @@ class LessonBar {
   /** What stands in the page is checked, also if it was chosen just now, and is not known here: it is sent first. */
   #checkHere() {
     const { lesson, number } = this.data;
-    clearTimeout(this.later);
-    this.later = setTimeout(() => {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
       if (this.data.lesson === lesson && this.data.number === number) this.#send("check", HERE);
     }, BEHIND);
   }
 
   #send(action, answer = null) {
     const { lesson, number } = this.data;
-    this.setStateValue("did", { n: ++sent, lesson, number, action, answer });
+    this.send("did", { lesson, number, action, answer });
   }
 
   #say() {

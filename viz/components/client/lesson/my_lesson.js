@@ -2,7 +2,7 @@
 // for one thing only, to read a file.
 
 import { element, fill } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { isTheBrowsers, open } from "../lib/open.js";
 import { keep, load } from "./store.js";
 import { shaped, toCode, toToml } from "./written.js";
@@ -11,32 +11,30 @@ const SLOW = 250; // ms without a key, after which the link is made anew
 
 export default mount((parent) => new MyLesson(parent));
 
-class MyLesson {
+class MyLesson extends View {
   constructor(parent) {
-    this.root = element("section", "mine");
-    this.root.mine = this; // for the browser's tests
+    super(parent, "mine", { tag: "section" });
     this.found = element("div", "found");
     this.list = element("div", "list");
     this.ways = element("div", "ways");
     this.said = element("p", "said", { role: "status" });
     this.root.append(this.found, this.list, this.ways, this.said);
-    parent.append(this.root);
     this.read = 0;
     this.stored = () => this.#begin();
     window.addEventListener("storage", this.stored); // by another tab
-    this.root.addEventListener("keydown", (event) => event.stopPropagation()); // to Streamlit a letter is another run
+    this.keepKeys();
     this.root.addEventListener("click", (event) => this.#follow(event));
   }
 
   close() {
     window.removeEventListener("storage", this.stored);
-    clearTimeout(this.later);
+    clearTimeout(this.timer);
+    super.close();
   }
 
-  receive(data, setStateValue) {
-    const before = this.data;
-    [this.data, this.setStateValue] = [data, setStateValue];
-    if (JSON.stringify([before?.words, before?.given]) !== JSON.stringify([data.words, data.given])) this.#begin();
+  receive(data) {
+    this.data = data;
+    if (this.isOther("given", [data.words, data.given])) this.#begin();
     const { loaded } = data;
     if (!loaded || loaded.n !== this.read) return;
     this.read = 0;
@@ -175,8 +173,8 @@ class MyLesson {
 
   #changed() {
     if (!keep(this.lesson)) this.#tell(this.data.words.not_kept);
-    clearTimeout(this.later);
-    this.later = setTimeout(() => this.lesson.step.length && this.#out(), SLOW);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.lesson.step.length && this.#out(), SLOW);
   }
 
   #tell(text) {
@@ -251,8 +249,7 @@ class MyLesson {
       if (!file) return;
       field.value = "";
       if (file.size > longest.file) return this.#tell(words.large);
-      this.read = Date.now();
-      this.setStateValue("did", { n: this.read, action: "read", text: await file.text() });
+      this.read = this.send("file", await file.text());
     });
     made.append(field);
     return made;

@@ -3,7 +3,7 @@
 // is a sentence that says so.
 
 import { element, fill } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { mount } from "../lib/view.js";
 
 const SHEET = 940; // CSS pixels of a sheet: on Letter, the lower of the two papers, there are 950 between the margins
 const PAPER = 680,

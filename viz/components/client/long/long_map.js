@@ -6,18 +6,16 @@ import { unpack } from "../lib/bytes.js";
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { View, mount, spoken } from "../lib/view.js";
 import { place } from "../lib/place.js";
 import { fitHeight } from "../lib/fit.js";
-import { Size } from "../lib/size.js";
 import { codePixels, decoded, logColour, shown, steps } from "./log_scale.js";
 
 export default mount((parent) => new LongMap(parent), unpack);
 
-class LongMap {
+class LongMap extends View {
   constructor(parent) {
-    this.root = element("div", "long-map");
-    this.root.longMap = this; // for the browser's tests: they read the numbers back
+    super(parent, "long-map", { handle: "longMap", of: ({ clientWidth }) => [clientWidth, this.data && this.#fit()] });
     const pair = element("div", "pair");
     this.whole = this.#picture("whole", (cell) => this.#open(cell));
     this.near = this.#picture("near", (cell) => this.#chooseRow(cell));
@@ -28,14 +26,8 @@ class LongMap {
     scale.append(this.scaleName, this.steps);
     this.axes = element("p", "axes");
     this.keys = element("div", "keys");
-    this.live = element("p", "live", { "aria-live": "polite" });
+    this.live = spoken("live");
     this.root.append(pair, scale, this.axes, this.keys, this.live);
-    parent.append(this.root);
-    this.size = new Size(
-      this.root,
-      () => this.draw(),
-      ({ clientWidth }) => [clientWidth, this.#fit()],
-    );
   }
 
   /** A picture with its title and what is read off it; `act` is called with the cell that is clicked. */
@@ -66,13 +58,8 @@ class LongMap {
     return made;
   }
 
-  close() {
-    this.size.close();
-    this.root.remove();
-  }
-
-  receive(data, setStateValue) {
-    Object.assign(this, { data, setStateValue });
+  receive(data) {
+    this.data = data;
     const { count, values, cut, zoom, hues, words, lowest, side, pooled, n } = data,
       table = weightTable(hues.positive);
     const [top, left, high, wide] = zoom;
@@ -235,18 +222,13 @@ class LongMap {
     } = this.data;
     const middle = cell.map((at) => Math.min(n - 1, Math.floor((at + 0.5) * side)));
     const from = (at, size) => Math.max(0, Math.min(n - size, at - (size >> 1)));
-    this.#tell(middle[0], from(middle[0], high), from(middle[1], wide));
+    this.send("choice", [middle[0], from(middle[0], high), from(middle[1], wide)]);
   }
 
   #chooseRow(cell) {
     if (!cell) return;
     const [top, left] = this.data.zoom;
-    this.#tell(top + cell[0], top, left);
-  }
-
-  #tell(row, top, left) {
-    this.times = (this.times ?? 0) + 1; // the same place may be chosen again, after another was chosen elsewhere
-    this.setStateValue("choice", [row, top, left, this.times]);
+    this.send("choice", [top + cell[0], top, left]);
   }
 }
 

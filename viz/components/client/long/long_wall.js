@@ -4,31 +4,25 @@ import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, weightTable } from "../lib/colour.js";
 import { element, fill } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { View, mount, spoken } from "../lib/view.js";
 import { codePixels } from "./log_scale.js";
 
 const STYLES = ["solid", "dashed", "double", "dotted"]; // no shape is told by its hue alone
 
 export default mount((parent) => new LongWall(parent), unpack);
 
-class LongWall {
+class LongWall extends View {
   constructor(parent) {
-    this.root = element("div", "long-wall");
-    this.root.longWall = this; // for the browser's tests
+    super(parent, "long-wall", { handle: "longWall" });
     this.legend = element("div", "legend");
     this.rows = element("div", "rows", { tabindex: "0", role: "group" });
-    this.says = element("p", "says", { "aria-live": "polite" });
+    this.says = spoken();
     this.axes = element("p", "axes");
     this.root.append(this.legend, this.rows, this.says, this.axes);
-    parent.append(this.root);
   }
 
-  close() {
-    this.root.remove();
-  }
-
-  receive(data, setStateValue) {
-    Object.assign(this, { data, setStateValue });
+  receive(data) {
+    this.data = data;
     const { layers, heads, words, shapes } = data;
     this.rows.style.setProperty("--heads", String(heads));
     this.rows.setAttribute("aria-label", words.axes);
@@ -74,7 +68,7 @@ class LongWall {
   #frame(box, shape) {
     const { hues } = this.data;
     box.style.borderStyle = STYLES[shape];
-    box.style.borderColor = shape === STYLES.length - 1 ? "#8889" : css(hues.shapes[shape]);
+    box.style.borderColor = shape === STYLES.length - 1 ? "#8889" : css(hues.heads[shape]);
   }
 
   #head(layer, head) {
@@ -94,10 +88,7 @@ class LongWall {
     };
     button.addEventListener("pointerenter", say);
     button.addEventListener("focus", say);
-    button.addEventListener("click", () => {
-      this.times = (this.times ?? 0) + 1; // the same head may be chosen again
-      this.setStateValue("chosen", [layer, head, this.times]);
-    });
+    button.addEventListener("click", () => this.send("chosen", [layer, head]));
     return button;
   }
 }

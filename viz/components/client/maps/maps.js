@@ -2,7 +2,7 @@
 // by the arrow keys, reads it off in all of them at once.
 
 import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
-import { mount } from "../lib/mount.js";
+import { View, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image, line, measure, start } from "../lib/canvas.js";
 import { css, grey, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
@@ -11,7 +11,6 @@ import { fitHeight } from "../lib/fit.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place } from "../lib/place.js";
 import { fourDigits } from "./digits.js";
-import { Size } from "../lib/size.js";
 
 const GUTTER = 64;
 const AROUND = 48,
@@ -21,36 +20,19 @@ const AROUND = 48,
 
 export default mount((parent) => new Maps(parent), unpack);
 
-class Maps {
+class Maps extends View {
   constructor(parent) {
-    this.root = element("div", "maps");
-    this.root.maps = this; // for the browser's tests: they read the numbers back
+    super(parent, "maps", { of: ({ clientWidth }) => [clientWidth, this.data && this.#widest()] });
     this.strip = element("div", "strip");
     this.says = element("p", "says");
     this.axes = element("p", "axes");
-    this.live = element("p", "live", { "aria-live": "polite" });
+    this.live = spoken("live");
     this.root.append(this.strip, this.says, this.axes, this.live);
-    parent.append(this.root);
-    this.size = new Size(
-      this.root,
-      () => this.draw(),
-      ({ clientWidth }) => [clientWidth, this.data && this.#widest()],
-    );
     this.pair = null;
   }
 
-  close() {
-    this.size.close();
-    this.root.remove();
-  }
-
-  receive(data, setStateValue) {
-    [this.data, this.setStateValue, this.covered, this.told] = [
-      data,
-      setStateValue,
-      coveredCells(data.covers),
-      toldCells(data.covers),
-    ];
+  receive(data) {
+    [this.data, this.covered, this.told] = [data, coveredCells(data.covers), toldCells(data.covers)];
     const { hues } = data;
     this.tables = { weights: weightTable(hues.positive), scores: scoreTable(hues.negative, hues.positive) };
     this.#build();
@@ -89,7 +71,7 @@ class Maps {
         () => this.#at(),
         ([query, key]) => this.#walk(index, { query, key }),
       );
-      if (chooses) picture.addEventListener("click", () => this.setStateValue("chosen", this.data.maps[index].code));
+      if (chooses) picture.addEventListener("click", () => this.send("chosen", this.data.maps[index].code));
       panel.append(title, picture, ...(profiles ? [profile] : []), value);
       return { panel, title, picture, canvas, value, profile, index };
     });

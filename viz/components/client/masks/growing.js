@@ -1,6 +1,6 @@
 // A text that grows by one token at a time, with the causal mask and without it: which rows stay as they were.
 
-import { mount } from "../lib/mount.js";
+import { View, mount, spoken, tableOf } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
@@ -9,7 +9,6 @@ import { softmax } from "../lib/numbers.js";
 import { firstOf, Player } from "../lib/player.js";
 import { partDigits } from "../lib/say.js";
 import { placeOf } from "../lib/fit.js";
-import { Size } from "../lib/size.js";
 import { begin, mark, names, rule } from "./square.js";
 
 const MARGIN = 60;
@@ -35,22 +34,18 @@ export function moved(before, after, n) {
   });
 }
 
-class Growing {
+class Growing extends View {
   constructor(parent) {
-    this.root = element("div", "growing");
-    this.root.growing = this; // for the browser's tests: they read the numbers back
-    parent.append(this.root);
-    this.size = new Size(this.root, () => this.player && this.draw(), placeOf);
+    super(parent, "growing", { of: placeOf });
   }
 
   close() {
-    this.size.close();
     this.player.pause();
-    this.root.remove();
+    super.close();
   }
 
   receive(data) {
-    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels),
+    const other = this.isOther("labels", data.labels),
       at = this.player?.at;
     this.data = data;
     this.table = weightTable(data.hues.positive);
@@ -73,7 +68,7 @@ class Growing {
     this.panels = ["causal", "open"].map((kind) => {
       const made = element("div", "pane"),
         canvas = element("canvas", kind, { role: "img", "aria-label": words[kind] });
-      const found = element("p", "found", { "aria-live": "polite" });
+      const found = spoken("found");
       made.append(element("p", "name", {}, words[kind]), canvas, found);
       panes.append(made);
       return { kind, canvas, found };
@@ -140,11 +135,10 @@ class Growing {
   asTables() {
     const { n, words } = this.data,
       names = this.labels.slice(0, this.player.at);
-    return this.panels.map(({ kind }) => ({
-      title: words[kind],
-      columns: ["", ...names],
-      rows: names.map((name, i) => [name, ...this.found[kind].weights.subarray(i * n, i * n + names.length)]),
-    }));
+    const place = (at) => Math.floor(at / names.length) * n + (at % names.length);
+    return this.panels.map(({ kind }) =>
+      tableOf(names, names, (at) => this.found[kind].weights[place(at)], words[kind]),
+    );
   }
 
   /** How far each row has just moved: beside it, and as long as the margin is wide for a row that is all new. */

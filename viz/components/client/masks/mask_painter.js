@@ -1,13 +1,12 @@
 // Who may look at whom, painted with a finger, the mouse or the keyboard; beside it what the softmax makes of it.
 // Everything follows at once, and Python is told when a stroke ends.
 
-import { mount } from "../lib/mount.js";
+import { LiveView, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { coveredCells, drawCover } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
-import { LiveView } from "../lib/live_view.js";
 import { placeOf } from "../lib/fit.js";
 import { softmax } from "../lib/numbers.js";
 import { Rest, strokes } from "../lib/strokes.js";
@@ -22,7 +21,7 @@ export default mount((parent) => new Painter(parent), unpack);
 
 class Painter extends LiveView {
   constructor(parent) {
-    super(parent, "painter", "painter", placeOf);
+    super(parent, "painter", { of: placeOf });
     this.rest = new Rest(() => this.#tell());
   }
 
@@ -33,10 +32,10 @@ class Painter extends LiveView {
   }
 
   /** An answer to an older stroke than the last one made here is out of date. */
-  receive(data, setStateValue) {
-    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels),
+  receive(data) {
+    const other = this.isOther("labels", data.labels),
       moved = data.query !== this.data?.query;
-    [this.data, this.setStateValue] = [data, setStateValue];
+    this.data = data;
     const isPainting = this.rest.timer || this.strokes?.isOn; // what is painted now is not told yet
     const isNewest = data.sent >= this.sent && !isPainting;
     if (other || isNewest) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
@@ -45,14 +44,13 @@ class Painter extends LiveView {
     if (other || moved) [this.focus, this.isPointed] = [{ query, key: Math.max(0, key) }, Boolean(data.covers?.asked)];
     this.covered = coveredCells(data.covers);
     this.table = weightTable(data.hues.positive);
-    if (JSON.stringify(data.words) !== this.written) this.#build(data.words);
+    if (this.isOther("words", data.words)) this.#build(data.words);
     this.titles.weights.textContent = data.words.weights;
     delete this.root.dataset.drawn; // what it says was drawn of older data
     this.now();
   }
 
   #build(words) {
-    this.written = JSON.stringify(words);
     const bar = element("div", "tools");
     const tool = (name, how) => {
       const made = element("button", "", { type: "button", "data-tool": name }, words[name]);
@@ -79,7 +77,7 @@ class Painter extends LiveView {
       pane("mask", words.mask_note, { tabindex: 0, role: "application", "aria-label": words.mask_alt }),
       pane("weights", words.weights_note, { role: "img", "aria-label": words.weights_alt }),
     );
-    [this.count, this.says] = [element("p", "count"), element("p", "says", { "aria-live": "polite" })];
+    [this.count, this.says] = [element("p", "count"), spoken()];
     this.row = element("div", "row", { tabindex: 0 }); // it scrolls
     this.root.replaceChildren(panes, this.says, bar, this.count, this.row);
     this.#listen();
@@ -156,7 +154,7 @@ class Painter extends LiveView {
   }
 
   #tell() {
-    this.tell({ code: toCode(this.cells, this.data.n) });
+    this.send("code", toCode(this.cells, this.data.n));
   }
 
   #look(at) {

@@ -9,10 +9,9 @@ import { element, fill, walkCells } from "../lib/dom.js";
 import { fitRow } from "../lib/fit.js";
 import { inks, ofPixel } from "../lib/ink.js";
 import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
-import { mount } from "../lib/mount.js";
+import { View, mount, spoken } from "../lib/view.js";
 import { columnNames, overhang, rowNames } from "../lib/names.js";
 import { place, zoomOf } from "../lib/place.js";
-import { Size } from "../lib/size.js";
 import { drawMarks } from "./marks.js";
 
 const TEXT = 12,
@@ -33,17 +32,16 @@ const BAR = 10,
 
 export default mount((parent) => new Matrix(parent), unpack);
 
-class Matrix {
+class Matrix extends View {
   constructor(parent) {
-    this.root = element("div", "matrix");
-    this.root.matrix = this; // for the browser's tests: they read the numbers back
+    const of = ({ clientWidth }) => [clientWidth, this.data && clientWidth && this.#measure(clientWidth).h];
+    super(parent, "matrix", { of });
     this.picture = element("div", "picture", { role: "application", tabindex: "0" });
     this.canvas = element("canvas");
     this.tip = element("div", "tip", { hidden: "" });
-    this.live = element("p", "live", { "aria-live": "polite" });
+    this.live = spoken("live");
     this.picture.append(this.canvas);
     this.root.append(this.picture, this.tip, this.live);
-    parent.append(this.root);
     this.picture.addEventListener("pointermove", (event) => this.look(this.#under(event)));
     this.picture.addEventListener("pointerleave", () => this.look(null));
     this.picture.addEventListener("blur", () => this.look(null));
@@ -59,24 +57,13 @@ class Matrix {
         this.live.textContent = this.tip.textContent;
       },
     );
-    this.size = new Size(
-      this.root,
-      () => this.draw(),
-      ({ clientWidth }) => [clientWidth, this.data && clientWidth && this.#measure(clientWidth).h],
-    );
     this.cell = null;
   }
 
-  close() {
-    this.size.close();
-    this.root.remove();
-  }
-
-  receive(data, setStateValue) {
+  receive(data) {
     const { kind, hues, limit, values, words } = data;
     Object.assign(this, {
       data,
-      setStateValue,
       cell: null,
       covered: coveredCells(data.covers),
       told: toldCells(data.covers),
@@ -336,8 +323,7 @@ class Matrix {
 
   choose(cell) {
     if (!cell || !this.data.chooses) return;
-    this.times = (this.times ?? 0) + 1; // the same cell may be chosen again, after another was chosen elsewhere
-    this.setStateValue("chosen", [...cell, this.times]);
+    this.send("chosen", cell);
   }
 }
 

@@ -1,29 +1,27 @@
 // A table of words with their chances: a row for each token or layer. A click on a head of a row or column, or on a
 // word, tells Python which; pointing at a word reads it off.
 
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { css } from "../lib/colour.js";
 import { element, fill } from "../lib/dom.js";
 
 export default mount((parent) => new WordGrid(parent));
 
-class WordGrid {
+class WordGrid extends View {
   constructor(parent) {
-    this.root = element("div", "word_grid");
-    this.root.word_grid = this; // for the browser's tests: they read the numbers back
+    super(parent, "word_grid");
     this.says = element("p", "says");
-    this.frame = element("div", "frame");
-    this.root.append(this.frame, this.says);
-    parent.append(this.root);
+    this.box = element("div", "frame");
+    this.root.append(this.box, this.says);
   }
 
   close() {
     cancelAnimationFrame(this.moving);
-    this.root.remove();
+    super.close();
   }
 
-  receive(data, setStateValue) {
-    [this.data, this.setStateValue] = [data, setStateValue];
+  receive(data) {
+    this.data = data;
     const table = element("table", `by_${data.by}`),
       head = element("thead"),
       body = element("tbody"),
@@ -34,7 +32,7 @@ class WordGrid {
     head.append(top);
     body.append(...data.rows.map((row, index) => this.#row(row, index)));
     table.append(head, body);
-    this.frame.replaceChildren(table);
+    this.box.replaceChildren(table);
     this.says.textContent = data.words.rest;
     if (this.at !== data.at) this.moving ??= requestAnimationFrame(() => this.#move());
     this.at = data.at;
@@ -43,7 +41,7 @@ class WordGrid {
   /** Move to what was chosen: with the next frame, for which all of the page is laid out, and not once more before. */
   #move() {
     this.moving = null;
-    const { frame } = this,
+    const { box: frame } = this,
       chosen = frame.querySelector(".chosen");
     if (!chosen) return;
     const { offsetTop: top, offsetLeft: left } = chosen,
@@ -53,7 +51,7 @@ class WordGrid {
 
   /** For the menu of the picture, which reads the table. */
   asTables() {
-    return [...this.frame.querySelectorAll("table")];
+    return [...this.box.querySelectorAll("table")];
   }
 
   /** The head of a row or column; a button where it can be chosen. */
@@ -63,7 +61,7 @@ class WordGrid {
     label.dir = "auto";
     if (chooses) {
       label.setAttribute("aria-pressed", String(this.#isChosen(place)));
-      label.addEventListener("click", () => this.#choose({ row: null, column: null, ...place }));
+      label.addEventListener("click", () => this.#choose(place));
     }
     cell.append(label);
     return cell;
@@ -77,9 +75,9 @@ class WordGrid {
   }
 
   #cell({ text, note, share }, row, column) {
-    const { hue, by } = this.data;
+    const { hues, by } = this.data;
     const cell = element("td", this.#isChosen(by === "row" ? { row } : { column }) ? "chosen" : "");
-    cell.style.backgroundColor = css(hue, Math.sqrt(Math.max(0, Math.min(1, share))) * 0.65);
+    cell.style.backgroundColor = css(hues.positive, Math.sqrt(Math.max(0, Math.min(1, share))) * 0.65);
     const word = element("span", "word", {}, text);
     word.dir = "auto";
     cell.append(word, element("span", "note", {}, note));
@@ -99,6 +97,6 @@ class WordGrid {
   }
 
   #choose(place) {
-    this.setStateValue("chosen", place);
+    this.send("chosen", place[this.data.by]);
   }
 }

@@ -78,7 +78,7 @@ export function heatMap(canvas, { n, width: d, rows, at, pairs }, colours) {
   context.lineWidth = 1.5;
   context.strokeRect(box.x, top, box.w, tall);
   pairs.forEach((pair, place) => {
-    context.fillStyle = css(colours.series[place % colours.series.length]);
+    context.fillStyle = css(colours.heads[place % colours.heads.length]);
     context.fillRect(box.x + ((2 * pair) / d) * box.w, 2, Math.max(3, (2 / d) * box.w), 5);
   });
   return box;
@@ -94,7 +94,7 @@ export function waves(canvas, { n, width: d, rows, at, pairs }, colours) {
     [1, "1"],
   ]);
   pairs.forEach((pair, place) => {
-    context.strokeStyle = context.fillStyle = css(colours.series[place % colours.series.length]);
+    context.strokeStyle = context.fillStyle = css(colours.heads[place % colours.heads.length]);
     context.lineWidth = 1.6;
     for (const [column, dash] of [
       [2 * pair, []],
@@ -144,7 +144,7 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
     const chosen = pairs.indexOf(j),
       x = box.x + share((2 * Math.PI) / w) * box.w;
     context.globalAlpha = chosen < 0 ? 0.45 : 1;
-    context.fillStyle = chosen < 0 ? colours.text : css(colours.series[chosen % colours.series.length]);
+    context.fillStyle = chosen < 0 ? colours.text : css(colours.heads[chosen % colours.heads.length]);
     context.beginPath();
     context.arc(x, y(j), chosen < 0 ? 1.6 : 4, 0, 2 * Math.PI);
     context.fill();
@@ -166,7 +166,7 @@ export function decay(canvas, { n, common }, colours) {
   context.globalAlpha = 0.3;
   line(context, box.x, box.y + box.h / 2, box.x + box.w, box.y + box.h / 2);
   context.globalAlpha = 1;
-  context.strokeStyle = css(colours.series[0]);
+  context.strokeStyle = css(colours.heads[0]);
   context.lineWidth = 1.8;
   curve(context, box, Array.from(common), -1.05, 1.05, []);
 }

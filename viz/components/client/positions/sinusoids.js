@@ -1,9 +1,8 @@
 // The sinusoid explorer: everything follows the finger, and Python is told once, when it lets go.
 
-import { mount } from "../lib/mount.js";
+import { LiveView, mount, spoken } from "../lib/view.js";
 import { scoreTable, theme } from "../lib/colour.js";
 import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
-import { LiveView } from "../lib/live_view.js";
 import { place } from "../lib/place.js";
 import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
 import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
@@ -22,7 +21,7 @@ export default mount((parent, data) => new Sinusoids(parent, data));
 
 class Sinusoids extends LiveView {
   constructor(parent, data) {
-    super(parent, "sinusoids", "sinusoids");
+    super(parent, "sinusoids");
     this.#build(data.words, data.limits);
     this.epoch = 0;
     this.looked = null; // the column
@@ -33,8 +32,8 @@ class Sinusoids extends LiveView {
     clearTimeout(this.resting);
   }
 
-  receive(data, setStateValue) {
-    this.take(data, setStateValue);
+  receive(data) {
+    this.take(data);
     [this.words, this.limits, this.hues] = [data.words, data.limits, data.hues];
     for (const [name, node] of Object.entries(this.named)) node.textContent = this.words[name];
     for (const name of ["map", "waves", "lengths", "decay", "counter"])
@@ -46,7 +45,7 @@ class Sinusoids extends LiveView {
     this.now();
   }
 
-  measure() {
+  resized() {
     this.#read();
     this.later();
   }
@@ -94,7 +93,7 @@ class Sinusoids extends LiveView {
       made.append(...parts);
       this.body.append(made);
     };
-    this.says = element("p", "says", { "aria-live": "polite" });
+    this.says = spoken();
     this.clocks = element("div", "clocks");
     pane(name("map_title"), this.map, this.says);
     pane(name("waves_title"), this.waves, name("clocks_title"), this.clocks);
@@ -235,7 +234,7 @@ class Sinusoids extends LiveView {
       const button = this.clocks.children[place],
         chosen = this.pairs.indexOf(pair);
       this.#markClock(button, pair, chosen >= 0);
-      const hue = chosen < 0 ? null : colours.series[chosen % colours.series.length];
+      const hue = chosen < 0 ? null : colours.heads[chosen % colours.heads.length];
       clock(button.firstChild, rows[at * width + 2 * pair], rows[at * width + 2 * pair + 1], hue, colours);
     });
   }

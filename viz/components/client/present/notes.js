@@ -2,7 +2,7 @@
 // the page that is presented tells it, in the same browser, and is told which key was pressed here.
 
 import { element, fill } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { mount } from "../lib/view.js";
 import { belongsToPage, CHANNEL, followed } from "./keys.js";
 
 const KEYS = {

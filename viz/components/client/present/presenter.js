@@ -2,7 +2,7 @@
 // teacher's notes, which is told over a channel of the browser's own what is shown.
 
 import { element } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { open, shownAsHere } from "../lib/open.js";
 import { drawCode } from "../lib/qr.js";
 import { drawClosing } from "./closing.js";
@@ -30,15 +30,14 @@ let shown = null; // the view that the keys belong to: for a moment there are tw
 
 export default mount((parent) => new Presenter(parent));
 
-class Presenter {
+class Presenter extends View {
   constructor(parent) {
-    this.root = element("nav", "presenter");
-    this.root.presenter = this; // for the browser's tests
+    super(parent, "presenter", { tag: "nav" });
     this.said = element("p", "unseen", { role: "status" });
     this.dark = element("div", "dark", { hidden: "" });
     this.code = element("div", "sheet", { hidden: "", role: "dialog", tabindex: "-1" });
     this.closing = element("div", "closing", { hidden: "", role: "dialog", tabindex: "-1" });
-    parent.append(this.root, this.said, this.closing, this.dark, this.code);
+    parent.append(this.said, this.closing, this.dark, this.code);
     this.stage = new Stage();
     this.pressed = (event) => this.#press(event);
     window.addEventListener("keydown", this.pressed, true); // before what would take a key for itself
@@ -52,14 +51,15 @@ class Presenter {
   }
 
   close() {
+    super.close();
     window.removeEventListener("keydown", this.pressed, true);
     this.channel.close();
     this.stage.close();
     if (shown === this) shown = null;
   }
 
-  receive(data, setStateValue) {
-    [this.data, this.setStateValue, this.going] = [data, setStateValue, 0];
+  receive(data) {
+    [this.data, this.going] = [data, 0];
     shown = this;
     this.closing.hidden = true;
     this.stage.show(data.step);
@@ -126,7 +126,7 @@ class Presenter {
   #walk(places) {
     if (this.#inner(places)) {
       this.going = Date.now();
-      this.setStateValue("did", { n: this.going, action: places > 0 ? "forward" : "back", step: this.data.step });
+      this.send("did", { action: places > 0 ? "forward" : "back", step: this.data.step });
       return true;
     }
     return !this.data.lesson && walkPicture(places);
@@ -199,7 +199,7 @@ class Presenter {
   /** Ask the server for something: what is right, or a code; it is known by the step it was asked for. */
   #send(action) {
     this.going = action === "reveal" ? Date.now() : 0;
-    this.setStateValue("did", { n: Date.now(), action, step: this.data.step });
+    this.send("did", { action, step: this.data.step });
   }
 
   #tell() {

@@ -2,7 +2,7 @@
 // and the code that ranks it come once, when a box gets the focus for the first time.
 
 import { element, fill } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { mount } from "../lib/view.js";
 import { isTheBrowsers } from "../lib/open.js";
 
 const LONGEST = 80,

@@ -3,30 +3,25 @@
 // as a step of a lesson of one's own, which the browser keeps.
 
 import { element, fill } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { drawCode } from "../lib/qr.js";
 import { add } from "../lesson/store.js";
 import { snippet } from "./snippet.js";
 
 export default mount((parent) => new Share(parent));
 
-class Share {
+class Share extends View {
   constructor(parent) {
-    this.root = element("div", "share");
-    this.root.share = this; // for the browser's tests
+    super(parent, "share");
     this.said = element("p", "said", { role: "status" });
-    parent.append(this.root);
     this.theme = "";
     this.without = new Set();
-    // To pages an arrow means another step, to Streamlit a letter another run.
-    this.root.addEventListener("keydown", (event) => event.key !== "Escape" && event.stopPropagation());
+    this.keepKeys("Escape");
   }
 
-  close() {}
-
-  receive(data, setStateValue) {
+  receive(data) {
     const before = this.data;
-    [this.data, this.setStateValue] = [data, setStateValue];
+    this.data = data;
     if (before?.address !== data.address || before?.words !== data.words || before?.code !== data.code) this.#draw();
   }
 
@@ -40,10 +35,7 @@ class Share {
       camera.open = true;
       camera.append(code.length ? drawCode(code, words.code_alt) : element("p", "note", {}, words.too_long));
     }
-    camera.addEventListener(
-      "toggle",
-      () => camera.open && !code && this.setStateValue("did", { n: Date.now(), action: "code", address }),
-    );
+    camera.addEventListener("toggle", () => camera.open && !code && this.send("code", address));
     const show = element("a", "present", { href: this.data.present, target: "_self" }, words.present);
     const paper = element("div", "row");
     for (const [print, label] of [

@@ -1,6 +1,6 @@
 // The cache of keys and values as a decoder fills it: one token, one column for each key/value head; play or scrub.
 
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable } from "../lib/colour.js";
@@ -23,20 +23,18 @@ export function counted(n, tokenBytes) {
   return { held: n * tokenBytes, written: tokenBytes, read: n * tokenBytes, total: ((n * (n + 1)) / 2) * tokenBytes };
 }
 
-class Cache {
+class Cache extends View {
   constructor(parent) {
-    this.root = element("div", "kv-cache");
-    this.root.kvCache = this; // for the browser's tests: they read the numbers back
-    parent.append(this.root);
+    super(parent, "kv-cache", { handle: "kvCache" });
   }
 
   close() {
     this.player.pause();
-    this.root.remove();
+    super.close();
   }
 
   receive(data) {
-    const other = JSON.stringify(data.labels) !== JSON.stringify(this.data?.labels);
+    const other = this.isOther("labels", data.labels);
     this.data = data;
     const at = other ? firstOf(this.root, data.n) : this.at;
     this.signed = scoreTable(data.hues.negative, data.hues.positive);

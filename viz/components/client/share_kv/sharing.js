@@ -1,6 +1,6 @@
 // Who shares keys and values with whom: a bracket for each key/value head, its K and V, and its query heads' maps.
 
-import { mount } from "../lib/mount.js";
+import { View, mount, spoken, tableOf } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, weightColour, weightTable } from "../lib/colour.js";
@@ -16,18 +16,12 @@ export function picture(rows, columns, colour, alt) {
   return canvas;
 }
 
-class Sharing {
+class Sharing extends View {
   constructor(parent) {
-    this.root = element("div", "sharing");
-    this.root.sharing = this; // for the browser's tests: they read the numbers back
+    super(parent, "sharing");
     this.groups = element("div", "groups");
-    this.says = element("p", "says", { "aria-live": "polite" });
+    this.says = spoken();
     this.root.append(this.says, this.groups);
-    parent.append(this.root);
-  }
-
-  close() {
-    this.root.remove();
   }
 
   receive(data) {
@@ -43,14 +37,10 @@ class Sharing {
   asTables() {
     const { n, n_heads, labels, weights, words, reads } = this.data,
       names = labels.slice(0, n);
-    return Array.from({ length: n_heads }, (_, head) => ({
-      title: `Q ${head} → ${fill(words.k, { group: reads[head] })}`,
-      columns: ["", ...names],
-      rows: names.map((name, i) => [
-        name,
-        ...Array.from(weights.subarray((head * n + i) * n, (head * n + i + 1) * n), (code) => code / 65535),
-      ]),
-    }));
+    const title = (head) => `Q ${head} → ${fill(words.k, { group: reads[head] })}`;
+    return Array.from({ length: n_heads }, (_, head) =>
+      tableOf(names, names, (at) => weights[head * n * n + at] / 65535, title(head)),
+    );
   }
 
   #group(group) {

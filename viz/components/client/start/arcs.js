@@ -3,7 +3,7 @@
 
 import { readingDirection } from "../lib/direction.js";
 import { element, fill, segments, wordOf } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/say.js";
 import { LEAST, joined, others, says } from "./looks.js";
@@ -13,31 +13,28 @@ const WIDEST = 10; // px, of an arc of weight 1
 
 export default mount((parent) => new Arcs(parent));
 
-class Arcs {
+class Arcs extends View {
   constructor(parent) {
-    this.root = element("section", "start");
-    this.root.start = this; // for the browser's tests: they read the numbers back
+    super(parent, "start", { tag: "section" });
     this.sentence = element("div", "sentence", { role: "group" });
     this.said = element("p", "says", { role: "status", "aria-live": "polite" });
     this.row = element("div", "row");
     this.form = element("form");
     this.root.append(this.sentence, this.said, this.row, this.form);
-    parent.append(this.root);
     this.watch = new ResizeObserver(() => this.#draw());
     this.#listen();
   }
 
   close() {
     this.watch.disconnect();
-    this.root.remove();
+    super.close();
   }
 
-  receive(data, setStateValue) {
-    this.setStateValue = setStateValue;
+  receive(data) {
     if (JSON.stringify(data.sentences) + data.lang !== this.shown) this.#begin(data);
     if (data.asks && !this.asked) {
       this.asked = true; // when this has been painted, there is time for what comes next
-      requestAnimationFrame(() => setTimeout(() => this.setStateValue("painted", true)));
+      requestAnimationFrame(() => setTimeout(() => this.send("painted", true)));
     }
   }
 
@@ -63,7 +60,7 @@ class Arcs {
     this.twins = undefined;
     if (this.sentences.length === 1) {
       const back = element("button", "plain", { type: "button" }, words.back);
-      back.addEventListener("click", () => this.#send({ text: "" }));
+      back.addEventListener("click", () => this.send("typed", { text: "" }));
       this.row.replaceChildren(back, from);
       return;
     }
@@ -106,12 +103,7 @@ class Arcs {
   #sendTyped(how) {
     if (!this.input.value.trim()) return this.input.focus();
     if (!how.heads) this.said.textContent = this.data.words.reading;
-    this.#send({ ...how, text: this.input.value });
-  }
-
-  /** No text asks for the example. With the moment, so that a sentence that is sent once more is another answer. */
-  #send(typed) {
-    this.setStateValue("typed", { ...typed, at: Date.now() });
+    this.send("typed", { ...how, text: this.input.value });
   }
 
   #listen() {
@@ -119,8 +111,7 @@ class Arcs {
       event.preventDefault();
       this.#sendTyped({});
     });
-    // To Streamlit a letter is another run; here it belongs to what is typed.
-    this.root.addEventListener("keydown", (event) => event.stopPropagation());
+    this.keepKeys();
     const wordOf = (event) => event.target instanceof Element && event.target.closest(".word");
     this.sentence.addEventListener("pointerover", (event) => {
       const word = wordOf(event);

@@ -1,7 +1,6 @@
 // The transformer as a diagram: each box is a link to the page about it.
 
-import { element } from "../lib/dom.js";
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { isTheBrowsers, open } from "../lib/open.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -21,10 +20,9 @@ function frame(kind, [x, y, width, height]) {
   return drawn("rect", { class: kind, x, y, width, height, rx: 8 });
 }
 
-class Diagram {
+class Diagram extends View {
   constructor(parent) {
-    this.root = element("nav", "diagram");
-    parent.append(this.root);
+    super(parent, "diagram", { tag: "nav" });
     this.root.addEventListener("click", (event) => {
       const link = event.target.closest("a");
       if (!link || isTheBrowsers(event)) return;
@@ -33,14 +31,8 @@ class Diagram {
     });
   }
 
-  close() {
-    this.root.remove();
-  }
-
   receive(data) {
-    const given = JSON.stringify(data);
-    if (given === this.given) return; // what has the keyboard stays
-    this.given = given;
+    if (!this.isOther("data", data)) return; // what has the keyboard stays
     this.root.setAttribute("aria-label", data.label);
     this.root.replaceChildren(...data.plans.map((plan) => this.#drawn(data, plan)));
   }

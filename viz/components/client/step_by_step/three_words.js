@@ -3,7 +3,7 @@
 // says what its numbers follow from (head_numbers.js): then they move with the number that is being changed, until
 // Python's own have come. Otherwise nothing is calculated here.
 
-import { mount } from "../lib/mount.js";
+import { View, mount, spoken } from "../lib/view.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { givenNumber } from "./given_number.js";
 import { follow, printed, typed } from "./head_numbers.js";
@@ -16,21 +16,14 @@ function widest(...blocks) {
   return Math.max(...blocks.flatMap(({ texts }) => texts.flat().map((text) => text.length)));
 }
 
-class ThreeWords {
+class ThreeWords extends View {
   constructor(parent) {
-    this.root = element("div", "three-words");
-    this.sent = 0;
+    super(parent, "three-words");
     this.drafts = new Map(); // what is typed and not yet, or never, a number, by its place
     this.root.addEventListener("keydown", (event) => this.#key(event));
-    parent.append(this.root);
   }
 
-  close() {
-    this.root.remove();
-  }
-
-  receive(data, setStateValue) {
-    this.setStateValue = setStateValue;
+  receive(data) {
     this.late = this.isBusy ? data : null;
     if (this.isBusy) return; // a number is being dragged: nothing is built anew under the finger
     this.data = data;
@@ -75,7 +68,7 @@ class ThreeWords {
       for (const block of blocks) picture.append(this.#table(block, block.says ? "result" : "before", widest(block)));
     }
     [this.says, this.line, this.note] = [element("p", "says"), element("p", "line"), element("p", "note")];
-    const written = element("div", "written", { "aria-live": "polite" });
+    const written = spoken("written", "div");
     const scroll = element("div", "scroll");
     scroll.append(picture);
     this.problem = element("p", "problem", { role: "alert" });
@@ -177,7 +170,7 @@ class ThreeWords {
     input.value = label;
     input.addEventListener("change", () => {
       if (!input.value.trim()) input.value = label;
-      else this.setStateValue("renamed", { row: i, word: input.value, sent: ++this.sent });
+      else this.send("renamed", { row: i, word: input.value });
     });
     cell.append(input);
     return cell;
@@ -196,13 +189,12 @@ class ThreeWords {
       { name, place, value, draft, most },
       {
         moved: (to) => this.#move(block, i, j, to, to !== value),
-        settled: (to) =>
-          this.setStateValue("edited", { matrix: block.edit, row: i, column: j, value: to, sent: ++this.sent }),
+        settled: (to) => this.send("edited", { matrix: block.edit, row: i, column: j, value: to }),
         draft: (text) => (text === null ? this.drafts.delete(place) : this.drafts.set(place, { text, value })),
         wrong: (text) => this.#complain(text === null ? null : { typed: text, name, before: printed(value) }),
         busy: (isBusy, isSent) => {
           this.isBusy = isBusy;
-          if (!isBusy && this.late && !isSent) this.receive(this.late, this.setStateValue);
+          if (!isBusy && this.late && !isSent) this.receive(this.late);
         },
       },
     );
@@ -243,12 +235,12 @@ class ThreeWords {
     if (live) {
       this.at = `${live}-${cell.join("-")}`;
       this.#explain();
-      this.setStateValue("chosen", { at: this.at });
+      this.send("chosen", { at: this.at });
       return;
     }
     [this.cell, this.letter] = [cell, "QKV".includes(code) ? code : this.letter];
     this.#mark();
-    this.setStateValue("chosen", { cell: this.cell, letter: this.letter });
+    this.send("chosen", { cell: this.cell, letter: this.letter });
   }
 
   /** The number that is explained: in this picture's result, and in it at a place that is there. */

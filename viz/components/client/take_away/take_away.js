@@ -285,7 +285,6 @@ class Away {
 
   async #answer(choice) {
     this.choice = choice;
-    this.n = choice.n ?? this.n;
     const heads = this.stack.heads.length && this.wall.pool > 1 ? this.#headsOf(choice) : [];
     const isMissing = heads.some((index) => !this.stack.heads[index]),
       { around } = this.model.get("words");
@@ -319,21 +318,20 @@ class Away {
       parentElement: this.place,
       data: {
         channel,
-        n,
+        sent: n,
         choice,
         links,
         wall: wall.id,
         head: head?.id,
         off: [],
         axes: stack.axes,
-        colours: header.colours,
+        hues: header.colours,
         words: this.#words(),
       },
-      setStateValue: (_, told) => {
-        const { n: _told, ...values } = told,
-          open = (token) => (token < 0 ? null : token);
-        this.choice = told;
-        this.#tell({ ...values, layer: stack.numbers[told.layer], query: open(told.query), key: open(told.key) });
+      setStateValue: (_, { value: told, sent }) => {
+        const open = (token) => (token < 0 ? null : token);
+        [this.choice, this.n] = [told, sent];
+        this.#tell({ ...told, layer: stack.numbers[told.layer], query: open(told.query), key: open(told.key) });
         this.#answer(told);
       },
     });

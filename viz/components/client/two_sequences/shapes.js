@@ -1,8 +1,7 @@
 // The matrix products of a layer between two texts, every matrix drawn to one scale: two factors, and what they make.
 
-import { mount } from "../lib/mount.js";
+import { View, mount } from "../lib/view.js";
 import { element, fill } from "../lib/dom.js";
-import { Size } from "../lib/size.js";
 
 const TALLEST = 116,
   LEAST = 3,
@@ -20,16 +19,9 @@ export function scale(products, width) {
 
 export default mount((parent) => new Shapes(parent));
 
-class Shapes {
+class Shapes extends View {
   constructor(parent) {
-    this.root = element("div", "shapes", { role: "img" });
-    parent.append(this.root);
-    this.size = new Size(this.root, () => this.draw());
-  }
-
-  close() {
-    this.size.close();
-    this.root.remove();
+    super(parent, "shapes", { attributes: { role: "img" } });
   }
 
   receive(data) {

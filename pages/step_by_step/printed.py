@@ -1,0 +1,24 @@
+"""The printed matrices in the browser, whose numbers can be explained and changed, as both examples show them."""
+
+from viz import limits
+from viz.components.kinds import Fields, Many, Optional, Real, Text, Whole
+from viz.components.view import View
+from viz.text import Translate
+
+WORDS = ("number", "word", "choose", "problem")
+LARGEST = max(limits.HAND_NUMBER, limits.OWN_NUMBER)
+CODE = Text(20)
+"""The name of a matrix, of a letter or of a place in a matrix."""
+PRINTED = View(
+    "step_by_step/three_words",
+    sends={
+        "chosen": Fields(at=Optional(CODE), cell=Optional(Many(Whole(), 2, 2)), letter=Optional(CODE)),
+        "edited": Fields(matrix=CODE, row=Whole(), column=Whole(), value=Real(-LARGEST, LARGEST)),
+        "renamed": Fields(row=Whole(), word=Text(limits.HAND_CHARACTERS)),
+    },
+)
+
+
+def words_of(t: Translate) -> dict[str, str]:
+    """Return the words of the view."""
+    return {name: t(f"step_by_step.hand_{name}") for name in WORDS}

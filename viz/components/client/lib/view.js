@@ -1,0 +1,187 @@
+// @ts-check
+// What every view in the browser has: its element, its size, its messages to Python, and a region that is read out. Python
+// declares each view in the same way (viz/components/view.py).
+
+import { element } from "./dom.js";
+import { watchRoom } from "./fit.js";
+
+/**
+ * Streamlit calls a component's module again with every change of its data, and keeps its element meanwhile: so the view of
+ * an element is made once, is handed each change, and is closed when its place on the page goes.
+ *
+ * @param {(parent: HTMLElement, data: any) => any} make a view, which has `receive(data)` and `close()`
+ * @param {(data: any) => any} read the data as the view takes it: unpacked bytes, or what JSON holds as it is
+ */
+export function mount(make, read = (data) => data) {
+  const views = new WeakMap();
+  return (/** @type {{data: any, parentElement: HTMLElement, setStateValue: Function}} */ given) => {
+    const { parentElement, setStateValue } = given,
+      data = read(given.data),
+      view = views.get(parentElement) ?? make(parentElement, data),
+      isNew = !views.has(parentElement);
+    view.setStateValue = setStateValue;
+    if (isNew) {
+      view.sent = data.sent ?? 0;
+      views.set(parentElement, view);
+      Object.assign(parentElement, { view }); // where the menu of pictures finds it (frame/figures.js)
+      parentElement.dispatchEvent(new Event("headlight-view", { bubbles: true, composed: true }));
+    }
+    view.receive(data);
+    return () => {
+      view.close();
+      views.delete(parentElement);
+    };
+  };
+}
+
+/**
+ * When a picture is to be drawn anew because its place is wider or narrower, or another screen shows it. The browser reports
+ * the first size, too, a frame after the picture has been drawn in it: to draw it once more takes as long again. A picture
+ * that fits into the window depends on the room below its top, too (lib/fit.js).
+ */
+export class Size {
+  /**
+   * @param {HTMLElement} element
+   * @param {() => void} draw
+   * @param {(element: HTMLElement) => unknown} of what the picture depends on
+   */
+  constructor(element, draw, of = ({ clientWidth }) => clientWidth) {
+    this.read = () => [of(element), devicePixelRatio].join();
+    this.drawn = "";
+    const follow = () => {
+      if (this.read() === this.drawn) return;
+      this.hold();
+      draw();
+    };
+    this.watch = new ResizeObserver(follow);
+    this.watch.observe(element);
+    this.endRoom = watchRoom(follow);
+  }
+
+  /** What is drawn next is drawn in the size that there is now. */
+  hold() {
+    this.drawn = this.read();
+  }
+
+  close() {
+    this.watch.disconnect();
+    this.endRoom();
+  }
+}
+
+/** A place whose new text a screen reader says. @param {string} name */
+export function spoken(name = "says", tag = "p") {
+  return element(tag, name, { "aria-live": "polite" });
+}
+
+/** 0, 1, 2 and so on: the names of rows or columns that have none. @param {number} n */
+export const counted = (n) => Array.from({ length: n }, (_, i) => i);
+
+/** A table for the menu of a picture. @param {(string | number)[]} rows @param {(string | number)[]} columns @param {(at: number) => any} cell of cells in reading order */
+export function tableOf(rows, columns, cell, title = "") {
+  const line = (/** @type {string | number} */ name, /** @type {number} */ i) => [
+    name,
+    ...columns.map((_, j) => cell(i * columns.length + j)),
+  ];
+  return { ...(title && { title }), columns: ["", ...columns], rows: rows.map(line) };
+}
+
+export class View {
+  /** @type {Record<string, string>} */ #before = {};
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {string} name the class of its element
+   * @param {{tag?: string, handle?: string, attributes?: Record<string, string>, of?: (element: HTMLElement) => unknown}} [how] at
+   * `handle` of the element the browser's tests find the view, and read its numbers back; `of` is what a picture depends on
+   */
+  constructor(parent, name, { tag = "div", handle = name, attributes = {}, of } = {}) {
+    this.root = element(tag, name, attributes);
+    Object.assign(this.root, { [handle]: this });
+    parent.append(this.root);
+    this.sent = 0; // the number of the last message
+    /** @type {any} */ this.data = null;
+    /** @type {any} */ this.setStateValue = null;
+    /** @type {number | null} */ this.frame = null;
+    this.size = new Size(this.root, () => this.resized(), of);
+  }
+
+  close() {
+    this.size.close();
+    cancelAnimationFrame(this.frame ?? 0);
+    this.root.remove();
+  }
+
+  /** Tell Python something: one of the messages that it expects of this view. @param {string} name @param {unknown} value */
+  send(name, value, sent = this.sent + 1) {
+    this.sent = sent;
+    this.setStateValue(name, { value, sent });
+    return sent;
+  }
+
+  /** Whether a part of the data is another one than before. @param {string} name @param {unknown} value */
+  isOther(name, value) {
+    const before = this.#before[name];
+    this.#before[name] = JSON.stringify(value);
+    return this.#before[name] !== before;
+  }
+
+  /** Keys that belong to what is typed here: to pages an arrow is another step, to Streamlit a letter another run. */
+  keepKeys(but = "") {
+    this.root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== but) event.stopPropagation();
+    });
+  }
+
+  /** The size has changed. */
+  resized() {
+    if (this.data) this.draw();
+  }
+
+  draw() {}
+
+  /** Draw with the next frame, however often this is asked for before it comes. */
+  later() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.root.clientWidth) this.draw();
+    });
+  }
+}
+
+/** A view that follows the finger: what was chosen is drawn with the next frame, and Python is told once, when it lets go. */
+export class LiveView extends View {
+  said = ""; // the choice that Python and this view agreed on last
+  /** @type {any} */ choice = null;
+
+  /** Take what Python sends. An answer to an older choice than the last one made here is out of date; one that says what was
+   * told last is no news, and what has been changed here meanwhile stays. @param {any} data */
+  take(data) {
+    this.data = data;
+    const said = JSON.stringify(data.choice);
+    if (data.sent < this.sent) return;
+    if (said !== this.said) this.choice = structuredClone(data.choice);
+    [this.sent, this.said] = [data.sent, said];
+  }
+
+  /** @param {(choice: any) => void} how */
+  change(how) {
+    how(this.choice);
+    this.later();
+  }
+
+  tell() {
+    this.said = JSON.stringify(this.choice);
+    this.send("choice", { ...this.choice });
+  }
+
+  resized() {
+    this.later();
+  }
+
+  /** Draw what Python has sent: at once, unless a frame that will is on its way. */
+  now() {
+    this.size.hold();
+    if (!this.frame && this.root.clientWidth) this.draw();
+  }
+}

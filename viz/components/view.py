@@ -1,0 +1,126 @@
+"""A view in the browser, declared once: what it may send, its words, its colours, and how it is mounted.
+
+Every message of a view is ``{"value": ..., "sent": n}``, the state of one name: n counts the view's messages, and the
+answer says which of them Python has seen, so that a view knows an answer to an older one (``client/lib/view.js``).
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Any
+
+import streamlit as st
+
+from viz.components.kinds import Kind, Whole
+from viz.components.mount import mount
+from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
+from viz.text import sentences, translator
+
+PALETTE = MappingProxyType({"positive": BLUE, "negative": ORANGE, "grey": GREY, "heads": HEADS})
+"""The colours of views as ``client/lib/colour.js`` takes them: of numbers above and below 0, and of heads."""
+
+_COUNT = Whole()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """A message that fits its kind, and its number among those of its view."""
+
+    sent: int
+    value: Any
+
+
+class View:
+    """A view ``client/<name>.js``; the pages that show it declare it at the top of a module.
+
+    Args:
+        name: its folder and name, as in "masks/mask_painter".
+        words: what the keys of its texts begin with, as in "masks.painter."; "" if it has none of its own.
+        sends: the kind of each message by its name; one that does not fit is ignored.
+        colours: send it the palette, as ``hues``.
+    """
+
+    def __init__(
+        self, name: str, *, words: str = "", sends: Mapping[str, Kind] | None = None, colours: bool = False
+    ) -> None:
+        self.name, self.prefix, self.sends, self.has_colours = name, words, dict(sends or {}), colours
+        VIEWS.append(self)
+
+    def mount(
+        self,
+        *,
+        key: str,
+        data: Any,
+        words: Mapping[str, str] | None = None,
+        on: Mapping[str, Callable[[Any], None]] | None = None,
+    ) -> None:
+        """Show the view, or give it new data.
+
+        Args:
+            key: of this place on the page.
+            data: bytes as :func:`viz.components.head_grid.pack` makes them, or a mapping that JSON can hold.
+            words: more words, and others in place of its own.
+            on: what a message is handed to, by its name. A session keeps these functions: none may hold a scene.
+        """
+        on = on or {}
+        told: dict[str, Any] = {"hues": dict(PALETTE)} if self.has_colours else {}
+        if self.prefix or words:
+            told["words"] = {**self.words(), **(words or {})}
+        if on:
+            told["sent"] = self.count(key)
+        calls = {f"on_{name}_change": partial(_receive, key, name, self.sends[name], act) for name, act in on.items()}
+        mount(self.name, key=key, data=_with(told, data) if told else data, **calls)
+
+    def words(self) -> dict[str, str]:
+        """Return the view's own words in the user's language, by the rest of their keys."""
+        if not self.prefix:
+            return {}
+        lang = st.session_state["lang"]
+        translate = translator(lang)
+        return {name: translate(self.prefix + name) for name in _names(lang, self.prefix)}
+
+    def last(self, key: str, name: str) -> Message | None:
+        """Return the last message of this name from the view of this key, if it is one."""
+        return _read(key, name, self.sends[name])
+
+    def count(self, key: str) -> int:
+        """Return the number of the last message that the view of this key sent; 0 if there is none."""
+        return max((message.sent for name in self.sends if (message := self.last(key, name))), default=0)
+
+
+VIEWS: list[View] = []
+"""Every view that has been declared."""
+
+
+def _receive(key: str, name: str, kind: Kind, act: Callable[[Any], None]) -> None:
+    """Hand a message on if it is one."""
+    if message := _read(key, name, kind):
+        act(message.value)
+
+
+def _read(key: str, name: str, kind: Kind) -> Message | None:
+    state = st.session_state.get(key)
+    message = state.get(name) if isinstance(state, Mapping) else None
+    if not isinstance(message, Mapping):
+        return None
+    try:
+        return Message(sent=_COUNT(message.get("sent")), value=kind(message.get("value")))
+    except ValueError:
+        return None
+
+
+def _with(told: Mapping[str, Any], data: Any) -> Any:
+    """Add what every view is told to its data, whose own names win."""
+    if not isinstance(data, bytes):
+        return {**told, **data}
+    end = 4 + int.from_bytes(data[:4], "little")
+    header = json.dumps(told).encode()[:-1] + b", " + data[5:end]  # a name that comes again counts the last time
+    header += b" " * (-len(header) % 4)
+    return len(header).to_bytes(4, "little") + header + data[end:]
+
+
+@cache
+def _names(lang: str, prefix: str) -> tuple[str, ...]:
+    return tuple(key.removeprefix(prefix) for key in sentences(lang) if key.startswith(prefix))
