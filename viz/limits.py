@@ -83,6 +83,10 @@ SWAPPED_TOKENS = 32
 CONTINUED_TOKENS, WRITTEN_AT_ONCE = 48, 8
 """Of what a decoder writes on, and of one computation of it: after each the visitor may stop, and others have turns."""
 
+LARGE_BYTES, LARGE_CHARACTERS, LARGE_TABLES = 220_000, 60_000, 64
+"""Of the numbers that a browser sends back for a large figure, 55,000 of 4 bytes, which are 293,000 characters of
+``MESSAGE_STATES``; of the names beside them; and of the maps or charts of one picture. A map of 234 x 234 fits."""
+
 LONGEST = 32_768
 """Tokens of any text: one head's map of as many takes 5 s on one core."""
 

@@ -4,16 +4,17 @@
 
 /**
  * @template Data
- * @param {(parent: HTMLElement, data: Data) => {receive: (data: Data, setStateValue: Function) => void, close: () => void}} make
+ * @param {(parent: HTMLElement, data: Data) => {receive: (data: Data, setStateValue: Function, setTriggerValue: Function) => void, close: () => void}} make
  * @param {(sent: any) => Data} read what is sent, as the view takes it: unpacked bytes, or what JSON holds as it is
  */
 export function mount(make, read = (sent) => sent) {
   const views = new WeakMap();
   return (
-    /** @type {{data: any, parentElement: HTMLElement, setStateValue: Function}} */ {
+    /** @type {{data: any, parentElement: HTMLElement, setStateValue: Function, setTriggerValue: Function}} */ {
       data,
       parentElement,
       setStateValue,
+      setTriggerValue,
     },
   ) => {
     const received = read(data),
@@ -23,7 +24,7 @@ export function mount(make, read = (sent) => sent) {
       Object.assign(parentElement, { view }); // where the menu of pictures finds it (frame/figures.js)
       parentElement.dispatchEvent(new Event("headlight-view", { bubbles: true, composed: true }));
     }
-    view.receive(received, setStateValue);
+    view.receive(received, setStateValue, setTriggerValue);
     return () => {
       view.close();
       views.delete(parentElement);
