@@ -15,7 +15,7 @@ from viz.text import LANGUAGES, sentences
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "__init__": {"notebook"},  # viz.show, when it is first asked for
-    "notebook": {"notebook", "components", "models", "text", "core", "errors"},
+    "notebook": {"notebook", "components", "figures", "models", "text", "core", "errors"},
     "serve": {"app", "streamlit_internals"},  # the hosted entry: an app, and the probe of what its safety needs
     "host": {
         "host",

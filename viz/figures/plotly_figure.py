@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from viz.imports import importing
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure as Figure
+    from plotly.graph_objects import Figure
+
+__all__ = ["Figure", "load_plotly", "plotly_figure"]
 
 
 def load_plotly() -> None:
@@ -37,6 +39,6 @@ def plotly_figure(data: Sequence[dict[str, Any]], layout: dict[str, Any]) -> "Fi
         ValueError: if plotly has no such property, or not with such a value.
     """
     load_plotly()
-    from plotly.graph_objects import Figure as Figure
+    from plotly.graph_objects import Figure
 
     return Figure(data=list(data), layout=layout)
