@@ -28,6 +28,7 @@ def packed(numbers: list[float], size: int = 4) -> str:
 TABLE: dict[str, Any] = {
     "kind": "map", "title": "", "x": AXIS, "y": AXIS, "dots": [], "scale": None,
     "names": [["a", 1], ["b", 1]], "notes": [["", 2]], "columns": ["c", "d"], "size": 4, "values": packed([0, 1, 2, 3]),
+    "codes": "",
 }  # fmt: skip
 MESSAGE: dict[str, Any] = {"name": "headlight-map", "caption": "A map", "tables": [TABLE]}
 
@@ -75,6 +76,20 @@ def test_packed_tables_arrive_exactly(tmp_path):
     np.testing.assert_array_equal(shares.values, [[0.5], [0.25]])
 
 
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
+@pytest.mark.parametrize("n_different", [1, 3, 256, 257, 600])
+def test_few_different_numbers_are_sent_once(tmp_path, n_different):
+    """A map of 24 x 29 cells, in bytes or pairs of bytes where that is shorter; every number as it was."""
+    generator = np.random.default_rng(0)
+    different = generator.random(n_different)
+    cells = different[np.arange(24 * 29) % n_different].reshape(24, 29)
+    table = {"columns": ["", *map(str, range(29))], "rows": [["r", *row] for row in cells.tolist()]}
+    (sent,) = from_browser(tmp_path, [table])
+    assert bool(sent["codes"]) == (n_different < 600)
+    _, _, (read,) = read_message(MESSAGE | {"tables": [sent]})
+    np.testing.assert_array_equal(read.values, cells)
+
+
 def test_what_is_not_finite_is_nothing():
     _, _, (table,) = read_message(with_table(values=packed([math.inf, -math.inf, math.nan, 1])))
     np.testing.assert_array_equal(table.values, [[math.nan, math.nan], [math.nan, 1]])
@@ -99,6 +114,10 @@ WRONG: list[Any] = [
     with_table(kind="lines", columns=["x", "y", "z"], values=packed([0] * 6)),
     with_table(columns=["x" * limits.LARGE_CHARACTERS, "y"]), with_table(title="x" * (limits.LARGE_CHARACTERS + 1)),
     with_table(names=[["x" * limits.LARGE_CHARACTERS, 2]]), with_table(dots=["" for _ in range(70_000)]),
+    with_table(codes=None), with_table(codes="?"), with_table(codes=base64.b64encode(bytes([0, 1, 2, 4])).decode()),
+    with_table(codes=base64.b64encode(bytes([0, 1, 2])).decode()), with_table(values="", codes="AAAAAA=="),
+    with_table(values=packed([1.0]), codes=base64.b64encode(bytes(limits.LARGE_CELLS + 2)).decode(), columns=["c"],
+               names=[["a", limits.LARGE_CELLS + 2]], notes=[["", limits.LARGE_CELLS + 2]]),
     with_table(values=packed([0] * (limits.LARGE_BYTES // 4 + 100)), columns=["c"],
                names=[["a", limits.LARGE_BYTES // 4 + 100]], notes=[["", limits.LARGE_BYTES // 4 + 100]]),
 ]  # fmt: skip

@@ -56,22 +56,22 @@ def _table(sent: object, room: _Room) -> Table:
         case {
             "kind": str(kind), "title": str(title), "x": x, "y": y, "dots": list(dots), "names": list(names),
             "notes": list(notes), "columns": list(columns), "size": (4 | 8) as size, "values": str(values),
-            "scale": scale,
+            "codes": str(codes), "scale": scale,
         } if kind in get_args(Kind):  # fmt: skip
             pass
         case _:
             raise ValueError("no table")
-    room.take(n_bytes=len(values) * 3 // 4 - 2, characters=len(title))
+    room.take(n_bytes=(len(values) + len(codes)) * 3 // 4 - 4, characters=len(title))
     columns, dots = _texts(columns, room), _texts(dots, room)
     n_rows = _n_rows(names)
-    if n_rows * len(columns) * size > limits.LARGE_BYTES or not n_rows * len(columns) or _n_rows(notes) != n_rows:
+    if not 0 < n_rows * len(columns) <= limits.LARGE_CELLS or _n_rows(notes) != n_rows:
         raise ValueError("names without numbers")
     if kind in ("lines", "points") and len(columns) != len("xy"):
         raise ValueError("a place has two numbers")
     return Table(
         kind=cast(Kind, kind),
         title=_whole(title),
-        values=_numbers(values, size).reshape(n_rows, len(columns)),
+        values=_numbers(values, codes, size).reshape(n_rows, len(columns)),
         names=_runs(names, room),
         notes=_runs(notes, room),
         columns=columns,
@@ -92,14 +92,23 @@ def _scale(sent: object) -> Scale | None:
     raise ValueError("no scale")
 
 
-def _numbers(values: str, size: int) -> np.ndarray[Any, Any]:
-    """Read little-endian floats of 4 or 8 bytes; what is not finite is nothing."""
+def _numbers(values: str, codes: str, size: int) -> np.ndarray[Any, Any]:
+    """Read little-endian floats of 4 or 8 bytes, or which of them stands where; what is not finite is nothing."""
+    numbers = np.frombuffer(_bytes(values), f"<f{size}")
+    numbers = np.where(np.isfinite(numbers), numbers, np.array(math.nan, numbers.dtype))
+    if not codes:
+        return numbers
+    places = np.frombuffer(_bytes(codes), "<u1" if len(numbers) <= 256 else "<u2")
+    if places.max() >= len(numbers):
+        raise ValueError("a number that was not sent")
+    return numbers[places]
+
+
+def _bytes(text: str) -> bytes:
     try:
-        raw = base64.b64decode(values, validate=True)
+        return base64.b64decode(text, validate=True)
     except binascii.Error as error:
         raise ValueError("no base64") from error
-    numbers = np.frombuffer(raw, f"<f{size}")
-    return np.where(np.isfinite(numbers), numbers, np.array(math.nan, numbers.dtype))
 
 
 def _texts(sent: Sequence[object], room: _Room) -> list[str]:
@@ -121,7 +130,7 @@ def _n_rows(runs: Sequence[object]) -> int:
     total = 0
     for run in runs:
         match run:
-            case [str(), int(n)] if type(n) is int and 0 < n <= limits.LARGE_BYTES:
+            case [str(), int(n)] if type(n) is int and 0 < n <= limits.LARGE_CELLS:
                 total += n
             case _:
                 raise ValueError("no run of names")

@@ -15,7 +15,7 @@ const asNumber = (cell) => (typeof cell === "number" ? cell : NaN);
 /** Names, what else is written beside them, and numbers. A single row or column of numbers is a chart of bars. @param {Table} table @returns {Split} */
 function split({ kind, columns, rows }) {
   const rest = columns.map((_, j) => j).slice(1),
-    texts = rest.filter((j) => rows.some((row) => isText(row[j]))),
+    texts = rest.filter((j) => rows.some((row) => isText(row[j])) && !rows.some((row) => Number.isFinite(row[j]))),
     numbers = rest.filter((j) => !texts.includes(j));
   const made = {
     kind: kind ?? (texts.length || numbers.length === 1 ? "bars" : "map"),
@@ -41,13 +41,28 @@ function runs(texts) {
   return made;
 }
 
-/** Every number exactly, in as few bytes as that takes. @param {number[]} numbers */
-function packed(numbers) {
-  const isSingle = numbers.every((value) => Object.is(Math.fround(value), value));
-  const bytes = new Uint8Array((isSingle ? Float32Array : Float64Array).from(numbers).buffer);
+/** @param {Uint8Array | Uint16Array | Float32Array | Float64Array} numbers */
+function base64({ buffer }) {
+  const bytes = new Uint8Array(buffer);
   let text = "";
   for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  return { size: isSingle ? 4 : 8, values: btoa(text) };
+  return btoa(text);
+}
+
+/** Every number exactly, in as few bytes as that takes: all, or the different ones and where each stands. @param {number[]} numbers */
+function packed(numbers) {
+  const isSingle = numbers.every((value) => Object.is(Math.fround(value), value)),
+    size = isSingle ? 4 : 8,
+    floats = isSingle ? Float32Array : Float64Array;
+  const places = new Map([...new Set(numbers)].map((value, i) => [value, i])),
+    codes = places.size <= 0x100 ? Uint8Array : Uint16Array,
+    isCoded =
+      places.size <= 0x10000 && places.size * size + numbers.length * codes.BYTES_PER_ELEMENT < numbers.length * size;
+  return {
+    size,
+    values: base64(floats.from(isCoded ? places.keys() : numbers)),
+    codes: isCoded ? base64(codes.from(numbers, (value) => places.get(value) ?? 0)) : "",
+  };
 }
 
 /** The tables that have numbers. @param {Table[]} tables */

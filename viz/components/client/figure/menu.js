@@ -167,7 +167,7 @@ class Menu {
   #plot() {
     const { name, caption, tables } = this.figure,
       packed = packTables(tables()),
-      bytes = packed.reduce((sum, { values }) => sum + (values.length * 3) / 4, 0);
+      bytes = packed.reduce((sum, { values, codes }) => sum + ((values.length + codes.length) * 3) / 4, 0);
     if (bytes > this.most) {
       this.said.textContent = fill(this.words.too_many, { n: this.most / 4 });
       return;
