@@ -15,7 +15,7 @@ from viz.text import LANGUAGES, sentences
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "__init__": {"notebook"},  # viz.show, when it is first asked for
-    "notebook": {"notebook", "components", "models", "text", "core", "errors"},
+    "notebook": {"notebook", "components", "figures", "models", "text", "core", "errors"},
     "serve": {"app", "streamlit_internals"},  # the hosted entry: an app, and the probe of what its safety needs
     "host": {
         "host",
@@ -47,7 +47,7 @@ MAY_IMPORT = {
     },
     "components": {"components", "figures", "core", "text"},
     "lessons": {"lessons", "core", "limits"},
-    "figures": {"figures", "core", "text"},
+    "figures": {"figures", "core", "text", "imports"},
     "scheduler": {"scheduler", "limits", "errors", "cancellation"},
     "models": {"models", "core", "errors", "cancellation", "imports", "wheels"},
     "wheels": set(),
@@ -63,7 +63,7 @@ MAY_IMPORT = {
 LIBRARIES = {
     "streamlit": {"serve", "host", "app", "pages", "frame", "components", "streamlit_internals"},
     "starlette": {"app", "host"},
-    "plotly": set(),  # figures are dicts, which Streamlit hands to plotly
+    "plotly": {"figures"},
     "transformers": {"models"},
     "huggingface_hub": {"models"},
     "tokenizers": {"models"},

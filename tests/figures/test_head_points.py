@@ -1,7 +1,6 @@
 """Two clouds of heads, a ring, and what the pointer reads, literally."""
 
 import torch
-from plotly.graph_objects import Figure
 
 from viz.figures.head_points import Points, head_points
 
@@ -10,7 +9,7 @@ def test_every_head_is_a_point_and_the_chosen_one_has_a_ring():
     x, y = torch.arange(7.0), torch.arange(7.0) ** 2
     heads = Points(name="<b>", x=x, y=y, says=[f"head {i} <i>" for i in range(7)])
     chance = Points(name="chance", x=x[:5], y=y[:5], says=["-"] * 5)
-    fig = Figure(head_points(heads, chance, 3, x_title="across", y_title="upwards"))
+    fig = head_points(heads, chance, 3, x_title="across", y_title="upwards")
     behind, front, ring = fig.data
     assert list(front.x) == x.tolist() and list(front.y) == y.tolist() and len(behind.x) == 5
     assert (ring.x[0], ring.y[0]) == (3.0, 9.0)

@@ -33,11 +33,11 @@ def test_maps_stand_under_each_other_and_rows_run_down():
     first, second = layout["yaxis"], layout["yaxis2"]
     assert first["domain"][0] > second["domain"][1] > second["domain"][0] >= 0
     assert first["autorange"] == second["autorange"] == "reversed"
-    assert first["ticktext"] == ["x", "Add", "Norm"] and layout["xaxis"]["ticktext"] == ["&lt;b&gt;", "two"]
+    assert first["ticktext"] == ("x", "Add", "Norm") and layout["xaxis"]["ticktext"] == ("&lt;b&gt;", "two")
     assert layout["xaxis"]["anchor"] == "y2"
 
 
 def test_the_open_point_is_framed_in_every_map():
-    assert draw()["layout"]["shapes"] == []
+    assert draw()["layout"]["shapes"] == ()
     shapes = draw(marked=2)["layout"]["shapes"]
     assert [(shape["yref"], shape["y0"], shape["y1"]) for shape in shapes] == [("y", 1.5, 2.5), ("y2", 1.5, 2.5)]

@@ -1,7 +1,6 @@
 """Tables and figures on the page, in a run of Streamlit's."""
 
-import subprocess
-import sys
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,21 +8,11 @@ import pyarrow
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz import ROOT
+from viz.components.cover import Cover, covering
+from viz.figures.layout import ROOM, SMALL, base_layout
+from viz.figures.plotly_figure import plotly_figure
 from viz.frame import show
 
-FIGURE = """
-import sys
-from types import SimpleNamespace
-import streamlit as st
-from viz.frame import show
-assert "pandas" not in sys.modules
-imported = []
-show._image, show.view.current = lambda: "png", lambda: SimpleNamespace(present=False)
-st.plotly_chart = lambda *_, **__: imported.append("pandas" in sys.modules)
-show.show({"data": []}, key="one", alt="a figure")
-assert imported == [True]
-"""
 MIXED: list[dict[str, Any]] = [{"name": "猫", "n": 2, "share": float("nan")}, {"name": "<b>", "n": None, "share": 0.5}]
 
 
@@ -48,15 +37,25 @@ def test_a_table_is_that_of_a_data_frame(data):
     assert ours.to_pydict() == theirs.to_pydict()
 
 
-def test_show_figure_imports_pandas_first():
-    """plotly fails on a pandas that another thread is still importing."""
-    command = [sys.executable, "-W", "ignore", "-c", FIGURE]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("present", [False, True])
+def test_show_draws_the_given_figure(monkeypatch, present):
+    """Presented, its letters are larger, and its numbers the same."""
+    drawn = []
+    monkeypatch.setattr(show, "_image", lambda: "png")
+    monkeypatch.setattr(show.view, "current", lambda: SimpleNamespace(present=present))
+    monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: drawn.append(figure))
+    figure = plotly_figure([{"type": "scatter", "y": [0.25, 0.5]}], base_layout(100))
+    show.show(figure, key="one", alt="a figure")
+    assert list(drawn[0].data[0].y) == [0.25, 0.5]
+    assert (drawn[0] is figure) == (not present)
+    assert drawn[0].layout.font.size == (ROOM if present else SMALL)
 
 
-def test_show_figure_with_wrong_property_raises(monkeypatch):
+def test_show_covers_hidden_numbers(monkeypatch):
+    drawn = []
     monkeypatch.setattr(show, "_image", lambda: "png")
     monkeypatch.setattr(show.view, "current", lambda: SimpleNamespace(present=False))
-    with pytest.raises(ValueError, match="height"):
-        show.show({"data": [], "layout": {"height": "tall"}}, key="wrong", alt="a figure")
+    monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: drawn.append(figure))
+    with covering(Cover(numbers=(0.25,))):
+        show.show(plotly_figure([{"type": "scatter", "y": [0.25, 0.5]}], {}), key="one", alt="a figure")
+    assert math.isnan(drawn[0].data[0].y[0]) and drawn[0].data[0].y[1] == 0.5

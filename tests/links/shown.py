@@ -154,7 +154,8 @@ def _array(given: Any) -> np.ndarray | None:
     if isinstance(given, dict):
         values = np.frombuffer(base64.b64decode(given["bdata"]), np.dtype(given["dtype"]).newbyteorder("<"))
         return values.reshape([int(n) for n in str(given.get("shape", "-1")).split(",")])
-    return _flat(given)
+    flat = _flat(given)
+    return flat.reshape(len(given), -1) if flat is not None and isinstance(given[0], list) else flat
 
 
 def _places(values: np.ndarray) -> bool:

@@ -1,6 +1,7 @@
 """Many heads: small maps first, an exact one when it is opened, and files that say their size."""
 
 import json
+import sys
 import zlib
 
 import numpy as np
@@ -156,6 +157,36 @@ def test_heads_that_are_not_there_are_refused(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="There is no layer 9, head 0 here: layers are 0, 1, 2, with 5 heads each"):
         viz.show(given(), WORDS).save_html(tmp_path / "heads.html", heads=[(9, 0)])
     assert not (tmp_path / "heads.html").exists()
+
+
+def test_figure_is_the_head():
+    """The chosen one, or another by its numbers, with the tokens literally on both sides."""
+    maps = given()
+    grid = viz.show(maps, ["<b>", *WORDS[1:]], layer=2, head=3)
+    for figure, want in ((grid.figure(), maps[2][0, 3]), (grid.figure(layer=1, head=0), maps[1][0, 0])):
+        (trace,) = figure.data
+        assert_close(torch.tensor(trace.z), want, atol=0, rtol=0)
+        assert figure.layout.yaxis.labelalias["0"] == figure.layout.xaxis.labelalias["0"] == "&lt;b&gt;"
+    assert figure.layout.yaxis.title.text == "the word that looks (query)"
+
+
+def test_figure_of_layers_with_gaps_uses_their_numbers():
+    maps = given()
+    grid = viz.show(maps, WORDS, layers=[2, 5, 7])
+    assert_close(torch.tensor(grid.figure(layer=7, head=4).data[0].z), maps[2][0, 4], atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("place", [{"layer": 9}, {"layer": -1}, {"head": 5}, {"head": -1}])
+def test_figure_of_no_head_is_refused(place):
+    with pytest.raises(ValueError, match="layers are 0, 1, 2, with 5 heads each"):
+        viz.show(given(), WORDS).figure(**place)
+
+
+def test_figure_without_plotly_says_what_to_install(monkeypatch):
+    grid = viz.show(given(), WORDS)
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    with pytest.raises(ImportError, match="pip install plotly"):
+        grid.figure()
 
 
 def test_checks_hold_for_many_heads():

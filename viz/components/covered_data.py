@@ -223,6 +223,6 @@ def _cover_parts(cover: Cover, part: Any) -> Any:
         case list() | tuple() | np.ndarray():
             array = np.asarray(part)
             if array.dtype.kind == "f":
-                return np.where(holds(cover, array), np.nan, array)
+                return np.where(holds(cover, array), np.nan, array).tolist()
             return part if isinstance(part, np.ndarray) else [_cover_parts(cover, value) for value in part]
     return part

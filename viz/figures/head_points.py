@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from viz.figures.layout import Figure, axis, base_layout
+from viz.figures.layout import axis, base_layout
 from viz.figures.palette import BLUE, GREY, ORANGE, plain, rgba
+from viz.figures.plotly_figure import plotly_figure
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 DOT, LARGE = 8, 15
 """Pixels of a point, and of the ring around the chosen one."""
@@ -25,7 +29,7 @@ class Points:
 
 def head_points(
     heads: Points, by_chance: Points, chosen: int, *, x_title: str, y_title: str, height: int = 380
-) -> Figure:
+) -> "Figure":
     """Draw two clouds of heads, those of random weights behind, and a ring around the chosen head.
 
     Args:
@@ -54,7 +58,7 @@ def head_points(
         "xaxis": axis(x_title, grid=True, zeroline=False),
         "yaxis": axis(y_title, grid=True, zeroline=False),
     }
-    return {"data": traces, "layout": base_layout(height, showlegend=True, **axes)}
+    return plotly_figure(traces, base_layout(height, showlegend=True, **axes))
 
 
 def _cloud(points: Points, marker: dict[str, Any]) -> dict[str, Any]:
@@ -62,8 +66,8 @@ def _cloud(points: Points, marker: dict[str, Any]) -> dict[str, Any]:
         "type": "scatter",
         "mode": "markers",
         "name": plain(points.name),
-        "x": points.x.float().numpy(),
-        "y": points.y.float().numpy(),
+        "x": points.x.float().tolist(),
+        "y": points.y.float().tolist(),
         "marker": marker,
         "customdata": [plain(text) for text in points.says],
         "hovertemplate": "%{customdata}<extra></extra>",

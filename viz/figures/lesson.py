@@ -1,16 +1,20 @@
 """A training as it goes: the paths of the heads' centres."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from viz.figures.layout import axis, base_layout
 from viz.figures.palette import GREY, HEADS, plain, rgba
+from viz.figures.plotly_figure import plotly_figure
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 REACH = 3.2
 
 
-def centres(paths: Tensor, alpha: Tensor, *, x_title: str, y_title: str, head: str) -> dict[str, Any]:
+def centres(paths: Tensor, alpha: Tensor, *, x_title: str, y_title: str, head: str) -> "Figure":
     """Draw where the centres went, on the plane of shifts, with the nine cells of a 3 x 3 kernel as squares.
 
     Args:
@@ -28,7 +32,7 @@ def centres(paths: Tensor, alpha: Tensor, *, x_title: str, y_title: str, head: s
         xaxis=axis(x_title, limits=(-REACH, REACH), **shifts),
         yaxis=axis(y_title, limits=(REACH, -REACH), scaleanchor="x", **shifts),
     )
-    return {"data": [_path(f"{head} {h}", h, paths[:, h], float(alpha[h])) for h in heads], "layout": layout}
+    return plotly_figure([_path(f"{head} {h}", h, paths[:, h], float(alpha[h])) for h in heads], layout)
 
 
 def _path(name: str, h: int, path: Tensor, alpha: float) -> dict[str, Any]:
@@ -39,8 +43,8 @@ def _path(name: str, h: int, path: Tensor, alpha: float) -> dict[str, Any]:
         "mode": "lines+markers+text",
         "name": plain(name),
         "showlegend": False,
-        "x": path[:, 1].numpy(),
-        "y": path[:, 0].numpy(),
+        "x": path[:, 1].tolist(),
+        "y": path[:, 0].tolist(),
         "line": {"color": rgba(hue, 0.8), "width": 1.5},
         "marker": {"color": rgba(hue, 1), "size": [0] * before + [11]},
         "text": [""] * before + [str(h)],

@@ -1,12 +1,16 @@
 """What the numbers of a block are like, for each token at each point: three maps with the same rows and columns."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from viz.figures.layout import LETTERS, UPWARDS, axis, base_layout, colour_bar
 from viz.figures.palette import INK, plain, scores_scale, weights_scale
+from viz.figures.plotly_figure import plotly_figure
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 MANY, GAP = 48, 1
 """Beyond so many columns their names would overlap, and only some are written; pixels between fewer."""
@@ -23,7 +27,7 @@ def points_map(
     hover: str,
     column_title: str,
     marked: int | None = None,
-) -> dict[str, Any]:
+) -> "Figure":
     """Draw one map for each quantity, under each other, points from the top in order of computation.
 
     Args:
@@ -44,14 +48,14 @@ def points_map(
         top = 1 - at * (height + BETWEEN) / whole
         bottom = max(0.0, top - height / whole)
         texts = _sentences(hover, name, cells, points, tokens)
-        traces.append(_map(cells, name in signed, texts, axis=f"y{number}", top=top, share=height / whole))
+        traces.append(_map(name, cells, name in signed, texts, axis=f"y{number}", top=top, share=height / whole))
         titles.append(_title(name, top))
         axes[f"yaxis{number}"] = _rows(points, [bottom, top])
         if marked is not None:
             frames.append(_frame(f"y{number}", marked))
     columns = _ticks(tokens) | {"anchor": f"y{number}", "tickangle": UPWARDS, "zeroline": False}
     layout = base_layout(whole + AROUND, shapes=frames, annotations=titles, xaxis=axis(column_title, **columns), **axes)
-    return {"data": traces, "layout": layout | {"margin": layout["margin"] | {"t": TITLE}}}
+    return plotly_figure(traces, layout | {"margin": layout["margin"] | {"t": TITLE}})
 
 
 def _ticks(labels: Sequence[str], most: int = MANY) -> dict[str, Any]:
@@ -97,12 +101,15 @@ def _sentences(hover: str, name: str, cells: Tensor, points: Sequence[str], toke
     ]
 
 
-def _map(cells: Tensor, signed: bool, texts: list[list[str]], *, axis: str, top: float, share: float) -> dict[str, Any]:
+def _map(
+    name: str, cells: Tensor, signed: bool, texts: list[list[str]], *, axis: str, top: float, share: float
+) -> dict[str, Any]:
     """One map and its scale; ``top`` is where it begins and ``share`` what it takes of the figure's height."""
     limit = float(cells.abs().max()) or 1.0
     return {
         "type": "heatmap",
-        "z": cells.float().numpy(),
+        "name": plain(name),
+        "z": cells.float().tolist(),
         "yaxis": axis,
         "zmin": -limit if signed else 0.0,
         "zmax": limit,

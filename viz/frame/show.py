@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
 from viz.components.bars import BarChart, pack_bars
+from viz.components.cover import is_covered
 from viz.components.covered_data import cover_figure, cover_table
 from viz.components.kinds import Many, Text, Whole
 from viz.components.lines import packed
@@ -16,9 +17,12 @@ from viz.components.view import View
 from viz.figures.layout import ROOM, SMALL, TALLER, larger
 from viz.figures.line_chart import LineChart
 from viz.figures.palette import HEADS
+from viz.figures.plotly_figure import plotly_figure
 from viz.frame import state, view
-from viz.frame.connection import loading
 from viz.text import Translate
+
+if TYPE_CHECKING:
+    from viz.figures.plotly_figure import Figure
 
 Chart = TypeVar("Chart", BarChart, LineChart)
 
@@ -31,16 +35,15 @@ IMAGES = ("png", "svg")
 """What a picture may be saved as."""
 
 
-def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
-    """Show a figure; its camera button saves it as the page's image format."""
+def show(fig: "Figure", *, key: str, alt: str) -> None:
+    """Show a figure of plotly's; its camera button saves it as the page's image format."""
     kind = _image()
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     config = {"displaylogo": False, "toImageButtonOptions": save}
-    sized = cover_figure(larger(fig) if view.current().present else fig)
-    # Plotly compares every array with pandas' types as soon as pandas is in sys.modules, and fails while another user's
-    # first table is still importing it. This waits until it is complete.
-    loading.module("pandas")
-    st.plotly_chart(sized, key=key, alt=alt, config=config)
+    if view.current().present or is_covered():
+        spec = fig.to_plotly_json()
+        fig = plotly_figure(**cover_figure(larger(spec) if view.current().present else spec))
+    st.plotly_chart(fig, key=key, alt=alt, config=config)
 
 
 def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:

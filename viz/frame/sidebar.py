@@ -10,8 +10,10 @@ from typing import Literal
 import streamlit as st
 
 from viz import ROOT
+from viz.components.mount import mount
 from viz.components.view import View
 from viz.frame import state, view
+from viz.frame.connection import loading
 from viz.frame.connection.parameters import of_session
 from viz.frame.controls import KEEP
 from viz.frame.share import figure_menu
@@ -27,12 +29,22 @@ def language() -> Translate:
     return translator(state.choice("lang", "zh" if locale.lower().startswith("zh") else "en", tuple(LANGUAGES)))
 
 
+@st.fragment
 def describe_page() -> None:
-    """Tell the browser what Streamlit does not: the page's language, what the keyboard needs, and of its pictures."""
+    """Tell the browser what Streamlit does not: the page's language, what the keyboard needs, and of its pictures.
+
+    It is a fragment, so that a large figure of a picture is opened without drawing the page again.
+    """
     lang, looked_at = st.session_state["lang"], view.current()
     theme = "light" if looked_at.is_paper else looked_at.theme
     told = {"lang": lang, "theme": theme, "figures": figure_menu.tell(lang), "sidebar": not looked_at.is_bare}
-    DOCUMENT.mount(key="document", data=told)
+    sent = mount(DOCUMENT.name, key="document", data=told, on_plot_change=_is_read_below)
+    if sent.plot is not None:
+        loading.module("viz.frame.large_figure.dialog").open_figure(translator(lang), sent.plot)
+
+
+def _is_read_below() -> None:
+    """Streamlit gives back only what there is a callback for."""
 
 
 def language_control(t: Translate) -> None:

@@ -1,1 +1,1 @@
-"""The head grid in a notebook: ``show.py`` is ``viz.show``. Neither Streamlit nor plotly is needed."""
+"""The head grid in a notebook: ``show.py`` is ``viz.show``. Streamlit is not needed, and plotly for a figure alone."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import anywidget
 import numpy as np
@@ -13,9 +13,13 @@ import traitlets
 
 from viz.components import bundle, one_file
 from viz.components.take_away import PooledStack, Stack, packed_head, payload
+from viz.figures.large import heat_map
 from viz.notebook.answers import answer_request
 from viz.notebook.maps import Maps
-from viz.text import fill
+from viz.text import fill, words_of
+
+if TYPE_CHECKING:
+    from viz.figures.plotly_figure import Figure
 
 MOST_FILE_BYTES = 50_000_000
 """Of a saved file with every head whole; a mail program takes half of that, and a browser opens it in seconds."""
@@ -115,6 +119,26 @@ class HeadGrid(anywidget.AnyWidget):
         array: np.ndarray = self._maps[self.stack].head(self.layer, self.head).numpy()
         return array.copy()
 
+    def figure(self, *, layer: int | None = None, head: int | None = None) -> "Figure":
+        """Return a head's map as a figure of plotly's, to zoom, pan and save: its weights at temperature 1.
+
+        Args:
+            layer: its number in the model; None is the chosen one.
+            head: of the chosen stack; None is the chosen one.
+
+        Raises:
+            ValueError: if the stack has no such head.
+            ImportError: if plotly is not installed.
+        """
+        layer, head = self.layer if layer is None else layer, self.head if head is None else head
+        maps = self._maps[self.stack]
+        if layer not in maps.layers or not 0 <= head < maps.shape[0]:
+            raise ValueError(_no_head(layer, head, maps.layers, maps.shape[0]))
+        rows, columns = self.tokens
+        axes = words_of(self._lang, "axis")
+        values = maps.head(layer, head).numpy()
+        return heat_map(values, rows, columns, row_title=axes["queries"], column_title=axes["keys"])
+
     @traitlets.validate("stack", "layer", "head", "query", "key", "temperature")
     def _possible(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
@@ -188,6 +212,11 @@ class HeadGrid(anywidget.AnyWidget):
         return total * 4 // 3
 
 
+def _no_head(layer: int, head: int, layers: Iterable[int], n_heads: int) -> str:
+    numbers = ", ".join(map(str, layers))
+    return f"There is no layer {layer}, head {head} here: layers are {numbers}, with {n_heads} heads each."
+
+
 def _exact(stack: PooledStack, places: Sequence[Place] | None) -> PooledStack:
     """Return a stack with these of its heads whole.
 
@@ -199,10 +228,7 @@ def _exact(stack: PooledStack, places: Sequence[Place] | None) -> PooledStack:
     wanted = []
     for layer, head in ((layer, head) for name, layer, head in places if name == stack.name):
         if layer not in stack.numbers or not 0 <= head < stack.n_heads:
-            numbers = ", ".join(map(str, stack.numbers))
-            raise ValueError(
-                f"There is no layer {layer}, head {head} here: layers are {numbers}, with {stack.n_heads} heads each."
-            )
+            raise ValueError(_no_head(layer, head, stack.numbers, stack.n_heads))
         wanted.append(stack.numbers.index(layer) * stack.n_heads + head)
     return replace(stack, exact=tuple(dict.fromkeys(wanted)))
 

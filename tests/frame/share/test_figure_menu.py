@@ -12,7 +12,21 @@ from viz.components import bundle
 from viz.frame.share.figure_menu import LONGEST
 from viz.text import sentences
 
-WORDS = {"open", "png", "svg", "csv", "link", "markdown", "copied", "by_hand", "failed"}
+WORDS = {
+    "open",
+    "png",
+    "svg",
+    "csv",
+    "plotly",
+    "plotly_title",
+    "select",
+    "too_many",
+    "link",
+    "markdown",
+    "copied",
+    "by_hand",
+    "failed",
+}
 
 
 def told(app: AppTest) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from viz import limits
 from viz.components.mount import address
 from viz.frame import view
 from viz.text import Translate, words_of
@@ -72,4 +73,5 @@ def tell(lang: str) -> dict[str, Any] | None:
         "facts": facts,
         "apart": apart,
         "first": first,
+        "most": limits.LARGE_BYTES,
     }

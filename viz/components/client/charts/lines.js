@@ -70,8 +70,11 @@ class Lines extends Chart {
   /** For the menu of the picture: a row for each point. */
   asTables() {
     const { x, y } = this.data,
-      rows = this.#readable().flatMap((one) => one.x.map((at, i) => [one.name, at, one.y[i]]));
-    return [{ columns: ["", x.title, y.title], rows }];
+      lines = this.#readable(),
+      rows = lines.flatMap((one) => one.x.map((at, i) => [one.name, at, one.y[i]]));
+    const drawn = new Set(lines.filter(({ dash }) => dash !== null).map(({ name }) => name)),
+      dots = lines.map(({ name }) => name).filter((name) => !drawn.has(name));
+    return [{ kind: "lines", columns: ["", x.title, y.title], rows, x, y, dots }];
   }
 
   measure(context, width) {

@@ -1,9 +1,10 @@
-// The menu of a picture: as PNG, SVG or CSV, its link, and what goes into a page of Markdown. It is loaded when a menu is
-// opened for the first time (frame/document.js), and works on any picture of the app as it stands there.
+// The menu of a picture: as PNG, SVG or CSV, a large figure of it, its link, and what goes into a page of Markdown. It is
+// loaded when a menu is opened for the first time (frame/document.js), and works on any picture of the app as it stands there.
 
-import { element } from "../lib/dom.js";
+import { element, fill } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
 import { toPng, toSvg, written } from "./file.js";
+import { numberedTables, packTables } from "./large.js";
 import { tablesOf } from "./plot.js";
 import { csv, markdown } from "./tables.js";
 
@@ -54,7 +55,7 @@ function figureOf(place, { facts, apart }) {
     return {
       ...said,
       elements: [chart.querySelector(".svg-container")],
-      tables: () => tablesOf(chart.querySelector(".js-plotly-plot")),
+      tables: () => tablesOf(chart),
     };
   const tables = () => view.asTables().map((table) => (table instanceof Element ? tableOf(table) : table));
   return { ...said, elements: view.asPictures?.() ?? [view.root], redraw: view.draw && (() => view.draw()), tables };
@@ -72,9 +73,11 @@ class Menu {
   }
 
   open({ button, place, ...about }) {
-    Object.assign(this, { button, words: about.words, figure: figureOf(place, about) });
-    const kinds = about.first === "svg" ? ["svg", "png", "csv"] : ["png", "svg", "csv"];
-    const items = [...kinds, "link", "markdown"].map((kind) => {
+    const { words, most, plot } = about;
+    Object.assign(this, { button, words, most, plot, figure: figureOf(place, about) });
+    const images = about.first === "svg" ? ["svg", "png"] : ["png", "svg"],
+      kinds = [...images, "csv", ...(this.#hasNumbers() ? ["plotly"] : []), "link", "markdown"];
+    const items = kinds.map((kind) => {
       const item = element(
         "button",
         "",
@@ -141,6 +144,7 @@ class Menu {
     const { figure, words } = this;
     try {
       if (kind === "link") return await this.#copy(figure.link);
+      if (kind === "plotly") return this.#plot();
       if (kind === "markdown") return await this.#copy(markdown(figure.tables(), figure));
       const blob = kind === "csv" ? new Blob([csv(figure.tables())], { type: "text/csv" }) : await this.#picture(kind);
       offer(blob, `${figure.name}.${kind}`);
@@ -148,6 +152,28 @@ class Menu {
     } catch {
       this.said.textContent = words.failed;
     }
+  }
+
+  /** Words and diagrams have none; and a figure that plotly is still to draw has none yet. */
+  #hasNumbers() {
+    try {
+      return numberedTables(this.figure.tables()).length > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Python draws the large figure, from the numbers that are seen here. */
+  #plot() {
+    const { name, caption, tables } = this.figure,
+      packed = packTables(tables()),
+      bytes = packed.reduce((sum, { values, codes }) => sum + ((values.length + codes.length) * 3) / 4, 0);
+    if (bytes > this.most) {
+      this.said.textContent = fill(this.words.too_many, { n: this.most / 4 });
+      return;
+    }
+    this.close(true);
+    this.plot({ name, caption, tables: packed });
   }
 
   async #picture(kind) {

@@ -16,7 +16,7 @@ export default mount(() => new PageItself());
 class PageItself {
   constructor() {
     // A figure changes with every move of the pointer, and holds nothing of what is described here.
-    const matters = ({ target }) => !target.closest(".js-plotly-plot");
+    const matters = ({ target }) => !target.closest(".stPlotlyChart");
     this.watch = new MutationObserver((changes) => changes.some(matters) && this.changed());
     this.watch.observe(document.body, { childList: true, subtree: true });
     this.came = () => this.changed();
@@ -31,7 +31,7 @@ class PageItself {
     window.navigation?.addEventListener("currententrychange", this.moved); // before Streamlit reads the address
     window.addEventListener("popstate", this.late);
     document.addEventListener("keydown", apply);
-    this.figures = new Figures();
+    this.figures = new Figures((message) => this.setTriggerValue("plot", message));
     document.addEventListener("headlight-view", this.came); // the code of a view may come after its place
   }
 

@@ -6,7 +6,9 @@ const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular
   PLACE = "[data-testid=stElementContainer]";
 
 export class Figures {
-  constructor() {
+  /** @param {(message: object) => void} plot asks Python for a large figure */
+  constructor(plot) {
+    this.plot = plot;
     this.host = element("div"); // the menu is shown from here, above everything
   }
 
@@ -43,7 +45,7 @@ export class Figures {
   async #open(button, place) {
     const { default: open } = await import(new URL(this.said.menu, location.href).href);
     document.body.append(this.host);
-    open({ data: { ...this.said, button, place }, parentElement: this.host });
+    open({ data: { ...this.said, button, place, plot: this.plot }, parentElement: this.host });
   }
 }
 

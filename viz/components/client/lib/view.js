@@ -14,12 +14,14 @@ import { watchRoom } from "./fit.js";
  */
 export function mount(make, read = (data) => data) {
   const views = new WeakMap();
-  return (/** @type {{data: any, parentElement: HTMLElement, setStateValue: Function}} */ given) => {
-    const { parentElement, setStateValue } = given,
+  return (
+    /** @type {{data: any, parentElement: HTMLElement, setStateValue: Function, setTriggerValue: Function}} */ given,
+  ) => {
+    const { parentElement, setStateValue, setTriggerValue } = given,
       data = read(given.data),
       view = views.get(parentElement) ?? make(parentElement, data),
       isNew = !views.has(parentElement);
-    view.setStateValue = setStateValue;
+    Object.assign(view, { setStateValue, setTriggerValue });
     if (isNew) {
       view.sent = data.sent ?? 0;
       views.set(parentElement, view);

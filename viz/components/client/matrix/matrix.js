@@ -89,7 +89,8 @@ class Matrix extends View {
       } = this.data,
       names = this.#names("rows");
     const row = (i) => [names[i], ...values.subarray(i * columns, (i + 1) * columns)];
-    return [{ columns: ["", ...this.#names("columns")], rows: Array.from({ length: rows }, (_, i) => row(i)) }];
+    const [x, y] = [this.data.columns, this.data.rows].map(({ title }) => ({ title }));
+    return [{ columns: ["", ...this.#names("columns")], rows: Array.from({ length: rows }, (_, i) => row(i)), x, y }];
   }
 
   /** The names of the rows or columns: those sent, or their numbers. */

@@ -1,0 +1,157 @@
+"""The large figure of a picture: opened from its menu, with the same numbers, and closed again."""
+
+import base64
+import csv
+import io
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from pages import FIRST, PAGES
+from tests.browser.drive import PHONE, WIDE, address, count, wait_run
+from tests.browser.test_figure_menu import button, item, saved
+from viz.frame.sidebar import path_of
+from viz.text import translator
+
+T = translator("en")
+DRAWN = """(dialog) => {
+    const charts = [...dialog.querySelectorAll("div")].filter((part) => Array.isArray(part.data) && part.layout);
+    const sent = (values) => values?.bdata ? { dtype: values.dtype, bdata: values.bdata } : values;
+    const numbers = ({ type, x, y, z }) => ({ type, x: sent(x), y: sent(y), z: sent(z) });
+    return charts.flatMap(({ data }) => data.map(numbers));
+}"""
+"""What plotly was given, by the public names of its element."""
+KEYS = """() => [...document.querySelectorAll(".stMain .take-away")].map((one) =>
+    /st-key-(\\S+)/.exec(one.parentElement.className)?.[1] ?? "")"""
+
+
+def figure(page: Page, key: str) -> Locator:
+    """Open the large figure of a picture by the mouse."""
+    button(page, key).click()
+    item(page, "plotly").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator(".stPlotlyChart .main-svg").first).to_be_visible()
+    return dialog
+
+
+def close(page: Page) -> None:
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def array(sent: Any) -> list[float]:
+    if isinstance(sent, dict):
+        sent = np.frombuffer(base64.b64decode(sent["bdata"]), np.dtype(sent["dtype"]).newbyteorder("<")).tolist()
+    return [math.nan if value is None else value for value in sent]
+
+
+def numbers_of_traces(traces: list[dict[str, Any]]) -> list[float]:
+    """Every number of a figure, sorted: of a map its cells, of bars their heights, of a place both."""
+    found: list[float] = []
+    for trace in traces:
+        parts = {"heatmap": ("z",), "bar": ("y",), "scatter": ("x", "y")}[trace["type"]]
+        found += [value for part in parts for value in array(trace[part])]
+    return sorted(value for value in found if math.isfinite(value))
+
+
+def cells(file: bytes) -> Iterator[float]:
+    """Every number in the rows of a CSV file but those that name a row."""
+    for part in file.decode("utf-8-sig").split("\r\n\r\n"):
+        rows = list(csv.reader(io.StringIO(part, newline="")))
+        for row in rows[2 if len(rows[0]) == 1 else 1 :]:  # below a title, if there is one, and the names of columns
+            yield from (float(cell) for cell in row[1:] if is_number(cell))
+
+
+def is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["desk", "phone"])
+def test_figure_opens_and_closes(visit, viewport):
+    """plotly comes with it and not before; Escape closes it, and Back does not open it again."""
+    page = visit("many-heads", viewport=viewport)
+    page.goto(address(page.url.partition("/many")[0], "heads"))
+    wait_run(page)
+    expect(button(page, "grid")).to_be_visible()
+    traffic = count(page)
+    dialog = figure(page, "grid")
+    assert traffic.asked("PlotlyChart"), "now"
+    shown = page.locator(".st-key-grid .head-grid").evaluate("({ headGrid: { map } }) => Array.from(map.values)")
+    traces = dialog.evaluate(DRAWN)
+    assert [trace["type"] for trace in traces] == ["heatmap"]
+    assert array(traces[0]["z"]) == shown
+    box = dialog.locator(".stPlotlyChart").bounding_box()
+    assert box and box["x"] >= 0 and box["x"] + box["width"] <= viewport[0]
+    expect(dialog.locator(".modebar-container .modebar-btn").first).to_be_visible()
+    plot = dialog.locator(".nsewdrag").bounding_box()
+    assert plot
+    page.mouse.move(plot["x"] + 2, plot["y"] + 2)
+    expect(dialog.locator(".hoverlayer")).to_contain_text(f"{shown[0]:.6g}")
+    close(page)
+    expect(button(page, "grid")).to_be_focused()
+    page.go_back()
+    wait_run(page)
+    page.go_forward()
+    wait_run(page)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    figure(page, "grid")
+    close(page)
+
+
+def test_page_without_menu_opened_loads_no_plotly(visit):
+    page = visit("heads")
+    loaded = page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
+    assert not [name for name in loaded if "PlotlyChart" in name]
+
+
+def test_words_are_shown_literally(visit):
+    """As a name of a row, in a sentence below, and under the pointer."""
+    words = ["<b>x</b>", "$y$", "&lt;", "#000001"]
+    page = visit("step-by-step", section="steps", step=7, source="words", text=" ".join(words))
+    names = page.locator(".st-key-map_A .matrix").evaluate("({ matrix: { data } }) => data.rows.labels")
+    dialog = figure(page, "map_A")
+    written = dialog.locator(".ytick text").all_text_contents()
+    assert sorted(text.strip("\u2066\u2067\u2068\u2069") for text in written) == sorted(names)
+
+
+def test_other_temperature_is_opened(visit):
+    """Numbers that Python has never seen: those that the browser makes itself."""
+    page = visit("heads")
+    before = page.locator(".st-key-grid .head-grid").evaluate("({ headGrid: { map } }) => Array.from(map.values)")
+    slider = page.locator(".st-key-grid").get_by_role("slider").first
+    slider.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    shown = page.locator(".st-key-grid .head-grid").evaluate("({ headGrid: { map } }) => Array.from(map.values)")
+    traces = figure(page, "grid").evaluate(DRAWN)
+    assert array(traces[0]["z"]) == shown != before
+
+
+@pytest.mark.parametrize("name", [FIRST, *PAGES])
+def test_figures_of_page_equal_their_tables(visit, name):
+    """Of every picture of all its sections: the traces have the numbers that the menu saves as CSV."""
+    page = visit("") if name == FIRST else visit(path_of(name), section="all")
+    keys = page.evaluate(KEYS)
+    assert sum(opened(page, key) for key in keys)
+
+
+def opened(page: Page, key: str) -> bool:
+    """Compare the figure of a picture with its file, if it has numbers."""
+    button(page, key).click()
+    expect(item(page, "csv")).to_be_visible()
+    has_figure = item(page, "plotly").count() == 1
+    page.keyboard.press("Escape")
+    if not has_figure:
+        return False
+    file = saved(page, key, "csv")
+    dialog = figure(page, key)
+    assert numbers_of_traces(dialog.evaluate(DRAWN)) == sorted(cells(file)), key
+    close(page)
+    return True

@@ -1,0 +1,90 @@
+// @ts-check
+// The numbers of a picture as Python takes them for a large figure (viz/frame/large_figure).
+
+/** @typedef {import("./tables.js").Cell} Cell @typedef {import("./tables.js").Table} Table */
+/** @typedef {{kind: string, names: Cell[], notes: string[], columns: Cell[], values: number[][]}} Split */
+
+export const COVERED = "?"; // of a number that a lesson's open question covers
+const CHUNK = 0x8000; // arguments of one call
+
+/** @param {Cell} cell */
+const isText = (cell) => typeof cell === "string" && cell !== COVERED;
+/** @param {Cell} cell */
+const asNumber = (cell) => (typeof cell === "number" ? cell : NaN);
+
+/** Names, what else is written beside them, and numbers. A single row or column of numbers is a chart of bars. @param {Table} table @returns {Split} */
+function split({ kind, columns, rows }) {
+  const rest = columns.map((_, j) => j).slice(1),
+    texts = rest.filter((j) => rows.some((row) => isText(row[j])) && !rows.some((row) => Number.isFinite(row[j]))),
+    numbers = rest.filter((j) => !texts.includes(j));
+  const made = {
+    kind: kind ?? (texts.length || numbers.length === 1 ? "bars" : "map"),
+    names: rows.map(([name]) => name),
+    notes: rows.map((row) => texts.map((j) => String(row[j] ?? "")).join(" · ")),
+    columns: numbers.map((j) => columns[j]),
+    values: rows.map((row) => numbers.map((j) => asNumber(row[j]))),
+  };
+  if (made.kind !== "map" || rows.length !== 1) return made;
+  const [names, [row]] = [made.columns, made.values];
+  return { kind: "bars", names, notes: names.map(() => ""), columns: made.names, values: row.map((value) => [value]) };
+}
+
+/** Equal neighbours in one: a line has its name at each of its points. @param {Cell[]} texts */
+function runs(texts) {
+  /** @type {[string, number][]} */
+  const made = [];
+  for (const text of texts) {
+    const last = made.at(-1);
+    if (last && last[0] === String(text ?? "")) last[1]++;
+    else made.push([String(text ?? ""), 1]);
+  }
+  return made;
+}
+
+/** @param {Uint8Array | Uint16Array | Float32Array | Float64Array} numbers */
+function base64({ buffer }) {
+  const bytes = new Uint8Array(buffer);
+  let text = "";
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return btoa(text);
+}
+
+/** Every number exactly, in as few bytes as that takes: all, or the different ones and where each stands. @param {number[]} numbers */
+function packed(numbers) {
+  const isSingle = numbers.every((value) => Object.is(Math.fround(value), value)),
+    size = isSingle ? 4 : 8,
+    floats = isSingle ? Float32Array : Float64Array;
+  const places = new Map([...new Set(numbers)].map((value, i) => [value, i])),
+    codes = places.size <= 0x100 ? Uint8Array : Uint16Array,
+    isCoded =
+      places.size <= 0x10000 && places.size * size + numbers.length * codes.BYTES_PER_ELEMENT < numbers.length * size;
+  return {
+    size,
+    values: base64(floats.from(isCoded ? places.keys() : numbers)),
+    codes: isCoded ? base64(codes.from(numbers, (value) => places.get(value) ?? 0)) : "",
+  };
+}
+
+/** The tables that have numbers. @param {Table[]} tables */
+export function numberedTables(tables) {
+  return tables.filter(({ rows }) => rows.some((row) => row.slice(1).some(Number.isFinite)));
+}
+
+/** Tables as they are sent; those without a number are left out. @param {Table[]} tables */
+export function packTables(tables) {
+  return numberedTables(tables)
+    .map((table) => ({ table, parts: split(table) }))
+    .filter(({ parts }) => parts.values.some((row) => row.some(Number.isFinite)))
+    .map(({ table: { title, x, y, dots, scale }, parts: { kind, names, notes, columns, values } }) => ({
+      kind,
+      title: title ?? "",
+      x: { title: "", log: false, reversed: false, ...x },
+      y: { title: "", log: false, reversed: false, ...y },
+      dots: dots ?? [],
+      scale: scale ?? null,
+      names: runs(names),
+      notes: runs(notes),
+      columns: columns.map((name) => String(name ?? "")),
+      ...packed(values.flat()),
+    }));
+}

@@ -1,0 +1,50 @@
+"""A picture's numbers with their names, whatever it looks like: what a large figure is made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+Kind = Literal["map", "bars", "lines", "points"]
+Scale = tuple[float, float]
+"""Where the colours of a map begin and end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """The title of an axis, and where it is not even and rising."""
+
+    title: str = ""
+    log: bool = False
+    reversed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Numbers with names; NaN is nothing, and all names are shown literally.
+
+    Args:
+        kind: a map of rows by columns, bars with a series for each column, or lines or points, with a row for each
+            place: its x and y.
+        values: (rows, columns).
+        names: one for each row; of a place, the name of its line or cloud.
+        columns: one for each column.
+        notes: what else is written beside each row; of a place, its label.
+        title: above it, where there are several.
+        x: the axis along the bottom.
+        y: the other axis.
+        dots: the lines that are dots alone.
+        scale: of a map's colours; None fits the numbers, the same for all maps beside it.
+    """
+
+    kind: Kind
+    values: NDArray[Any]
+    names: Sequence[str]
+    columns: Sequence[str]
+    notes: Sequence[str] = ()
+    title: str = ""
+    x: Side = field(default_factory=Side)
+    y: Side = field(default_factory=Side)
+    dots: frozenset[str] = frozenset()
+    scale: Scale | None = None

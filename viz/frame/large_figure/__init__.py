@@ -1,0 +1,1 @@
+"""The large figure of a picture, for close work."""

@@ -1,0 +1,34 @@
+"""The large figure of a picture, in a dialog: the menu of the picture asks for it, and sends what it shows.
+
+The numbers come from the browser, because it makes many of them itself: at another temperature, under a painted mask.
+They are drawn for the user who sent them, and not kept.
+"""
+
+import streamlit as st
+
+from viz.figures.large import figure_of
+from viz.frame.large_figure.message import read_message
+from viz.text import Translate
+
+_KEY = "large_figure"
+
+
+def open_figure(t: Translate, message: object) -> None:
+    """Open the figure of what a browser sent; what no menu sends opens nothing."""
+    try:
+        name, caption, tables = read_message(message)
+    except ValueError:
+        return
+    figures = [figure_of(tables, select=t("figure_menu.select"))]
+
+    @st.dialog(t("figure_menu.plotly_title"), width="large")
+    def show() -> None:
+        if not figures:
+            return
+        save = {"format": "svg", "filename": name}
+        config = {"displaylogo": False, "displayModeBar": True, "scrollZoom": True, "toImageButtonOptions": save}
+        # Streamlit holds this function until the page is drawn again: it gives the numbers away.
+        st.plotly_chart(figures.pop(), width="stretch", key=_KEY, alt=caption, config=config)
+        st.text(caption)
+
+    show()
