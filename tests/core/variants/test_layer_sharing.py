@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from viz.core.block import BlockWeights, stack, stack_parameters
 from viz.core.spec import AttentionSpec
-from viz.core.variants.layer_sharing import layers_used
+from viz.core.variants.layer_sharing import kv_sources, layers_used
 
 SPEC = AttentionSpec(d_model=6, n_heads=3)
 
@@ -37,3 +37,25 @@ def test_a_shared_tensor_counts_once_and_runs_again():
     copies = [BlockWeights.random(SPEC, 11, seed=one) for one in (0, 0, 0, 3, 3)]
     assert stack_parameters(copies) == 5 * each
     assert_close(stack(x, layers)[-1].output, stack(x, copies)[-1].output)
+
+
+def test_kv_sources_follow_the_kind():
+    """Later layers read the last layer of their kind, not the last layer; none shared: each reads its own."""
+    kinds = ["window"] * 4 + ["full"] + ["window"] * 4 + ["full"] + ["window", "full", "window"]
+    assert kv_sources(kinds, 3) == (*range(10), 8, 9, 8)
+    assert kv_sources(kinds, 0) == tuple(range(13))
+    assert len(set(kv_sources(kinds, 3))) == 10, "ten caches instead of thirteen"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "n_shared", "sentence"),
+    [
+        ("wf", 2, "n_shared=2 is not between 0 and n_layers - 1 = 1"),
+        ("wf", -1, "n_shared=-1 is not between 0 and n_layers - 1 = 1"),
+        ("wwf", 1, "layer 2 finds no layer of its kind among the first 2"),
+    ],
+)
+def test_kv_sources_are_refused(kinds, n_shared, sentence):
+    """A layer without keys and values needs another of its kind."""
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        kv_sources(kinds, n_shared)

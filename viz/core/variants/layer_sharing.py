@@ -1,4 +1,8 @@
-"""Which weights each layer of a stack uses: its own, one set for all (ALBERT), or one for each group of neighbours."""
+"""Which weights each layer of a stack uses: its own, one set for all (ALBERT), or one for each group of neighbours;
+and whose keys and values it reads.
+"""
+
+from collections.abc import Hashable, Sequence
 
 
 def layers_used(n_layers: int, n_sets: int) -> tuple[int, ...]:
@@ -19,3 +23,29 @@ def layers_used(n_layers: int, n_sets: int) -> tuple[int, ...]:
         raise ValueError(f"n_sets={n_sets} must be between 1 and n_layers={n_layers}")
     groups = [layer * n_sets // n_layers for layer in range(n_layers)]
     return tuple(groups.index(group) for group in groups)
+
+
+def kv_sources(kinds: Sequence[Hashable], n_shared: int) -> tuple[int, ...]:
+    """Return for each layer the layer whose keys and values it reads; the last ``n_shared`` make none.
+
+    They read those of the last layer of their kind that makes some: a windowed layer has other keys in its cache than a
+    full one. 15 of 35 layers in Gemma 3n (Google 2025), and Gemma 4. Standard where none share.
+
+    Args:
+        kinds: of each layer, e.g. ``full_layers(...)``, or "window" and "full".
+        n_shared: how many layers make no keys and values.
+
+    Raises:
+        ValueError: if ``n_shared`` is not between 0 and all layers but one, or a layer finds no other of its kind.
+
+    Example:
+        >>> kv_sources(["window", "full", "window", "window", "full"], 2)
+        (0, 1, 2, 2, 1)
+    """
+    first = len(kinds) - n_shared
+    if not 0 <= n_shared < len(kinds):
+        raise ValueError(f"n_shared={n_shared} is not between 0 and n_layers - 1 = {len(kinds) - 1}")
+    last = {kind: layer for layer, kind in enumerate(kinds[:first])}
+    if missing := [layer for layer in range(first, len(kinds)) if kinds[layer] not in last]:
+        raise ValueError(f"layer {missing[0]} finds no layer of its kind among the first {first}")
+    return (*range(first), *(last[kind] for kind in kinds[first:]))
