@@ -62,7 +62,8 @@ class LatentWeights:
 
     Shapes: ``w_q`` (d_model, H (d_nope + d_turned)); ``w_down`` (d_model, d_latent) and ``gain`` (d_latent,), the norm
     of the latent vector, None for none; ``w_turned`` (d_model, d_turned); ``w_up_k`` (d_latent, H d_nope); ``w_up_v``
-    (d_latent, H d_value); ``w_o`` (H d_value, d_model).
+    (d_latent, H d_value); ``w_o`` (H d_value, d_model). Queries may come out of a vector of their own, never cached:
+    ``w_q_down`` (d_model, d_q) and ``q_gain`` (d_q,); then ``w_q`` has d_q rows.
     """
 
     spec: LatentSpec
@@ -73,6 +74,8 @@ class LatentWeights:
     w_up_v: Tensor
     w_o: Tensor
     gain: Tensor | None = None
+    w_q_down: Tensor | None = None
+    q_gain: Tensor | None = None
     eps: float = 1e-6
 
     @classmethod
@@ -137,6 +140,10 @@ class LatentTrace:
     output: Tensor
 
 
+def _norm(x: Tensor, gain: Tensor | None, eps: float) -> Tensor:
+    return x if gain is None else rms_norm(x, NormWeights(gain=gain, eps=eps))
+
+
 def latent_cache(
     x: Float[Tensor, "*B T d_model"], weights: LatentWeights, *, turn: Turn = lambda x: x
 ) -> tuple[Float[Tensor, "*B T d_latent"], Float[Tensor, "*B T d_turned"]]:
@@ -146,9 +153,7 @@ def latent_cache(
 
     DeepSeek-AI 2024 (2405.04434), sec. 2.1: one c and one r for all heads.
     """
-    c = x @ weights.w_down
-    latent = c if weights.gain is None else rms_norm(c, NormWeights(gain=weights.gain, eps=weights.eps))
-    r = x @ weights.w_turned
+    latent, r = _norm(x @ weights.w_down, weights.gain, weights.eps), x @ weights.w_turned
     return latent, turn(r) if weights.spec.d_turned else r
 
 
@@ -157,6 +162,8 @@ def latent_queries(
 ) -> tuple[Float[Tensor, "*B H T d_nope"], Float[Tensor, "*B H T d_turned"]]:
     """Compute the two parts of every head's queries; the second is turned by position, as the shared key is."""
     s = weights.spec
+    if weights.w_q_down is not None:
+        x = _norm(x @ weights.w_q_down, weights.q_gain, weights.eps)
     plain, turned = split_heads(x @ weights.w_q, s.n_heads).split([s.d_nope, s.d_turned], dim=-1)
     return plain, turn(turned) if s.d_turned else turned
 
@@ -173,8 +180,8 @@ def attend_latent(
     .. math:: k_{jh} = [c_j W_{UK,h};\; r_j], \quad v_{jh} = c_j W_{UV,h}, \quad
               s_{ij} = (q^n_i \cdot k^n_j + q^r_i \cdot r_j) / \sqrt{d_n + d_r}
 
-    DeepSeek-AI 2024 (2405.04434), eq. 10 to 19, the queries without a latent vector of their own. Standard attention
-    where the latent vector is as wide as a token or wide enough for W_K and W_V, has no norm, and nothing is turned.
+    DeepSeek-AI 2024 (2405.04434), eq. 10 to 19. Standard attention where the latent vector is wide enough for W_K and
+    W_V, has no norm, and nothing is turned.
 
     Args:
         x: the tokens.
