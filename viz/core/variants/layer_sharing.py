@@ -4,6 +4,11 @@ and whose keys and values it reads.
 
 from collections.abc import Hashable, Sequence
 
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, project, split_heads
+
 
 def layers_used(n_layers: int, n_sets: int) -> tuple[int, ...]:
     r"""For each layer the number of the layer whose weights it uses: the first one of its group.
@@ -49,3 +54,52 @@ def kv_sources(kinds: Sequence[Hashable], n_shared: int) -> tuple[int, ...]:
     if missing := [layer for layer in range(first, len(kinds)) if kinds[layer] not in last]:
         raise ValueError(f"layer {missing[0]} finds no layer of its kind among the first {first}")
     return (*range(first), *(last[kind] for kind in kinds[first:]))
+
+
+def attend_in_layers(
+    x: Float[Tensor, "T d_model"],
+    layers: Sequence[HeadWeights],
+    sources: Sequence[int],
+    *,
+    allowed: Bool[Tensor, "L T T"] | None = None,
+) -> tuple[MultiHeadTrace, ...]:
+    r"""Run layers of attention one on the other, some of which read an earlier layer's keys and values.
+
+    .. math:: x_{l+1} = x_l + \operatorname{attend}(x_l W_Q^l,\; x_s W_K^s,\; x_s W_V^s)\, W_O^l,
+              \qquad s = \text{source of } l
+
+    Attention and residuals alone: no norm, no feed-forward layer. Queries and W_O are each layer's, and W_K and W_V of
+    a layer that reads are left unused. Standard where each layer is its source.
+
+    Args:
+        x: the tokens.
+        layers: what the layers have learned; those that read need as many key/value heads as those they read.
+        sources: of each layer, as :func:`kv_sources` returns them.
+        allowed: a mask for each layer.
+
+    Raises:
+        ValueError: if a layer reads a later one.
+
+    Example:
+        >>> import torch
+        >>> from viz.core.spec import AttentionSpec
+        >>> layers = [HeadWeights.random(AttentionSpec(d_model=3, n_heads=1), seed=seed) for seed in range(3)]
+        >>> traces = attend_in_layers(torch.eye(3), layers, (0, 1, 0))
+        >>> traces[2].k is traces[0].k, torch.equal(traces[2].q, traces[0].q)
+        (True, False)
+    """
+    traces: list[MultiHeadTrace] = []
+    for layer, (weights, source) in enumerate(zip(layers, sources, strict=True)):
+        if source > layer:
+            raise ValueError(f"layer {layer} cannot read layer {source}, which comes later")
+        s = weights.spec
+        if source == layer:
+            k = split_heads(project(x, weights.w_k, weights.b_k), s.G)
+            v, memory = split_heads(project(x, weights.w_v, weights.b_v), s.G), x
+        else:
+            k, v, memory = traces[source].k, traces[source].v, traces[source].memory
+        q = split_heads(project(x, weights.w_q, weights.b_q), s.H)
+        mask = None if allowed is None else allowed[layer]
+        traces.append(merge_heads(q, k, v, weights, x=x, memory=memory, allowed=mask))
+        x = x + traces[-1].output
+    return tuple(traces)

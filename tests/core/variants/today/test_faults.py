@@ -128,6 +128,11 @@ def renormalised(right, masked, sink):
     return weights / weights.sum(-1, keepdim=True)
 
 
+def readers_compute(right, x, layers, sources, **options):
+    """Layers that should read make keys and values too."""
+    return right(x, layers, range(len(layers)), **options)
+
+
 Fault = tuple[Any, Wrong, Callable[[], None]]
 FAULTS: dict[str, Fault] = {
     # To nobody
@@ -330,6 +335,9 @@ FAULTS: dict[str, Fault] = {
     "closed cells are chosen": (selection.keep_largest, without_allowed, test_selection.test_largest_are_kept),
     "layers read keys of another kind": (
         layer_sharing.kv_sources, any_kind, test_layer_sharing.test_kv_sources_follow_the_kind,
+    ),
+    "layers that read compute their keys": (
+        layer_sharing.attend_in_layers, readers_compute, test_layer_sharing.test_readers_use_what_was_cached,
     ),
     # Angles
     "the last dimensions turn": (angles.partial_rope, turn_the_last, test_angles.test_partial_rope_turns_the_first),

@@ -9,9 +9,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from viz.core.attention import AttentionTrace, attend
-from viz.core.heads import HeadWeights, project, share_kv, split_heads
+from viz.core.heads import HeadWeights, multi_head, project, share_kv, split_heads
 from viz.core.masks import causal
 from viz.core.positions import rope
+from viz.core.variants.layer_sharing import attend_in_layers
 from viz.core.variants.today.angles import (
     partial_rope,
     proportional_frequencies,
@@ -138,12 +139,12 @@ def latent(s: Standard) -> float:
 def windows(s: Standard) -> float:
     """Windows and chunks as wide as the text, in every layer."""
     q, k, v = s.heads
-    layers = full_layers(3, period=3)
+    full = full_layers(3, period=3)
     want = attend(q, k, v, allowed=causal(s.n_tokens, s.n_tokens)).output
     return max(
         float((attend(q, k, v, allowed=mask).output - want).abs().max())
         for near in ("window", "chunks")
-        for mask in interleaved_masks(s.n_tokens, layers, size=s.n_tokens, near=near)
+        for mask in interleaved_masks(s.n_tokens, full, size=s.n_tokens, near=near)
     )
 
 
@@ -153,6 +154,17 @@ def selection(s: Standard) -> float:
     scores = index_scores(q, k[0], s.x.new_ones(s.n_tokens, len(q)))
     allowed = keep_largest(scores, s.n_tokens, allowed=s.allowed)
     return _off(s, attend(q, k, v, allowed=allowed).output)
+
+
+def layers(s: Standard) -> float:
+    """Three layers, none of which reads another's keys and values; the first is the one to compare with."""
+    masks = None if s.allowed is None else s.allowed.expand(3, -1, -1)
+    trace = attend_in_layers(s.x, [s.weights] * 3, range(3), allowed=masks)
+    x, differences = s.x, [_off(s, trace[0].head_outputs)]
+    for layer in trace:
+        want = multi_head(x, x, s.weights, allowed=s.allowed).output
+        x, differences = x + want, [*differences, float((layer.output - want).abs().max())]
+    return max(differences)
 
 
 def angles(s: Standard) -> float:
@@ -182,6 +194,7 @@ SWITCHES: Mapping[str, Callable[[Standard], float]] = {
     "latent": latent,
     "windows": windows,
     "selection": selection,
+    "layers": layers,
     "angles": angles,
 }
 """By name: the largest difference from standard attention at each variant's switch."""
