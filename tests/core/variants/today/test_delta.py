@@ -6,7 +6,14 @@ import torch
 from torch.testing import assert_close
 
 from tests.core.variants.today.tensors import draw
-from viz.core.variants.today.delta import decay_steps, delta_map, delta_states, recall_errors, to_unit_length
+from viz.core.variants.today.delta import (
+    decay_steps,
+    delta_map,
+    delta_outputs,
+    delta_states,
+    recall_errors,
+    to_unit_length,
+)
 from viz.core.variants.today.linear import linear_map
 
 H, T, D_K, D_V = 3, 7, 5, 11
@@ -44,7 +51,9 @@ def test_states_and_map_are_equal():
     """Unrolled by one unit lower triangular system it is a map, with cells below 0 and nothing on later tokens."""
     q, k, v, gates = tensors()
     found = delta_map(q, k, **gates)
-    assert_close(found @ v, delta_states(q, k, v, **gates).output, atol=1e-12, rtol=0)
+    states = delta_states(q, k, v, **gates).output
+    assert_close(found @ v, states, atol=1e-12, rtol=0)
+    assert_close(delta_outputs(q, k, v, **gates), states, atol=1e-12, rtol=0)
     assert found.min() < 0
     assert not found.triu(1).any()
 

@@ -263,6 +263,11 @@ FAULTS: dict[str, Fault] = {
         test_delta.test_states_and_map_are_equal,
     ),
     "β is left out of the system": (delta.delta_map, system_without_beta, test_delta.test_states_and_map_are_equal),
+    "the corrections solve a system transposed": (
+        delta._system,
+        lambda right, *args: (right(*args)[0], right(*args)[1].mT),
+        test_delta.test_states_and_map_are_equal,
+    ),
     "nothing is taken out before a write": (
         delta.delta_states,
         lambda right, *args, corrects=True, **options: right(*args, corrects=False, **options),

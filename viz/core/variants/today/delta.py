@@ -87,6 +87,14 @@ def delta_states(
     return StateTrace(state=state, output=torch.cat(rows, -2))
 
 
+def _system(q: Tensor, k: Tensor, beta: Tensor, steps: Tensor) -> tuple[Tensor, Tensor]:
+    """The reads of each query, and the unit lower triangular system of the corrections, (*B, T, T) both."""
+    decay = decay_map(steps)
+    reads = (q @ k.mT) / math.sqrt(q.shape[-1]) * decay
+    lower = (beta[..., None] * (k @ k.mT) * decay).tril(-1)
+    return reads, lower + torch.eye(k.shape[-2], dtype=k.dtype)
+
+
 def delta_map(
     q: Float[Tensor, "*B T d_k"],
     k: Float[Tensor, "*B T d_k"],
@@ -117,14 +125,31 @@ def delta_map(
         tensor([[1., 0.],
                 [0., 1.]])
     """
-    decay = decay_map(steps)
-    reads = (q @ k.mT) / math.sqrt(q.shape[-1]) * decay
+    reads, unit = _system(q, k, beta, steps)
     if not corrects:
         return reads * beta[..., None, :]
-    lower = (beta[..., None] * (k @ k.mT) * decay).tril(-1)
-    unit = lower + torch.eye(k.shape[-2], dtype=k.dtype)
-    writes = torch.linalg.solve_triangular(unit, torch.diag_embed(beta), upper=False, unitriangular=True)
-    return reads @ writes
+    return reads @ torch.linalg.solve_triangular(unit, torch.diag_embed(beta), upper=False, unitriangular=True)
+
+
+def delta_outputs(
+    q: Float[Tensor, "*B T d_k"],
+    k: Float[Tensor, "*B T d_k"],
+    v: Float[Tensor, "*B T d_v"],
+    *,
+    beta: Float[Tensor, "*B T"],
+    steps: Float[Tensor, "*B T"],
+) -> Float[Tensor, "*B T d_v"]:
+    """Compute the output of :func:`delta_states` for all tokens at once, without the map: as models are trained.
+
+    Example:
+        >>> key = torch.ones(2, 1)
+        >>> v = torch.tensor([[3.0], [5.0]])
+        >>> delta_outputs(key, key, v, beta=torch.ones(2), steps=torch.zeros(2))
+        tensor([[3.],
+                [5.]])
+    """
+    reads, unit = _system(q, k, beta, steps)
+    return reads @ torch.linalg.solve_triangular(unit, beta[..., None] * v, upper=False, unitriangular=True)
 
 
 def recall_errors(k: Float[Tensor, "T d_k"], v: Float[Tensor, "T d_v"], *, corrects: bool) -> Float[Tensor, " T"]:
