@@ -26,14 +26,14 @@ from viz.core.variants.today.angles import (
     yarn_frequencies,
     yarn_gain,
 )
+from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys, soft_cap
 from viz.core.variants.today.delta import decay_steps, delta_map, delta_states, to_unit_length
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
 from viz.core.variants.today.gates import output_gate
 from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_absorbed, attend_latent
 from viz.core.variants.today.linear import lightning_slopes, linear_map, linear_states
-from viz.core.variants.today.selection import index_scores, keep_largest
+from viz.core.variants.today.selection import index_scores, top_k_mask
 from viz.core.variants.today.sinks import gate_by_sink
-from viz.core.variants.today.tamed_scores import QKNorm, norm_queries_and_keys, soft_cap
 
 H, G, D, D_MODEL, T = 6, 2, 10, 60, 13
 BASE = 700.0
@@ -56,7 +56,7 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
-def fill(module: nn.Module) -> nn.Module:
+def fill(module: nn.Module) -> Any:
     """Draw every parameter wide, norms and sinks too, so that nothing is near its start."""
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
@@ -87,10 +87,11 @@ def apart(a: Tensor, b: Tensor) -> float:
 
 def projected(module: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values of a module that keeps them as Llama does."""
-    return tuple(
+    q, k, v = (
         split_heads(getattr(module, f"{name}_proj")(x), heads).detach()
         for name, heads in (("q", H), ("k", G), ("v", G))
     )
+    return q, k, v
 
 
 def finished(module: Any, outputs: Tensor) -> Tensor:
@@ -144,7 +145,7 @@ def gemma2() -> Mapping[str, float]:
     module, _, x, positions = like_llama("gemma2", "Gemma2", layer=1, **sizes)
     output, weights = run(module, x, positions)
     q, k, v = projected(module, x)
-    options = {"allowed": causal(T, T), "scale": 7**-0.5, "score_mod": soft_cap(3.0)}
+    options: dict[str, Any] = {"allowed": causal(T, T), "scale": 7**-0.5, "score_mod": soft_cap(3.0)}
     trace = attend(turn(q), share_kv(turn(k), H), share_kv(v, H), **options)
     return {"cap, weights": apart(trace.weights, weights), "cap, output": apart(finished(module, trace.output), output)}
 
@@ -208,7 +209,7 @@ def qwen3_next() -> Mapping[str, float]:
     q = split_heads(module.q_proj(x).detach(), H).chunk(2, -1)[0]
     k, v = (split_heads(getattr(module, f"{name}_proj")(x), G).detach() for name in "kv")
     gains = {"q_gain": 1 + module.q_norm.weight.detach(), "k_gain": 1 + module.k_norm.weight.detach()}
-    move = partial(partial_rope, n_turned=4, base=BASE, pairing="halves")
+    move = partial(partial_rope, rotary_dim=4, base=BASE, pairing="halves")
     q, k = norm_queries_and_keys(q, k, QKNorm(place="head", eps=made.rms_norm_eps, **gains), turn=move)
     trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T))
     w_gate = module.q_proj.weight.detach().T.unflatten(-1, (H, 2, D))[:, :, 1].flatten(1)
@@ -226,14 +227,16 @@ def delta_rule() -> Mapping[str, float]:
     log_decay, beta = -draw(1, n, 3, seed=3).abs(), torch.sigmoid(draw(1, n, 3, seed=4))
     theirs = {"g": log_decay, "beta": beta, "use_qk_l2norm_in_kernel": True, "output_final_state": True}
     heads = [to_unit_length(y.transpose(1, 2)) for y in (q, k)]
-    gates = {"beta": beta.mT, "steps": log_decay.mT}
-    ours = delta_states(*heads, v.transpose(1, 2), **gates)
+    gates: dict[str, Any] = {"beta": beta.mT, "steps": log_decay.mT}
+    ours = delta_states(heads[0], heads[1], v.transpose(1, 2), **gates)
     found = {}
     for name in ("chunk", "recurrent"):
         output, state = getattr(code, f"torch_{name}_gated_delta_rule")(q, k, v, initial_state=None, **theirs)
         found[f"{name}, states"] = apart(ours.output, output.transpose(1, 2))
         found[f"{name}, last state"] = apart(ours.state, state)
-        found[f"{name}, map"] = apart(delta_map(*heads, **gates) @ v.transpose(1, 2), output.transpose(1, 2))
+        found[f"{name}, map"] = apart(
+            delta_map(heads[0], heads[1], **gates) @ v.transpose(1, 2), output.transpose(1, 2)
+        )
     return found | {"whole layer, output": _delta_layer(code)}
 
 
@@ -296,7 +299,7 @@ def minimax() -> Mapping[str, float]:
         }
 
 
-LATENT = LatentSpec(d_model=D_MODEL, n_heads=H, d_latent=7, d_nope=11, d_turned=4, d_value=5)
+LATENT = LatentSpec(d_model=D_MODEL, n_heads=H, d_latent=7, d_nope=11, d_rope=4, d_value=5)
 LATENT_SIZES = {
     "kv_lora_rank": 7, "q_lora_rank": 17, "qk_rope_head_dim": 4, "qk_nope_head_dim": 11, "v_head_dim": 5,
     "num_key_value_heads": H, "head_dim": 4, "n_routed_experts": 8, "num_experts_per_tok": 2, "n_group": 1,
@@ -308,7 +311,7 @@ def latent_weights(module: Any, made: Any) -> LatentWeights:
     """What a DeepSeek module has learned, as the core has it."""
     up = split_heads(module.kv_b_proj.weight.detach().T, H)
     up_k, up_v = (concat_heads(part) for part in up.split([LATENT.d_nope, LATENT.d_value], -1))
-    down, turned = module.kv_a_proj_with_mqa.weight.detach().T.split([LATENT.d_latent, LATENT.d_turned], -1)
+    down, rope_k = module.kv_a_proj_with_mqa.weight.detach().T.split([LATENT.d_latent, LATENT.d_rope], -1)
     return LatentWeights(
         spec=LATENT,
         w_q=module.q_b_proj.weight.detach().T,
@@ -316,7 +319,7 @@ def latent_weights(module: Any, made: Any) -> LatentWeights:
         q_gain=module.q_a_layernorm.weight.detach(),
         w_down=down,
         gain=module.kv_a_layernorm.weight.detach(),
-        w_turned=turned,
+        w_rope_k=rope_k,
         w_up_k=up_k,
         w_up_v=up_v,
         w_o=module.o_proj.weight.detach().T,
@@ -332,7 +335,7 @@ def deepseek_v3() -> Mapping[str, float]:
     module, made, x, positions = like_llama("deepseek_v3", "DeepseekV3", **LATENT_SIZES)
     output, weights = run(module, x, positions)
     ours = latent_weights(module, made)
-    found = {}
+    found: dict[str, float] = {}
     for name, form in (("plain", attend_latent), ("absorbed", attend_absorbed)):
         trace = form(x, ours, turn=adjacent, allowed=causal(T, T))
         found |= {
@@ -366,7 +369,7 @@ def deepseek_v32() -> Mapping[str, float]:
         q = partial_rope(split_heads(indexer.wq_b(source), 7), 4, base=BASE, pairing="halves")
         k = partial_rope(indexer.k_norm(indexer.wk(x)), 4, base=BASE, pairing="halves")
         scores = index_scores(q, k, indexer.weights_proj(x))
-    allowed = keep_largest(scores, 5, allowed=causal(T, T))
+    allowed = top_k_mask(scores, 5, allowed=causal(T, T))
     trace = attend_latent(x, ours, turn=adjacent, allowed=allowed)
     return {
         "cells of the mask that differ": float(((weights[0] > 0) != allowed).sum()),

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from viz.cancellation import check
 from viz.core.attention import attend
 from viz.core.heads import share_kv
-from viz.core.variants.today.tamed_scores import soft_cap
+from viz.core.variants.today.bounded_scores import soft_cap
 from viz.errors import ModelError
 from viz.imports import importing
 from viz.models.layers.gates import gate_module

@@ -12,8 +12,8 @@ from viz.core.cost.mixed import (
     FullCost,
     LatentCost,
     LinearCost,
-    ReusedCost,
-    SelectedCost,
+    SharedKVCost,
+    TopKCost,
     WindowCost,
     cache_bytes,
     cheaper_from,
@@ -29,8 +29,8 @@ from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_abs
 from viz.core.variants.today.linear import linear_states
 
 SPEC = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=2, d_head=5, d_value=7)
-LATENT = LatentSpec(d_model=13, n_heads=3, d_latent=5, d_nope=11, d_turned=4, d_value=2)
-V3 = LatentSpec(d_model=7168, n_heads=128, d_latent=512, d_nope=128, d_turned=64, d_value=128)
+LATENT = LatentSpec(d_model=13, n_heads=3, d_latent=5, d_nope=11, d_rope=4, d_value=2)
+V3 = LatentSpec(d_model=7168, n_heads=128, d_latent=512, d_nope=128, d_rope=64, d_value=128)
 FULL, NEAR = FullCost(spec=SPEC), WindowCost(spec=SPEC, size=11)
 T = 17
 
@@ -81,7 +81,7 @@ def test_latent_layer_is_torchs_count():
     """A step is the absorbed form, a text the plain one; projections to and from the width of a token are left out."""
     x, weights = torch.ones(T, LATENT.d_model), LatentWeights.random(LATENT, seed=0)
     turn = partial(rope, pairing="halves")
-    matrices = [weights.w_q, weights.w_down, weights.w_turned, weights.w_o]
+    matrices = [weights.w_q, weights.w_down, weights.w_rope_k, weights.w_o]
     projections = 2 * T * sum(matrix.numel() for matrix in matrices)
     layer = LatentCost(spec=LATENT)
     assert T * layer.step_flops(T) + projections == count(lambda: attend_absorbed(x, weights, turn=turn))
@@ -141,7 +141,7 @@ def test_latent_layer_trades_work_for_memory():
 def test_selection_pays_far_out():
     """The scorer looks at all keys, cheaply; V3.2 takes fewer operations than V3 from 2,178 tokens on."""
     latent = LatentCost(spec=V3)
-    selected = SelectedCost(layer=latent, n_kept=2048, n_heads=64, d_head=128)
+    selected = TopKCost(layer=latent, top_k=2048, n_heads=64, d_head=128)
     met = cheaper_from(selected.step_flops, latent.step_flops)
     assert met == 2178 == 2048 * 128 * 1088 // (128 * 1088 - 64 * 129) + 1
     assert selected.cache_numbers(7) == 7 * (576 + 128)
@@ -149,7 +149,7 @@ def test_selection_pays_far_out():
 
 def test_reused_layers_keep_nothing():
     """Fifteen of Gemma 3n's 35 layers read the keys and values of others."""
-    layers = [FULL] * 20 + [ReusedCost(layer=FULL)] * 15
+    layers = [FULL] * 20 + [SharedKVCost(layer=FULL)] * 15
     assert cache_bytes(layers, n_tokens=T) == cache_bytes([FULL] * 20, n_tokens=T)
     assert step_flops(layers, n_tokens=T) == step_flops([FULL] * 35, n_tokens=T)
     assert text_flops(layers, n_tokens=T) == text_flops([FULL] * 35, n_tokens=T)
@@ -163,7 +163,7 @@ def test_sizes_below_one_are_refused():
         (lambda: text_flops([FULL], n_tokens=0), "n_tokens=0 must be at least 1"),
         (lambda: WindowCost(spec=SPEC, size=0), "size=0 must be at least 1"),
         (lambda: LinearCost(n_heads=1, d_k=0, d_v=1), "d_k=0 must be at least 1"),
-        (lambda: SelectedCost(layer=FULL, n_kept=0, n_heads=1, d_head=1), "n_kept=0 must be at least 1"),
+        (lambda: TopKCost(layer=FULL, top_k=0, n_heads=1, d_head=1), "top_k=0 must be at least 1"),
     ):
         with pytest.raises(ValueError, match=f"^{sentence}$"):
             call()

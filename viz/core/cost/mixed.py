@@ -108,7 +108,7 @@ class LinearCost(LayerCost):
 
 @dataclass(frozen=True, kw_only=True)
 class LatentCost(LayerCost):
-    r"""A latent vector and a turned key a token: :math:`n (c + d_r)` numbers.
+    r"""A latent vector and a key with RoPE a token: :math:`n (c + d_r)` numbers.
 
     .. math:: 2H\big(d_n c + n (c + d_r) + n c + c\, d_v\big) \text{ a step, absorbed}, \qquad
               2 n H\big(c (d_n + d_v) + n (d_n + d_r + d_v)\big) \text{ a text, plain}
@@ -119,7 +119,7 @@ class LatentCost(LayerCost):
         DeepSeek-V3: 576 numbers a token and layer, 70,272 bytes a token in 61 layers of bfloat16.
 
         >>> layer = LatentCost(
-        ...     spec=LatentSpec(d_model=7168, n_heads=128, d_latent=512, d_nope=128, d_turned=64, d_value=128)
+        ...     spec=LatentSpec(d_model=7168, n_heads=128, d_latent=512, d_nope=128, d_rope=64, d_value=128)
         ... )
         >>> layer.cache_numbers(1), cache_bytes([layer] * 61, n_tokens=1)
         (576, 70272)
@@ -128,7 +128,7 @@ class LatentCost(LayerCost):
     spec: LatentSpec
 
     def cache_numbers(self, n: int) -> int:
-        """Count the latent vectors and turned keys."""
+        """Count the latent vectors and their keys with RoPE."""
         return n * self.spec.cache_width
 
     def step_flops(self, n: int) -> int:
@@ -140,13 +140,13 @@ class LatentCost(LayerCost):
     def text_flops(self, n: int) -> int:
         """Count the plain form: keys and values are expanded once for each token, and pairs are narrower."""
         s = self.spec
-        expand, pair = s.d_latent * (s.d_nope + s.d_value), s.d_nope + s.d_turned + s.d_value
+        expand, pair = s.d_latent * (s.d_nope + s.d_value), s.d_nope + s.d_rope + s.d_value
         return FLOPS_PER_MULTIPLY_ADD * n * s.n_heads * (expand + n * pair)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectedCost(LayerCost):
-    r"""A layer that attends to the ``n_kept`` keys a small scorer chooses; the scorer looks at all of them.
+class TopKCost(LayerCost):
+    r"""A layer that attends to the ``top_k`` keys a small scorer chooses; the scorer looks at all of them.
 
     .. math:: 2 n I (d_I + 1) + \text{a step of the layer with } \min(n, \text{kept}) \text{ keys}
 
@@ -154,18 +154,18 @@ class SelectedCost(LayerCost):
 
     Example:
         >>> full = FullCost(spec=AttentionSpec(d_model=12, n_heads=6, n_kv_heads=2))
-        >>> layer = SelectedCost(layer=full, n_kept=4, n_heads=3, d_head=5)
+        >>> layer = TopKCost(layer=full, top_k=4, n_heads=3, d_head=5)
         >>> layer.cache_numbers(10), layer.step_flops(10) == 2 * 10 * 3 * 6 + full.step_flops(4)
         (130, True)
     """
 
     layer: LayerCost
-    n_kept: int
+    top_k: int
     n_heads: int
     d_head: int
 
     def __post_init__(self) -> None:
-        at_least_one(n_kept=self.n_kept, n_heads=self.n_heads, d_head=self.d_head)
+        at_least_one(top_k=self.top_k, n_heads=self.n_heads, d_head=self.d_head)
 
     def cache_numbers(self, n: int) -> int:
         """Count what the layer keeps, nothing of which is dropped, and the scorer's keys."""
@@ -174,15 +174,15 @@ class SelectedCost(LayerCost):
     def step_flops(self, n: int) -> int:
         """Count the scorer's products with all keys, and the layer's with those that are kept."""
         scorer = FLOPS_PER_MULTIPLY_ADD * n * self.n_heads * (self.d_head + 1)
-        return scorer + self.layer.step_flops(min(n, self.n_kept))
+        return scorer + self.layer.step_flops(min(n, self.top_k))
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReusedCost(LayerCost):
+class SharedKVCost(LayerCost):
     """A layer that reads the keys and values of an earlier one: it keeps nothing, and computes as much.
 
     Example:
-        >>> layer = ReusedCost(layer=FullCost(spec=AttentionSpec(d_model=12, n_heads=6, n_kv_heads=2)))
+        >>> layer = SharedKVCost(layer=FullCost(spec=AttentionSpec(d_model=12, n_heads=6, n_kv_heads=2)))
         >>> layer.cache_numbers(10), layer.step_flops(10)
         (0, 480)
     """

@@ -90,11 +90,11 @@ def test_layer_without_positions_sees_sets():
     assert_close(attend(q, k, v).output, attend(q, k[:, order], v[:, order]).output)
 
 
-@pytest.mark.parametrize("n_turned", [-2, 16])
-def test_widths_are_refused(n_turned):
+@pytest.mark.parametrize("rotary_dim", [-2, 16])
+def test_widths_are_refused(rotary_dim):
     """More than there are cannot turn."""
-    with pytest.raises(ValueError, match=f"^n_turned={n_turned} is not between 0 and d_k={D}$"):
-        partial_rope(draw(H, T, D), n_turned, pairing="halves")
-    for wrong in (n_turned, 3):
-        with pytest.raises(ValueError, match=f"^n_turned={wrong} is not an even number between 0 and width={D}$"):
+    with pytest.raises(ValueError, match=f"^rotary_dim={rotary_dim} is not between 0 and d_k={D}$"):
+        partial_rope(draw(H, T, D), rotary_dim, pairing="halves")
+    for wrong in (rotary_dim, 3):
+        with pytest.raises(ValueError, match=f"^rotary_dim={wrong} is not an even number between 0 and width={D}$"):
             proportional_frequencies(D, wrong)

@@ -12,6 +12,7 @@ from tests.core.cost import test_mixed
 from tests.core.variants import test_layer_sharing
 from tests.core.variants.today import (
     test_angles,
+    test_bounded_scores,
     test_delta,
     test_differential,
     test_gates,
@@ -20,7 +21,6 @@ from tests.core.variants.today import (
     test_linear,
     test_selection,
     test_sinks,
-    test_tamed_scores,
 )
 from tests.faults import Wrong, put_in
 from viz.core import attention, masks
@@ -28,6 +28,7 @@ from viz.core.cost import mixed
 from viz.core.variants import layer_sharing
 from viz.core.variants.today import (
     angles,
+    bounded_scores,
     delta,
     differential,
     gates,
@@ -36,7 +37,6 @@ from viz.core.variants.today import (
     linear,
     selection,
     sinks,
-    tamed_scores,
 )
 
 
@@ -80,7 +80,7 @@ def wrong_transpose(right, x, weights, **options):
 def scale_of_long_key(right, x, weights, **options):
     """The absorbed form divides by the root of its key's width, not of the plain form's."""
     s = weights.spec
-    factor = math.sqrt((s.d_nope + s.d_turned) / s.cache_width)
+    factor = math.sqrt((s.d_nope + s.d_rope) / s.cache_width)
     return right(x, replace(weights, w_q=weights.w_q * factor), **options)
 
 
@@ -98,16 +98,16 @@ def repeated_groups(right, weights, *, d_latent=None):
     return replace(made, w_up_k=heads[:, order].flatten(1))
 
 
-def speeds_of_part(right, width, n_turned, *, base=10_000.0):
+def speeds_of_part(right, width, rotary_dim, *, base=10_000.0):
     """The speeds of a head as wide as the part that turns."""
-    omega = right(width, n_turned, base=base)
-    omega[: n_turned // 2] = base ** (-torch.arange(0, n_turned, 2).double() / max(n_turned, 1))
+    omega = right(width, rotary_dim, base=base)
+    omega[: rotary_dim // 2] = base ** (-torch.arange(0, rotary_dim, 2).double() / max(rotary_dim, 1))
     return omega
 
 
-def turn_the_last(right, x, n_turned, **options):
+def turn_the_last(right, x, rotary_dim, **options):
     """The last dimensions turn, not the first."""
-    return right(x.flip(-1), n_turned, **options).flip(-1)
+    return right(x.flip(-1), rotary_dim, **options).flip(-1)
 
 
 def any_kind(right, kinds, n_shared):
@@ -116,9 +116,9 @@ def any_kind(right, kinds, n_shared):
     return (*range(first), *[first - 1] * n_shared)
 
 
-def without_allowed(right, scores, n_kept, *, allowed=None):
+def without_allowed(right, scores, top_k, *, allowed=None):
     """The largest are chosen before closed cells are taken away."""
-    kept = right(scores, n_kept)
+    kept = right(scores, top_k)
     return kept if allowed is None else kept & allowed
 
 
@@ -159,47 +159,47 @@ FAULTS: dict[str, Fault] = {
     ),
     # Tamed scores
     "the cap lacks its factor": (
-        tamed_scores.soft_cap,
+        bounded_scores.soft_cap,
         lambda right, cap: lambda scaled: right(cap)(scaled) / cap,
-        test_tamed_scores.test_soft_cap_by_hand,
+        test_bounded_scores.test_soft_cap_by_hand,
     ),
     "each head's norm comes after the turn": (
-        tamed_scores.norm_queries_and_keys,
+        bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(
             q, k, replace(norm, place="after_turn" if norm.place == "head" else norm.place), turn=turn
         ),
-        test_tamed_scores.test_norm_of_heads_is_torchs,
+        test_bounded_scores.test_norm_of_heads_is_torchs,
     ),
     "a norm after the turn comes before it": (
-        tamed_scores.norm_queries_and_keys,
+        bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(q, k, replace(norm, place="head"), turn=turn),
-        test_tamed_scores.test_norm_after_turn_is_torchs,
+        test_bounded_scores.test_norm_after_turn_is_torchs,
     ),
     "keys have no gain": (
-        tamed_scores.norm_queries_and_keys,
+        bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(q, k, replace(norm, k_gain=None), turn=turn),
-        test_tamed_scores.test_norm_of_all_heads_is_torchs,
+        test_bounded_scores.test_norm_of_all_heads_is_torchs,
     ),
     "keys have the queries' gain": (
-        tamed_scores.norm_queries_and_keys,
+        bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(q, k, replace(norm, k_gain=norm.q_gain), turn=turn),
-        test_tamed_scores.test_norm_of_heads_is_torchs,
+        test_bounded_scores.test_norm_of_heads_is_torchs,
     ),
     "the bound lacks the root of the width": (
-        tamed_scores.largest_score,
+        bounded_scores.largest_score,
         lambda right, norm, **sizes: right(norm, **sizes) / math.sqrt(sizes["d_k"]),
-        test_tamed_scores.test_bound_by_hand,
+        test_bounded_scores.test_bound_by_hand,
     ),
     "the bound overlooks a turn": (
-        tamed_scores.largest_score,
+        bounded_scores.largest_score,
         lambda right, norm, **sizes: right(norm, **sizes | {"pairs": None}),
-        test_tamed_scores.test_turn_breaks_the_plain_bound,
+        test_bounded_scores.test_turn_breaks_the_plain_bound,
     ),
     "the bound of all heads is that of each": (
-        tamed_scores.largest_score,
+        bounded_scores.largest_score,
         lambda right, norm, **sizes: right(norm, **sizes)
         / math.sqrt(sizes.get("n_heads", 1) * sizes.get("n_kv_heads", 1)),
-        test_tamed_scores.test_bound_by_hand,
+        test_bounded_scores.test_bound_by_hand,
     ),
     # A gate on the output
     "the gate stands after W_O": (gates.attend_gated, gate_after_w_o, test_gates.check_gated_heads),
@@ -296,7 +296,7 @@ FAULTS: dict[str, Fault] = {
         test_latent.test_plain_form_by_loops,
     ),
     "groups repeat in a converted layer": (
-        latent.LatentWeights.from_heads.__func__,
+        vars(latent.LatentWeights)["from_heads"].__func__,
         lambda right, cls, *args, **options: repeated_groups(lambda *a, **o: right(cls, *a, **o), *args, **options),
         test_latent.check_conversion,
     ),
@@ -318,12 +318,12 @@ FAULTS: dict[str, Fault] = {
         test_interleaved.test_published_patterns,
     ),
     "each window reaches one too far": (
-        interleaved.first_reached,
+        interleaved.earliest_token,
         lambda right, query, full, *, size, near="window": right(query, full, size=size + 1, near=near),
         test_interleaved.test_reach_is_what_spreads,
     ),
     "chunks reach further with each layer": (
-        interleaved.first_reached,
+        interleaved.earliest_token,
         lambda right, query, full, *, size, near="window": right(query, full, size=size, near="window"),
         test_interleaved.test_reach_is_what_spreads,
     ),
@@ -333,11 +333,11 @@ FAULTS: dict[str, Fault] = {
         test_selection.test_scores_by_loops,
     ),
     "the smallest scores are kept": (
-        selection.keep_largest,
+        selection.top_k_mask,
         lambda right, scores, *args, **options: right(-scores, *args, **options),
         test_selection.test_largest_are_kept,
     ),
-    "closed cells are chosen": (selection.keep_largest, without_allowed, test_selection.test_largest_are_kept),
+    "closed cells are chosen": (selection.top_k_mask, without_allowed, test_selection.test_largest_are_kept),
     "layers read keys of another kind": (
         layer_sharing.kv_sources, any_kind, test_layer_sharing.test_kv_sources_follow_the_kind,
     ),
@@ -389,12 +389,12 @@ FAULTS: dict[str, Fault] = {
         test_mixed.test_latent_layer_is_torchs_count,
     ),
     "the scorer is free": (
-        mixed.SelectedCost.step_flops,
-        lambda right, self, n: self.layer.step_flops(min(n, self.n_kept)),
+        mixed.TopKCost.step_flops,
+        lambda right, self, n: self.layer.step_flops(min(n, self.top_k)),
         test_mixed.test_selection_pays_far_out,
     ),
     "a reused layer has a cache": (
-        mixed.ReusedCost.cache_numbers,
+        mixed.SharedKVCost.cache_numbers,
         lambda right, self, n: self.layer.cache_numbers(n),
         test_mixed.test_reused_layers_keep_nothing,
     ),

@@ -5,7 +5,7 @@ import torch
 
 from viz.core.analysis.receptive_field import reach
 from viz.core.masks import causal
-from viz.core.variants.today.interleaved import first_reached, full_layers, interleaved_masks
+from viz.core.variants.today.interleaved import earliest_token, full_layers, interleaved_masks
 
 T = 23
 
@@ -41,7 +41,7 @@ def test_reach_is_what_spreads():
             for size in (1, 2, 5, T):
                 last = reach(interleaved_masks(T, full, size=size, near=near))[-1]
                 want = last.int().argmax(-1).tolist()
-                assert [first_reached(i, full, size=size, near=near) for i in range(T)] == want
+                assert [earliest_token(i, full, size=size, near=near) for i in range(T)] == want
 
 
 def test_sizes_are_refused():

@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -16,13 +17,15 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_absorbed, attend_latent, latent_cache
 
 T = 7
-SPEC = LatentSpec(d_model=13, n_heads=3, d_latent=5, d_nope=11, d_turned=4, d_value=2)
+SPEC = LatentSpec(d_model=13, n_heads=3, d_latent=5, d_nope=11, d_rope=4, d_value=2)
 turn = partial(rope, pairing="adjacent")
 
 
 def weights(spec: LatentSpec = SPEC, dtype: torch.dtype = torch.float64) -> LatentWeights:
     drawn = LatentWeights.random(spec, seed=1)
-    tensors = {name: value.to(dtype) for name, value in vars(drawn).items() if isinstance(value, torch.Tensor)}
+    tensors: dict[str, Any] = {
+        name: value.to(dtype) for name, value in vars(drawn).items() if isinstance(value, torch.Tensor)
+    }
     gain = torch.linspace(0.5, 2.0, spec.d_latent, dtype=dtype)
     return LatentWeights(spec=spec, **tensors | {"gain": gain})
 
@@ -32,8 +35,8 @@ def test_plain_form_by_loops():
     x, w = draw(T, SPEC.d_model), weights()
     found = attend_latent(x, w, turn=turn, allowed=causal(T, T))
     c = rms_norm(x @ w.w_down, (SPEC.d_latent,), w.gain, w.eps)
-    r = turn(x @ w.w_turned)
-    n, p, u = SPEC.d_nope, SPEC.d_turned, SPEC.d_value
+    r = turn(x @ w.w_rope_k)
+    n, p, u = SPEC.d_nope, SPEC.d_rope, SPEC.d_value
     total = torch.zeros(T, SPEC.d_model, dtype=torch.float64)
     for h in range(SPEC.n_heads):
         q = x @ w.w_q[:, h * (n + p) : (h + 1) * (n + p)]
@@ -58,13 +61,13 @@ def test_absorbed_form_shares_one_key():
     k, v = trace.attention.k, trace.attention.v
     assert k.shape == (SPEC.n_heads, T, SPEC.cache_width)
     assert (k == k[:1]).all() and torch.equal(k[..., : SPEC.d_latent], v)
-    latent, turned = latent_cache(draw(T, SPEC.d_model), weights(), turn=turn)
-    assert torch.equal(k[0], torch.cat([latent, turned], -1))
+    latent, rope_key = latent_cache(draw(T, SPEC.d_model), weights(), turn=turn)
+    assert torch.equal(k[0], torch.cat([latent, rope_key], -1))
 
 
 def test_published_sizes():
     """DeepSeek-V3 caches 576 numbers a token and layer, where its heads' keys and values are 40,960, 71 times more."""
-    v3 = LatentSpec(d_model=7168, n_heads=128, d_latent=512, d_nope=128, d_turned=64, d_value=128)
+    v3 = LatentSpec(d_model=7168, n_heads=128, d_latent=512, d_nope=128, d_rope=64, d_value=128)
     assert (v3.cache_width, v3.expanded_width, v3.expanded_width // v3.cache_width) == (576, 40_960, 71)
 
 
@@ -105,6 +108,6 @@ def test_what_cannot_be_converted():
     with pytest.raises(ValueError, match="only a layer without biases"):
         LatentWeights.from_heads(biased)
     with pytest.raises(ValueError, match=r"^d_latent=0 must be at least 1$"):
-        LatentSpec(d_model=6, n_heads=3, d_latent=0, d_nope=2, d_turned=0, d_value=2)
-    with pytest.raises(ValueError, match=r"^d_turned=-1 must be at least 0$"):
-        LatentSpec(d_model=6, n_heads=3, d_latent=1, d_nope=2, d_turned=-1, d_value=2)
+        LatentSpec(d_model=6, n_heads=3, d_latent=0, d_nope=2, d_rope=0, d_value=2)
+    with pytest.raises(ValueError, match=r"^d_rope=-1 must be at least 0$"):
+        LatentSpec(d_model=6, n_heads=3, d_latent=1, d_nope=2, d_rope=-1, d_value=2)

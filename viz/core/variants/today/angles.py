@@ -11,7 +11,7 @@ from viz.core.positions import Pairing, frequencies, rope
 
 def partial_rope(
     x: Float[Tensor, "*B T d_k"],
-    n_turned: int,
+    rotary_dim: int,
     *,
     base: float = 10_000.0,
     pairing: Pairing,
@@ -31,31 +31,31 @@ def partial_rope(
         tensor([-0.3012,  1.3818,  1.0000,  1.0000])
     """
     width = x.shape[-1]
-    if not 0 <= n_turned <= width:
-        raise ValueError(f"n_turned={n_turned} is not between 0 and d_k={width}")
-    if n_turned == 0:
+    if not 0 <= rotary_dim <= width:
+        raise ValueError(f"rotary_dim={rotary_dim} is not between 0 and d_k={width}")
+    if rotary_dim == 0:
         return x
-    turned = rope(x[..., :n_turned], base=base, pairing=pairing, positions=positions)
-    return torch.cat([turned, x[..., n_turned:]], -1)
+    turned = rope(x[..., :rotary_dim], base=base, pairing=pairing, positions=positions)
+    return torch.cat([turned, x[..., rotary_dim:]], -1)
 
 
-def proportional_frequencies(width: int, n_turned: int, *, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
-    """Return the angular speeds of a whole head of which only the fastest pairs turn, ``n_turned`` / 2; the rest get 0.
+def proportional_frequencies(width: int, rotary_dim: int, *, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
+    """Return the angular speeds of a head of which only the ``rotary_dim`` / 2 fastest pairs turn; the rest get 0.
 
     Gemma 4's full layers ("proportional", a quarter): as :func:`partial_rope`, but the speeds are those of the whole
-    width. float64, for the ``omega`` of :func:`~viz.core.positions.rope`. Standard at ``n_turned = width``.
+    width. float64, for the ``omega`` of :func:`~viz.core.positions.rope`. Standard at ``rotary_dim = width``.
 
     Raises:
-        ValueError: if ``n_turned`` is odd, or not between 0 and ``width``.
+        ValueError: if ``rotary_dim`` is odd, or not between 0 and ``width``.
 
     Example:
         >>> proportional_frequencies(8, 4, base=100.0).tolist()
         [1.0, 0.31622776601683794, 0.0, 0.0]
     """
-    if not 0 <= n_turned <= width or n_turned % 2:
-        raise ValueError(f"n_turned={n_turned} is not an even number between 0 and width={width}")
+    if not 0 <= rotary_dim <= width or rotary_dim % 2:
+        raise ValueError(f"rotary_dim={rotary_dim} is not an even number between 0 and width={width}")
     omega = frequencies(width, base=base)
-    omega[n_turned // 2 :] = 0
+    omega[rotary_dim // 2 :] = 0
     return omega
 
 

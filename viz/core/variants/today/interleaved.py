@@ -51,7 +51,7 @@ def interleaved_masks(
     return torch.stack([whole if is_full else little for is_full in full])
 
 
-def first_reached(query: int, full: Sequence[bool], *, size: int, near: Near = "window") -> int:
+def earliest_token(query: int, full: Sequence[bool], *, size: int, near: Near = "window") -> int:
     r"""Return the earliest token that can have a say in what a stack makes of token ``query``.
 
     .. math:: i - L (w - 1) \text{ behind windows}, \qquad w \lfloor i / w \rfloor \text{ in chunks}
@@ -60,7 +60,7 @@ def first_reached(query: int, full: Sequence[bool], *, size: int, near: Near = "
     The rule of :func:`viz.core.analysis.receptive_field.reach` for these masks.
 
     Example:
-        >>> first_reached(100, [False] * 5, size=8), first_reached(100, [False] * 5, size=8, near="chunks")
+        >>> earliest_token(100, [False] * 5, size=8), earliest_token(100, [False] * 5, size=8, near="chunks")
         (65, 96)
     """
     if any(full):

@@ -29,29 +29,29 @@ def index_scores(
     return (weights.mT[..., None] * pairs).sum(-3)
 
 
-def keep_largest(
-    scores: Float[Tensor, "*B Q K"], n_kept: int, *, allowed: Bool[Tensor, "*M #Q #K"] | None = None
+def top_k_mask(
+    scores: Float[Tensor, "*B Q K"], top_k: int, *, allowed: Bool[Tensor, "*M #Q #K"] | None = None
 ) -> Bool[Tensor, "*B Q K"]:
-    """Make a mask of the ``n_kept`` keys with the largest scores in each row; of equals the earlier ones.
+    """Make a mask of the ``top_k`` keys with the largest scores in each row; of equals the earlier ones.
 
     A row with fewer open keys keeps them all. DeepSeek-V3.2 keeps 2,048. Standard where as many are kept as there are
     keys.
 
     Args:
         scores: of the scorer, not of attention.
-        n_kept: keys that each query may look at.
+        top_k: keys that each query may look at.
         allowed: True where a query may look at all.
 
     Raises:
-        ValueError: if ``n_kept`` is below 1.
+        ValueError: if ``top_k`` is below 1.
 
     Example:
-        >>> keep_largest(torch.tensor([[5.0, 7.0, 6.0]]), 2)
+        >>> top_k_mask(torch.tensor([[5.0, 7.0, 6.0]]), 2)
         tensor([[False,  True,  True]])
     """
-    if n_kept < 1:
-        raise ValueError(f"n_kept={n_kept} must be at least 1")
+    if top_k < 1:
+        raise ValueError(f"top_k={top_k} must be at least 1")
     open_scores = scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)
-    order = open_scores.argsort(dim=-1, descending=True, stable=True)[..., :n_kept]
+    order = open_scores.argsort(dim=-1, descending=True, stable=True)[..., :top_k]
     kept = torch.zeros_like(scores, dtype=torch.bool).scatter(-1, order, True)
     return kept if allowed is None else kept & allowed

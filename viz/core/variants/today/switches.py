@@ -20,15 +20,15 @@ from viz.core.variants.today.angles import (
     yarn_frequencies,
     yarn_gain,
 )
+from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys, soft_cap
 from viz.core.variants.today.delta import delta_states
 from viz.core.variants.today.differential import attend_differential
 from viz.core.variants.today.gates import attend_gated
 from viz.core.variants.today.interleaved import full_layers, interleaved_masks
 from viz.core.variants.today.latent import LatentWeights, attend_absorbed, attend_latent
 from viz.core.variants.today.linear import linear_map
-from viz.core.variants.today.selection import index_scores, keep_largest
+from viz.core.variants.today.selection import index_scores, top_k_mask
 from viz.core.variants.today.sinks import gate_by_sink
-from viz.core.variants.today.tamed_scores import QKNorm, norm_queries_and_keys, soft_cap
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +152,7 @@ def selection(s: Standard) -> float:
     """As many keys kept as there are, chosen by a scorer made of the heads' own queries."""
     q, k, v = s.heads
     scores = index_scores(q, k[0], s.x.new_ones(s.n_tokens, len(q)))
-    allowed = keep_largest(scores, s.n_tokens, allowed=s.allowed)
+    allowed = top_k_mask(scores, s.n_tokens, allowed=s.allowed)
     return _off(s, attend(q, k, v, allowed=allowed).output)
 
 

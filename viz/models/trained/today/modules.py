@@ -76,14 +76,14 @@ class GatedAttention(StandardAttention):
 class LatentAttention(nn.Module):
     """Latent attention of the same head widths: 32 + 8 numbers cached a token, where Llama's heads have 256."""
 
-    D_LATENT, D_TURNED = 32, 8
+    D_LATENT, D_ROPE = 32, 8
 
     def __init__(self, llama: Any, n_heads: int) -> None:
         super().__init__()
         d_model = llama.q_proj.in_features
         d_head = llama.q_proj.out_features // n_heads
         self.spec = LatentSpec(
-            d_model=d_model, n_heads=n_heads, d_latent=self.D_LATENT, d_nope=d_head, d_turned=self.D_TURNED,
+            d_model=d_model, n_heads=n_heads, d_latent=self.D_LATENT, d_nope=d_head, d_rope=self.D_ROPE,
             d_value=d_head,
         )  # fmt: skip
         drawn = LatentWeights.random(self.spec, seed=int(torch.randint(2**31, ())))

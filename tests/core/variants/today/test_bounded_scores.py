@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from torch.testing import assert_close
 from tests.core.variants.today.tensors import draw
 from viz.core.heads import share_kv
 from viz.core.positions import rope
-from viz.core.variants.today.tamed_scores import QKNorm, largest_score, norm_queries_and_keys, soft_cap
+from viz.core.variants.today.bounded_scores import Place, QKNorm, largest_score, norm_queries_and_keys, soft_cap
 
 H, G, T, D = 6, 3, 7, 10
 EPS = 1e-6
@@ -109,10 +110,10 @@ def test_no_score_exceeds_bound(place):
     check_bound(place)
 
 
-def check_bound(place: str = "head") -> None:
+def check_bound(place: Place = "head") -> None:
     heads = {"q": H, "k": G} if place == "all_heads" else {"q": 1, "k": 1}
     norm = QKNorm(place=place, q_gain=gains(heads["q"], seed=2), k_gain=gains(heads["k"], seed=3), eps=0.0)
-    sizes = {"d_k": D, "n_heads": H, "n_kv_heads": G}
+    sizes: dict[str, Any] = {"d_k": D, "n_heads": H, "n_kv_heads": G}
     still, turned = largest_score(norm, **sizes), largest_score(norm, **sizes, pairs=PAIRS)
     assert reached(norm) == pytest.approx(still, rel=1e-9)
     assert still / 4 < climb(norm) <= turned * (1 + 1e-9)
