@@ -521,7 +521,7 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
 MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host", "app", "notebook")
 NO_MODULE = {
     *("minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults", "two_apps"),
-    *("lists", "malformed", "notes_alone", "odd_configurations", "padding", "read_only", "claims"),
+    *("lists", "malformed", "notes_alone", "odd_configurations", "padding", "read_only", "claims", "today"),
 }
 """What is tested as a whole: the app and its pages, what is claimed, a running server and what it is sent."""
 

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from viz.core.attention import attend, row_softmax
+from viz.core.attention import attend, row_softmax, softmax_with_sink
 from viz.core.masks import causal, combine, padding, window
 
 QK = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -236,6 +236,15 @@ class TestRowSoftmax:
         scores = torch.tensor([[torch.nan, 0.0], [0.0, torch.nan], [-torch.inf, -torch.inf]])
         assert row_softmax(scores)[:2].isnan().all()
         assert row_softmax(scores)[2].eq(0).all()
+
+
+@pytest.mark.parametrize("sink", [-torch.inf, -3.0, 0.0])
+def test_sink_of_blind_row_is_zero(sink):
+    """A row that may look nowhere gives nothing to words, whatever its sink; at -inf it was NaN once."""
+    masked = torch.tensor([[[0.0, math.log(3)], [-torch.inf, -torch.inf]]])
+    weights = softmax_with_sink(masked, torch.tensor([sink]))
+    words = 4 / (4 + math.exp(sink))
+    assert_close(weights, torch.tensor([[[0.25 * words, 0.75 * words], [0.0, 0.0]]]))
 
 
 def test_why_scores_are_scaled():

@@ -6,7 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from viz.core.attention import attend
-from viz.core.masks import causal, combine, dilated, padding, prefix, window
+from viz.core.masks import causal, chunks, combine, dilated, look_back, padding, prefix, window
 
 SIZES = [(5, 5), (3, 7), (7, 3), (1, 11), (1, 1)]
 
@@ -47,6 +47,24 @@ def test_window(n_queries, n_keys, width):
 
 
 @pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
+@pytest.mark.parametrize("size", [1, 2, 3, 20])
+def test_look_back_counts_the_query(n_queries, n_keys, size):
+    """A window of w tokens holds the query's own and w - 1 before it; one as wide as the text is causal."""
+    mask = look_back(n_queries, n_keys, size)
+    assert torch.equal(mask, by_pairs(n_queries, n_keys, lambda i, j: 0 <= i - j < size))
+    assert torch.equal(look_back(n_queries, n_keys, n_keys), causal(n_queries, n_keys))
+
+
+@pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
+@pytest.mark.parametrize("size", [1, 2, 3, 20])
+def test_chunks_close_at_borders(n_queries, n_keys, size):
+    """A query sees its own chunk up to itself; one chunk for the whole text is causal."""
+    mask = chunks(n_queries, n_keys, size)
+    assert torch.equal(mask, by_pairs(n_queries, n_keys, lambda i, j: i // size == j // size and j <= i))
+    assert torch.equal(chunks(n_queries, n_keys, n_keys), causal(n_queries, n_keys))
+
+
+@pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
 def test_prefix(n_queries, n_keys):
     for n_prefix in (0, 1, n_keys):
         expected = by_pairs(n_queries, n_keys, lambda i, j, n=n_prefix: j <= i or j < n)
@@ -80,6 +98,8 @@ EVERY = {
     "both": combine(causal(7, 7), padding([4], 7)[0, 0]),
     "padding on the left": combine(causal(7, 7), padding([4], 7)[0, 0].flip(-1)),  # the first three rows are empty
     "window": window(7, 7, 2),
+    "look back": look_back(7, 7, 3),
+    "chunks": chunks(7, 7, 3),
     "dilated": dilated(7, 7, 2, 3),
     "prefix": prefix(7, 7, 3),
     "painted": (torch.arange(49).view(7, 7) % 3 == 0) & (torch.arange(7) != 5)[:, None],
@@ -113,6 +133,8 @@ def test_combine_is_and():
         (lambda: causal(0, 3), "n_queries=0 must be at least 1"),
         (lambda: window(3, 0, 1), "n_keys=0 must be at least 1"),
         (lambda: window(3, 3, -1), "width=-1 must be at least 0"),
+        (lambda: look_back(3, 3, 0), "size=0 must be at least 1"),
+        (lambda: chunks(3, 3, 0), "size=0 must be at least 1"),
         (lambda: dilated(3, 3, -1, 2), "width=-2 must be at least 0"),
         (lambda: dilated(3, 3, 1, 0), "step=0 must be at least 1"),
         (lambda: prefix(3, 5, 6), "n_prefix=6 is not between 0 and n_keys=5"),

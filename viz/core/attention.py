@@ -61,14 +61,15 @@ def softmax_with_sink(masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, " H
 
     .. math:: A_{ij} = e^{s_{ij}} / (e^{b_h} + \sum_m e^{s_{im}})
 
-    OpenAI 2025, gpt-oss: each head has learned one score :math:`b_h` for looking nowhere.
+    OpenAI 2025, gpt-oss: each head has learned one score :math:`b_h` for looking nowhere. With :math:`b_h = -\infty`
+    it is :func:`row_softmax`.
 
     Example:
         >>> softmax_with_sink(torch.zeros(1, 1, 3), torch.zeros(1))
         tensor([[[0.2500, 0.2500, 0.2500]]])
     """
     nowhere = sink[:, None, None].expand(*masked.shape[:-1], 1)
-    return torch.softmax(torch.cat([masked, nowhere], dim=-1), dim=-1)[..., :-1]
+    return row_softmax(torch.cat([masked, nowhere], dim=-1))[..., :-1]
 
 
 def attend(

@@ -68,6 +68,51 @@ def window(n_queries: int, n_keys: int, width: int) -> Bool[Tensor, "Q K"]:
     return _offsets(n_queries, n_keys).abs() <= width
 
 
+def look_back(n_queries: int, n_keys: int, size: int) -> Bool[Tensor, "Q K"]:
+    r"""The sliding window of decoders: the query's own token and those before it, ``size`` in all.
+
+    .. math:: 0 \le i - j < w
+
+    Beltagy et al. 2020; Mistral, Gemma 2 and gpt-oss count the query's own token too. With ``size >= n_keys`` it is
+    :func:`causal`.
+
+    Raises:
+        ValueError: if ``size`` is below 1.
+
+    Example:
+        >>> look_back(3, 3, 2).int()
+        tensor([[1, 0, 0],
+                [1, 1, 0],
+                [0, 1, 1]], dtype=torch.int32)
+    """
+    if size < 1:
+        raise ValueError(f"size={size} must be at least 1")
+    return window(n_queries, n_keys, size - 1) & causal(n_queries, n_keys)
+
+
+def chunks(n_queries: int, n_keys: int, size: int) -> Bool[Tensor, "Q K"]:
+    r"""Causal inside blocks of ``size`` tokens, closed between them: the first token of a block sees itself alone.
+
+    .. math:: \lfloor i / w \rfloor = \lfloor j / w \rfloor \;\text{ and }\; j \le i
+
+    Llama 4 (8,192 tokens). Blocks are counted from the first key. With ``size >= n_keys`` it is :func:`causal`.
+
+    Raises:
+        ValueError: if ``size`` is below 1.
+
+    Example:
+        >>> chunks(3, 3, 2).int()
+        tensor([[1, 0, 0],
+                [1, 1, 0],
+                [0, 0, 1]], dtype=torch.int32)
+    """
+    if size < 1:
+        raise ValueError(f"size={size} must be at least 1")
+    block = torch.arange(n_keys) // size
+    query_block = (torch.arange(n_queries) + n_keys - n_queries).div(size, rounding_mode="floor")
+    return (query_block[:, None] == block) & causal(n_queries, n_keys)
+
+
 def dilated(n_queries: int, n_keys: int, width: int, step: int) -> Bool[Tensor, "Q K"]:
     """A window with gaps: every ``step``-th position, up to ``width`` of them on each side, and the query's own.
 

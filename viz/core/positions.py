@@ -107,6 +107,7 @@ def rope(
     base: float = 10_000.0,
     pairing: Pairing,
     positions: Int[Tensor, " T"] | None = None,
+    omega: Float[Tensor, " pairs"] | None = None,
 ) -> Float[Tensor, "*B T d_k"]:
     r"""Turn each pair of dimensions of a query or key by an angle that grows with its position.
 
@@ -121,6 +122,7 @@ def rope(
         pairing: which dimensions form pair j: "adjacent" is 2j and 2j + 1 (the paper, GPT-J), "halves" is j and
             j + d_k/2 (Llama as transformers has it).
         positions: where each row stands; None counts from 0.
+        omega: radians from one position to the next, one for each pair, in place of those of ``base``.
 
     Raises:
         ValueError: if d_k is odd.
@@ -134,7 +136,8 @@ def rope(
     """
     n, width = x.shape[-2:]
     places = torch.arange(n) if positions is None else positions
-    angles = places[:, None].double() * frequencies(width, base=base)
+    speeds = frequencies(width, base=base) if omega is None else omega.double()
+    angles = places[:, None].double() * speeds
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     pairs = x.unflatten(-1, (-1, 2)) if pairing == "adjacent" else x.unflatten(-1, (2, -1)).mT
     a, b = pairs.unbind(-1)

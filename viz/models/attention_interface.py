@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from viz.cancellation import check
 from viz.core.attention import attend
 from viz.core.heads import share_kv
+from viz.core.variants.today.bounded_scores import soft_cap
 from viz.errors import ModelError
 from viz.imports import importing
 from viz.models.layers.gates import gate_module
@@ -107,11 +108,6 @@ def unscaled(q: Tensor) -> tuple[Tensor, float]:
     """Return q as it was before it was multiplied by the scale, and the scale: OPT and ESM scale no scores."""
     scale = q.shape[-1] ** -0.5
     return q / scale, scale
-
-
-def soft_cap(cap: float) -> Callable[[Tensor], Tensor]:
-    r"""Gemma 2's limit on the scores, :math:`c \tanh(s / c)`."""
-    return lambda scaled: torch.tanh(scaled / cap) * cap
 
 
 def _attention(

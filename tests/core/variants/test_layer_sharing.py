@@ -5,8 +5,10 @@ import torch
 from torch.testing import assert_close
 
 from viz.core.block import BlockWeights, stack, stack_parameters
+from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
-from viz.core.variants.layer_sharing import layers_used
+from viz.core.variants.layer_sharing import attend_in_layers, kv_sources, layers_used
+from viz.core.variants.today.interleaved import interleaved_masks
 
 SPEC = AttentionSpec(d_model=6, n_heads=3)
 
@@ -37,3 +39,65 @@ def test_a_shared_tensor_counts_once_and_runs_again():
     copies = [BlockWeights.random(SPEC, 11, seed=one) for one in (0, 0, 0, 3, 3)]
     assert stack_parameters(copies) == 5 * each
     assert_close(stack(x, layers)[-1].output, stack(x, copies)[-1].output)
+
+
+def test_kv_sources_follow_the_kind():
+    """Later layers read the last layer of their kind, not the last layer; none shared: each reads its own."""
+    kinds = ["window"] * 4 + ["full"] + ["window"] * 4 + ["full"] + ["window", "full", "window"]
+    assert kv_sources(kinds, 3) == (*range(10), 8, 9, 8)
+    assert kv_sources(kinds, 0) == tuple(range(13))
+    assert len(set(kv_sources(kinds, 3))) == 10, "ten caches instead of thirteen"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "n_shared", "sentence"),
+    [
+        ("wf", 2, "n_shared=2 is not between 0 and n_layers - 1 = 1"),
+        ("wf", -1, "n_shared=-1 is not between 0 and n_layers - 1 = 1"),
+        ("wwf", 1, "layer 2 finds no layer of its kind among the first 2"),
+    ],
+)
+def test_kv_sources_are_refused(kinds, n_shared, sentence):
+    """A layer without keys and values needs another of its kind."""
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        kv_sources(kinds, n_shared)
+
+
+GQA = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=3, d_head=5, d_value=2)
+HEADS = [HeadWeights.random(GQA, seed=seed) for seed in range(5)]
+MASKS = interleaved_masks(7, (False, False, True, False, True), size=3)
+
+
+def tokens():
+    return torch.randn(7, 13, generator=torch.Generator().manual_seed(0))
+
+
+def test_layers_without_sharing_are_standard():
+    """Each reads its own: multi_head and a residual, layer by layer, each behind its mask."""
+    x = tokens()
+    for trace, weights, mask in zip(attend_in_layers(x, HEADS, range(5), allowed=MASKS), HEADS, MASKS, strict=True):
+        want = multi_head(x, x, weights, allowed=mask)
+        assert_close(trace.output, want.output)
+        x = x + want.output
+
+
+def test_readers_use_what_was_cached():
+    """A reader asks with its own queries what an earlier layer made of the tokens as they were there."""
+    sources = kv_sources(["w", "w", "f", "w", "f"], 2)
+    assert sources == (0, 1, 2, 1, 2)
+    traces = attend_in_layers(tokens(), HEADS, sources, allowed=MASKS)
+    for layer, source in ((3, 1), (4, 2)):
+        trace, weights = traces[layer], HEADS[layer]
+        own_queries = HeadWeights(
+            spec=GQA, w_q=weights.w_q, w_k=HEADS[source].w_k, w_v=HEADS[source].w_v, w_o=weights.w_o
+        )
+        want = multi_head(traces[layer - 1].x + traces[layer - 1].output, traces[source].x, own_queries,
+                          allowed=MASKS[layer])  # fmt: skip
+        assert_close(trace.output, want.output)
+        assert trace.k is traces[source].k, "nothing is computed twice"
+
+
+def test_layer_cannot_read_later_one():
+    """What is not yet computed cannot be shared."""
+    with pytest.raises(ValueError, match=r"^layer 1 cannot read layer 2, which comes later$"):
+        attend_in_layers(tokens(), HEADS, (0, 2, 2, 3, 4))

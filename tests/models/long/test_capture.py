@@ -11,9 +11,9 @@ from viz.core.heads import HeadWeights
 from viz.core.long.rows import weights_of_rows
 from viz.core.long.streamed import long_map
 from viz.core.spec import AttentionSpec
+from viz.core.variants.today.bounded_scores import soft_cap
 from viz.errors import ModelError
 from viz.models import attention_interface
-from viz.models.attention_interface import soft_cap
 from viz.models.capture import capture_tokens, seeded
 from viz.models.long import masks
 from viz.models.long.capture import long_capture, long_seeded

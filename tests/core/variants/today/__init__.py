@@ -1,0 +1,1 @@
+"""Tests of attention as it is deployed today."""

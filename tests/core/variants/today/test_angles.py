@@ -1,0 +1,100 @@
+"""RoPE in part, stretched, or replaced by a temperature: by hand, and as rotations."""
+
+import math
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.core.variants.today.tensors import draw
+from viz.core.attention import attend
+from viz.core.positions import frequencies, rope
+from viz.core.variants.today.angles import (
+    partial_rope,
+    proportional_frequencies,
+    temperatures,
+    yarn_frequencies,
+    yarn_gain,
+    yarn_ramp,
+)
+
+H, T, D = 3, 11, 14
+
+
+def test_partial_rope_turns_the_first():
+    """r dimensions turn as a head of width r would; the others stay."""
+    x = draw(H, T, D)
+    found = partial_rope(x, 6, base=700.0, pairing="halves")
+    assert_close(found[..., :6], rope(x[..., :6], base=700.0, pairing="halves"))
+    assert torch.equal(found[..., 6:], x[..., 6:])
+    assert torch.equal(partial_rope(x, D, pairing="adjacent"), rope(x, pairing="adjacent"))
+    assert torch.equal(partial_rope(x, 0, pairing="halves"), x)
+
+
+def test_proportional_turns_the_fastest():
+    """The speeds of the whole width, and 0 for the slow pairs."""
+    omega = proportional_frequencies(D, 6, base=700.0)
+    assert omega.tolist() == [*frequencies(D, base=700.0)[:3].tolist(), 0, 0, 0, 0]
+    x = draw(H, T, D)
+    found = rope(x, pairing="halves", omega=omega)
+    assert torch.equal(found[..., 3:7], x[..., 3:7]) and torch.equal(found[..., 10:], x[..., 10:])
+    assert torch.equal(proportional_frequencies(D, D), frequencies(D))
+
+
+def test_yarn_ramp_by_hand():
+    """Width 8, base 100, 64 tokens: pair j turns 64 / (2 pi 100^(j/4)) times; 4 turns at j = 0.81, 1 turn at 2.02."""
+    ramp = yarn_ramp(8, base=100.0, original=64, fast=4.0, slow=1.0)
+    assert_close(ramp, torch.tensor([1, 2 / 3, 1 / 3, 0], dtype=torch.float64))
+    first, last = (4 * math.log(64 / (2 * math.pi * turns)) / math.log(100) for turns in (4, 1))
+    exact = yarn_ramp(8, base=100.0, original=64, fast=4.0, slow=1.0, rounds=False)
+    assert_close(
+        exact, torch.tensor([1, 1 - (1 - first) / (last - first), 1 - (2 - first) / (last - first), 0]).double()
+    )
+
+
+def test_yarn_keeps_fast_and_stretches():
+    """Pairs of 32 turns or more keep their speed, those that never came round are slowed down by the factor."""
+    width, base, original, factor = 128, 150_000.0, 4096, 32.0
+    omega = frequencies(width, base=base)
+    found = yarn_frequencies(width, factor=factor, base=base, original=original, rounds=False)
+    turns = original * omega / (2 * math.pi)
+    assert torch.equal(found[turns >= 32], omega[turns >= 32])
+    assert_close(found[turns <= 1], omega[turns <= 1] / factor)
+    between = (turns > 1) & (turns < 32)
+    assert between.sum() > 10
+    assert ((found < omega) & (found > omega / factor))[between].all()
+    assert (found.diff() < 0).all(), "faster pairs stay faster"
+
+
+def test_yarn_without_stretch_is_rope():
+    """At a factor of 1 both the speeds and the gain are those of RoPE."""
+    assert_close(yarn_frequencies(D, factor=1.0, original=64), frequencies(D), atol=1e-16, rtol=0)
+    assert (yarn_gain(1.0), yarn_gain(0.5)) == (1.0, 1.0)
+    assert yarn_gain(math.e) == pytest.approx(1.1)
+
+
+def test_temperature_by_hand():
+    """1 up to token 8190, then in steps: 1 + 0.1 ln 2 from 8191 on, 1 + 0.1 ln 3 from 16383 on."""
+    found = temperatures(torch.tensor([0, 8190, 8191, 16382, 16383]))
+    want = [1.0, 1.0, 1 + 0.1 * math.log(2), 1 + 0.1 * math.log(2), 1 + 0.1 * math.log(3)]
+    assert_close(found, torch.tensor(want))
+    assert_close(temperatures(torch.arange(T), floor=3, gain=0.0), torch.ones(T))
+    with pytest.raises(ValueError, match=r"^floor=0 must be at least 1$"):
+        temperatures(torch.arange(T), floor=0)
+
+
+def test_layer_without_positions_sees_sets():
+    """Without positions, and without a mask, shuffled keys change nothing: the layer cannot tell where a word is."""
+    q, k, v = draw(H, T, D), draw(H, T, D, seed=1), draw(H, T, 5, seed=2)
+    order = torch.randperm(T, generator=torch.Generator().manual_seed(0))
+    assert_close(attend(q, k, v).output, attend(q, k[:, order], v[:, order]).output)
+
+
+@pytest.mark.parametrize("rotary_dim", [-2, 16])
+def test_widths_are_refused(rotary_dim):
+    """More than there are cannot turn."""
+    with pytest.raises(ValueError, match=f"^rotary_dim={rotary_dim} is not between 0 and d_k={D}$"):
+        partial_rope(draw(H, T, D), rotary_dim, pairing="halves")
+    for wrong in (rotary_dim, 3):
+        with pytest.raises(ValueError, match=f"^rotary_dim={wrong} is not an even number between 0 and width={D}$"):
+            proportional_frequencies(D, wrong)

@@ -1,0 +1,65 @@
+"""A mask that depends on the words: scores by loops, and the largest kept."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.core.variants.today.tensors import draw
+from viz.core.masks import causal
+from viz.core.variants.today.selection import index_scores, top_k_mask
+
+HEADS, Q, K, D = 3, 5, 7, 11
+
+
+def test_scores_by_loops():
+    """Each small head's product, cut off at 0, times the query's weight of the head."""
+    q, k, weights = draw(HEADS, Q, D), draw(K, D, seed=1), draw(Q, HEADS, seed=2)
+    found = index_scores(q, k, weights)
+    for i in range(Q):
+        for j in range(K):
+            want = sum(float(weights[i, h]) * max(0.0, float(q[h, i] @ k[j])) for h in range(HEADS))
+            assert float(found[i, j]) == pytest.approx(want, abs=1e-12)
+
+
+def test_largest_are_kept():
+    """As many as asked for, or as are open; none that was dropped is larger."""
+    scores, allowed = draw(Q, K), causal(Q, K)
+    for top_k in (1, 3, 6):
+        kept = top_k_mask(scores, top_k, allowed=allowed)
+        assert kept.sum(-1).tolist() == [min(top_k, n) for n in allowed.sum(-1).tolist()]
+        assert not (kept & ~allowed).any()
+        for i in range(Q):
+            dropped = scores[i][allowed[i] & ~kept[i]]
+            assert not len(dropped) or dropped.max() <= scores[i][kept[i]].min()
+
+
+def test_keeping_all_is_standard():
+    """As many as there are keys, or more: the mask that was there."""
+    for top_k in (K, K + 1):
+        assert torch.equal(top_k_mask(draw(Q, K), top_k, allowed=causal(Q, K)), causal(Q, K))
+    assert top_k_mask(draw(Q, K), K).all()
+
+
+def test_of_equals_the_earlier():
+    """Equal scores (ReLU makes many zeros) are taken in the order of the text, on every machine."""
+    assert top_k_mask(torch.tensor([[0.0, 1.0, 0.0, 0.0]]), 3).tolist() == [[True, True, True, False]]
+
+
+def test_mask_depends_on_words():
+    """Other words, another mask."""
+    masks = [top_k_mask(draw(Q, K, seed=seed), 2, allowed=causal(Q, K)) for seed in (0, 1)]
+    assert not torch.equal(*masks)
+
+
+def test_factors_leave_the_order():
+    """Code divides by roots of widths; the mask is the same."""
+    q, k, weights = draw(HEADS, Q, D), draw(K, D, seed=1), draw(Q, HEADS, seed=2)
+    scores = index_scores(q, k, weights)
+    assert_close(index_scores(q / D**0.5, k, weights / HEADS**0.5), scores / (D * HEADS) ** 0.5)
+    assert torch.equal(top_k_mask(scores, 3), top_k_mask(scores / 7, 3))
+
+
+def test_keeping_none_is_refused():
+    """A query has to look somewhere."""
+    with pytest.raises(ValueError, match=r"^top_k=0 must be at least 1$"):
+        top_k_mask(draw(Q, K), 0)

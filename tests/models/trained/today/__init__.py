@@ -1,0 +1,1 @@
+"""Tests of the twins with attention of today."""
