@@ -1,4 +1,4 @@
-"""Two published architectures on every page: each section works, or says in a sentence why it does not."""
+"""Three published architectures on every page: each section works, or says in a sentence why it does not."""
 
 import pytest
 
@@ -10,6 +10,8 @@ LAYERS_REFUSED = {
     "gemma-3-4b": (4, 13),
     # Experts, a norm over all heads, half of each head turned by its position.
     "MiniMax-M2": (1, 16),
+    # Keys and values out of a short vector, wider than the values: pages on W_K and W_V say so.
+    "DeepSeek-V3": (3, 29),
 }
 """The layer that is opened, and how many views are refused: those of blocks that are not known, above all."""
 
@@ -22,7 +24,7 @@ def test_published_architecture_fails_nowhere(open_app, monkeypatch, tmp_path, n
     model = offer(monkeypatch, name, tmp_path / name)
     counts = open_everywhere(open_app, model, report=outcomes.append, layer=layer, head=1)
     assert not counts[FAILED], [outcome for outcome in outcomes if outcome.kind == FAILED]
-    assert counts[WORKS] > 60
+    assert counts[WORKS] > 55
     assert counts[REFUSED] == n_refused, sorted((each.page, each.view, each.reason) for each in outcomes)
 
 

@@ -17,6 +17,7 @@ from viz.core.heads import share_kv
 from viz.errors import ModelError
 from viz.imports import importing
 from viz.models.layers.gates import gate_module
+from viz.models.layers.latent import compressing
 from viz.models.layout import Layer
 
 INTERFACE = "headlight"
@@ -31,8 +32,9 @@ class Recorder:
     Everything is kept by the ``id`` of the module it belongs to; ``edits`` change the heads' outputs there. ``stream``
     says whether what blocks are called with, and what their feed-forward networks write, is kept too; ``maps`` whether
     the weights of every text of a batch are, in ``weights``. ``unplaced`` has the layers that were called without
-    positions to turn q and k by, ``gates`` the outputs of the modules that make a layer's gate. ``streamed`` attends in
-    the stead of ``attend``, for a text whose weights are too many to be there at once; then nothing is noted but by it.
+    positions to turn q and k by, ``gates`` the outputs of the modules that make a layer's gate, ``latents`` of those
+    that make its short vectors. ``streamed`` attends in the stead of ``attend``, for a text whose weights are too many
+    to be there at once; then nothing is noted but by it.
     """
 
     edits: Mapping[int, Edit] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class Recorder:
     outputs: dict[int, Tensor] = field(default_factory=dict)
     unplaced: set[int] = field(default_factory=set)
     gates: dict[int, Tensor] = field(default_factory=dict)
+    latents: dict[int, Tensor] = field(default_factory=dict)
 
 
 _current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
@@ -196,7 +199,13 @@ def watch(layers: tuple[Layer, ...]) -> None:
         if (recorder := _current.get()) is not None and recorder.streamed is None:
             recorder.gates[id(layer.attention)] = output[0]
 
+    def note_latent(layer: Layer, module: nn.Module, _: Any, output: Tensor) -> None:
+        if (recorder := _current.get()) is not None and recorder.streamed is None:
+            recorder.latents[id(layer.attention)] = output[0]
+
     for layer in layers:
+        if (down := compressing(layer)) is not None:
+            down.register_forward_hook(partial(note_latent, layer))
         if (gate := gate_module(layer)) is not None:
             gate.register_forward_hook(partial(note_gate, layer))
         layer.attention.register_forward_pre_hook(note_positions, with_kwargs=True)
