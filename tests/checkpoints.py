@@ -343,6 +343,23 @@ MORE |= {
     name: _like_llama(known_as, **{"hidden_size": 60, "sliding_window": 5} | dict(sizes))
     for name, (known_as, sizes) in (WITH_SINKS | GATED).items()
 }
+LATENT_SIZES = {
+    "q_lora_rank": 13, "kv_lora_rank": 11, "qk_nope_head_dim": 7, "qk_rope_head_dim": 4, "qk_head_dim": 11,
+    "v_head_dim": 5, "head_dim": 4, "num_key_value_heads": 6, "n_group": 1, "topk_group": 1, "n_shared_experts": 1,
+    "first_k_dense_replace": 1, "hidden_size": 60,
+}  # fmt: skip
+LINEAR_HEADS = {"linear_head_dim": 8, "linear_num_heads": 2, "num_experts_per_token": 2}
+LATENT: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "deepseek_v2": ("DeepseekV2", EXPERTS | {
+        "q_lora_rank": None, "kv_lora_rank": 8, "qk_nope_head_dim": 6, "qk_head_dim": 10,
+    }), "deepseek_v3": ("DeepseekV3", EXPERTS),
+    "glm4_moe_lite": ("Glm4MoeLite", EXPERTS), "minicpm3": ("MiniCPM3", {}), "youtu": ("Youtu", {}),
+    "axk1": ("AXK1", EXPERTS), "mistral4": ("Mistral4", EXPERTS | {"qk_nope_head_dim": 4}),
+    "kimi_linear": ("KimiLinear", EXPERTS | LINEAR_HEADS | {"layer_types": MIXED, "num_hidden_layers": 4}),
+    "bailing_hybrid": ("BailingHybrid", EXPERTS | LINEAR_HEADS | {"layer_types": MIXED, "num_hidden_layers": 4}),
+}  # fmt: skip
+"""Families with latent attention, with values of another width than queries; two are hybrids."""
+MORE |= {name: _like_llama(known_as, 6, **LATENT_SIZES | dict(sizes)) for name, (known_as, sizes) in LATENT.items()}
 BEFORE_SINK = ("granite_swa", "granitemoe_swa")
 """Families whose eager attention hands out its maps as they are before the sink takes its share; outputs come after."""
 TWO_SEQUENCES = tuple(name for name, family in FAMILIES.items() if "cross" in family.outputs)

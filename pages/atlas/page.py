@@ -17,6 +17,7 @@ over_a_corpus = partial(Section, reads_mask=False, reads_head=False, is_fragment
 
 PAGE = Page(
     name="atlas",
+    knows=("latent",),
     context=open_atlas,
     controls=Controls(layer=False, mask=False),
     about=about,

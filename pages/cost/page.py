@@ -16,13 +16,7 @@ from viz.core.cost.architectures import (
     window_pairs,
     windowed_attention,
 )
-from viz.core.cost.attention import (
-    attention_flops,
-    kv_cache_bytes,
-    parameters,
-    softmax_exponentials,
-    streaming_numbers,
-)
+from viz.core.cost.attention import attention_flops, kv_cache_bytes, parameters, softmax_exponentials, streaming_numbers
 from viz.core.cost.model import model_flops, model_kv_bytes, overtakes
 from viz.core.cost.timing import fit_exponent, measure
 from viz.frame.choice import Controls
@@ -32,6 +26,7 @@ counted = partial(Section, reads_text=False)
 
 PAGE = Page(
     name="cost",
+    knows=("sink", "gate", "latent"),
     context=open_cost,
     controls=Controls(layer=False, mask=False),
     about=about,

@@ -10,6 +10,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import share
+from viz.frame.scene import refuse_latent
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
@@ -29,6 +30,7 @@ def changes(x: Tensor, weights: HeadWeights, place: int) -> Tensor:
 
 def draw(context: ManyHeadsContext) -> list[Check]:
     """A bar for each head: how much its queries change without one of the vector's numbers."""
+    refuse_latent(context.scene)
     t, trace = context.t, context.scene.trace
     weights, x = trace.projections, trace.x
     spec = weights.spec

@@ -6,6 +6,7 @@ from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
+from viz.frame.scene import refuse_latent
 from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
@@ -15,6 +16,7 @@ ROUNDING = 1e-5
 
 def draw(context: ManyHeadsContext) -> list[Check]:
     """The strengths of a head's directions, sorted; after d_k of them nothing is left."""
+    refuse_latent(context.scene)
     t, choice = context.t, context.scene.choice
     spec = context.scene.trace.projections.spec
     head = state.whole("head", min(1, spec.H - 1), 0, spec.H - 1)

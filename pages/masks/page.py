@@ -18,7 +18,7 @@ OPPOSITE = r"M^{\text{MHA}}_{ij} = 1 - M^{\text{SDPA}}_{ij}"
 
 PAGE = CausalFirst(
     name="masks",
-    knows=("gate",),
+    knows=("gate", "latent"),
     context=open_masks,
     controls=Controls(mask=False),
     sections=(

@@ -73,6 +73,13 @@ class StepByStepContext:
         """The chosen cell, by hand."""
         return by_hand(self.trace, self.head, self.query, self.key)
 
+    def rows_of(self, letter: str) -> tuple[str, Tensor]:
+        """What is multiplied by W_Q, W_K or W_V, and its symbol: X, or a short vector a token in its place."""
+        latent = self.call.latent
+        if letter == "Q":
+            return "X" if latent is None or latent.c_q is None else "C_{Q}", self.trace.x
+        return "X" if latent is None else "C_{KV}", self.trace.memory
+
     @property
     def is_changed(self) -> bool:
         """True if q and k are turned or normed after the projection."""

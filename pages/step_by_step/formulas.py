@@ -44,8 +44,9 @@ def _set(symbol: str, values: Tensor) -> str:
 
 
 def tokens(context: StepByStepContext) -> str:
-    """X."""
-    return _set("X", context.trace.x)
+    """X, or the short vectors that W_Q, W_K and W_V read in its place."""
+    rows = dict(map(context.rows_of, "QKV"))
+    return _lines([_set(symbol, values) for symbol, values in rows.items()])
 
 
 def learned(context: StepByStepContext) -> str:
@@ -69,8 +70,8 @@ def projected(context: StepByStepContext) -> str:
     """Q, K, V."""
     lines = []
     for letter, (index, matrix, bias) in context.projections.items():
-        rows = context.trace.x if letter == "Q" else context.trace.memory
-        right = shaped("X", *rows.shape) + r"\," + shaped(weight(f"W_{letter}", index), *matrix.shape)
+        symbol, rows = context.rows_of(letter)
+        right = shaped(symbol, *rows.shape) + r"\," + shaped(weight(f"W_{letter}", index), *matrix.shape)
         if bias is not None:
             right += " + " + weight(f"b_{letter}", index)
         if context.is_changed and letter != "V":

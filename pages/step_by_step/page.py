@@ -22,7 +22,7 @@ JACOBIAN = r"\frac{\partial\, \operatorname{softmax}(s)}{\partial s} = \operator
 
 PAGE = HandFirst(
     name="step_by_step",
-    knows=("gate",),
+    knows=("gate", "latent"),
     context=open_step_by_step,
     sections=(
         standalone(

@@ -17,6 +17,7 @@ from viz.core.spec import AttentionSpec
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
+from viz.frame.scene import refuse_latent
 from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
 
@@ -28,6 +29,7 @@ LENGTHS = (3, 2, 1)
 
 def draw(context: StepByStepContext) -> list[Check]:
     """The numbers of three words before the split and after it, the shapes of the real layer, and the usual class."""
+    refuse_latent(context.scene)
     t, spec = context.t, context.spec
     h, wrong = state.pick("split_heads", 2, HEADS), state.flag("no_transpose")
     words = _words(context)

@@ -33,6 +33,9 @@ TERMS = "every_term"
 HEIGHT = 520
 """Pixels: of the lengths' bars, beside the matrices."""
 
+NO_BRACES = str.maketrans("", "", "{}")
+"""Takes the braces of LaTeX out of a symbol, which then names a figure."""
+
 FIRST_OF_A_PAIR = 4
 """The first step in which a query and a key come together."""
 
@@ -108,14 +111,18 @@ def _one_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
 
 
 def _tokens(context: StepByStepContext) -> None:
-    width = matrices.dimensions(context, "d_model", context.spec.d_model)
-    matrices.picture(context, "X", "X", context.trace.x, matrices.tokens(context), width)
+    for symbol, values in dict(map(context.rows_of, "QK")).items():
+        width = matrices.dimensions(context, "d_model" if symbol == "X" else "short", values.shape[1])
+        matrices.picture(context, symbol.translate(NO_BRACES), symbol, values, matrices.tokens(context), width)
+    if context.call.latent is not None:
+        say(context.t("step_by_step.latent"))
 
 
 def _learned(context: StepByStepContext) -> None:
     t, spec = context.t, context.spec
     for column, (letter, (index, weights, bias)) in zip(st.columns(3), context.projections.items(), strict=True):
-        rows = matrices.dimensions(context, "d_model", weights.shape[0])
+        read = context.rows_of(letter)[0]
+        rows = matrices.dimensions(context, "d_model" if read == "X" else "short", weights.shape[0])
         columns = matrices.dimensions(context, "d_v" if letter == "V" else "d_k", weights.shape[1])
         name, b = f"W_{letter}", f"b_{letter}"
         with column:

@@ -13,7 +13,7 @@ from viz.errors import ModelError
 from viz.models import Capture, capture
 from viz.models.blocks import block_layouts, model_blocks
 from viz.models.layout import check_family, different_families, families
-from viz.models.registry import Entry
+from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.text import LANGUAGES, sentences, translator
 
 TARGET = "Paris is old and Paris is big."
@@ -69,7 +69,10 @@ def test_a_family_is_shown_as_transformers_runs_it(name, tmp_path):
     assert (captured.n_heads, captured.n_kv_heads) == (family.n_heads, family.n_kv_heads)
     for stack, layers in stacks.items():
         maps = comparable_maps(name, captured, layers, stack)
-        for i, ((made, weights), output) in enumerate(zip(maps, outputs[stack], strict=True)):
+        made_by_layer = outputs[stack]
+        if len(made_by_layer) > len(maps):  # layers of linear attention have a W_O too
+            made_by_layer = [made_by_layer[number] for number in captured.numbers]
+        for i, ((made, weights), output) in enumerate(zip(maps, made_by_layer, strict=True)):
             trace = captured.multi_head(i, stack=stack)
             assert_close(made, weights, atol=1e-5, rtol=0)
             assert weights.amax(-1).mean() > 2 / weights.shape[-1], "otherwise a replay without scores would pass"
@@ -77,9 +80,10 @@ def test_a_family_is_shown_as_transformers_runs_it(name, tmp_path):
     final = result.encoder_hidden_states[-1] if pair else result.hidden_states[-1]
     assert_close(captured.final, final[0], atol=1e-5 * float(final.abs().max()), rtol=0)
     check_projections(captured)
-    if any(layout.fits(theirs.config) and layout.norm != "sandwich" for layout in block_layouts()):
+    if any(layout.fits(theirs.config) and layout.is_whole for layout in block_layouts()):
         blocks = model_blocks(ours, captured)
-        assert blocks.state_error(blocks.run()) < 5e-5
+        largest = max(float(state.abs().max()) for state in blocks.states)
+        assert blocks.state_error(blocks.run()) < 5e-5 * max(1.0, largest / 20)
     assert ours.max_tokens <= 61 and len(capture(ours, "e " * 200).tokens.ids) == ours.max_tokens
     assert ours.embeddings([5, 7]).shape == (2, ours.width)
 
@@ -103,13 +107,13 @@ def test_every_family_has_a_test():
     from tests.checkpoints import FAMILIES
 
     tested = {name.removesuffix("_mha") for name in FAMILIES} | set(MORE)
-    assert tested | {"vit", "deit"} == set(families())
+    assert tested | set(PICTURE_FAMILIES) == set(families())
     assert len(families()) >= 70
 
 
 @pytest.mark.parametrize(("family", "kind"), [
-    ("deberta-v2", "relative"), ("mamba", "recurrent"), ("zamba", "repeated"), ("deepseek_v3", "latent"),
-    ("longformer", "pattern"), ("bloom", "unseen"), ("kimi_linear", "latent"),
+    ("deberta-v2", "relative"), ("mamba", "recurrent"), ("zamba", "repeated"), ("longcat_flash", "paired"),
+    ("longformer", "pattern"), ("bloom", "unseen"),
     ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma4_text", "normed"),
 ])  # fmt: skip
 def test_a_family_that_cannot_be_shown_is_told_what_is_different_about_it(family, kind):

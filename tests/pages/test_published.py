@@ -1,15 +1,17 @@
-"""Two published architectures on every page: each section works, or says in a sentence why it does not."""
+"""Three published architectures on every page: each section works, or says in a sentence why it does not."""
 
 import pytest
 
 from tests.published import FAILED, REFUSED, WORKS, offer, open_everywhere
-from viz.models.long.masks import RowMask
+from viz.models.attention_interface import RowMask
 
 LAYERS_REFUSED = {
     # Windows of 5:1, positions stretched by 8, norms of queries and keys, inside a wrapper that reads pictures too.
     "gemma-3-4b": (4, 13),
     # Experts, a norm over all heads, half of each head turned by its position.
-    "MiniMax-M2": (1, 16),
+    "MiniMax-M2": (1, 13),
+    # Keys and values out of a short vector, wider than the values: pages on W_K and W_V say so.
+    "DeepSeek-V3": (3, 26),
 }
 """The layer that is opened, and how many views are refused: those of blocks that are not known, above all."""
 
@@ -22,7 +24,7 @@ def test_published_architecture_fails_nowhere(open_app, monkeypatch, tmp_path, n
     model = offer(monkeypatch, name, tmp_path / name)
     counts = open_everywhere(open_app, model, report=outcomes.append, layer=layer, head=1)
     assert not counts[FAILED], [outcome for outcome in outcomes if outcome.kind == FAILED]
-    assert counts[WORKS] > 60
+    assert counts[WORKS] > 55
     assert counts[REFUSED] == n_refused, sorted((each.page, each.view, each.reason) for each in outcomes)
 
 

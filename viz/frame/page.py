@@ -79,8 +79,8 @@ class Page:
         checks_source: False where a page shows another source than the scene's, or none, and checks that itself.
         former: the section or view that was the first of an earlier version: a link that makes choices and names no
             section opens it.
-        knows: which of "sink" and "gate" its sections reckon with, where a model's layers have one; other models'
-            layers are shown by every page.
+        knows: which of "sink", "gate" and "latent" its sections reckon with, where a model's layers have one; other
+            models' layers are shown by every page.
     """
 
     name: str
@@ -213,11 +213,15 @@ class Page:
         self.finish()
 
     def _misfit(self, choice: Choice) -> ModelError | None:
-        """Return why the page's sections cannot show the layer that is chosen: they have no sink, or no gate."""
+        """Return why the page's sections cannot show the layer that is chosen: a sink, a gate, or short vectors."""
         if choice.source.kind != "model":
             return None
         call = read(choice.source).calls[choice.layer]
-        has = {"sink": call.options.get("sink") is not None, "gate": call.gate is not None}
+        has = {
+            "sink": call.options.get("sink") is not None,
+            "gate": call.gate is not None,
+            "latent": call.latent is not None,
+        }
         found = next((part for part, is_there in has.items() if is_there and part not in self.knows), None)
         return None if found is None else ModelError(found, model=choice.source.model)
 

@@ -114,7 +114,7 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
         H=spec.H,
         G=spec.G,
         kind=spec.kind,
-        d_model=spec.d_model,
+        d_model=spec.d_out,  # of the stream: W_Q may read a shorter vector
         d_k=spec.d_k,
         n=len(scene.labels),
     )
@@ -122,6 +122,16 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
     if source.kind == "model":
         say_layer_kinds(t, compute.model(source.model), scene.capture.calls[choice.layer])
     mask_added(scene)
+
+
+def refuse_latent(scene: Scene) -> None:
+    """Refuse a layer whose queries and keys are made of other vectors, where a section compares one with itself.
+
+    Raises:
+        ModelError: "latent".
+    """
+    if scene.capture.calls[scene.choice.layer].latent is not None:
+        raise ModelError("latent", model=scene.choice.source.model)
 
 
 def n_blocks(scene: Scene) -> int:

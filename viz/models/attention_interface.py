@@ -18,6 +18,7 @@ from viz.core.variants.today.bounded_scores import soft_cap
 from viz.errors import ModelError
 from viz.imports import importing
 from viz.models.layers.gates import gate_module
+from viz.models.layers.latent import compressing
 from viz.models.layout import Layer
 
 INTERFACE = "headlight"
@@ -32,8 +33,9 @@ class Recorder:
     Everything is kept by the ``id`` of the module it belongs to; ``edits`` change the heads' outputs there. ``stream``
     says whether what blocks are called with, and what their feed-forward networks write, is kept too; ``maps`` whether
     the weights of every text of a batch are, in ``weights``. ``unplaced`` has the layers that were called without
-    positions to turn q and k by, ``gates`` the outputs of the modules that make a layer's gate. ``streamed`` attends in
-    the stead of ``attend``, for a text whose weights are too many to be there at once; then nothing is noted but by it.
+    positions to turn q and k by, ``gates`` the outputs of the modules that make a layer's gate, ``latents`` of those
+    that make its short vectors. ``streamed`` attends in the stead of ``attend``, for a text whose weights are too many
+    to be there at once; then nothing is noted but by it.
     """
 
     edits: Mapping[int, Edit] = field(default_factory=dict)
@@ -47,6 +49,27 @@ class Recorder:
     outputs: dict[int, Tensor] = field(default_factory=dict)
     unplaced: set[int] = field(default_factory=set)
     gates: dict[int, Tensor] = field(default_factory=dict)
+    latents: dict[int, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RowMask:
+    """A long text's mask of windows or chunks, as transformers' function of two places: true where a query may look.
+
+    All of its rows at once would be T x T, which a long text must not have.
+    """
+
+    of_places: Callable[..., Tensor]
+
+    def __call__(self, at: Tensor, n_keys: int) -> Tensor:
+        """Return the rows ``at`` of the mask, (R, n_keys)."""
+        nothing = torch.zeros(1, 1, 1, 1, dtype=torch.long)
+        rows = self.of_places(nothing, nothing, at[None, None, :, None], torch.arange(n_keys)[None, None, None])
+        return rows[0, 0].expand(len(at), n_keys)
+
+    def is_floating_point(self) -> bool:
+        """Return False, as a tensor of True and False does."""
+        return False
 
 
 _current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
@@ -161,16 +184,26 @@ def install() -> None:
         from transformers import AttentionInterface
         from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
-    def mask(*args: Any, **kwargs: Any) -> Tensor | None:
+    def mask(*args: Any, **kwargs: Any) -> Tensor | RowMask | None:
         if (recorder := _current.get()) is not None and recorder.streamed is not None:
-            if kwargs.get("local_size"):  # a mask of T x T is what a long text must not have
-                raise ModelError("streamed", option="sliding_window")
+            if kwargs.get("local_size"):
+                return RowMask(kwargs["mask_function"])
             return sdpa_mask(*args, **kwargs | {"allow_is_bidirectional_skip": True})
         # A causal mask must arrive as a mask: the short cut (None and a flag) would be for SDPA only.
         return sdpa_mask(*args, **kwargs | {"allow_is_causal_skip": False})
 
     AttentionInterface.register(INTERFACE, _attention)
     AttentionMaskInterface.register(INTERFACE, mask)
+
+
+def register_eager(name: str, attention: Callable[..., Any]) -> None:
+    """Register an attention that is called as eager attention is, with the same masks."""
+    with importing():
+        from transformers import AttentionInterface
+        from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+    AttentionInterface.register(name, attention)
+    AttentionMaskInterface.register(name, eager_mask)
 
 
 def watch(layers: tuple[Layer, ...]) -> None:
@@ -192,10 +225,17 @@ def watch(layers: tuple[Layer, ...]) -> None:
         if (recorder := _current.get()) is not None and recorder.streamed is None:
             recorder.gates[id(layer.attention)] = output[0]
 
+    def note_latent(layer: Layer, module: nn.Module, _: Any, output: Tensor) -> None:
+        if (recorder := _current.get()) is not None and recorder.streamed is None:
+            recorder.latents[id(layer.attention)] = output[0]
+
     for layer in layers:
+        if (down := compressing(layer)) is not None:
+            down.register_forward_hook(partial(note_latent, layer))
         if (gate := gate_module(layer)) is not None:
             gate.register_forward_hook(partial(note_gate, layer))
-        layer.attention.register_forward_pre_hook(note_positions, with_kwargs=True)
+        if layer.changes() != layer.changes(has_positions=False):
+            layer.attention.register_forward_pre_hook(note_positions, with_kwargs=True)
         for projection in layer.projections[:2]:
             projection.register_forward_pre_hook(note)
 

@@ -20,6 +20,7 @@ from viz.core.masks import combine
 from viz.models.attention_interface import Recorder, recording, silence, unbatched, unscaled
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layers.gates import read_gate
+from viz.models.layers.latent import Latent, read_latent, read_memory
 from viz.models.layers.projections import read_weights
 from viz.models.layout import Layer, LoadedModel
 from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
@@ -36,7 +37,7 @@ class Call:
     ``turned``, not yet repeated. ``x`` (Q, d_model) and ``memory`` (K, d_mem) are what W_Q and W_K are applied to.
     ``turned``: "" (they are not), "whole", "part" of each head's width, "normed" before it, "turned_normed" after it,
     or "only_normed" and not turned. ``options`` are those of :func:`~viz.core.attention.attend`. ``gate`` (H, Q, d_v or
-    1) multiplies what each head gives, before W_O.
+    1) multiplies what each head gives, before W_O. ``latent``: ``memory`` is short vectors, ``x`` may be too.
     """
 
     q: Tensor
@@ -48,6 +49,7 @@ class Call:
     projections: HeadWeights
     turned: str = ""
     gate: Tensor | None = None
+    latent: Latent | None = None
 
     @property
     def rotary(self) -> bool:
@@ -140,6 +142,7 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
     seen = recorder.seen[id(layer.attention)]
     x = recorder.inputs[id(layer.projections[0])]
     memory = recorder.inputs[id(layer.projections[min(1, len(layer.projections) - 1)])]
+    memory = read_memory(layer, memory, recorder.latents)
     q, k, v = seen["q"], seen["k"], seen["v"]
     options, projections = unbatched(seen["options"]), read_weights(layer, q, k, v, x, memory)
     turned = layer.changes(has_positions=id(layer.attention) not in recorder.unplaced)
@@ -156,6 +159,7 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
         turned=turned,
         projections=projections,
         gate=None if made is None else read_gate(layer, made, len(q)),
+        latent=read_latent(layer),
     )
 
 

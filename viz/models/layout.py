@@ -30,8 +30,9 @@ class Layout:
     family: str
     stack: str
     attention: str
-    projections: tuple[str, ...]
     output: str
+    projections: tuple[str, ...] = ()
+    latent: bool = False
     rotary: bool = False
     partial: bool = False
     local_only: bool = False
@@ -259,6 +260,14 @@ def name_base(model: Any) -> None:
         model.base_model_prefix = "model"
 
 
+def _projections(attention: nn.Module, layout: Layout) -> tuple[nn.Module, ...]:
+    """The modules that hold W_Q, W_K and W_V; of latent attention, those that make q, and k and v."""
+    if layout.latent:
+        q_up = "q_proj" if getattr(attention, "q_b_proj", None) is None else "q_b_proj"
+        return attention.get_submodule(q_up), attention.get_submodule("kv_b_proj")
+    return tuple(attention.get_submodule(name) for name in layout.projections)
+
+
 def find_layers(model: Any) -> Iterator[Layer]:
     """Every attention layer of a model, stack by stack.
 
@@ -274,11 +283,11 @@ def find_layers(model: Any) -> Iterator[Layer]:
             raise ModelError("attention", model=type(model).__name__, option=varied[0])
         for i in range(n_layers) if layout.hybrid and n_layers else count():
             attention = modules.get(layout.attention.format(i=i))
-            if layout.hybrid and not all(hasattr(attention, name) for name in layout.projections):
+            if layout.hybrid and not all(hasattr(attention, name) for name in layout.projections or ("kv_b_proj",)):
                 continue
             if attention is None:
                 break
-            projections = tuple(getattr(attention, name) for name in layout.projections)
+            projections = _projections(attention, layout)
             yield Layer(
                 layout=layout,
                 index=i,

@@ -82,7 +82,11 @@ def _auto_class(config: dict[str, Any], names: list[str]) -> Any:
     if architecture.endswith(("ForConditionalGeneration", "MTModel")):
         return transformers.AutoModelForSeq2SeqLM
     if architecture.endswith(("ForCausalLM", "LMHeadModel")) or (not architecture and _has(names, "lm_head.weight")):
-        return transformers.AutoModelForCausalLM
+        family = str(config.get("model_type"))
+        known = family not in transformers.CONFIG_MAPPING or (
+            transformers.CONFIG_MAPPING[family] in transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+        )
+        return transformers.AutoModelForCausalLM if known else transformers.AutoModelForImageTextToText
     masked = architecture.endswith("ForMaskedLM") or (not architecture and _has(names, "cls.predictions"))
     return transformers.AutoModelForMaskedLM if masked else transformers.AutoModel
 

@@ -16,7 +16,7 @@ from viz import ROOT
 from viz.errors import ModelError
 from viz.wheels import Wheel, index_url
 
-PICTURE_FAMILIES = ("vit", "deit")
+PICTURE_FAMILIES = ("vit", "deit", "dinov2", "dinov2_with_registers")
 """Families that read pictures: :mod:`viz.models.pictures.vision` opens them."""
 
 SMALL_DECODER = "SmolLM2-135M-Instruct"

@@ -6,15 +6,16 @@ from itertools import chain
 import streamlit as st
 
 from viz.models.capture import Call
+from viz.models.layers.latent import Latent
 from viz.models.layout import LoadedModel
-from viz.text import Translate
+from viz.text import Translate, paragraph
 
 LAYER_KINDS = ("linear_attention", "conv", "recurrent", "moe", "mlp")
 """Kinds of layers that do not attend, as configurations call them, which have a sentence of their own."""
 
 
 def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
-    """Name the layers that do not attend, and say what a sink or a gate does to the layer that is shown."""
+    """Name the layers that do not attend, and say what a sink, a gate or short vectors do in the layer shown."""
     for kind, layers in model.other_layers.items():
         key = f"note.layers_{kind}" if kind in LAYER_KINDS else "note.layers_other"
         st.caption(t(key, layers=ranges(layers), n=len(layers)))
@@ -22,6 +23,16 @@ def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
         st.caption(t("note.sink"))
     if call.gate is not None:
         st.caption(t("note.gate"))
+    if (latent := call.latent) is not None:
+        st.caption(paragraph(t("note.latent", c=latent.c), _latent_queries(t, latent), _shared_part(t, latent, call)))
+
+
+def _latent_queries(t: Translate, latent: Latent) -> str:
+    return "" if latent.c_q is None else t("note.latent_q", c_q=latent.c_q)
+
+
+def _shared_part(t: Translate, latent: Latent, call: Call) -> str:
+    return t("note.latent_turned" if call.rotary else "note.latent_joined", r=latent.r) if latent.r else ""
 
 
 def ranges(numbers: Sequence[int]) -> str:

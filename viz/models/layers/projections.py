@@ -4,13 +4,17 @@ from torch import Tensor
 
 from viz.core.heads import HeadWeights
 from viz.core.spec import AttentionSpec
+from viz.models.layers.latent import key_value_matrices, read_latent
 from viz.models.layout import Layer, linear
 
 
 def read_weights(layer: Layer, q: Tensor, k: Tensor, v: Tensor, x: Tensor, memory: Tensor) -> HeadWeights:
-    """A layer's own W_Q, W_K, W_V, W_O; views, unless the heads are interleaved."""
+    """A layer's own W_Q, W_K, W_V, W_O; views, unless the heads are interleaved or keys come from a short vector."""
     (H, _, d_k), (G, _, _), d_v = q.shape, k.shape, v.shape[-1]
     pairs = [linear(projection) for projection in layer.projections]
+    if (latent := read_latent(layer)) is not None:
+        w_k, w_v = key_value_matrices(layer, latent, H, d_v)
+        pairs = [pairs[0], (w_k, None), (w_v, None)]
     if len(pairs) == 1:
         (w, b), sizes = pairs[0], [H * d_k, G * d_k, G * d_v]
         if layer.layout.interleaved:  # q, k, v of head 0, then of head 1, ...: all q first, then all k, then all v
