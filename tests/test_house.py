@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "host": {
         "host",
         "frame",
+        "params",
         "components",
         "scheduler",
         "text",
@@ -31,19 +32,21 @@ MAY_IMPORT = {
         "pages",
         "host",
         "frame",
+        "params",
         "scheduler",
         "text",
         "errors",
         "streamlit_internals",
     },  # app.py and viz/app
     "pages": {
-        *("pages", "frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
+        *("pages", "frame", "params", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors"),
     },
     "frame": {
-        *("frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
+        *("frame", "params", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors", "imports", "streamlit_internals"),
     },
+    "params": {"params"},
     "components": {"components", "figures", "core", "text"},
     "lessons": {"lessons", "core", "limits"},
     "figures": {"figures", "core", "text"},
@@ -58,7 +61,7 @@ MAY_IMPORT = {
     "streamlit_internals": {"streamlit_internals"},
 }
 LIBRARIES = {
-    "streamlit": {"serve", "host", "app", "pages", "frame", "components", "streamlit_internals"},
+    "streamlit": {"serve", "host", "app", "pages", "frame", "params", "components", "streamlit_internals"},
     "starlette": {"app", "host"},
     "plotly": set(),  # figures are dicts, which Streamlit hands to plotly
     "transformers": {"models"},

@@ -20,11 +20,14 @@ from viz.frame.lazy import lazy
 from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene, chosen_head
 from viz.models.capture import Call
+from viz.params.memory import Remembered
 from viz.text import Translate, sentences
 
 WITHOUT_CHIP = ("editor", "decoding")
 """Sections without the mask's chip: in one the picture chooses the mask, the other shows masks of its own."""
 HUES = {"positive": BLUE, "negative": ORANGE}
+LAID: Remembered[str] = Remembered("_laid")
+"""The mask that lies over the scores, as a link holds it: painting starts from it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +159,7 @@ def open_masks(scene: Scene) -> MasksContext:
     usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
     locks.follow("query", scene.labels)
     context = MasksContext(scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask)
-    st.session_state["_laid"] = to_code(context.laid)
+    LAID.set(to_code(context.laid))
     return context
 
 
@@ -176,4 +179,4 @@ def _mask_pills(t: Translate) -> None:
 def begin_painting() -> None:
     """Painting starts from the mask that was there."""
     if st.session_state["mask"] == "painted" and not st.session_state.get("painted"):
-        state.put("painted", st.session_state["_laid"])
+        state.put("painted", LAID.read())

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from pages.masks.checks import by_its_rule, chosen_mask_check
-from pages.masks.context import HUES, WITHOUT_CHIP, MasksContext, words_of
+from pages.masks.context import HUES, LAID, WITHOUT_CHIP, MasksContext, words_of
 from pages.masks.every_mask import draw_large, draw_thumbnails, every_mask
 from pages.masks.pack import pack_painter
 from viz import limits
@@ -80,7 +80,7 @@ def read_painted(sent: Any) -> str | None:
 
 def open_diagonal() -> None:
     """Let every token look at itself, and nothing else."""
-    side = len(from_code(st.session_state["_laid"]))
+    side = len(from_code(LAID.read()))
     state.put("mask", "painted")
     state.put("painted", to_code(torch.eye(side, dtype=torch.bool)))
 

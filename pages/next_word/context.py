@@ -21,6 +21,7 @@ from viz.frame.specs import Mask, Source
 from viz.models.stream import has_words, logit_cap
 from viz.models.tokens import Tokens, guesses, word_token
 from viz.models.trained.twins import words
+from viz.params.memory import Remembered
 from viz.text import Translate, paragraph
 from viz.text.direction import isolate
 
@@ -151,12 +152,16 @@ def _take_button(t: Translate, name: str) -> None:
     st.button(t("next_word.take", model=name), key=f"take_{name}", on_click=take, args=(name,), type="tertiary")
 
 
+_PRESET: Remembered[str | None] = Remembered("_next_preset")
+"""The example that is chosen in the list, by its code."""
+
+
 def _taken(name: str) -> None:
-    if (code := st.session_state["_next_preset"]) is not None:
+    if (code := _PRESET.read()) is not None:
         take_preset(name, code)
         state.choose("source", "model")
         state.choose("model", name)
-        st.session_state["_next_preset"] = None
+        _PRESET.set(None)
 
 
 def _preset_control(scene: Scene, name: str) -> None:
@@ -165,7 +170,7 @@ def _preset_control(scene: Scene, name: str) -> None:
         scene.t("next_word.presets"),
         list(offered),
         index=None,
-        key="_next_preset",
+        key=_PRESET.name,
         on_change=_taken,
         args=(name,),
         width=WIDTH,

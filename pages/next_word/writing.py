@@ -11,11 +11,13 @@ from viz.frame.checks import Check, check
 from viz.frame.compute import model
 from viz.frame.present.inner_steps import offer
 from viz.frame.terms.marks import say
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 HEATS = (0, 50, 80, 100, 130, 200)
 """Temperatures in hundredths: 0 takes the likeliest word."""
-DONE = "_written_so_far"
+DONE: Remembered[int] = Remembered("_written_so_far", default=0)
+"""Tokens that have been written."""
 PRESENTED = 12
 """Tokens that a presentation writes one by one."""
 
@@ -64,7 +66,7 @@ def _buttons(t: Translate, wanted: int) -> None:
 
 
 def _stop() -> None:
-    state.put("written", min(st.session_state["written"], st.session_state.get(DONE, 0)))
+    state.put("written", min(st.session_state["written"], DONE.read()))
 
 
 def _write(context: NextWordContext, wanted: int, temperature: float, seed: int) -> tuple[int, ...]:
@@ -75,7 +77,7 @@ def _write(context: NextWordContext, wanted: int, temperature: float, seed: int)
     while done < wanted:
         done = min(wanted, done + limits.WRITTEN_AT_ONCE)
         written = compute.continued(context.source, done, temperature, seed)
-        st.session_state[DONE] = done
+        DONE.set(done)
         if done < wanted:
             place.text(tokenizer.decode(context.tokens.ids + written))
         if len(written) < done:

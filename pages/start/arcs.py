@@ -14,17 +14,20 @@ from viz.frame.connection import arrival, loading
 from viz.frame.share import figure_menu
 from viz.frame.sidebar import file_of
 from viz.frame.terms.links import SHARED
+from viz.params.memory import Remembered
 from viz.text import sentences, translator
 
 HEADS = "heads"
 SENTENCE = "sentence"
 """The parameter of the link that holds the user's own sentence."""
-_KEY, _TYPED = "arcs", "_typed"
+_KEY = "arcs"
+_TYPED: Remembered[bool] = Remembered("_typed", default=False)
+"""True if all heads of a sentence were asked for."""
 
 
 def open_typed() -> None:
     """If all heads of a sentence were asked for: open Heads with it, and end this run."""
-    if st.session_state.pop(_TYPED, False):
+    if _TYPED.take():
         arrival.stay_untouched(*set(SHARED) - {"text"})  # then a model reads it that knows the language
         st.switch_page(file_of(HEADS))
 
@@ -78,4 +81,4 @@ def _open_heads(text: str) -> None:
     state.choose("text", text[: limits.CHARACTERS])
     for name in ("section", "lesson", "lesson_step"):
         state.forget(name)
-    st.session_state[_TYPED] = True
+    _TYPED.set(True)

@@ -5,6 +5,7 @@ import streamlit as st
 from viz.frame import state
 from viz.frame.header.parts import is_whole_page
 from viz.frame.present.inner_steps import offer
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 THREE_WORDS, ON_THE_TEXT = "three_words", "steps"
@@ -14,7 +15,7 @@ WITHOUT_TEXT = (THREE_WORDS, "own_numbers", "puzzles")
 ALL, SOFTMAX = 0, 7
 ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
 """The steps as the buttons go through them; the last place is all of them at once."""
-SWITCH = "_on_the_text"
+SWITCH: Remembered[bool] = Remembered("_on_the_text")
 
 
 def chosen_step() -> int:
@@ -55,11 +56,11 @@ def heading(t: Translate, n: int, section: str, *, first: bool) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"heading_{section}_{n}"):
         st.subheader(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False, width="content")
         if first and not is_whole_page():
-            st.session_state[SWITCH] = section == ON_THE_TEXT
+            SWITCH.set(section == ON_THE_TEXT)
             kind = "model" if st.session_state.get("source", "model") == "model" else "text"
-            st.toggle(t(f"step_by_step.switch_{kind}"), key=SWITCH, on_change=_switch, width="content")
+            st.toggle(t(f"step_by_step.switch_{kind}"), key=SWITCH.name, on_change=_switch, width="content")
 
 
 def _switch() -> None:
     state.choose("step", st.session_state["step"])  # the same step there, though that section opens on another
-    state.put("section", ON_THE_TEXT if st.session_state[SWITCH] else THREE_WORDS)
+    state.put("section", ON_THE_TEXT if SWITCH.read() else THREE_WORDS)

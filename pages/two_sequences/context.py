@@ -13,9 +13,12 @@ from viz.frame.examples import Example, keep_old_choice, lay_aside, pairs, usual
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 HUES = {"positive": BLUE, "negative": ORANGE}
+_PAIR: Remembered[str | None] = Remembered("_pair")
+"""The pair of texts that is chosen in the list, by its code."""
 
 OUR_TRANSLATOR, LARGER = "animals-en-zh", "t5-small"
 """The encoder-decoders of the registry that are proposed: this project's, and one from the hub."""
@@ -133,7 +136,7 @@ def _target_text(scene: Scene) -> str:
                 t("two_sequences.pairs"),
                 list(by_code),
                 index=None,
-                key="_pair",
+                key=_PAIR.name,
                 on_change=_take_pair,
                 width=150,
                 placeholder=t("two_sequences.pairs"),
@@ -147,12 +150,12 @@ def _target_text(scene: Scene) -> str:
 
 
 def _take_pair() -> None:
-    chosen = st.session_state["_pair"]
+    chosen = _PAIR.read()
     if chosen is not None:
         pair = next(pair for pair in pairs() if pair.code == chosen)
         state.put("text", pair.text)
         state.put("target", pair.target)
-        st.session_state["_pair"] = None
+        _PAIR.set(None)
 
 
 def _swap() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from viz.frame import state
+from viz.params.memory import Remembered
 
 
 def place_of_word(before: Sequence[str], now: Sequence[str], place: int, *, or_place: bool = True) -> int | None:
@@ -29,6 +30,11 @@ def place_of_word(before: Sequence[str], now: Sequence[str], place: int, *, or_p
     return place if or_place and len(before) == len(now) else None
 
 
+def _words(name: str) -> Remembered[tuple[str, ...] | None]:
+    """Return the text in which a parameter counts words."""
+    return Remembered(f"_words_of_{name}", default=None)
+
+
 def follow(name: str, words: tuple[str, ...], *, locked_at_first: bool = True) -> None:
     """Let a parameter that counts the words of a text follow its word when the text changes, or forget it.
 
@@ -40,8 +46,9 @@ def follow(name: str, words: tuple[str, ...], *, locked_at_first: bool = True) -
         words: of the text.
         locked_at_first: whether this text has a default that is a word.
     """
-    place, owner = st.session_state.get(name), f"_{name}_of"
-    before, st.session_state[owner] = st.session_state.get(owner), words
+    place, owner = st.session_state.get(name), _words(name)
+    before = owner.read()
+    owner.set(words)
     if before is None or before == words or state.is_of_before(name):
         return
     chosen = state.is_chosen(name)

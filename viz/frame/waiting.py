@@ -11,15 +11,17 @@ from contextvars import ContextVar
 from functools import cache
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.errors import ModelError
 from viz.frame.connection.runs import is_run, raise_if_left
+from viz.params.memory import Remembered
 from viz.scheduler.fair_queue import Ticket, Turns, come
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
 
-_PLACE = "_waiting"
+_PLACE: Remembered[DeltaGenerator] = Remembered("_waiting")
 LOOK, PATIENCE = 0.05, 0.7
 """Seconds between two looks, and before anything is said: most waits are over by then."""
 
@@ -86,7 +88,7 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
     """
     with _visit() if is_alone else nullcontext():
         with st.container(key=f"waiting{part and '_'}{part}"):  # what comes and goes there moves nothing
-            st.session_state[_PLACE] = st.empty()
+            _PLACE.set(st.empty())
         if is_alone:
             _take()
         try:
@@ -157,7 +159,7 @@ def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
             _say(place)
             shown = place
     if shown >= 0:
-        st.session_state[_PLACE].empty()
+        _PLACE.read().empty()
 
 
 def for_the_server(is_warm: threading.Event) -> None:
@@ -167,12 +169,12 @@ def for_the_server(is_warm: threading.Event) -> None:
         while not is_warm.wait(LOOK):
             raise_if_left()
             if not is_said and time.monotonic() - began > PATIENCE:
-                st.session_state[_PLACE].info(translator(st.session_state["lang"])("waiting.warming"))
+                _PLACE.read().info(translator(st.session_state["lang"])("waiting.warming"))
                 is_said = True
     if is_said:
-        st.session_state[_PLACE].empty()
+        _PLACE.read().empty()
 
 
 def _say(place: int) -> None:
     t = translator(st.session_state["lang"])
-    st.session_state[_PLACE].info(t("waiting.place", n=place) if place else t("waiting.working"))
+    _PLACE.read().info(t("waiting.place", n=place) if place else t("waiting.working"))

@@ -15,6 +15,7 @@ from viz import limits
 from viz.core.heads import concat_heads
 from viz.frame import controls, state
 from viz.frame.checks import Check
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 USUAL = "two_heads"
@@ -58,21 +59,29 @@ def are_words(code: str) -> bool:
 # --- What can be chosen ----------------------------------------------------------------------------------------------
 
 
+_WAY: Remembered[str] = Remembered("_own_way")
+
+
+def _size(name: str) -> Remembered[int]:
+    """Return the value of the control of a size."""
+    return Remembered(f"_own_{name}")
+
+
 def _sizes(t: Translate, numbers: Numbers) -> None:
     """A chip that names the sizes, and opens what changes them."""
     label = t("step_by_step.own_numbers.sizes", n=numbers.n, d=numbers.d, H=numbers.n_heads)
     with st.popover(label, key="chip_own_sizes"):
         for name, most in SIZES.items():
             fits = [size for size in range(1, most + 1) if name != "n_heads" or numbers.d % size == 0]
-            st.session_state[f"_own_{name}"] = getattr(numbers, name)
+            _size(name).set(getattr(numbers, name))
             st.segmented_control(
-                t(f"step_by_step.own_numbers.size_{name}"), fits, key=f"_own_{name}", required=True, on_change=_resize
+                t(f"step_by_step.own_numbers.size_{name}"), fits, key=_size(name).name, required=True, on_change=_resize
             )
-        st.session_state["_own_way"] = WAYS[numbers.is_direct]
+        _WAY.set(WAYS[numbers.is_direct])
         st.segmented_control(
             t("step_by_step.own_numbers.way"),
             WAYS,
-            key="_own_way",
+            key=_WAY.name,
             required=True,
             on_change=_change_way,
             format_func=lambda way: t(f"step_by_step.own_numbers.way_{way}"),
@@ -80,13 +89,13 @@ def _sizes(t: Translate, numbers: Numbers) -> None:
 
 
 def _resize() -> None:
-    sizes: Mapping[str, int] = {name: st.session_state[f"_own_{name}"] for name in SIZES}
+    sizes: Mapping[str, int] = {name: _size(name).read() for name in SIZES}
     state.put("own", to_code(from_code(st.session_state["own"]).resized(**sizes)))
 
 
 def _change_way() -> None:
     numbers = from_code(st.session_state["own"])
-    if numbers.is_direct != (st.session_state["_own_way"] == "qkv"):
+    if numbers.is_direct != (_WAY.read() == "qkv"):
         state.put("own", to_code(other_way(numbers)))
 
 

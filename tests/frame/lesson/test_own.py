@@ -1,7 +1,6 @@
 """A teacher's own lesson on the pages: the same bar and the same presenter; a stranger's text stays text."""
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -98,7 +97,7 @@ def test_answer_file_read_in_turn(monkeypatch):
         working.append(stores().turns.working)
         return read_toml(text)
 
-    monkeypatch.setattr(editor_module, "st", SimpleNamespace(session_state=session))
+    monkeypatch.setattr("streamlit.session_state", session)
     monkeypatch.setattr(editor_module, "read_toml", read)
     editor_module._note()
     assert working == [], "the callback stands in no queue"
@@ -113,7 +112,7 @@ def test_answer_full_queue_says_so(monkeypatch):
     """A full queue is told to the editor in a sentence, and the file is not read."""
     session = {"my_lesson": {"did": {"action": "read", "n": 3, "text": TOML}}}
     full = Turns(0, 0)
-    monkeypatch.setattr(editor_module, "st", SimpleNamespace(session_state=session))
+    monkeypatch.setattr("streamlit.session_state", session)
     monkeypatch.setattr(editor_module, "read_toml", lambda text: pytest.fail("it was read"))
     monkeypatch.setattr(stores(), "turns", full)
     editor_module._note()

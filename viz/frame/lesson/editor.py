@@ -18,9 +18,11 @@ from viz.frame.sidebar import path_of
 from viz.frame.waiting import aside, stores, until
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.own import checked, lesson_of, read_toml, unpacked
+from viz.params.memory import Remembered
 from viz.text import Translate, words_of
 
-EDITOR, _SENT = "my_lesson", "_my_lesson_sent"
+EDITOR = "my_lesson"
+_SENT: Remembered[bool] = Remembered("_my_lesson_sent", default=False)
 LONGEST = {
     "title": limits.OWN_LESSON_TITLE,
     "question": limits.OWN_LESSON_QUESTION,
@@ -53,7 +55,7 @@ def _given(lang: str) -> dict[str, Any] | None:
 
 def _note() -> None:
     """Note that a file was sent; the run that follows reads it."""
-    st.session_state[_SENT] = True
+    _SENT.set(True)
 
 
 def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
@@ -61,7 +63,7 @@ def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
 
     The note that it was sent goes last: a run that ends while it waits for its turn leaves the file to the next one.
     """
-    if not st.session_state.get(_SENT):
+    if not _SENT.read():
         return None
     sent: Any = st.session_state.get(EDITOR, {}).get("did")
     if not isinstance(sent, Mapping) or sent.get("action") != "read" or not isinstance(sent.get("text"), str):
@@ -74,7 +76,7 @@ def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
         answer["problem"] = said_of(t, error)
     except ModelError as error:  # the server is busy
         answer["problem"] = t(f"error.{error.code}", **error.values)
-    del st.session_state[_SENT]
+    _SENT.forget()
     return answer
 
 

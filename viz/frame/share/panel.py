@@ -9,15 +9,19 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.components.mount import mount
 from viz.frame.share.address import address, code_rows, is_local
 from viz.frame.sidebar import path_of
+from viz.params.memory import Remembered
 from viz.text import Translate, sentences
 
 KEY = "_share"
-_CODE, _PLACE = "_share_code", "_share_place"
+_CODE: Remembered[str | None] = Remembered("_share_code", default=None)
+"""The address that is shown as a code."""
+_PLACE: Remembered[DeltaGenerator] = Remembered("_share_place")
 CONTROLS = ("text", "chips", "layer", "mask")
 """Controls that the panel offers to hide, by their names in the link; a link may name any other."""
 
@@ -27,12 +31,12 @@ def keep_place() -> None:
 
     What it opens says what the whole page has declared, so it is drawn after that.
     """
-    st.session_state[_PLACE] = st.container(key="share_view")
+    _PLACE.set(st.container(key="share_view"))
 
 
 def offer(t: Translate, page: str) -> None:
     """Draw the button, and if it is open what it opens."""
-    with st.session_state[_PLACE]:
+    with _PLACE.read():
         panel = st.popover(t("share.title"), key=KEY, on_change="rerun", type="tertiary")
         if panel.open:
             with panel:
@@ -56,7 +60,7 @@ def _draw(t: Translate, page: str) -> None:
         "present": f"{found}{'&' if '?' in found else '?'}{urlencode({'present': 1})}",
         "title": f"{title} · Headlight",
         "controls": [(name, t(f"share.control_{name}")) for name in CONTROLS],
-        "code": list(code_rows(found)) if st.session_state.get(_CODE) == found else None,
+        "code": list(code_rows(found)) if _CODE.read() == found else None,
         "step": step_of_view(t, page, section) if section and section != "all" else None,
         "most_steps": limits.OWN_LESSON_STEPS,
         "lessons": f"{path_of(LIST)}?{urlencode({'lang': lang})}",
@@ -68,7 +72,7 @@ def _take(found: str) -> None:
     """Make a code of the address that is shown, when it is asked for."""
     sent: Any = st.session_state["share_panel"].get("did")
     if isinstance(sent, Mapping) and sent.get("action") == "code" and sent.get("address") == found:
-        st.session_state[_CODE] = found
+        _CODE.set(found)
 
 
 def tell_height() -> None:
