@@ -46,7 +46,7 @@ MAY_IMPORT = {
         *("frame", "params", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors", "imports", "streamlit_internals"),
     },
-    "params": {"params"},
+    "params": {"params", "components"},
     "components": {"components", "figures", "core", "text"},
     "lessons": {"lessons", "core", "limits"},
     "figures": {"figures", "core", "text"},
@@ -247,7 +247,7 @@ def amended(path: Path) -> Iterator[str]:
                 yield ast.unparse(node)
 
 
-DRAW = ("app", "pages", "frame", "components")
+DRAW = ("app", "pages", "frame", "params", "components")
 
 
 def test_nothing_outside_the_figures_amends_a_figure():
@@ -508,7 +508,9 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     assert set(develop) - tools <= outside(tests) | notebook
 
 
-MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host", "app", "notebook")
+MIRRORED = (
+    *("core", "models", "figures", "components", "lessons", "scheduler", "params", "frame", "host", "app", "notebook"),
+)
 NO_MODULE = {
     *("minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults", "two_apps"),
     *("lists", "malformed", "notes_alone", "odd_configurations", "padding", "read_only", "claims"),

@@ -15,27 +15,29 @@ from viz.components.mount import count_choices, mount
 from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
-from viz.frame.choice import mask_details
+from viz.frame.choice import MASK, PAINTED, mask_details
 from viz.frame.header.parts import is_whole_page
 from viz.frame.mask_code import from_code, to_code
+from viz.frame.shared import SECTION
 from viz.frame.terms.marks import say
+from viz.params import Flag
 
 PAINTER = "painter"
+COSTS = Flag("costs")
 
 
 def draw(context: MasksContext) -> list[Check]:
     """The masks to choose from, the chosen one to be painted on, and beside it what the softmax makes of it."""
     t, found = context.t, every_mask(context)
     draw_thumbnails(context, found)
-    if st.session_state["section"] in WITHOUT_CHIP:  # else they are in the chip
+    if SECTION.value in WITHOUT_CHIP:  # else they are in the chip
         with st.container(horizontal=True, gap="large", vertical_alignment="bottom", key="mask_details"):
             mask_details(t, context.mask.kind)
     _painter(context)
     say(t(f"masks.about_{context.mask.kind}"))
     _blocked(context)
-    is_large = is_whole_page() or controls.toggle(t("masks.costs"), "costs")
+    is_large = is_whole_page() or COSTS.toggle(t("masks.costs"))
     large = draw_large(context, found) if is_large else []
     return [*_checks(context), *large]
 
@@ -60,8 +62,8 @@ def _take() -> None:
     """Take over what was painted in the browser, if it is a mask that is not too large."""
     code = read_painted(st.session_state[PAINTER].get("choice"))
     if code is not None:
-        state.put("mask", "painted")
-        state.put("painted", code)
+        MASK.set("painted")
+        PAINTED.set(code)
 
 
 def read_painted(sent: Any) -> str | None:
@@ -81,8 +83,8 @@ def read_painted(sent: Any) -> str | None:
 def open_diagonal() -> None:
     """Let every token look at itself, and nothing else."""
     side = len(from_code(LAID.read()))
-    state.put("mask", "painted")
-    state.put("painted", to_code(torch.eye(side, dtype=torch.bool)))
+    MASK.set("painted")
+    PAINTED.set(to_code(torch.eye(side, dtype=torch.bool)))
 
 
 def _blocked(context: MasksContext) -> None:

@@ -11,7 +11,7 @@ from pages.next_word.decoders import decoders, take, take_preset, twin, usual_mo
 from pages.next_word.presets import OF_TWINS, preset_of, presets_for
 from viz import limits
 from viz.core.random_place import random_place
-from viz.frame import controls, locks, state
+from viz.frame import controls, state
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
@@ -182,7 +182,7 @@ def _preset_control(scene: Scene, name: str) -> None:
 def _place(scene: Scene, tokens: Tokens) -> int:
     """The token after which the model is asked; the last one at first."""
     t, n, names = scene.t, len(tokens.ids), [f"{i} · {isolate(label)}" for i, label in enumerate(tokens.labels)]
-    locks.follow("next_at", tokens.labels)
+    state.follow("next_at", tokens.labels)
     at = state.whole("next_at", n - 1, 0, n - 1)
     with scene.chips.add("next_at", t("next_word.at_chip", n=at)):
         controls.selectbox(t("next_word.at"), "next_at", range(n), names.__getitem__, width=WIDTH)

@@ -14,7 +14,7 @@ from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.core.analysis.checks import rounding, torchs_weights
 from viz.figures.palette import BLUE, ORANGE
-from viz.frame import controls, locks, state
+from viz.frame import controls, state
 from viz.frame.checks import Check, check, with_mask, written_out
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
@@ -124,7 +124,7 @@ def open_stacking(scene: Scene) -> StackingContext:
     if most > 1:
         with scene.chips.add("depth", _layers(t, depth)):
             controls.slider(t("stacking.depth"), "depth", usual, 1, most, help=t("stacking.depth_help"))
-    locks.follow("from_token", tokens.labels)
+    state.follow("from_token", tokens.labels)
     query = state.whole("from_token", _usual(tokens), 0, n - 1)
     return StackingContext(scene=scene, plan=BlockPlan(layers=tuple(range(depth))), query=query, tokens=tokens)
 

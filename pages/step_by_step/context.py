@@ -9,7 +9,7 @@ from torch import Tensor
 from viz.core.analysis.one_head import Cell, alone, by_hand, group_of
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
-from viz.frame import controls, locks, state
+from viz.frame import controls, state
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head
@@ -94,8 +94,8 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
     t = scene.t
     head = chosen_head(scene, t("step_by_step.head"), scene.trace.projections.spec.H)
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[head], range(len(scene.labels))
-    locks.follow("query", scene.labels)
-    locks.follow("key", scene.labels)
+    state.follow("query", scene.labels)
+    state.follow("key", scene.labels)
     query = state.pick("query", first_query(scene.labels, special, weights), places)
     key = state.pick("key", first_key(scene.labels, special, weights, query), places)
     if scene.reads_head:  # without a head there is nobody who looks
