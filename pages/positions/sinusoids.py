@@ -7,16 +7,23 @@ from typing import Any
 import streamlit as st
 
 from pages.positions.checks import sinusoids_error
-from pages.positions.context import COLOURS, HIGHEST_BASE, LOWEST_BASE, PositionsContext
+from pages.positions.context import BASE, COLOURS, HIGHEST_BASE, LOWEST_BASE, PositionsContext
 from viz.components.mount import count_choices, mount
 from viz.core.positions import sinusoidal
-from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.scene import say_error
+from viz.params import Int, Ints
 from viz.text import sentences
 
 EXPLORER = "sinusoids"
 WIDEST, MOST = 512, 512
+WIDTH = Int("pe_width", 64, low=1, high=WIDEST)
+N = Int("pe_n", 64, low=8, high=MOST)
+AT = Int("pe_at", 12, high=lambda table: table.n - 1)
+"""The position that is looked at."""
+PAIRS = Ints("pe_pairs", high=lambda table: max(0, table.width // 2 - 1))
+SENT = {parameter.name: parameter for parameter in (WIDTH, N, AT, BASE, PAIRS)}
+"""The parameters that the explorer sends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,19 +36,13 @@ class Table:
 
 def chosen_table() -> Table:
     """The table of the explorer, which the next sections go on with."""
-    return Table(width=state.whole("pe_width", 64, 1, WIDEST), n=state.whole("pe_n", 64, 8, MOST))
-
-
-def at_parameter(table: Table) -> tuple[str, int, int, int]:
-    """The position that is looked at: its parameter's name, usual value and range."""
-    return "pe_at", 12, 0, table.n - 1
+    return Table(width=WIDTH.read(), n=N.read())
 
 
 def draw(context: PositionsContext) -> list[Check]:
     """The explorer; what is chosen there arrives here when the slider is let go."""
     table, base = chosen_table(), context.placing.base
-    pairs = state.numbers("pe_pairs", 0, max(0, table.width // 2 - 1))
-    at = state.whole(*at_parameter(table))
+    pairs, at = PAIRS.read(table), AT.read(table)
     choice = {"width": table.width, "n": table.n, "base": base, "at": at, "pairs": pairs}
     words = sentences(context.scene.choice.lang)
     data = {
@@ -62,7 +63,7 @@ def draw(context: PositionsContext) -> list[Check]:
 
 def _take() -> None:
     for name, value in read_choice(st.session_state[EXPLORER].get("choice")).items():
-        state.put(name, value)
+        SENT[name].set(value)
 
 
 def read_choice(sent: Any) -> dict[str, Any]:

@@ -12,14 +12,16 @@ from viz.components.mount import mount
 from viz.frame import state
 from viz.frame.connection import arrival, loading
 from viz.frame.share import figure_menu
+from viz.frame.shared import SECTION, TEXT
 from viz.frame.sidebar import file_of
 from viz.frame.terms.links import SHARED
+from viz.params import Text
 from viz.params.memory import Remembered
 from viz.text import sentences, translator
 
 HEADS = "heads"
-SENTENCE = "sentence"
-"""The parameter of the link that holds the user's own sentence."""
+SENTENCE = Text("sentence", longest=limits.CHARACTERS)
+"""The user's own sentence."""
 _KEY = "arcs"
 _TYPED: Remembered[bool] = Remembered("_typed", default=False)
 """True if all heads of a sentence were asked for."""
@@ -46,7 +48,7 @@ def draw(lang: str) -> None:
 
 def _own(lang: str) -> Mapping[str, Any] | None:
     """Return the user's own sentence as one head reads it, None if there is none, or say what is wrong with it."""
-    text = state.text(SENTENCE, "", limits.CHARACTERS)
+    text = SENTENCE.read()
     if not text.strip():
         return None
     try:
@@ -73,12 +75,13 @@ def _take_text() -> None:
     if typed.get("heads") is True:
         _open_heads(text)
     else:
-        state.choose(SENTENCE, text[: limits.CHARACTERS])
+        SENTENCE.choose(text[: limits.CHARACTERS])
 
 
 def _open_heads(text: str) -> None:
     """Have the next run open Heads on a text by itself, and no step of a lesson."""
-    state.choose("text", text[: limits.CHARACTERS])
-    for name in ("section", "lesson", "lesson_step"):
+    TEXT.choose(text[: limits.CHARACTERS])
+    SECTION.forget()
+    for name in ("lesson", "lesson_step"):
         state.forget(name)
     _TYPED.set(True)
