@@ -8,19 +8,20 @@ import streamlit as st
 
 from pages.next_word import compute
 from pages.next_word.decoders import decoders, take, take_preset, twin, usual_model
+from pages.next_word.parameters import AGAINST, AT, FOLLOW
 from pages.next_word.presets import OF_TWINS, preset_of, presets_for
-from viz import limits
 from viz.core.random_place import random_place
-from viz.frame import controls, state
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
 from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.share.figure_menu import note_source
+from viz.frame.shared import MODEL, SOURCE
 from viz.frame.specs import Mask, Source
 from viz.models.stream import has_words, logit_cap
 from viz.models.tokens import Tokens, guesses, word_token
 from viz.models.trained.twins import words
+from viz.params import Text
 from viz.params.memory import Remembered
 from viz.text import Translate, paragraph
 from viz.text.direction import isolate
@@ -159,8 +160,8 @@ _PRESET: Remembered[str | None] = Remembered("_next_preset")
 def _taken(name: str) -> None:
     if (code := _PRESET.read()) is not None:
         take_preset(name, code)
-        state.choose("source", "model")
-        state.choose("model", name)
+        SOURCE.choose("model")
+        MODEL.choose(name)
         _PRESET.set(None)
 
 
@@ -181,11 +182,10 @@ def _preset_control(scene: Scene, name: str) -> None:
 
 def _place(scene: Scene, tokens: Tokens) -> int:
     """The token after which the model is asked; the last one at first."""
-    t, n, names = scene.t, len(tokens.ids), [f"{i} · {isolate(label)}" for i, label in enumerate(tokens.labels)]
-    state.follow("next_at", tokens.labels)
-    at = state.whole("next_at", n - 1, 0, n - 1)
-    with scene.chips.add("next_at", t("next_word.at_chip", n=at)):
-        controls.selectbox(t("next_word.at"), "next_at", range(n), names.__getitem__, width=WIDTH)
+    t, names = scene.t, [f"{i} · {isolate(label)}" for i, label in enumerate(tokens.labels)]
+    at = AT.read(tokens)
+    with scene.chips.add(AT.name, t("next_word.at_chip", n=at)):
+        AT.selectbox(t("next_word.at"), tokens, says=names.__getitem__, width=WIDTH)
     return at
 
 
@@ -198,19 +198,21 @@ def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word
     if at == last and (preset := preset_of(source.model, source.text)):
         usual = preset.follow, preset.against
     with scene.chips.add("next_words", scene.t("next_word.words_chip")):
-        follow = _word_control(scene.t, "follow", usual[0], list(names))
-        against = _word_control(scene.t, "against", usual[1], [ALONE, *names])
+        follow = _word_control(scene.t, FOLLOW, usual[0], list(names))
+        against = _word_control(scene.t, AGAINST, usual[1], [ALONE, *names])
     word = _resolve(source, names, follow)
     return word, None if against == ALONE else _resolve(source, names, against)
 
 
-def _word_control(t: Translate, name: str, usual: str, options: list[str]) -> str:
-    value = state.param(name, usual, str, lambda word: 0 < len(word.strip()) <= limits.FOLLOWED_CHARACTERS)
-    controls.selectbox(
-        t(f"next_word.{name}"),
-        name,
-        options if value in options else [*options, value],
-        _named(t),
+def _word_control(t: Translate, parameter: Text, usual: str, options: list[str]) -> str:
+    value, says = parameter.read(usual), _named(t)
+    listed = options if value in options else [*options, value]
+    parameter.send_again(hash(tuple(map(says, listed))))
+    parameter.draw(
+        st.selectbox,
+        t(f"next_word.{parameter.name}"),
+        listed,
+        format_func=says,
         accept_new_options=True,
         width=WIDTH,
         help=t("next_word.word_help"),

@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from pages.next_word.context import NextWordContext
+from pages.next_word.parameters import AT
 from viz.components.mount import mount
 from viz.figures.palette import BLUE
-from viz.frame import state
 
 FILLING = 9
 """Rows that fill its frame."""
@@ -46,4 +46,4 @@ def _choose_place(key: str, by: str, n: int) -> None:
     sent = st.session_state[key].get("chosen")
     place = sent.get(by) if isinstance(sent, dict) else None
     if isinstance(place, int) and 0 <= place < n:
-        state.choose("next_at", place)
+        AT.choose(place)

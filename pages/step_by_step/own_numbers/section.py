@@ -13,8 +13,8 @@ from pages.step_by_step.own_numbers.numbers import DIRECT, PROJECTED, Numbers, f
 from pages.step_by_step.three_words import Speaks
 from viz import limits
 from viz.core.heads import concat_heads
-from viz.frame import controls, state
 from viz.frame.checks import Check
+from viz.params import Flag, Text
 from viz.params.memory import Remembered
 from viz.text import Translate
 
@@ -28,32 +28,38 @@ WAYS = ("x", "qkv")
 """What is given: X and the matrices, or Q, K and V."""
 
 
-def draw(context: Speaks) -> list[Check]:
-    """Sizes and presets, and below them every number, from what is given to what leaves the layer."""
-    t, example = context.t, _example(context.t)
-    with st.container(key="own_chips", horizontal=True, gap="small", vertical_alignment="center"):
-        _sizes(t, example.numbers)
-        _presets(t, example.numbers)
-        controls.toggle(t("step_by_step.own_numbers.causal"), "own_causal")
-    edit(t, example, "own", example.numbers.shapes, word_names="own_words")
-    return checks(example)
-
-
-def _example(t: Translate) -> OwnExample:
-    """What the link asks for, or what stands there at first."""
-    numbers = from_code(state.param("own", to_code(presets()[USUAL]), str, is_code))
-    names = state.param("own_words", "", str, are_words).split("|")
-    usual = t("step_by_step.own_numbers.words").split("|")
-    words = [name or usual[place] for place, name in enumerate(names + [""] * (limits.OWN_WORDS - len(names)))]
-    return OwnExample(words=tuple(words[: numbers.n]), numbers=numbers, is_causal=state.flag("own_causal"))
-
-
 def are_words(code: str) -> bool:
     """Whether a link's words are not too many, and none of them too long."""
     words = code.split("|", limits.OWN_WORDS)
     return len(words) <= limits.OWN_WORDS and all(
         len(word) <= limits.HAND_CHARACTERS and word == word.strip() for word in words
     )
+
+
+OWN = Text("own", lambda _: to_code(presets()[USUAL]), allows=is_code)
+"""The numbers."""
+OWN_AT = Text("own_at")
+OWN_WORDS = Text("own_words", allows=are_words)
+CAUSAL = Flag("own_causal")
+
+
+def draw(context: Speaks) -> list[Check]:
+    """Sizes and presets, and below them every number, from what is given to what leaves the layer."""
+    t, example = context.t, _example(context.t)
+    with st.container(key="own_chips", horizontal=True, gap="small", vertical_alignment="center"):
+        _sizes(t, example.numbers)
+        _presets(t, example.numbers)
+        CAUSAL.toggle(t("step_by_step.own_numbers.causal"))
+    edit(t, example, OWN, OWN_AT, example.numbers.shapes, names=OWN_WORDS)
+    return checks(example)
+
+
+def _example(t: Translate) -> OwnExample:
+    """What the link asks for, or what stands there at first."""
+    numbers, names = from_code(OWN.read()), OWN_WORDS.read().split("|")
+    usual = t("step_by_step.own_numbers.words").split("|")
+    words = [name or usual[place] for place, name in enumerate(names + [""] * (limits.OWN_WORDS - len(names)))]
+    return OwnExample(words=tuple(words[: numbers.n]), numbers=numbers, is_causal=CAUSAL.read())
 
 
 # --- What can be chosen ----------------------------------------------------------------------------------------------
@@ -90,13 +96,13 @@ def _sizes(t: Translate, numbers: Numbers) -> None:
 
 def _resize() -> None:
     sizes: Mapping[str, int] = {name: _size(name).read() for name in SIZES}
-    state.put("own", to_code(from_code(st.session_state["own"]).resized(**sizes)))
+    OWN.set(to_code(from_code(OWN.value).resized(**sizes)))
 
 
 def _change_way() -> None:
-    numbers = from_code(st.session_state["own"])
+    numbers = from_code(OWN.value)
     if numbers.is_direct != (_WAY.read() == "qkv"):
-        state.put("own", to_code(other_way(numbers)))
+        OWN.set(to_code(other_way(numbers)))
 
 
 def other_way(numbers: Numbers) -> Numbers:
@@ -118,15 +124,15 @@ def _presets(t: Translate, numbers: Numbers) -> None:
             st.button(
                 t(f"step_by_step.own_numbers.preset_{name}"),
                 key=f"own_preset_{name}",
-                on_click=state.put,
-                args=("own", to_code(preset)),
+                on_click=OWN.set,
+                args=(to_code(preset),),
                 type="secondary" if preset == numbers else "tertiary",
             )
         blank = replace(numbers, hundredths=(0,) * len(numbers.hundredths))
         st.button(
             t("step_by_step.own_numbers.preset_zeros"),
             key="own_preset_zeros",
-            on_click=state.put,
-            args=("own", to_code(blank)),
+            on_click=OWN.set,
+            args=(to_code(blank),),
             type="secondary" if blank == numbers else "tertiary",
         )
