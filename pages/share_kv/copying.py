@@ -11,21 +11,21 @@ from viz import limits
 from viz.core.analysis.checks import sdpa_off
 from viz.core.analysis.map_statistics import on_offset
 from viz.core.variants.kv_sharing import induction
-from viz.frame import compute, specs
+from viz.frame import compute, shared, specs
 from viz.frame.checks import Check, check
 from viz.frame.scene import say_error
 from viz.frame.show import show_table
 from viz.models.capture import Capture, Head
 from viz.models.trained.twins import GROUPS, REPEATING, Recipe, twin_id, unknown
 from viz.models.trained.twins import words as known_words
-from viz.params import Choice, Ints, Text
+from viz.params import Choice, Ints
 from viz.text import Translate
 
 HEADS = Recipe.n_layers * Recipe.n_heads
 NAMED = 20
 """Unknown words that are listed."""
 TWIN = Choice("twin", "2", among=tuple(map(str, GROUPS)))
-WORDS = Text("words", REPEATING, longest=limits.CHARACTERS)
+WORDS = shared.WORDS.variant(default=REPEATING, longest=limits.CHARACTERS)
 TWIN_OFF = Ints("twin_off", high=HEADS - 1)
 
 

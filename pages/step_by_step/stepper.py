@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from viz.frame import shared
 from viz.frame.header.parts import is_whole_page
 from viz.frame.present.inner_steps import offer
 from viz.frame.shared import LANG, SECTION, SOURCE
-from viz.params import Int
 from viz.params.memory import Remembered
 from viz.text import Translate
 
@@ -16,7 +16,7 @@ WITHOUT_TEXT = (THREE_WORDS, "own_numbers", "puzzles")
 ALL, SOFTMAX = 0, 7
 ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
 """The steps as the buttons go through them; the last place is all of them at once."""
-STEP = Int("step", 1, among=ORDER)
+STEP = shared.STEP.variant(default=1, among=ORDER)
 """The step that is shown; 0 is all of them."""
 SWITCH: Remembered[bool] = Remembered("_on_the_text")
 

@@ -14,6 +14,7 @@ from pages.step_by_step.hand_example import WIDTH, WORDS, HandExample
 from pages.step_by_step.hand_pictures import Pictures
 from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, shown, stepper
 from viz.components.mount import mount
+from viz.frame import shared
 from viz.frame.checks import Check, check
 from viz.frame.header.parts import is_whole_page
 from viz.frame.terms.marks import say
@@ -57,7 +58,7 @@ def _usual_numbers(_: Any) -> str:
 
 
 NUMBERS = Text("numbers", _usual_numbers, allows=lambda code: _reads(hand_example.from_code, code))
-NAMES = Text("words", allows=lambda code: not code or _reads(hand_example.read_words, code))
+NAMES = shared.WORDS.variant(allows=lambda code: not code or _reads(hand_example.read_words, code))
 """The words, if they are others than at first."""
 CAUSAL = Flag("hand_causal")
 CELL = Ints("cell", FIRST_CELL, allows=_is_cell)

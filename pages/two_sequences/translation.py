@@ -16,7 +16,7 @@ from pages.two_sequences.context import (
 from viz import limits
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rounding, torchs_weights, worst
-from viz.frame import compute, specs
+from viz.frame import compute, shared, specs
 from viz.frame.checks import Check, check
 from viz.frame.format import part
 from viz.frame.present.inner_steps import first_of, offer
@@ -27,14 +27,14 @@ from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
 from viz.models.layout import LoadedModel
-from viz.params import Choice, Int
+from viz.params import Choice
 from viz.text.direction import isolate
 
 MANY_STEPS = 12
 """Of so many steps the map is as high as the place that is kept for it."""
 STACKS = ("cross", "decoder")
 WRITE_STACK = Choice("write_stack", among=STACKS)
-STEP = Int("step", lambda n: first_of(n, range(1, n + 1)), low=1, high=lambda n: n)
+STEP = shared.STEP.variant(default=lambda n: first_of(n, range(1, n + 1)), low=1, high=lambda n: n)
 
 
 def reads_heads(model: LoadedModel | None) -> bool:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from viz import limits
 from viz.params import Choice, Int, Scope, Text, TokenIndex
+from viz.params.session import of_session
 from viz.text import LANGUAGES
 
 
@@ -75,3 +76,12 @@ D_MODEL = Int("d_model", 16, among=limits.WIDTHS)
 N_HEADS = Int("n_heads", lambda sizes: sizes.first, among=lambda sizes: sizes.among)
 N_KV_HEADS = N_HEADS.variant(name="n_kv_heads")
 SEED = Int("seed", high=9_999)
+STEP = Int("step")
+"""Where a page walks through steps; each page has its own."""
+WORDS = Text("words")
+"""Words in place of a text; each page that has some has its own."""
+
+
+def open_section(page: str) -> str | None:
+    """Return the section that is open on a page, "all" for all of them; None if the open page is another one."""
+    return SECTION.value if SECTION.has_value and of_session().scopes.get(SECTION.name) == page else None
