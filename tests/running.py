@@ -21,7 +21,7 @@ from streamlit.util import calc_hash
 from pages import FIRST
 from viz import ROOT
 from viz.frame import models_here, sidebar
-from viz.frame.connection import address
+from viz.params import address
 from viz.streamlit_internals.optional import SWITCH
 
 OpenApp = Callable[..., AppTest]

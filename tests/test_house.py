@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "host": {
         "host",
         "frame",
+        "params",
         "components",
         "scheduler",
         "text",
@@ -32,19 +33,21 @@ MAY_IMPORT = {
         "pages",
         "host",
         "frame",
+        "params",
         "scheduler",
         "text",
         "errors",
         "streamlit_internals",
     },  # app.py and viz/app
     "pages": {
-        *("pages", "frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
+        *("pages", "frame", "params", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors"),
     },
     "frame": {
-        *("frame", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
+        *("frame", "params", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
         *("limits", "errors", "imports", "streamlit_internals", "wheels"),
     },
+    "params": {"params", "components"},
     "components": {"components", "figures", "core", "text"},
     "lessons": {"lessons", "core", "limits"},
     "figures": {"figures", "core", "text", "imports"},
@@ -61,7 +64,7 @@ MAY_IMPORT = {
     "streamlit_internals": {"streamlit_internals"},
 }
 LIBRARIES = {
-    "streamlit": {"serve", "host", "app", "pages", "frame", "components", "streamlit_internals"},
+    "streamlit": {"serve", "host", "app", "pages", "frame", "params", "components", "streamlit_internals"},
     "starlette": {"app", "host"},
     "plotly": {"figures"},
     "transformers": {"models"},
@@ -247,7 +250,7 @@ def amended(path: Path) -> Iterator[str]:
                 yield ast.unparse(node)
 
 
-DRAW = ("app", "pages", "frame", "components")
+DRAW = ("app", "pages", "frame", "params", "components")
 
 
 def test_nothing_outside_the_figures_amends_a_figure():
@@ -518,7 +521,9 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     assert set(develop) - tools <= outside(tests) | notebook
 
 
-MIRRORED = ("core", "models", "figures", "components", "lessons", "scheduler", "frame", "host", "app", "notebook")
+MIRRORED = (
+    *("core", "models", "figures", "components", "lessons", "scheduler", "params", "frame", "host", "app", "notebook"),
+)
 NO_MODULE = {
     *("minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults", "two_apps"),
     *("lists", "malformed", "notes_alone", "odd_configurations", "padding", "read_only", "claims", "today"),

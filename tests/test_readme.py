@@ -1,18 +1,15 @@
 """The README says what is so: its tables, commands and numbers come from the code."""
 
-import ast
 import re
 import shlex
 import tomllib
-from pathlib import Path
 from types import ModuleType
 
 import torch
 
 from pages import FIRST, PAGES
 from viz import ASSETS, ROOT, limits
-from viz.frame import choice, page, sidebar
-from viz.frame.header import source
+from viz.frame import choice, shared
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 from viz.models import registry
@@ -20,6 +17,7 @@ from viz.models.capture import capture
 from viz.models.layout import families
 from viz.models.load import load
 from viz.models.long.packed import pack
+from viz.params import Parameter
 from viz.text import sentences
 
 README = (ROOT / "README.md").read_text("utf8")
@@ -96,22 +94,16 @@ def test_the_table_of_models_is_the_registrys():
 
 
 def declared(module: ModuleType) -> set[str]:
-    """The parameters of the link that a module declares, by ``state`` or by a control."""
-    found = set()
-    for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf8"))):
-        name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-        place = {"state": 0, "controls": 1}.get(name.partition(".")[0])
-        if isinstance(node, ast.Call) and place is not None and len(node.args) > 2:
-            found.add(ast.literal_eval(node.args[place]))
-    return found
+    """The parameters of the link that a module has."""
+    return {value.name for value in vars(module).values() if isinstance(value, Parameter)}
 
 
 def test_the_table_of_parameters_is_the_frames():
     rows = {name: row[1] for row in table("parameter") for name in re.findall(r"`(\w+)`", row[0])}
-    assert set(rows) == declared(choice) | declared(source) | declared(sidebar) | declared(page)
-    assert set(SHARED) == set(rows) - {"lang", "section"} | {"head", "pad_left"}, (
-        "a link to another page takes them along"
-    )
+    named_elsewhere = {"head", "query", "key", "pad_left"}
+    assert set(rows) == (declared(shared) | declared(choice)) - named_elsewhere
+    taken = set(rows) - {"lang", "section"} | {"head", "pad_left"}
+    assert set(SHARED) == taken, "a link to another page takes them along"
     assert f"{limits.CHARACTERS:,} characters and {limits.TOKENS:,} tokens" in rows["text"]
 
 

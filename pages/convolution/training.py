@@ -25,12 +25,12 @@ from viz.frame.format import number, span
 from viz.frame.show import show, show_lines
 from viz.frame.terms.marks import say
 from viz.frame.waiting import aside, stores, until
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 STEPS, EVERY, DRAWN = 600, 20, 100
 RATES = (0.01, 0.03, 0.1, 0.3)
 SHARPNESS = (0.3, 1.0, 3.0, 10.0, 30.0)
-KEY = "_lesson"
 
 
 @dataclass
@@ -40,6 +40,9 @@ class Run:
     lesson: Lesson
     steps: Iterator[Snapshot]
     shots: list[Snapshot] = field(default_factory=list)
+
+
+_RUN: Remembered[Run | None] = Remembered("_lesson", default=None)
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
@@ -74,9 +77,10 @@ def _chosen(t: Translate, row: DeltaGenerator) -> Lesson:
 
 def _run_of(lesson: Lesson) -> Run:
     """The visitor's run of this lesson, as far as it has come."""
-    run: Run | None = st.session_state.get(KEY)
+    run = _RUN.read()
     if run is None or run.lesson != lesson:
-        run = st.session_state[KEY] = Run(lesson=lesson, steps=learn(lesson, every=EVERY))
+        run = Run(lesson=lesson, steps=learn(lesson, every=EVERY))
+        _RUN.set(run)
         run.shots.append(next(run.steps))
     return run
 
@@ -89,11 +93,12 @@ def _buttons(t: Translate, *, done: int) -> None:
 
 
 def _stop() -> None:
-    state.put("learned", st.session_state[KEY].shots[-1].step)
+    if run := _RUN.read():
+        state.put("learned", run.shots[-1].step)
 
 
 def _again() -> None:
-    del st.session_state[KEY]
+    _RUN.forget()
     st.session_state.pop("moment", None)
     state.put("learned", 0)
 

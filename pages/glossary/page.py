@@ -8,13 +8,13 @@ import streamlit as st
 
 from viz import limits
 from viz.frame import controls, state
-from viz.frame.connection.address import asked_link
 from viz.frame.connection.old_links import go_on
 from viz.frame.page import Page, say_refused
 from viz.frame.search.box import search_box
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED, see
 from viz.frame.terms.marks import heading
+from viz.params.address import asked_link
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
 

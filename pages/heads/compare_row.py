@@ -15,7 +15,7 @@ from pages.heads.context import HeadsContext
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, torchs_weights
 from viz.core.analysis.one_head import Cell, by_hand
-from viz.frame import controls, locks, state
+from viz.frame import controls, state
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compare.checks import apart
 from viz.frame.compare.next_word import PAIR
@@ -116,8 +116,8 @@ def _chosen_pair(page: HeadsContext) -> Pair:
     """Return the query and the key that are chosen."""
     scene, labels = page.scene, page.scene.labels
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[page.head], range(len(labels))
-    locks.follow("query", labels)
-    locks.follow("key", labels)
+    state.follow("query", labels)
+    state.follow("key", labels)
     query = state.pick("query", first_query(labels, special, weights), places)
     key = state.pick("key", first_key(labels, special, weights, query), places)
     return Pair(scene=scene, head=page.head, query=query, key=key)

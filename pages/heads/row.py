@@ -7,7 +7,7 @@ from pages.heads import by_numpy
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, sink_share, torchs_weights
-from viz.frame import controls, locks, state
+from viz.frame import controls, state
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.format import number, part
@@ -82,7 +82,7 @@ def _shown_check(context: HeadsContext, query: int) -> Check:
 def _chosen_row(context: HeadsContext) -> int:
     """The row of the view that holds the chosen token: the grid's locked one, or one chosen here."""
     queries, labels = context.scene.capture.queries, context.scene.capture.queries.labels
-    locks.follow("query", labels)
+    state.follow("query", labels)
     usual = max(0, opening_query(context.scene))
     state.pick("query", usual, range(len(labels)))  # -1, nothing is locked in the grid, is no row
     return max(0, head_grid.axis(queries, context.view).of[st.session_state["query"]])

@@ -25,6 +25,7 @@ from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
 from viz.frame.share.figure_menu import note_source
 from viz.models.long.capture import LongCapture
 from viz.models.registry import SMALL_DECODER
+from viz.params.memory import Remembered
 from viz.text import Translate, paragraph
 
 __all__ = ["about", "on_the_beginning", "open_long_text", "usual_text"]
@@ -110,10 +111,14 @@ def open_long_text(scene: Scene) -> LongTextContext | None:
     return context
 
 
+_STOPPED: Remembered[str | None] = Remembered("_long_stopped", default=None)
+"""The text whose pass was stopped, by its hash."""
+
+
 @contextmanager
 def _watched(t: Translate, text: LongText) -> Iterator[bool]:
     """Inside the ``with`` it is said how far the text's pass is, and it can be stopped; True if it has been."""
-    stopped, code = st.session_state.get("_long_stopped"), f"{hash(text):x}"
+    stopped, code = _STOPPED.read(), f"{hash(text):x}"
     place = st.empty()
     if stopped == code:
         with place.container():
@@ -148,7 +153,7 @@ class _Progress:
 
 
 def _stop(code: str | None) -> None:
-    st.session_state["_long_stopped"] = code
+    _STOPPED.set(code)
 
 
 def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> None:

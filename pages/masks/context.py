@@ -12,17 +12,21 @@ from viz import limits
 from viz.core.attention import AttentionTrace, attend, row_softmax
 from viz.core.heads import share_kv
 from viz.core.masks import combine
-from viz.frame import controls, locks, specs, state
-from viz.frame.choice import mask_details
+from viz.frame import specs
+from viz.frame.choice import MASK, PAINTED, mask_details
 from viz.frame.first_pair import first_query
 from viz.frame.lazy import lazy
 from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene, chosen_head
+from viz.frame.shared import QUERY, SECTION, Places
 from viz.models.capture import Call
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 WITHOUT_CHIP = ("editor", "decoding")
 """Sections without the mask's chip: in one the picture chooses the mask, the other shows masks of its own."""
+LAID: Remembered[str] = Remembered("_laid")
+"""The mask that lies over the scores, as a link holds it: painting starts from it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +40,7 @@ class MasksContext:
     n: int
     head: int
     query: int
+    places: Places
     mask: specs.Mask
 
     @lazy
@@ -138,27 +143,24 @@ def open_masks(scene: Scene) -> MasksContext:
     t, n, H = scene.t, min(len(scene.labels), limits.PAINTED_TOKENS), scene.trace.projections.spec.H
     head = chosen_head(scene, t("masks.head"), H)
     mask = scene.choice.mask
-    if st.session_state["section"] not in WITHOUT_CHIP:
+    if SECTION.value not in WITHOUT_CHIP:
         with scene.chips.add("mask", t(f"chips.mask_{mask.kind}")):
             _mask_pills(t)
             mask_details(t, mask.kind)
     if n < len(scene.labels):
         st.caption(t("masks.first", n=n))
     usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
-    locks.follow("query", scene.labels)
-    context = MasksContext(scene=scene, n=n, head=head, query=state.pick("query", usual, range(n)), mask=mask)
-    st.session_state["_laid"] = to_code(context.laid)
+    places = Places(scene.labels, usual, range(n))
+    context = MasksContext(scene=scene, n=n, head=head, query=QUERY.read(places), places=places, mask=mask)
+    LAID.set(to_code(context.laid))
     return context
 
 
 def _mask_pills(t: Translate) -> None:
     """Draw a pill for each mask."""
-    controls.choice(
+    MASK.pills(
         t("choice.mask"),
-        "mask",
-        specs.MASKS,
-        lambda code: t(f"masks.name_{code}"),
-        look="pills",
+        says=lambda code: t(f"masks.name_{code}"),
         on_change=begin_painting,
         label_visibility="collapsed",
     )
@@ -166,5 +168,5 @@ def _mask_pills(t: Translate) -> None:
 
 def begin_painting() -> None:
     """Painting starts from the mask that was there."""
-    if st.session_state["mask"] == "painted" and not st.session_state.get("painted"):
-        state.put("painted", st.session_state["_laid"])
+    if MASK.value == "painted" and not (PAINTED.has_value and PAINTED.value):
+        PAINTED.set(LAID.read())

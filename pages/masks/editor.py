@@ -6,7 +6,7 @@ import streamlit as st
 import torch
 
 from pages.masks.checks import by_its_rule, chosen_mask_check
-from pages.masks.context import WITHOUT_CHIP, MasksContext
+from pages.masks.context import LAID, WITHOUT_CHIP, MasksContext
 from pages.masks.every_mask import draw_large, draw_thumbnails, every_mask
 from pages.masks.pack import pack_painter
 from viz import limits
@@ -15,12 +15,13 @@ from viz.components.view import View
 from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
-from viz.frame.choice import mask_details
+from viz.frame.choice import MASK, PAINTED, mask_details
 from viz.frame.header.parts import is_whole_page
 from viz.frame.mask_code import from_code, to_code
+from viz.frame.shared import SECTION
 from viz.frame.terms.marks import say
+from viz.params import Flag
 
 
 def check_painted(code: str) -> None:
@@ -33,21 +34,22 @@ def check_painted(code: str) -> None:
         raise MisfitError
 
 
-PAINTED = Text(limits.PAINTED_TOKENS**2, reads=check_painted)
-PAINTER = View("masks/mask_painter", words="masks.painter.", sends={"code": PAINTED}, colours=True)
+CODE = Text(limits.PAINTED_TOKENS**2, reads=check_painted)
+PAINTER = View("masks/mask_painter", words="masks.painter.", sends={"code": CODE}, colours=True)
+COSTS = Flag("costs")
 
 
 def draw(context: MasksContext) -> list[Check]:
     """The masks to choose from, the chosen one to be painted on, and beside it what the softmax makes of it."""
     t, found = context.t, every_mask(context)
     draw_thumbnails(context, found)
-    if st.session_state["section"] in WITHOUT_CHIP:  # else they are in the chip
+    if SECTION.value in WITHOUT_CHIP:  # else they are in the chip
         with st.container(horizontal=True, gap="large", vertical_alignment="bottom", key="mask_details"):
             mask_details(t, context.mask.kind)
     _painter(context)
     say(t(f"masks.about_{context.mask.kind}"))
     _blocked(context)
-    is_large = is_whole_page() or controls.toggle(t("masks.costs"), "costs")
+    is_large = is_whole_page() or COSTS.toggle(t("masks.costs"))
     large = draw_large(context, found) if is_large else []
     return [*_checks(context), *large]
 
@@ -66,15 +68,15 @@ def _painter(context: MasksContext) -> None:
 
 
 def _paint(code: str) -> None:
-    state.put("mask", "painted")
-    state.put("painted", code)
+    MASK.set("painted")
+    PAINTED.set(code)
 
 
 def open_diagonal() -> None:
     """Let every token look at itself, and nothing else."""
-    side = len(from_code(st.session_state["_laid"]))
-    state.put("mask", "painted")
-    state.put("painted", to_code(torch.eye(side, dtype=torch.bool)))
+    side = len(from_code(LAID.read()))
+    MASK.set("painted")
+    PAINTED.set(to_code(torch.eye(side, dtype=torch.bool)))
 
 
 def _blocked(context: MasksContext) -> None:

@@ -14,8 +14,9 @@ from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.checks import rounding
 from viz.core.attention import row_softmax
 from viz.core.cost.attention import attention_flops
-from viz.frame import specs, state
+from viz.frame import specs
 from viz.frame.checks import Check, check
+from viz.frame.choice import DETAILS, MASK, PAINTED
 from viz.frame.format import share
 from viz.frame.show import MAPS, show_table
 
@@ -84,13 +85,13 @@ def _mount(context: MasksContext, found: EveryMask, key: str, **header: Any) -> 
 
 def _with_its_details(kind: str) -> specs.Mask:
     """A kind of mask as it would open: with what the visitor set for it before."""
-    names = ("width", "gap", "pad", "pad_left", "painted")
-    return specs.Mask(kind=kind, **{n: st.session_state[n] for n in names if n in st.session_state})
+    details: dict[str, Any] = {detail.name: detail.value for detail in (*DETAILS, PAINTED) if detail.has_value}
+    return specs.Mask(kind=kind, **details)
 
 
 def _open(kind: str) -> None:
     if kind in specs.MASKS:
-        state.put("mask", kind)
+        MASK.set(kind)
         begin_painting()
 
 

@@ -23,9 +23,9 @@ from viz.core.mistakes.masks import (
     through_mha,
     torchs_weights,
 )
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share, span
+from viz.frame.shared import QUERY
 from viz.frame.show import MAPS, show_table
 from viz.frame.specs import Mask
 from viz.frame.terms.marks import say
@@ -74,7 +74,7 @@ def empty_row(context: MasksContext) -> list[Check]:
             }
         )
     show_table(table)
-    controls.selectbox(t("masks.empty_query"), "query", range(context.n), names.__getitem__, width=260)
+    QUERY.selectbox(t("masks.empty_query"), context.places, says=names.__getitem__, width=260)
     st.caption(
         t("masks.empty_note", own=number(float((context.every_head.weights[context.head, row] @ values).norm()), 3))
     )

@@ -12,12 +12,13 @@ from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.attribution import Attribution
-from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.shared import HEAD, LAYER, MODEL, SOURCE, TEXT
 from viz.frame.show import show_bars, show_matrix, show_table
 from viz.frame.sidebar import file_of
 from viz.frame.terms.marks import say
+from viz.params import Int
 
 MAP, MOST = "next_parts", 14
 """The map's place on the page, and parts that are drawn as bars: the largest."""
@@ -30,7 +31,7 @@ def draw(context: NextWordContext) -> list[Check]:
     against = -1 if context.against is None else context.against.token
     found = compute.parts(context.source, context.at, context.word.token, against)
     ordered = sorted(found.parts(), key=lambda part: -abs(part[3]))
-    chosen = _chosen(found)
+    chosen = NEXT_LAYER.read(found), NEXT_HEAD.read(found)
     drawn = _map(context, found, chosen)
     _say(context, found, ordered)
     _open(context, found, chosen)
@@ -60,11 +61,14 @@ def _say(context: NextWordContext, found: Attribution, ordered: list[Part]) -> N
     say(t("next_word.parts_found", listed=listed, **sums))
 
 
-def _chosen(found: Attribution) -> tuple[int, int]:
-    """The head of the map that is framed: the one chosen, else the one that adds most."""
-    n_layers, n_heads = found.heads.shape
-    layer, head = divmod(int(found.heads.abs().argmax()), n_heads)
-    return state.whole("next_layer", layer, 0, n_layers - 1), state.whole("next_head", head, 0, n_heads - 1)
+def _most(found: Attribution) -> tuple[int, int]:
+    """Return the layer and the head that add most."""
+    return divmod(int(found.heads.abs().argmax()), found.heads.shape[1])
+
+
+NEXT_LAYER = Int("next_layer", lambda found: _most(found)[0], high=lambda found: len(found.heads) - 1)
+NEXT_HEAD = Int("next_head", lambda found: _most(found)[1], high=lambda found: found.heads.shape[1] - 1)
+"""The head of the map that is framed."""
 
 
 def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> Matrix:
@@ -101,8 +105,8 @@ def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) 
 def choose_head(n_heads: int, layer: int, head: int) -> None:
     """Take over the head that was clicked; a feed-forward network is none."""
     if head < n_heads:
-        state.choose("next_layer", layer)
-        state.choose("next_head", head)
+        NEXT_LAYER.choose(layer)
+        NEXT_HEAD.choose(head)
 
 
 def _open(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> None:
@@ -113,16 +117,18 @@ def _open(context: NextWordContext, found: Attribution, chosen: tuple[int, int])
         say(t("next_word.head_adds", layer=layer, head=head, n=value))
         label = t("next_word.open_heads", layer=layer, head=head)
         if st.button(label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, chosen)):
-            for name in ("model", "text"):  # defaults of this page, and chosen for that one
-                state.leave_out(name, "")
+            for parameter in (MODEL, TEXT):  # defaults of this page, and chosen for that one
+                parameter.leave_out("")
             st.switch_page(file_of("heads"))
 
 
 def _go(name: str, text: str, head: tuple[int, int]) -> None:
     """What the page of heads opens with."""
-    wanted = {"source": "model", "model": name, "text": text, "layer": head[0], "head": head[1]}
-    for parameter, value in wanted.items():
-        state.choose(parameter, value)
+    SOURCE.choose("model")
+    MODEL.choose(name)
+    TEXT.choose(text)
+    LAYER.choose(head[0])
+    HEAD.choose(head[1])
 
 
 def _largest(context: NextWordContext, ordered: list[Part]) -> None:

@@ -8,19 +8,21 @@ import streamlit as st
 
 from pages.next_word import compute
 from pages.next_word.decoders import decoders, take, take_preset, twin, usual_model
+from pages.next_word.parameters import AGAINST, AT, FOLLOW
 from pages.next_word.presets import OF_TWINS, preset_of, presets_for
-from viz import limits
 from viz.core.random_place import random_place
-from viz.frame import controls, locks, state
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
 from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.share.figure_menu import note_source
+from viz.frame.shared import MODEL, SOURCE
 from viz.frame.specs import Mask, Source
 from viz.models.stream import has_words, logit_cap
 from viz.models.tokens import Tokens, guesses, word_token
 from viz.models.trained.twins import words
+from viz.params import Text
+from viz.params.memory import Remembered
 from viz.text import Translate, paragraph
 from viz.text.direction import isolate
 
@@ -151,12 +153,16 @@ def _preset_button(t: Translate, name: str) -> None:
     st.button(t("next_word.take", model=name), key=f"take_{name}", on_click=take, args=(name,), type="tertiary")
 
 
+_PRESET: Remembered[str | None] = Remembered("_next_preset")
+"""The example that is chosen in the list, by its code."""
+
+
 def _open_preset(name: str) -> None:
-    if (code := st.session_state["_next_preset"]) is not None:
+    if (code := _PRESET.read()) is not None:
         take_preset(name, code)
-        state.choose("source", "model")
-        state.choose("model", name)
-        st.session_state["_next_preset"] = None
+        SOURCE.choose("model")
+        MODEL.choose(name)
+        _PRESET.set(None)
 
 
 def _preset_control(scene: Scene, name: str) -> None:
@@ -165,7 +171,7 @@ def _preset_control(scene: Scene, name: str) -> None:
         scene.t("next_word.presets"),
         list(offered),
         index=None,
-        key="_next_preset",
+        key=_PRESET.name,
         on_change=_open_preset,
         args=(name,),
         width=WIDTH,
@@ -176,11 +182,10 @@ def _preset_control(scene: Scene, name: str) -> None:
 
 def _place(scene: Scene, tokens: Tokens) -> int:
     """The token after which the model is asked; the last one at first."""
-    t, n, names = scene.t, len(tokens.ids), [f"{i} · {isolate(label)}" for i, label in enumerate(tokens.labels)]
-    locks.follow("next_at", tokens.labels)
-    at = state.whole("next_at", n - 1, 0, n - 1)
-    with scene.chips.add("next_at", t("next_word.at_chip", n=at)):
-        controls.selectbox(t("next_word.at"), "next_at", range(n), names.__getitem__, width=WIDTH)
+    t, names = scene.t, [f"{i} · {isolate(label)}" for i, label in enumerate(tokens.labels)]
+    at = AT.read(tokens)
+    with scene.chips.add(AT.name, t("next_word.at_chip", n=at)):
+        AT.selectbox(t("next_word.at"), tokens, says=names.__getitem__, width=WIDTH)
     return at
 
 
@@ -193,19 +198,21 @@ def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word
     if at == last and (preset := preset_of(source.model, source.text)):
         usual = preset.follow, preset.against
     with scene.chips.add("next_words", scene.t("next_word.words_chip")):
-        follow = _word_control(scene.t, "follow", usual[0], list(names))
-        against = _word_control(scene.t, "against", usual[1], [ALONE, *names])
+        follow = _word_control(scene.t, FOLLOW, usual[0], list(names))
+        against = _word_control(scene.t, AGAINST, usual[1], [ALONE, *names])
     word = _resolve(source, names, follow)
     return word, None if against == ALONE else _resolve(source, names, against)
 
 
-def _word_control(t: Translate, name: str, usual: str, options: list[str]) -> str:
-    value = state.param(name, usual, str, lambda word: 0 < len(word.strip()) <= limits.FOLLOWED_CHARACTERS)
-    controls.selectbox(
-        t(f"next_word.{name}"),
-        name,
-        options if value in options else [*options, value],
-        _named(t),
+def _word_control(t: Translate, parameter: Text, usual: str, options: list[str]) -> str:
+    value, says = parameter.read(usual), _named(t)
+    listed = options if value in options else [*options, value]
+    parameter.send_again(hash(tuple(map(says, listed))))
+    parameter.draw(
+        st.selectbox,
+        t(f"next_word.{parameter.name}"),
+        listed,
+        format_func=says,
         accept_new_options=True,
         width=WIDTH,
         help=t("next_word.word_help"),

@@ -1,13 +1,12 @@
 """The decoders that are here, and what the page opens on with them."""
 
-import streamlit as st
-
+from pages.next_word.parameters import OF_THE_TEXT
 from pages.next_word.presets import TWINS, opening, presets, presets_for
-from viz.frame import state
 from viz.frame.choice import first_text, own_model
 from viz.frame.compute import model
 from viz.frame.examples import examples, keep_old_choice, lay_aside
 from viz.frame.models_here import files_here, models_here
+from viz.frame.shared import LANG, MODEL, SOURCE, TEXT
 from viz.models.registry import SMALL_DECODER
 from viz.models.stream import has_words
 
@@ -39,21 +38,21 @@ def usual_text() -> str:
     chosen = models_here().get(name)
     if chosen and chosen.id != usual and (chosen.writes or (chosen.path is not None and has_words(model(chosen.id)))):
         return first_text()
-    return opening(usual if name else twin() or usual, st.session_state["lang"]).text
+    return opening(usual if name else twin() or usual, LANG.value).text
 
 
 def take(name: str) -> None:
     """Choose a decoder; who has typed nothing yet is given a text that it knows the words of."""
     shipped = {example.text for example in examples()} | {preset.text for preset in presets()}
-    if not state.is_chosen("text") or st.session_state["text"] in shipped:
-        take_preset(name, opening(name, st.session_state["lang"]).code)
-    state.choose("source", "model")
-    state.choose("model", name)
+    if not TEXT.is_chosen or TEXT.value in shipped:
+        take_preset(name, opening(name, LANG.value).code)
+    SOURCE.choose("model")
+    MODEL.choose(name)
 
 
 def take_preset(name: str, code: str) -> None:
     """Choose one of the texts that a decoder is offered with, and what suits it."""
     preset = presets_for(name)[code]
-    state.choose("text", preset.text)
-    for parameter in ("next_at", "follow", "against", "swap_with", "cut"):  # what suits the text is the default
-        state.forget(parameter)
+    TEXT.choose(preset.text)
+    for parameter in OF_THE_TEXT:  # what suits the text is the default
+        parameter.forget()

@@ -7,6 +7,7 @@ from torch import Tensor
 from pages.next_word import compute
 from pages.next_word.compute_checks import swapped_alone
 from pages.next_word.context import NextWordContext, for_decoders, model_checks
+from pages.next_word.parameters import SWAP_WITH
 from pages.next_word.presets import preset_of
 from viz import limits
 from viz.components.bars import BarChart
@@ -14,7 +15,6 @@ from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.random_place import random_place
 from viz.frame.checks import Check, check
 from viz.frame.compute.pieces import Words, in_pieces
-from viz.frame.controls import text_box
 from viz.frame.format import number
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
@@ -46,7 +46,7 @@ def _other(context: NextWordContext) -> Source | None:
     t, source = context.t, context.source
     preset = preset_of(source.model, source.text)
     usual, most = preset.swap_with if preset else source.text, limits.CHARACTERS
-    text = text_box(t("next_word.swap_with"), "swap_with", usual, most, draw=st.text_input, max_chars=most)
+    text = SWAP_WITH.text_box(t("next_word.swap_with"), usual, draw=st.text_input, max_chars=most)
     if not text.strip():
         st.info(t("next_word.swap_empty"))
         return None

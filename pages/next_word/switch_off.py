@@ -11,22 +11,23 @@ from pages.next_word import compute
 from pages.next_word.compute_checks import off_errors
 from pages.next_word.compute_part_checks import head_score
 from pages.next_word.context import NextWordContext, for_decoders, model_checks
+from pages.next_word.parameters import CUT
 from viz.components.bars import BarChart
 from viz.core.random_place import random_place
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
 from viz.frame.show import show_bars, show_lines
 from viz.frame.terms.marks import say
 from viz.models.capture import Head
+from viz.params import Choice
 from viz.text import Translate
 
 SCORE = 0.3
 """The mean weight from which on a head counts as one that looks at the previous token, or copies."""
 KINDS = ("previous", "induction")
-WAYS = ("zero", "mean")
+CUT_BY = Choice("cut_by", among=("zero", "mean"))
 
 
 @for_decoders
@@ -36,7 +37,7 @@ def draw(context: NextWordContext) -> list[Check]:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         buttons = st.container(horizontal=True, gap="small", width="content")
         label, says = t("next_word.cut_by"), partial(_way, t)
-        mean = controls.choice(label, "cut_by", WAYS, says, label_visibility="collapsed", width="content") == "mean"
+        mean = CUT_BY.segments(label, says=says, label_visibility="collapsed", width="content") == "mean"
     heads = _chosen(context, buttons)
     seen = compute.changed(context.source, heads, mean, context.at)
     _chances(context, seen)
@@ -59,17 +60,16 @@ def _chosen(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head
     """Heads chosen one by one, or all of a kind with one click; at first those that look at the previous token."""
     t, shape = context.t, compute.head_scores(context.source.model)["previous"].shape
     found, last = {kind: found_by(context, kind) for kind in KINDS}, shape.numel() - 1
-    numbers = state.numbers("cut", 0, last, default=found["previous"])
+    cut = CUT.variant(default=found["previous"], high=last)
+    numbers = cut.read()
     with buttons:
         for kind, which in found.items():
             label = t(f"next_word.all_{kind}", n=len(which))
-            st.button(label, key=f"cut_{kind}", on_click=partial(state.choose, "cut", which), disabled=not which)
-        st.button(t("next_word.cut_none"), key="cut_none", on_click=partial(state.choose, "cut", []))
-    controls.multiselect(
+            st.button(label, key=f"cut_{kind}", on_click=partial(CUT.choose, which), disabled=not which)
+        st.button(t("next_word.cut_none"), key="cut_none", on_click=partial(CUT.choose, []))
+    cut.multiselect(
         t("next_word.cut"),
-        "cut",
-        range(last + 1),
-        lambda i: "·".join(map(str, divmod(i, shape[1]))),
+        says=lambda i: "·".join(map(str, divmod(i, shape[1]))),
         help=t("next_word.cut_help", least=SCORE, n=compute.REPEATED),
         placeholder=t("next_word.cut_nothing"),
     )

@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from pages.next_word.context import NextWordContext
+from pages.next_word.parameters import AT
 from viz.components.kinds import Whole
 from viz.components.view import View
-from viz.frame import state
 
 WORD_GRID = View("next_word/word_grid", sends={"chosen": Whole()}, colours=True)
 """It sends the row or column that was clicked, whichever stands for the tokens."""
@@ -42,4 +42,4 @@ def show_grid(context: NextWordContext, name: str, by: str, columns: Sequence[st
 def _choose_place(n: int, place: int) -> None:
     """Take over the token whose row or column was clicked, if it is one of the text's ``n``."""
     if place < n:
-        state.choose("next_at", place)
+        AT.choose(place)

@@ -6,33 +6,36 @@ from pages.next_word import compute
 from pages.next_word.compute_checks import greedy_gap
 from pages.next_word.context import NextWordContext
 from viz import limits
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
 from viz.frame.present.inner_steps import offer
 from viz.frame.terms.marks import say
+from viz.params import Int
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 HEATS = (0, 50, 80, 100, 130, 200)
 """Temperatures in hundredths: 0 takes the likeliest word."""
-DONE = "_written_so_far"
+DONE: Remembered[int] = Remembered("_written_so_far", default=0)
+"""Tokens that have been written."""
 PRESENTED = 12
 """Tokens that a presentation writes one by one."""
+WRITTEN = Int("written", high=limits.CONTINUED_TOKENS)
+HEAT = Int("heat", among=HEATS)
+WRITE_SEED = Int("write_seed", high=9_999)
 
 
 def draw(context: NextWordContext) -> list[Check]:
     """Write up to where the link says, and show the text with what was added."""
-    t, wanted = context.t, state.whole("written", 0, 0, limits.CONTINUED_TOKENS)
-    offer("written", range(PRESENTED + 1))
+    t, wanted = context.t, WRITTEN.read()
+    offer(WRITTEN.name, range(PRESENTED + 1))
     st.subheader(t("next_word.writing"), anchor=False)
     say(t("next_word.writing_lead"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        heat = controls.select_slider(
-            t("next_word.heat"), "heat", 0, HEATS, width=220, format_func=lambda heat: _heat(t, heat)
-        )
+        heat = HEAT.select_slider(t("next_word.heat"), width=220, says=lambda heat: _heat(t, heat))
         seed = 0
         if heat:
-            seed = controls.number_input(t("choice.seed"), "write_seed", 0, 0, 9_999, width=130)
+            seed = WRITE_SEED.number_input(t("choice.seed"), width=130)
         else:
             st.empty()  # keeps the place: the buttons are neither moved nor sent again
         _buttons(t, wanted)
@@ -57,14 +60,14 @@ def _heat(t: Translate, heat: int) -> str:
 def _buttons(t: Translate, wanted: int) -> None:
     all_written = wanted == limits.CONTINUED_TOKENS
     go_on = t("next_word.write" if not wanted else "next_word.go_on")
-    args = ("written", limits.CONTINUED_TOKENS)
-    st.button(go_on, key="write_on", type="primary", on_click=state.put, args=args, disabled=all_written)
+    args = (limits.CONTINUED_TOKENS,)
+    st.button(go_on, key="write_on", type="primary", on_click=WRITTEN.set, args=args, disabled=all_written)
     st.button(t("next_word.stop"), key="stop_writing", on_click=_stop, disabled=not wanted)
-    st.button(t("next_word.again"), key="write_again", on_click=state.put, args=("written", 0), disabled=not wanted)
+    st.button(t("next_word.again"), key="write_again", on_click=WRITTEN.set, args=(0,), disabled=not wanted)
 
 
 def _stop() -> None:
-    state.put("written", min(st.session_state["written"], st.session_state.get(DONE, 0)))
+    WRITTEN.set(min(WRITTEN.value, DONE.read()))
 
 
 def _write(context: NextWordContext, wanted: int, temperature: float, seed: int) -> tuple[int, ...]:
@@ -75,7 +78,7 @@ def _write(context: NextWordContext, wanted: int, temperature: float, seed: int)
     while done < wanted:
         done = min(wanted, done + limits.WRITTEN_AT_ONCE)
         written = compute.continued(context.source, done, temperature, seed)
-        st.session_state[DONE] = done
+        DONE.set(done)
         if done < wanted:
             place.text(tokenizer.decode(context.tokens.ids + written))
         if len(written) < done:

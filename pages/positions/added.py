@@ -11,15 +11,16 @@ from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.variants.encodings import no_table
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.scene import say_error
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.terms.marks import say
+from viz.params import Choice
 
 PARTS = {"X": "words", "P": "places", "X + P": "sum"}
 """The texts that name the tables."""
+ADDED = Choice("added", lambda codes: codes[-1], among=lambda codes: codes)
 
 
 def draw(context: PositionsContext) -> list[Check]:
@@ -27,7 +28,7 @@ def draw(context: PositionsContext) -> list[Check]:
     t, pictures = context.t, st.container()
     codes = [code for code, encoding in context.encodings.items() if encoding.table is not no_table]
     label = t("positions.added.which")
-    code = controls.choice(label, "added", codes, lambda code: t(f"positions.name_{code}"), default=codes[-1])
+    code = ADDED.segments(label, codes, says=lambda code: t(f"positions.name_{code}"))
     try:
         table = context.encodings[code].table(*context.vectors.shape)
     except ValueError as error:

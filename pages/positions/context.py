@@ -13,25 +13,29 @@ from viz.core.masks import combine
 from viz.core.spec import AttentionSpec
 from viz.core.variants.encodings import Encoding
 from viz.errors import ModelError
-from viz.frame import compute, controls, state
+from viz.frame import compute
 from viz.frame.compute.positions import every_encoding, own_rows, row_gain
 from viz.frame.format import number
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, mask_added, n_blocks, provenance
+from viz.frame.shared import HEAD
 from viz.frame.specs import Placing
 from viz.models.capture import Capture
 from viz.models.positions import first
 from viz.models.tokens import Tokens
+from viz.params import Int, Real
 from viz.text import Translate
 
 FOUR_ABREAST = 800
 """Width in pixels at which a strip of small maps has four in a row."""
 
-BASE, LOWEST_BASE, HIGHEST_BASE = 10_000.0, 2.0, 1e6
-ALPHA = ("near_alpha", 0.5, 0.0, 5.0)
-"""Of the quadratic bias, how sharp it is: the parameter's name, its usual value and its range."""
-DELTA = ("near_delta", -1, -8, 8)
-"""Of the quadratic bias, the offset it looks at: likewise."""
+LOWEST_BASE, HIGHEST_BASE = 2.0, 1e6
+BASE = Real("base", 10_000.0, low=LOWEST_BASE, high=HIGHEST_BASE)
+ALPHA = Real("near_alpha", 0.5, high=5.0)
+"""Of the quadratic bias, how sharp it is."""
+DELTA = Int("near_delta", -1, low=-8, high=8)
+"""Of the quadratic bias, the offset it looks at."""
+PLACE_HEAD = HEAD.variant(name="place_head", default=2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,18 +188,14 @@ def about(scene: Scene) -> None:
 
 def open_positions(scene: Scene) -> PositionsContext:
     """Draw the chip of the head, and say what was chosen for all sections."""
-    t, last = scene.t, scene.trace.projections.spec.H - 1
-    head = state.whole("place_head", 2, 0, last)
-    if last > 0 and scene.reads_head:
+    t, H = scene.t, scene.trace.projections.spec.H
+    head = PLACE_HEAD.read(H)
+    if H > 1 and scene.reads_head:
         with scene.chips.add("head", t("chips.head", head=head)):
-            controls.slider(t("positions.head"), "place_head", 2, 0, last)
+            PLACE_HEAD.slider(t("positions.head"), H)
             st.caption(t("positions.first_layer"))
     tokens = first(scene.capture.tokens, limits.PLACED_TOKENS)
     if len(tokens.ids) < len(scene.labels):
         st.caption(t("positions.first", n=len(tokens.ids)))
-    placing = Placing(
-        base=state.real("base", BASE, LOWEST_BASE, HIGHEST_BASE),
-        alpha=state.real(*ALPHA),
-        delta=float(state.whole(*DELTA)),
-    )
+    placing = Placing(base=BASE.read(), alpha=ALPHA.read(), delta=float(DELTA.read()))
     return PositionsContext(scene=scene, tokens=tokens, head=head, placing=placing)

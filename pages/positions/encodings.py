@@ -14,16 +14,22 @@ from viz.components.matrix import Axis, Matrix
 from viz.core.attention import row_softmax
 from viz.core.variants.encodings import OffsetProfile, offset_profile
 from viz.figures.offsets import Curve, offset_curves
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.lazy import lazy
 from viz.frame.scene import say_error
 from viz.frame.show import MAPS, show_lines, show_matrix
 from viz.frame.terms.marks import say
+from viz.params import Choice
 
 STRIP = "encodings"
 LOOKS = ("weights", "scores")
+LOOK_AT = Choice("look_at", among=LOOKS)
+ENCODING = Choice(
+    "encoding",
+    lambda codes: next((code for code in ("learned", "sinusoidal") if code in codes), "none"),
+    among=lambda codes: codes,
+)
 SAME = 1e-4
 """Up to this difference of a weight, a rotation is the model's own: angles are rounded where they are computed."""
 
@@ -66,9 +72,7 @@ def draw(context: PositionsContext) -> list[Check]:
     """One text, one head, every encoding: the maps, and the mean score of each offset below them."""
     refuse_later_layer(context.scene)
     t, pictures = context.t, st.container()
-    look = controls.choice(
-        t("positions.look"), "look_at", LOOKS, lambda code: t(f"positions.{code}"), label_visibility="collapsed"
-    )
+    look = LOOK_AT.segments(t("positions.look"), says=lambda code: t(f"positions.{code}"), label_visibility="collapsed")
     compared = Compared(context=context, look=look, scores=_scores(context))
     with pictures:
         chosen = _strip(compared)
@@ -102,16 +106,15 @@ def _scores(context: PositionsContext) -> dict[str, Tensor]:
 def _quadratic_controls(context: PositionsContext) -> None:
     left, right = st.columns(2)
     with left:
-        controls.real_slider(context.t("positions.alpha"), *ALPHA, step=0.05)
+        ALPHA.slider(context.t("positions.alpha"), step=0.05)
     with right:
-        controls.slider(context.t("positions.delta"), *DELTA)
+        DELTA.slider(context.t("positions.delta"))
 
 
 def _strip(compared: Compared) -> str:
     """Every map small; the code of the one that is open."""
     context, codes = compared.context, list(compared.maps)
-    usual = "learned" if "learned" in codes else "sinusoidal" if "sinusoidal" in codes else "none"
-    chosen = state.choice("encoding", usual, codes)
+    chosen = ENCODING.read(codes)
     alts = {code: context.t("positions.map_alt", name=context.name(code)) for code in codes}
     labels = context.tokens.labels
     panels = [Panel(code=code, title=context.name(code), alt=alt, labels=labels) for code, alt in alts.items()]
@@ -133,7 +136,7 @@ def _strip(compared: Compared) -> str:
 
 
 def _open(code: str) -> None:
-    state.put("encoding", code)
+    ENCODING.set(code)
 
 
 def _opened_map(compared: Compared, code: str) -> None:

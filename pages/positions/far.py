@@ -14,22 +14,24 @@ from pages.positions.context import PositionsContext
 from viz.core.analysis.checks import largest, worst
 from viz.core.positions import frequencies, t5_buckets
 from viz.figures.offsets import Curve, offset_curves
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.scene import say_error
 from viz.frame.share.figure_menu import stand_apart
 from viz.frame.show import show_lines
 from viz.frame.specs import Placing
+from viz.params import Int
 
 ABREAST = 3
+TRAINED = Int("trained", lambda usual: usual, low=compute.TRAINED[0], high=compute.TRAINED[1])
+"""The length that was trained; at first the text's, if the model has learned positions."""
 
 
 def draw(context: PositionsContext) -> list[Check]:
     """One curve for each encoding, from k = 0 to twice the trained length."""
     t, pictures = context.t, st.container()
     usual = 64 if context.rows is None else len(context.rows)
-    trained = controls.slider(t("positions.trained"), "trained", usual, *compute.TRAINED)
+    trained = TRAINED.slider(t("positions.trained"), usual)
     curves = _curves(context, trained)
     codes = list(curves)
     with pictures:
@@ -58,7 +60,7 @@ def _curve(context: PositionsContext, code: str, values: Tensor, trained: int) -
 
 def formula(context: PositionsContext) -> str:
     """Say of every curve what it is, and how it ends; there is no formula for all."""
-    trained = st.session_state["trained"]
+    trained = TRAINED.value
     for code, values in _curves(context, trained).items():
         case, numbers = _case(context, code, values, trained)
         more = context.t(f"positions.far_{code}{case}_more", **numbers)

@@ -3,21 +3,17 @@
 import streamlit as st
 
 from viz.core.variants.encodings import shuffled
-from viz.frame import state
 from viz.models.tokens import Tokens
+from viz.params import Int
 
-SHUFFLES = 1000
-
-
-def shuffle_number() -> int:
-    """Which shuffle of the words is shown."""
-    return state.whole("shuffle", 0, 0, SHUFFLES - 1)
+SHUFFLE = Int("shuffle", high=999)
+"""The number of the shuffle of the words that is shown."""
 
 
 def shuffled_order(tokens: Tokens) -> tuple[int, ...]:
     """Place i holds token ``order[i]``; nothing moves where there are not two tokens to exchange."""
     fixed = frozenset(i for i, special in enumerate(tokens.special) if special)
-    return tuple(shuffled(len(tokens.ids), shuffle_number(), fixed).tolist())
+    return tuple(shuffled(len(tokens.ids), SHUFFLE.read(), fixed).tolist())
 
 
 def backward_order(tokens: Tokens) -> tuple[int, ...]:
@@ -38,4 +34,4 @@ def shuffle_again(label: str, *, key: str, disabled: bool = False) -> None:
 
 
 def _next_shuffle() -> None:
-    state.put("shuffle", (st.session_state["shuffle"] + 1) % SHUFFLES)
+    SHUFFLE.set((SHUFFLE.value + 1) % len(SHUFFLE.options()))

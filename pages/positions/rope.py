@@ -14,17 +14,22 @@ from viz.core.heads import share_kv
 from viz.core.positions import Pairing, frequencies, rope
 from viz.figures.palette import BLUE, ORANGE
 from viz.figures.plane import Arrow, plane
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.scene import say_error
 from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
+from viz.params import Choice, Int
 
 FARTHEST = 200
 """How far both tokens can be moved on together."""
 
 PAIRINGS: tuple[Pairing, ...] = ("adjacent", "halves")
+PAIRING = Choice("pairing", among=PAIRINGS)
+ROPE_QUERY = Int("rope_query", 3, high=lambda n: n - 1)
+ROPE_KEY = Int("rope_key", 1, high=lambda n: n - 1)
+ROPE_PAIR = Int("rope_pair", high=lambda n_pairs: n_pairs - 1)
+ROPE_SHIFT = Int("rope_shift", high=FARTHEST)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +59,7 @@ def draw(context: PositionsContext) -> list[Check]:
     left, right = st.columns(2)
     with right:
         label = t("positions.pairing")
-        pairing = controls.choice(label, "pairing", PAIRINGS, lambda code: t(f"positions.pairing_{code}"))
+        pairing = PAIRING.segments(label, says=lambda code: t(f"positions.pairing_{code}"))
         chosen = _controls(context, PAIRINGS[PAIRINGS.index(pairing)], len(omega))
     q, k = trace.q[context.head, chosen.query], share_kv(trace.k, len(trace.q))[context.head, chosen.key]
     turned_q, turned_k = (
@@ -81,12 +86,14 @@ def turned(x: Tensor, start: int, *, base: float, pairing: Pairing) -> Tensor:
 
 
 def _controls(context: PositionsContext, pairing: Pairing, n_pairs: int) -> Chosen:
-    t, last = context.t, context.n - 1
-    usual = {"rope_query": (3, last), "rope_key": (1, last), "rope_pair": (0, n_pairs - 1), "rope_shift": (0, FARTHEST)}
-    query, key, pair, moved = (
-        controls.slider(t(f"positions.{name}"), name, default, 0, most) for name, (default, most) in usual.items()
+    t, n = context.t, context.n
+    return Chosen(
+        pairing=pairing,
+        query=ROPE_QUERY.slider(t("positions.rope_query"), n),
+        key=ROPE_KEY.slider(t("positions.rope_key"), n),
+        pair=ROPE_PAIR.slider(t("positions.rope_pair"), n_pairs),
+        moved=ROPE_SHIFT.slider(t("positions.rope_shift")),
     )
-    return Chosen(pairing=pairing, query=query, key=key, pair=pair, moved=moved)
 
 
 def _plane(context: PositionsContext, vectors: Mapping[str, tuple[Tensor, Tensor]], a: int, b: int) -> None:

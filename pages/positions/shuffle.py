@@ -11,13 +11,20 @@ from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.checks import worst
 from viz.core.attention import row_softmax
 from viz.core.variants.encodings import put_back
-from viz.frame import controls, specs
+from viz.frame import specs
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import MAPS
 from viz.frame.terms.marks import say
+from viz.params import Choice
 
-ORDERS = ("shuffled", "reversed")
+ORDER = Choice("order", among=("shuffled", "reversed"))
+NEED = Choice(
+    "need",
+    lambda codes: next(code for code in ("learned", "sinusoidal", "alibi") if code in codes),
+    among=lambda codes: codes,
+)
+"""The encoding beside which "no positions" is shown."""
 
 
 def draw(context: PositionsContext) -> list[Check]:
@@ -48,8 +55,8 @@ def draw(context: PositionsContext) -> list[Check]:
 def _chosen_order(context: PositionsContext) -> tuple[int, ...]:
     """How the visitor wants the words to stand."""
     t = context.t
-    how = controls.choice(t("positions.order"), "order", ORDERS, lambda code: t(f"positions.order_{code}"))
-    orders.shuffle_number()  # it stands in the link, whatever the order
+    how = ORDER.segments(t("positions.order"), says=lambda code: t(f"positions.order_{code}"))
+    orders.SHUFFLE.read()  # it stands in the link, whatever the order
     orders.shuffle_again(t("positions.shuffle_again"), key="shuffle_words", disabled=how == "reversed")
     return orders.shuffled_order(context.tokens) if how == "shuffled" else orders.backward_order(context.tokens)
 
@@ -58,11 +65,7 @@ def _compared(context: PositionsContext) -> str:
     """The encoding beside which "no positions" is shown."""
     t = context.t
     codes = [code for code in context.encodings if code != "none" and context.fits(code)]
-    usual = next(code for code in ("learned", "sinusoidal", "alibi") if code in codes)
-    label = t("positions.with")
-    return controls.choice(
-        label, "need", codes, lambda code: t(f"positions.name_{code}"), default=usual, look="list", width=300
-    )
+    return NEED.selectbox(t("positions.with"), codes, says=lambda code: t(f"positions.name_{code}"), width=300)
 
 
 def _both(context: PositionsContext, code: str, order: tuple[int, ...]) -> tuple[Tensor, Tensor]:

@@ -5,15 +5,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from pages.positions.checks import sinusoids_error
-from pages.positions.context import HIGHEST_BASE, LOWEST_BASE, PositionsContext
+from pages.positions.context import BASE, HIGHEST_BASE, LOWEST_BASE, PositionsContext
 from viz.components.kinds import Fields, Many, Real, Whole
 from viz.components.view import View
 from viz.core.positions import sinusoidal
-from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.scene import say_error
+from viz.params import Int, Ints, Parameter
 
 WIDEST, MOST = 512, 512
+WIDTH = Int("pe_width", 64, low=1, high=WIDEST)
+N = Int("pe_n", 64, low=8, high=MOST)
+AT = Int("pe_at", 12, high=lambda table: table.n - 1)
+"""The position that is looked at."""
+PAIRS = Ints("pe_pairs", high=lambda table: max(0, table.width // 2 - 1))
+SENT: dict[str, Parameter[Any]] = {"width": WIDTH, "n": N, "at": AT, "base": BASE, "pairs": PAIRS}
+"""The parameters that the explorer sends, by the names it sends them under."""
 CHOICE = Fields(
     width=Whole(1, WIDEST),
     n=Whole(8, MOST),
@@ -34,19 +41,13 @@ class Table:
 
 def chosen_table() -> Table:
     """The table of the explorer, which the next sections go on with."""
-    return Table(width=state.whole("pe_width", 64, 1, WIDEST), n=state.whole("pe_n", 64, 8, MOST))
-
-
-def at_parameter(table: Table) -> tuple[str, int, int, int]:
-    """The position that is looked at: its parameter's name, usual value and range."""
-    return "pe_at", 12, 0, table.n - 1
+    return Table(width=WIDTH.read(), n=N.read())
 
 
 def draw(context: PositionsContext) -> list[Check]:
     """The explorer; what is chosen there arrives here when the slider is let go."""
     table, base = chosen_table(), context.placing.base
-    pairs = state.numbers("pe_pairs", 0, max(0, table.width // 2 - 1))
-    at = state.whole(*at_parameter(table))
+    pairs, at = PAIRS.read(table), AT.read(table)
     choice = {"width": table.width, "n": table.n, "base": base, "at": at, "pairs": pairs}
     data = {"choice": choice, "limits": {"width": WIDEST, "n": MOST}}
     EXPLORER.mount(key="sinusoids", data=data, on={"choice": _choose})
@@ -60,4 +61,4 @@ def draw(context: PositionsContext) -> list[Check]:
 
 def _choose(choice: Mapping[str, Any]) -> None:
     for name, value in choice.items():
-        state.put(name if name == "base" else f"pe_{name}", value)
+        SENT[name].set(value)

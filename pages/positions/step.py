@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 
 from pages.positions.checks import sinusoids_error
 from pages.positions.context import PositionsContext
-from pages.positions.sinusoids import Table, at_parameter, chosen_table
+from pages.positions.sinusoids import AT, Table, chosen_table
 from viz.components.maps import Panel, pack_maps
 from viz.core.positions import frequencies, rotation, sinusoidal
 from viz.core.variants.encodings import OffsetProfile, offset_profile
@@ -18,16 +18,19 @@ from viz.errors import ModelError
 from viz.figures.offsets import Curve, offset_curves
 from viz.figures.palette import BLUE, ORANGE
 from viz.figures.plane import Arrow, plane
-from viz.frame import compute, controls, state
+from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.format import in_formula, number
 from viz.frame.show import MAPS, show_lines
 from viz.frame.terms.marks import say
+from viz.params import Int
 
 SHOWN_ROWS = 128
 """Positions whose products with each other are drawn; the curve beside takes all."""
 FARTHEST = 32
-STEPS = ("pe_k", 5, -FARTHEST, FARTHEST)
+STEPS = Int("pe_k", 5, low=-FARTHEST, high=FARTHEST)
+PAIR = Int("pe_pair", 1, high=lambda table: table.width // 2 - 1)
+"""The pair that is shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,18 +59,12 @@ class Step:
         return sinusoidal(at + 1, self.table.width, base=self.base)[at, 2 * self.pair : 2 * self.pair + 2]
 
 
-def pair_parameter(table: Table) -> tuple[str, int, int, int]:
-    """The pair that is shown: its parameter's name, usual value and range."""
-    return "pe_pair", 1, 0, table.width // 2 - 1
-
-
 def chosen_step(context: PositionsContext) -> Step | None:
     """What was chosen; None if the width is odd, so that its dimensions cannot be paired."""
     table = chosen_table()
     if table.width % 2:
         return None
-    at, k, pair = (state.whole(*parameter) for parameter in (at_parameter(table), STEPS, pair_parameter(table)))
-    return Step(table=table, base=context.placing.base, at=at, k=k, pair=pair)
+    return Step(table=table, base=context.placing.base, at=AT.read(table), k=STEPS.read(), pair=PAIR.read(table))
 
 
 def draw(context: PositionsContext) -> list[Check]:
@@ -76,8 +73,7 @@ def draw(context: PositionsContext) -> list[Check]:
     if step is None:
         st.info(t("positions.odd"))
         return []
-    labels = (t("positions.step.at"), t("positions.step.k"), t("positions.step.pair"))
-    parameters = (at_parameter(step.table), STEPS, pair_parameter(step.table))
+    sliders = {t("positions.step.at"): AT, t("positions.step.k"): STEPS, t("positions.step.pair"): PAIR}
     learned = _learned_rows(context)
     cosines = _cosines(context, step, learned)
     profiles = {name: offset_profile(cosine) for name, cosine in cosines.items()}
@@ -86,9 +82,9 @@ def draw(context: PositionsContext) -> list[Check]:
         _hands(context, step)
     with right:
         _distance(context, profiles)
-    for column, label, parameter in zip(st.columns(3), labels, parameters, strict=True):
+    for column, (label, parameter) in zip(st.columns(3), sliders.items(), strict=True):
         with column:
-            controls.slider(label, *parameter)
+            parameter.slider(label, step.table)
     spreads = [float(profile.spread.max()) for profile in profiles.values()]
     say(t("positions.spread", sinusoidal=number(spreads[0])))
     if learned is not None:

@@ -14,7 +14,6 @@ from viz.core.cost.attention import kv_cache_bytes
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
-from viz.frame import controls, state
 from viz.frame.checks import asked_of
 from viz.frame.compute import model
 from viz.frame.format import size
@@ -22,6 +21,7 @@ from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.page import ALL
 from viz.frame.scene import Scene, blocks_more, model_own
+from viz.frame.shared import MODEL, N_KV_HEADS, SECTION, SOURCE, Sizes
 from viz.frame.show import MAPS
 from viz.frame.terms.marks import say
 from viz.models.capture import Call
@@ -87,14 +87,14 @@ class ShareKvContext:
 
 def open_share_kv(scene: Scene) -> ShareKvContext:
     """Take over G, the number of key/value heads; the sections that it changes draw its control."""
-    groups = _groups(scene)
-    return ShareKvContext(scene=scene, n_kv_heads=state.pick("n_kv_heads", groups[len(groups) // 2], groups))
+    return ShareKvContext(scene=scene, n_kv_heads=N_KV_HEADS.read(_groups(scene)))
 
 
-def _groups(scene: Scene) -> Sequence[int]:
-    """How many key/value heads the layer can be given."""
+def _groups(scene: Scene) -> Sizes:
+    """Return the numbers of key/value heads that the layer can be given."""
     is_model = scene.choice.source.kind == "model"
-    return divisors(len(scene.trace.k) if is_model else scene.trace.projections.spec.H)
+    groups = divisors(len(scene.trace.k) if is_model else scene.trace.projections.spec.H)
+    return Sizes(groups, groups[len(groups) // 2])
 
 
 def draw_groups(context: ShareKvContext, *, first: bool = False) -> None:
@@ -102,19 +102,17 @@ def draw_groups(context: ShareKvContext, *, first: bool = False) -> None:
 
     Where all sections stand below each other, only the ``first`` has it.
     """
-    if st.session_state["section"] == ALL and not first:
+    if SECTION.value == ALL and not first:
         return
     scene, groups, n_kv_heads = context.scene, _groups(context.scene), context.n_kv_heads
     t, H, before = scene.t, scene.trace.projections.spec.H, len(scene.trace.k)
-    controls.select_slider(
+    N_KV_HEADS.select_slider(
         t("share_kv.groups"),
-        "n_kv_heads",
-        groups[len(groups) // 2],
         groups,
         help=t("choice.n_kv_heads_help"),
-        format_func=lambda G: t(f"share_kv.g_{_kind(H, G)}", G=G),
+        says=lambda G: t(f"share_kv.g_{_kind(H, G)}", G=G),
     )
-    if len(groups) > 1:
+    if len(groups.among) > 1:
         say(t(f"share_kv.says_{_kind(H, n_kv_heads)}", H=H, G=n_kv_heads, each=H // n_kv_heads))
     else:
         st.caption(t("share_kv.own_one", H=H))
@@ -146,9 +144,9 @@ def _real_sharing(scene: Scene) -> None:
 
 
 def _choose_real() -> None:
-    state.choose("source", "model")
-    state.choose("model", SMALL_DECODER)
-    state.forget("n_kv_heads")
+    SOURCE.choose("model")
+    MODEL.choose(SMALL_DECODER)
+    N_KV_HEADS.forget()
 
 
 def _kind(n_heads: int, n_kv_heads: int) -> str:

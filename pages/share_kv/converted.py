@@ -15,9 +15,9 @@ from viz.core.analysis.checks import added_to_scores
 from viz.core.analysis.map_statistics import total_variation, uniform
 from viz.core.heads import MultiHeadTrace
 from viz.core.variants.kv_sharing import divisors
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import part
+from viz.frame.shared import HEAD
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
@@ -32,7 +32,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         st.info(t("share_kv.convert_nothing"))
         return []
     picture = beside_groups(context)
-    head = controls.slider(t("share_kv.head"), "head", 1, 0, context.spec.H - 1)
+    head = HEAD.slider(t("share_kv.head"), context.spec.H)
     with picture:
         _before_after(context, head)
     choice = context.scene.choice

@@ -11,18 +11,22 @@ from viz import limits
 from viz.core.analysis.checks import sdpa_off
 from viz.core.analysis.map_statistics import on_offset
 from viz.core.variants.kv_sharing import induction
-from viz.frame import compute, controls, specs
+from viz.frame import compute, shared, specs
 from viz.frame.checks import Check, check
 from viz.frame.scene import say_error
 from viz.frame.show import show_table
 from viz.models.capture import Capture, Head
 from viz.models.trained.twins import GROUPS, REPEATING, Recipe, twin_id, unknown
 from viz.models.trained.twins import words as known_words
+from viz.params import Choice, Ints
 from viz.text import Translate
 
 HEADS = Recipe.n_layers * Recipe.n_heads
 NAMED = 20
 """Unknown words that are listed."""
+TWIN = Choice("twin", "2", among=tuple(map(str, GROUPS)))
+WORDS = shared.WORDS.variant(default=REPEATING, longest=limits.CHARACTERS)
+TWIN_OFF = Ints("twin_off", high=HEADS - 1)
 
 
 def draw(context: ShareKvContext) -> list[Check]:
@@ -35,8 +39,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     except ValueError as error:
         say_error(t, error)
         return []
-    codes = [str(g) for g in GROUPS]
-    twin = int(controls.choice(t("share_kv.twin"), "twin", codes, lambda g: f"G = {g}", default="2"))
+    twin = int(TWIN.segments(t("share_kv.twin"), says=lambda g: f"G = {g}"))
     best = {g: best_heads(seen) for g, seen in whole.items()}
     with picture:
         _maps(t, whole[twin], twin, best[twin])
@@ -51,11 +54,8 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 def _text(t: Translate) -> str:
     """The visitor's words, and those of them that the decoders do not know."""
-    text = controls.text_box(
+    text = WORDS.text_box(
         t("share_kv.words"),
-        "words",
-        REPEATING,
-        limits.CHARACTERS,
         draw=st.text_input,
         max_chars=limits.CHARACTERS,
         help=t("share_kv.words_help"),
@@ -69,7 +69,7 @@ def _text(t: Translate) -> str:
 def _switched_off(t: Translate) -> frozenset[Head]:
     """Heads whose output is replaced by zero in all three."""
     label, help_text = t("share_kv.off"), t("share_kv.off_help")
-    numbers = controls.several(label, "twin_off", HEADS - 1, _name_of, help=help_text)
+    numbers = TWIN_OFF.pills(label, says=_name_of, help=help_text)
     return frozenset(divmod(number, Recipe.n_heads) for number in numbers)
 
 

@@ -21,12 +21,12 @@ from viz.core.analysis.grouped_module import GroupedQueryAttention, load_grouped
 from viz.core.heads import MultiHeadTrace
 from viz.core.mistakes.kv_sharing import FiveAxes, Tiled, TooManyCopies
 from viz.core.variants.kv_sharing import divisors
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
 from viz.frame.terms.marks import say
+from viz.params import Choice
 
 VERSIONS: dict[str, type[GroupedQueryAttention]] = {
     "runs": GroupedQueryAttention,
@@ -34,6 +34,7 @@ VERSIONS: dict[str, type[GroupedQueryAttention]] = {
     "five_axes": FiveAxes,
     "too_many": TooManyCopies,
 }
+GQA_CODE = Choice("gqa_code", among=tuple(VERSIONS))
 TRIED_TOKENS = 32
 """Of a text that a version is tried on which makes G times too many copies."""
 
@@ -53,12 +54,9 @@ def draw(context: ShareKvContext) -> list[Check]:
     t = context.t
     with beside_groups(context):
         _strip(context)
-    version = controls.choice(
+    version = GQA_CODE.pills(
         t("share_kv.in_code.version"),
-        "gqa_code",
-        tuple(VERSIONS),
-        lambda code: t(f"share_kv.in_code.{code}"),
-        look="pills",
+        says=lambda code: t(f"share_kv.in_code.{code}"),
         label_visibility="collapsed",
     )
     choice = context.scene.choice

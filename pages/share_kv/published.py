@@ -10,11 +10,12 @@ from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.spec import AttentionSpec
 from viz.figures.line_chart import LineChart
 from viz.figures.sharing import cache_growth
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
+from viz.frame.shared import LANG
 from viz.frame.show import show_lines
 from viz.models.presets import Preset, preset, presets
+from viz.params import Choice, Int
 from viz.text import Translate
 from viz.text.citations import translate_source
 
@@ -22,7 +23,12 @@ FORMATS = {"float32": torch.float32, "float16": torch.float16, "int8": torch.int
 MEMORIES_GB = (8, 24, 80, 141)
 """Of accelerators in use: a laptop's, a gaming card's, an A100 or H100, an H200."""
 
-LONGEST, BATCH, LAYERS = 1_000_000, 1024, 256
+LONGEST = 1_000_000
+PRESET = Choice("preset", "Llama-3-8B", among=lambda _: [preset.id for preset in presets()])
+N_TOKENS = Int("n", 8192, low=1, high=LONGEST)
+BATCH = Int("batch", 1, low=1, high=1024)
+LAYERS = Int("layers", lambda preset: preset.n_layers, low=1, high=256)
+NUMBER = Choice("number", "float16", among=tuple(FORMATS))
 LENGTHS = (*(2**i for i in range(7, 20)), LONGEST)
 
 
@@ -78,40 +84,28 @@ def draw(context: ShareKvContext) -> list[Check]:
 def _choose(t: Translate) -> Sizes:
     """Which model, how long a text, how many at once, how many layers, which format of numbers."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = [preset.id for preset in presets()]
-        controls.choice(
-            t("share_kv.preset"),
-            "preset",
-            names,
-            str,
-            default="Llama-3-8B",
-            look="list",
-            width=200,
-            on_change=_bring_layers,
-        )
-        usual = preset(st.session_state["preset"]).n_layers
-        controls.number_input(t("share_kv.n"), "n", 8192, 1, LONGEST, width=160, help=t("share_kv.n_help"))
-        controls.number_input(t("share_kv.batch"), "batch", 1, 1, BATCH, width=150)
-        controls.number_input(t("share_kv.layers"), "layers", usual, 1, LAYERS, width=130)
-        controls.choice(t("share_kv.number"), "number", tuple(FORMATS), str, default="float16", look="list", width=130)
+        chosen = preset(PRESET.selectbox(t("share_kv.preset"), width=200, on_change=_bring_layers))
+        N_TOKENS.number_input(t("share_kv.n"), width=160, help=t("share_kv.n_help"))
+        BATCH.number_input(t("share_kv.batch"), width=150)
+        LAYERS.number_input(t("share_kv.layers"), chosen, width=130)
+        NUMBER.selectbox(t("share_kv.number"), width=130)
     return _chosen()
 
 
 def _chosen() -> Sizes:
     """What the controls say, once they have been drawn."""
-    values = st.session_state
     return Sizes(
-        model=preset(values["preset"]),
-        n_tokens=values["n"],
-        batch=values["batch"],
-        n_layers=values["layers"],
-        number=values["number"],
+        model=preset(PRESET.value),
+        n_tokens=N_TOKENS.value,
+        batch=BATCH.value,
+        n_layers=LAYERS.value,
+        number=NUMBER.value,
     )
 
 
 def _bring_layers() -> None:
     """A model brings its own number of layers along."""
-    state.put("layers", preset(st.session_state["preset"]).n_layers)
+    LAYERS.set(preset(PRESET.value).n_layers)
 
 
 def _growth(t: Translate, sizes: Sizes, page_g: int) -> LineChart:
@@ -166,7 +160,7 @@ def formula(context: ShareKvContext) -> str:
     kept = f"{sizes.cache(spec.G, sizes.n_tokens):,}".replace(",", "{,}")
     # One under the other: beside each other they are wider than a phone, and the unit would be cut off.
     st.latex(rf"\begin{{gathered}} {factors} \\ = {kept}\ \text{{B}} \end{{gathered}}")
-    st.caption(t("share_kv.published_source", source=translate_source(st.session_state["lang"], sizes.model.source)))
+    st.caption(t("share_kv.published_source", source=translate_source(LANG.value, sizes.model.source)))
     if sizes.n_layers > 1:  # another way of sharing: one set of weights for all layers
         once = parameters(spec).total
         st.caption(t("share_kv.across", L=sizes.n_layers, all=amount(once * sizes.n_layers), once=amount(once)))

@@ -16,10 +16,12 @@ from viz.frame.checks import Check, check
 from viz.frame.format import amount, number, size
 from viz.frame.show import show_bars, show_table
 from viz.frame.terms.marks import say
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 PLAN = DecodePlan()
 CHECKED_TOKENS = 16
+_IS_MEASURED: Remembered[bool] = Remembered("_decode_measured", default=False)
 
 
 def draw(context: ShareKvContext) -> list[Check]:
@@ -28,8 +30,8 @@ def draw(context: ShareKvContext) -> list[Check]:
     picture = st.container()
     say(t("share_kv.measure_plan", H=PLAN.n_heads, d_k=PLAN.d_head, n=amount(PLAN.n_tokens)))
     if st.button(t("share_kv.measure"), key="measure_decode"):
-        st.session_state["_decode_measured"] = True
-    if st.session_state.get("_decode_measured"):
+        _IS_MEASURED.set(True)
+    if _IS_MEASURED.read():
         with picture:
             times = _measure(t, groups)
             _times(t, times)

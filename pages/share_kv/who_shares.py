@@ -15,9 +15,12 @@ from viz.components.view import View
 from viz.core.analysis.checks import added_to_scores, largest, rounding, sdpa_off
 from viz.core.heads import MultiHeadTrace, share_kv
 from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
-from viz.frame import controls
 from viz.frame.checks import Check, attention_checks, check
 from viz.frame.format import number
+from viz.params import Flag
+
+MISTAKE = Flag("mistake")
+"""Keys and values shared out in the wrong order."""
 
 SHARING = View("share_kv/sharing", words="share_kv.picture.", colours=True)
 
@@ -25,7 +28,7 @@ SHARING = View("share_kv/sharing", words="share_kv.picture.", colours=True)
 def draw(context: ShareKvContext) -> list[Check]:
     """The brackets; below them a switch that shares keys and values out in the wrong order."""
     t, picture = context.t, beside_groups(context, first=True)
-    mistake = controls.toggle(t("share_kv.mistake"), "mistake", help=t("share_kv.mistake_help"))
+    mistake = MISTAKE.toggle(t("share_kv.mistake"), help=t("share_kv.mistake_help"))
     shown = context.with_kv_heads(context.n_kv_heads, mistake=True) if mistake else context.layer
     reads = kv_head_of(context.spec.H, context.n_kv_heads, repeat_kv if mistake else share_kv)
     with picture:

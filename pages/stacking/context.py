@@ -12,7 +12,6 @@ from torch import Tensor
 from pages.stacking import compute
 from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.checks import rounding, torchs_weights
-from viz.frame import controls, locks, state
 from viz.frame.checks import Check, check, with_mask, written_out
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
@@ -21,6 +20,7 @@ from viz.frame.scene import Scene, blocks_more
 from viz.frame.show import MAPS
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
+from viz.params import Int, TokenIndex
 from viz.text import Translate, paragraph
 
 SEEDED_LAYERS, MOST_LAYERS = 6, 12
@@ -29,6 +29,28 @@ WIDTH = 200
 """Of a control, in pixels."""
 NEAREST = 3
 """Words named: those that count most."""
+DEPTH = Int(
+    "depth",
+    lambda trained: trained or SEEDED_LAYERS,
+    low=1,
+    high=lambda trained: trained or MOST_LAYERS,
+)
+"""Layers of the stack."""
+
+
+def _usual(tokens: Tokens) -> int:
+    """The famous *it*, else the last word."""
+    if "it" in tokens.labels:
+        return tokens.labels.index("it")
+    plain = [i for i, special in enumerate(tokens.special) if not special]
+    words = [i for i in plain if any(map(str.isalnum, tokens.labels[i]))]
+    return (words or plain or [0])[-1]
+
+
+FROM_TOKEN = TokenIndex(
+    "from_token", _usual, high=lambda tokens: len(tokens.ids) - 1, words=lambda tokens: tokens.labels
+)
+"""The token of the last layer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +101,10 @@ class StackingContext:
         self.drawn.add("from_token")
         t, labels = self.t, self.labels
         names = [t("stacking.this_token", i=i, token=label) for i, label in enumerate(labels)]
-        controls.selectbox(
+        FROM_TOKEN.selectbox(
             t("stacking.token"),
-            "from_token",
-            range(len(labels)),
-            names.__getitem__,
+            self.tokens,
+            says=names.__getitem__,
             width=WIDTH,
             label_visibility="collapsed",
         )
@@ -117,27 +138,16 @@ def open_stacking(scene: Scene) -> StackingContext:
     n = len(tokens.ids)
     if n < len(scene.labels):
         st.caption(t("stacking.first", n=n))
-    usual, most = trained or SEEDED_LAYERS, trained or MOST_LAYERS
-    depth = state.whole("depth", usual, 1, most)
-    if most > 1:
+    depth = DEPTH.read(trained)
+    if len(DEPTH.options(trained)) > 1:
         with scene.chips.add("depth", _layers(t, depth)):
-            controls.slider(t("stacking.depth"), "depth", usual, 1, most, help=t("stacking.depth_help"))
-    locks.follow("from_token", tokens.labels)
-    query = state.whole("from_token", _usual(tokens), 0, n - 1)
-    return StackingContext(scene=scene, plan=BlockPlan(layers=tuple(range(depth))), query=query, tokens=tokens)
+            DEPTH.slider(t("stacking.depth"), trained, help=t("stacking.depth_help"))
+    plan = BlockPlan(layers=tuple(range(depth)))
+    return StackingContext(scene=scene, plan=plan, query=FROM_TOKEN.read(tokens), tokens=tokens)
 
 
 def _layers(t: Translate, n: int) -> str:
     return t("stacking.one_layer") if n == 1 else t("stacking.n_layers", n=n)
-
-
-def _usual(tokens: Tokens) -> int:
-    """The famous *it*, else the last word."""
-    if "it" in tokens.labels:
-        return tokens.labels.index("it")
-    plain = [i for i, special in enumerate(tokens.special) if not special]
-    words = [i for i in plain if any(map(str.isalnum, tokens.labels[i]))]
-    return (words or plain or [0])[-1]
 
 
 def about(scene: Scene) -> None:

@@ -13,23 +13,26 @@ from pages.stacking.context import WIDTH, StackingContext
 from viz.components.bars import BarChart
 from viz.core.variants.layer_sharing import layers_used
 from viz.figures.depth import Curve, depth
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic
 from viz.frame.show import show_bars, show_lines, show_table
 from viz.frame.terms.marks import say
+from viz.params import Int
+
+SETS = Int("sets", lambda n_layers: n_layers // 2, low=1, high=lambda n_layers: n_layers)
+"""Sets of weights."""
 
 
 def draw(context: StackingContext) -> list[Check]:
     """The same depth with fewer sets of weights: parameters, work and activations."""
     t, n = context.t, context.depth
-    sets = state.whole("sets", max(1, n // 2), 1, n)
+    sets = SETS.read(n)
     asked = sorted({n, sets, 1}, reverse=True)
     found = [compute.sharing(context.source, context.plan, context.mask, n_sets) for n_sets in asked]
     _cost_picture(context, found)
     help_text = t("stacking.layer_sharing.sets_help")
-    controls.slider(t("stacking.layer_sharing.sets"), "sets", max(1, n // 2), 1, n, help=help_text, width=WIDTH)
+    SETS.slider(t("stacking.layer_sharing.sets"), n, help=help_text, width=WIDTH)
     _table(context, found)
     say(t("stacking.layer_sharing.shows"))
     _activations(context, found)

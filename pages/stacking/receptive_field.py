@@ -8,16 +8,18 @@ from torch import Tensor
 from pages.stacking import compute
 from pages.stacking.context import StackingContext
 from viz.components.matrix import Axis, Matrix
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.show import show_matrix
 from viz.frame.specs import Mask
 from viz.frame.terms.marks import say
+from viz.params import Choice, Int
 from viz.text import paragraph
 
-FIELDS = ("own", "causal", "window", "dilated")
-"""Masks whose receptive field is shown; "own" adds none."""
+FIELD = Choice("field", "window", among=("own", "causal", "window", "dilated"))
+"""The mask whose receptive field is shown; "own" adds none."""
+FIELD_WIDTH = Int("field_width", 1, high=16)
+FIELD_GAP = Int("field_gap", 2, low=1, high=8)
 SLIDER = 150
 """Of a slider, in pixels: all four controls fit into a row."""
 
@@ -51,18 +53,14 @@ def _mask(context: StackingContext) -> Mask:
     t = context.t
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         context.token_control()
-        kind = controls.choice(
-            t("stacking.receptive_field.mask"),
-            "field",
-            FIELDS,
-            lambda code: t(f"stacking.receptive_field.name_{code}"),
-            default="window",
+        kind = FIELD.segments(
+            t("stacking.receptive_field.mask"), says=lambda code: t(f"stacking.receptive_field.name_{code}")
         )
         width = gap = 0
         if kind in ("window", "dilated"):
-            width = controls.slider(t(f"stacking.receptive_field.width_{kind}"), "field_width", 1, 0, 16, width=SLIDER)
+            width = FIELD_WIDTH.slider(t(f"stacking.receptive_field.width_{kind}"), width=SLIDER)
         if kind == "dilated":
-            gap = controls.slider(t("stacking.receptive_field.gap"), "field_gap", 2, 1, 8, width=SLIDER)
+            gap = FIELD_GAP.slider(t("stacking.receptive_field.gap"), width=SLIDER)
     return Mask(kind=kind, width=width, gap=gap or 2)
 
 

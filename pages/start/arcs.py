@@ -8,29 +8,36 @@ import streamlit as st
 from pages.start.own_sentence import read_sentence
 from pages.start.sentences import WHOLE, pairs
 from viz import limits
-from viz.components.kinds import Fields, Flag, Optional, Text
+from viz.components import kinds
 from viz.components.view import View
 from viz.frame import state
 from viz.frame.connection import arrival, loading
 from viz.frame.share import figure_menu
+from viz.frame.shared import SECTION, TEXT
 from viz.frame.sidebar import file_of
 from viz.frame.terms.links import SHARED
+from viz.params import Text
+from viz.params.memory import Remembered
 from viz.text import sentences, translator
 
 HEADS = "heads"
-SENTENCE = "sentence"
-"""The parameter of the link that holds the user's own sentence."""
-_TYPED = "_typed"
+SENTENCE = Text("sentence", longest=limits.CHARACTERS)
+"""The user's own sentence."""
+_TYPED: Remembered[bool] = Remembered("_typed", default=False)
+"""True if all heads of a sentence were asked for."""
 ARCS = View(
     "start/arcs",
     words="start.arcs_",
-    sends={"typed": Fields(text=Text(limits.CHARACTERS), heads=Optional(Flag())), "painted": Flag()},
+    sends={
+        "typed": kinds.Fields(text=kinds.Text(limits.CHARACTERS), heads=kinds.Optional(kinds.Flag())),
+        "painted": kinds.Flag(),
+    },
 )
 
 
 def open_typed() -> None:
     """If all heads of a sentence were asked for: open Heads with it, and end this run."""
-    if st.session_state.pop(_TYPED, False):
+    if _TYPED.take():
         arrival.stay_untouched(*set(SHARED) - {"text"})  # then a model reads it that knows the language
         st.switch_page(file_of(HEADS))
 
@@ -47,7 +54,7 @@ def draw(lang: str) -> None:
 
 def _own(lang: str) -> Mapping[str, Any] | None:
     """Return the user's own sentence as one head reads it, None if there is none, or say what is wrong with it."""
-    text = state.text(SENTENCE, "", limits.CHARACTERS)
+    text = SENTENCE.read()
     if not text.strip():
         return None
     try:
@@ -70,12 +77,13 @@ def _show_text(typed: Mapping[str, Any]) -> None:
     if typed.get("heads"):
         _open_heads(typed["text"])
     else:
-        state.choose(SENTENCE, typed["text"])
+        SENTENCE.choose(typed["text"])
 
 
 def _open_heads(text: str) -> None:
     """Have the next run open Heads on a text by itself, and no step of a lesson."""
-    state.choose("text", text[: limits.CHARACTERS])
-    for name in ("section", "lesson", "lesson_step"):
+    TEXT.choose(text[: limits.CHARACTERS])
+    SECTION.forget()
+    for name in ("lesson", "lesson_step"):
         state.forget(name)
-    st.session_state[_TYPED] = True
+    _TYPED.set(True)

@@ -12,10 +12,11 @@ import streamlit as st
 from pages.start import arcs
 from pages.start.diagram import diagram
 from viz.components.view import View
-from viz.frame import state
+from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 from viz.frame.terms.marks import say
+from viz.params import link
 from viz.text import Translate, translator
 
 DOORS: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -33,14 +34,14 @@ class Start:
     def draw(self) -> None:
         """Draw it; or open Heads with what was typed."""
         arcs.open_typed()
-        lang = st.session_state["lang"]
+        lang = LANG.value
         t = translator(lang)
-        state.hold(*SHARED)
+        link.hold(*SHARED)
         with st.container(key="start"):
             st.title(t("start.headline"), anchor=False)
             say(t("start.lead"))
         arcs.draw(lang)
-        chosen = {"lang": lang, **state.chosen(*SHARED)}
+        chosen = {"lang": lang, **link.chosen(*SHARED)}
         with st.container(key="doors"):
             st.html(doors(t, chosen))
         DIAGRAM.mount(key="diagram", data=diagram(t, chosen))

@@ -11,14 +11,14 @@ from pages.step_by_step import matrices, reference
 from pages.step_by_step.context import StepByStepContext
 from viz.core.attention import AttentionTrace
 from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, measure_rows
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
+from viz.params import Flag, Real, Scope
 
-SWITCHES = ("no_scale", "no_mask", "wrong_axis")
-TEMPERATURES = (0.1, 10.0)
+SWITCHES = tuple(map(Flag, ("no_scale", "no_mask", "wrong_axis")))
+TEMPERATURE = Real("temperature", 1.0, low=0.1, high=10.0, scope=Scope("mistake"))
 MEASURES = ("entropy", "largest", "jacobian", "total")
 
 
@@ -49,20 +49,16 @@ def _switches(context: StepByStepContext) -> Faults:
     t = context.t
     with st.container(horizontal=True, gap="medium"):
         on = {
-            name: controls.toggle(t(f"step_by_step.{name}"), name, help=t(f"step_by_step.{name}_help"))
-            for name in SWITCHES
+            switch.name: switch.toggle(t(f"step_by_step.{switch.name}"), help=t(f"step_by_step.{switch.name}_help"))
+            for switch in SWITCHES
         }
-    controls.keep_apart("mistake", "temperature")
-    return Faults(**on, temperature=state.real("temperature", 1.0, *TEMPERATURES))
+    return Faults(**on, temperature=TEMPERATURE.read())
 
 
 def _temperature(context: StepByStepContext) -> None:
     t = context.t
-    controls.real_slider(
+    TEMPERATURE.slider(
         t("step_by_step.temperature"),
-        "temperature",
-        1.0,
-        *TEMPERATURES,
         step=0.1,
         help=t("step_by_step.temperature_help"),
         width=260,
@@ -78,7 +74,7 @@ def attend_with(context: StepByStepContext, faults: Faults) -> AttentionTrace:
 
 
 def _named(context: StepByStepContext, faults: Faults) -> str:
-    named = [context.t(f"step_by_step.{name}") for name in SWITCHES if getattr(faults, name)]
+    named = [context.t(f"step_by_step.{switch.name}") for switch in SWITCHES if getattr(faults, switch.name)]
     if faults.temperature != 1:
         named.append(f"t = {number(faults.temperature, 3)}")
     return ", ".join(named)

@@ -9,10 +9,10 @@ from torch import Tensor
 from viz.core.analysis.one_head import Cell, alone, by_hand, group_of
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
-from viz.frame import controls, locks, state
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head
+from viz.frame.shared import KEY, QUERY, Places
 from viz.models.capture import Call
 from viz.text import Translate
 from viz.text.direction import isolate
@@ -101,19 +101,20 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
     t = scene.t
     head = chosen_head(scene, t("step_by_step.head"), scene.trace.projections.spec.H)
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[head], range(len(scene.labels))
-    locks.follow("query", scene.labels)
-    locks.follow("key", scene.labels)
-    query = state.pick("query", first_query(scene.labels, special, weights), places)
-    key = state.pick("key", first_key(scene.labels, special, weights, query), places)
+    queries = Places(scene.labels, first_query(scene.labels, special, weights), places)
+    query = QUERY.read(queries)
+    keys = Places(scene.labels, first_key(scene.labels, special, weights, query), places)
+    key = KEY.read(keys)
     if scene.reads_head:  # without a head there is nobody who looks
         with scene.chips.add(
             "pair", t("step_by_step.chip_pair", query=query, key=key)
         ):  # a label is Markdown: no words
-            _pair(t, scene.labels)
+            _pair(t, queries, keys)
     return StepByStepContext(scene=scene, head=head, query=query, key=key)
 
 
-def _pair(t: Translate, labels: tuple[str, ...]) -> None:
+def _pair(t: Translate, queries: Places, keys: Places) -> None:
     """Draw the lists of the word that looks and of the word it looks at."""
-    for name in ("query", "key"):
-        controls.selectbox(t(f"step_by_step.{name}"), name, range(len(labels)), lambda i: f"{i} · {isolate(labels[i])}")
+    names = [f"{i} · {isolate(label)}" for i, label in enumerate(queries.words)]
+    QUERY.selectbox(t("step_by_step.query"), queries, says=names.__getitem__)
+    KEY.selectbox(t("step_by_step.key"), keys, says=names.__getitem__)

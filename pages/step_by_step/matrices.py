@@ -8,8 +8,8 @@ from torch import Tensor
 from pages.step_by_step.context import StepByStepContext
 from viz import limits
 from viz.components.matrix import Axis, Matrix, numbered
-from viz.frame import state
 from viz.frame.format import number
+from viz.frame.shared import KEY, QUERY
 from viz.frame.show import show_matrix
 
 PRINTED_COLUMNS = 24
@@ -130,8 +130,8 @@ def pair_map(
 
 def _choose(query: int, key: int) -> None:
     """Take over the pair that was clicked."""
-    state.put("query", query)
-    state.put("key", key)
+    QUERY.set(query)
+    KEY.set(key)
 
 
 def describe(context: StepByStepContext, name: str, values: Tensor, rows: Axis, columns: Axis) -> str:

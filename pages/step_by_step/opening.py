@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-import streamlit as st
-
-from pages.step_by_step.stepper import ON_THE_TEXT, SOFTMAX, THREE_WORDS, WITHOUT_TEXT
-from viz.frame import state
+from pages.step_by_step.stepper import ON_THE_TEXT, SOFTMAX, STEP, THREE_WORDS, WITHOUT_TEXT
 from viz.frame.connection.openings import name_in_link, open_with
 from viz.frame.page import Page, Section, say_refused
+from viz.frame.shared import LANG, SECTION, Sections
+from viz.params import link
 from viz.text import Translate, translator
 
 OF_THE_TEXT = (
@@ -35,7 +34,7 @@ class HandFirst(Page):
         """Draw the page, with the section that is open."""
         opened = self._opened()
         if any(section.name == ON_THE_TEXT for section in opened):
-            open_with("step", str(SOFTMAX))
+            open_with(STEP.name, str(SOFTMAX))
         if {section.name for section in opened} <= set(WITHOUT_TEXT):
             self._draw_without_text(opened)
         else:
@@ -44,21 +43,21 @@ class HandFirst(Page):
 
     def _opened(self) -> tuple[Section, ...]:
         """The section of the link; of one that names none, the steps on the text if it carries what they need."""
-        state.belong_to(self.name, "section")
-        if not state.is_known("section"):
-            carried = [section.name for section in self.sections if any(map(state.asked, section.parameters))]
-            if carried or any(map(state.asked, OF_THE_TEXT)):
-                state.put("section", [*carried, ON_THE_TEXT][0])
+        SECTION.enter(Sections(self.name, [section.name for section in self.sections]))
+        if not SECTION.is_known:
+            carried = [section.name for section in self.sections if any(map(link.asked, section.parameters))]
+            if carried or any(map(link.asked, OF_THE_TEXT)):
+                SECTION.set([*carried, ON_THE_TEXT][0])
         return super()._opened()
 
     def _draw_without_text(self, opened: tuple[Section, ...]) -> None:
-        t = translator(st.session_state["lang"])
+        t = translator(LANG.value)
         note = self.head(t, opened)
         replace(self, context=lambda scene: scene)._draw_sections(WithoutText(t), opened)  # type: ignore[arg-type]
-        state.keep(*OF_THE_TEXT)
+        link.keep(*OF_THE_TEXT)
         say_refused(t, note)
 
     def finish(self) -> None:
         """Leave the section that a link opens without naming it out of the link."""
-        name_in_link("step")
-        state.leave_out("section", ON_THE_TEXT if set(OF_THE_TEXT) & set(state.link()) else THREE_WORDS)
+        name_in_link(STEP.name)
+        SECTION.leave_out(ON_THE_TEXT if set(OF_THE_TEXT) & set(link.link()) else THREE_WORDS)

@@ -14,15 +14,18 @@ from viz.core.attention import attend
 from viz.core.heads import HeadWeights, concat_heads, multi_head, project, share_kv, split_heads
 from viz.core.mistakes.attention import split_without_transpose
 from viz.core.spec import AttentionSpec
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.scene import refuse_latent
 from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
+from viz.params import Flag, Int
 
-WIDTH, WORDS, HEADS = 8, 3, (1, 2, 4, 8)
-"""The small example: numbers in a vector, words, and how many heads they can be cut into."""
+WIDTH, WORDS = 8, 3
+"""The small example: numbers in a vector, and words."""
+SPLIT_HEADS = Int("split_heads", 2, among=(1, 2, 4, 8))
+"""Heads that the vectors are cut into."""
+NO_TRANSPOSE = Flag("no_transpose")
 LENGTHS = (3, 2, 1)
 """Words of each text of the batch that the usual class is run on: as many texts as words, so a mistake is silent."""
 
@@ -31,7 +34,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     """The numbers of three words before the split and after it, the shapes of the real layer, and the usual class."""
     refuse_latent(context.scene)
     t, spec = context.t, context.spec
-    h, wrong = state.pick("split_heads", 2, HEADS), state.flag("no_transpose")
+    h, wrong = SPLIT_HEADS.read(), NO_TRANSPOSE.read()
     words = _words(context)
     x = torch.arange(len(words))[:, None] * 10.0 + torch.arange(WIDTH)
     owners = (torch.arange(WIDTH) // (WIDTH // h)).float().expand_as(x)
@@ -48,8 +51,8 @@ def draw(context: StepByStepContext) -> list[Check]:
         drawn = _numbers(cut(x, h).flatten(0, 1), cut(owners, h).flatten(0, 1), Axis(rows, ""))
         show_matrix(t, drawn, key="split_after", alt=t("step_by_step.split.after_alt", h=h))
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        controls.select_slider(t("step_by_step.split.heads"), "split_heads", 2, HEADS, width=260)
-        controls.toggle(t("step_by_step.split.forget"), "no_transpose")
+        SPLIT_HEADS.select_slider(t("step_by_step.split.heads"), width=260)
+        NO_TRANSPOSE.toggle(t("step_by_step.split.forget"))
     weights, tokens = context.trace.projections, context.trace.x
     apart = _change(tokens, weights)
     if wrong and h > 1 and len(words) == 1:

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
-from viz.frame import state
+from viz.frame import shared
 from viz.frame.header.parts import is_whole_page
 from viz.frame.present.inner_steps import offer
+from viz.frame.shared import LANG, SECTION, SOURCE
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 THREE_WORDS, ON_THE_TEXT = "three_words", "steps"
@@ -14,12 +16,9 @@ WITHOUT_TEXT = (THREE_WORDS, "own_numbers", "puzzles")
 ALL, SOFTMAX = 0, 7
 ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
 """The steps as the buttons go through them; the last place is all of them at once."""
-SWITCH = "_on_the_text"
-
-
-def chosen_step() -> int:
-    """The step the visitor is at; 0 is all of them."""
-    return state.pick("step", 1, ORDER)
+STEP = shared.STEP.variant(default=1, among=ORDER)
+"""The step that is shown; 0 is all of them."""
+SWITCH: Remembered[bool] = Remembered("_on_the_text")
 
 
 def shown(step: int) -> tuple[int, ...]:
@@ -28,14 +27,14 @@ def shown(step: int) -> tuple[int, ...]:
 
 
 def _go(places: int) -> None:
-    state.put("step", ORDER[ORDER.index(st.session_state["step"]) + places])
+    STEP.set(ORDER[ORDER.index(STEP.value) + places])
 
 
 def stepper(t: Translate, step: int) -> None:
     """Back and Next, also on the arrow keys, and a button for each step."""
-    offer("step", ORDER[:-1])
+    offer(STEP.name, ORDER[:-1])
     first, last = step == ORDER[0], step == ORDER[-1]
-    with st.container(horizontal=True, gap="small", key=f"stepper_{st.session_state['lang']}"):
+    with st.container(horizontal=True, gap="small", key=f"stepper_{LANG.value}"):
         st.button(t("step_by_step.back"), key="back", shortcut="Left", on_click=_go, args=(-1,), disabled=first)
         st.button(
             t("step_by_step.next"), key="next", shortcut="Right", on_click=_go, args=(1,), disabled=last, type="primary"
@@ -44,8 +43,8 @@ def stepper(t: Translate, step: int) -> None:
             st.button(
                 t(f"step_by_step.short_{n}"),
                 key=f"to_{n}",
-                on_click=state.put,
-                args=("step", n),
+                on_click=STEP.set,
+                args=(n,),
                 type="secondary" if n == step else "tertiary",
             )
 
@@ -55,11 +54,11 @@ def heading(t: Translate, n: int, section: str, *, first: bool) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"heading_{section}_{n}"):
         st.subheader(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False, width="content")
         if first and not is_whole_page():
-            st.session_state[SWITCH] = section == ON_THE_TEXT
-            kind = "model" if st.session_state.get("source", "model") == "model" else "text"
-            st.toggle(t(f"step_by_step.switch_{kind}"), key=SWITCH, on_change=_switch, width="content")
+            SWITCH.set(section == ON_THE_TEXT)
+            kind = "text" if SOURCE.has_value and SOURCE.value != "model" else "model"
+            st.toggle(t(f"step_by_step.switch_{kind}"), key=SWITCH.name, on_change=_switch, width="content")
 
 
 def _switch() -> None:
-    state.choose("step", st.session_state["step"])  # the same step there, though that section opens on another
-    state.put("section", ON_THE_TEXT if st.session_state[SWITCH] else THREE_WORDS)
+    STEP.choose(STEP.value)  # the same step there, though that section opens on another
+    SECTION.set(ON_THE_TEXT if SWITCH.read() else THREE_WORDS)

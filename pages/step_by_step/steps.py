@@ -10,7 +10,7 @@ from torch.nn.functional import linear
 
 from pages.step_by_step import formulas, matrices, reference, weighted_sum, worked_example
 from pages.step_by_step.context import StepByStepContext
-from pages.step_by_step.stepper import ALL, ON_THE_TEXT, chosen_step, heading, shown, stepper
+from pages.step_by_step.stepper import ALL, ON_THE_TEXT, STEP, heading, shown, stepper
 from pages.step_by_step.weighted_sum import OUTPUT_STEP
 from pages.step_by_step.worked_example import WEIGHT_STEPS
 from viz.components.bars import BarChart
@@ -20,16 +20,16 @@ from viz.core.analysis.one_head import by_hand
 from viz.core.attention import attend, row_softmax
 from viz.core.heads import merge_heads, project, share_kv
 from viz.figures.palette import GREY, HEADS
-from viz.frame import controls
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import number
 from viz.frame.header.parts import is_whole_page
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
+from viz.params import Flag
 from viz.text import has_text
 
-TERMS = "every_term"
-"""The parameter that has every term of the chosen weight written out."""
+TERMS = Flag("every_term")
+"""Every term of the chosen weight is written out."""
 HEIGHT = 520
 """Pixels: of the lengths' bars, beside the matrices."""
 
@@ -55,7 +55,7 @@ class Step:
 
 def draw(context: StepByStepContext) -> list[Check]:
     """The chosen step, or all of them."""
-    step = chosen_step()
+    step = STEP.read()
     stepper(context.t, step)
     for n in shown(step):
         _one_step(context, n, with_pair=step != ALL or n == FIRST_OF_A_PAIR)
@@ -65,9 +65,7 @@ def draw(context: StepByStepContext) -> list[Check]:
 def _every_term(context: StepByStepContext, steps: Sequence[int]) -> list[Check]:
     """The chosen weight, or the chosen row of the output, with every term, if that is asked for."""
     of_weight, of_row = is_whole_page() or set(steps) & set(WEIGHT_STEPS), is_whole_page() or OUTPUT_STEP in steps
-    if not (of_weight or of_row) or not (
-        is_whole_page() or controls.toggle(context.t("step_by_step.terms_toggle"), TERMS)
-    ):
+    if not (of_weight or of_row) or not (is_whole_page() or TERMS.toggle(context.t("step_by_step.terms_toggle"))):
         return []
     if WEIGHT_STEPS[-1] not in steps and is_whole_page():
         matrices.pair_map(context, "cell", context.trace.weights[context.head], "weights")
@@ -83,23 +81,23 @@ def code(_: StepByStepContext) -> tuple[Callable[..., Any], ...]:
         row_softmax,
         share_kv,
         merge_heads,
-        *[by_hand] * (is_whole_page() or st.session_state.get(TERMS, False)),
+        *[by_hand] * (is_whole_page() or (TERMS.has_value and TERMS.value)),
     )
 
 
 def formula(context: StepByStepContext) -> str:
     """The formula of the chosen step, or of all of them."""
-    drawn = [STEPS[n].formula(context) for n in shown(chosen_step())]
+    drawn = [STEPS[n].formula(context) for n in shown(STEP.read())]
     for latex in drawn:
         st.latex(latex)
-    if set(shown(chosen_step())) & set(WEIGHT_STEPS):
+    if set(shown(STEP.read())) & set(WEIGHT_STEPS):
         st.markdown(context.t("step_by_step.why_weight"))
     return " ".join(drawn)
 
 
 def _one_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
     t, step = context.t, STEPS[n]
-    heading(t, n, ON_THE_TEXT, first=n == shown(chosen_step())[0])
+    heading(t, n, ON_THE_TEXT, first=n == shown(STEP.read())[0])
     step.draw(context)
     say(t(f"step_by_step.says_{step.name}"))
     if has_text(more := f"step_by_step.more_{step.name}"):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import streamlit as st
 import torch
@@ -14,12 +14,13 @@ from pages.step_by_step import hand_example
 from pages.step_by_step.hand_example import WIDTH, WORDS, HandExample
 from pages.step_by_step.hand_pictures import Pictures
 from pages.step_by_step.printed import PRINTED, words_of
-from pages.step_by_step.stepper import THREE_WORDS, chosen_step, heading, shown, stepper
-from viz.frame import controls, state
+from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, shown, stepper
+from viz.frame import shared
 from viz.frame.checks import Check, check
 from viz.frame.header.parts import is_whole_page
 from viz.frame.terms.marks import say
 from viz.lessons.subject import Subject
+from viz.params import Choice, Flag, Ints, Text
 from viz.text import Translate
 
 MASK_STEP = 6
@@ -39,6 +40,33 @@ FORMULAS = {
 }
 
 
+def _reads(read: Any, code: str) -> bool:
+    try:
+        read(code)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_cell(cell: Any) -> TypeGuard[list[int]]:
+    if not isinstance(cell, list) or len(cell) != 2 or not all(isinstance(place, int) for place in cell):
+        return False
+    return 0 <= cell[0] < WORDS and 0 <= cell[1] < WIDTH
+
+
+def _usual_numbers(_: Any) -> str:
+    return hand_example.to_code(hand_example.usual_numbers())
+
+
+NUMBERS = Text("numbers", _usual_numbers, allows=lambda code: _reads(hand_example.from_code, code))
+NAMES = shared.WORDS.variant(allows=lambda code: not code or _reads(hand_example.read_words, code))
+"""The words, if they are others than at first."""
+CAUSAL = Flag("hand_causal")
+CELL = Ints("cell", FIRST_CELL, allows=_is_cell)
+"""The row and the column of the number that is explained."""
+LETTER = Choice("letter", among=LETTERS)
+
+
 class Speaks(Protocol):
     """What the section needs of a page: its language. Its numbers are its own."""
 
@@ -49,7 +77,7 @@ class Speaks(Protocol):
 
 def draw(context: Speaks) -> list[Check]:
     """The chosen step of the small example, or all of them."""
-    t, step, example = context.t, chosen_step(), _example(context.t)
+    t, step, example = context.t, STEP.read(), _example(context.t)
     if not is_whole_page():
         stepper(t, step)
     for n in shown(step):
@@ -57,7 +85,7 @@ def draw(context: Speaks) -> list[Check]:
         _picture(t, example, n)
         say(t(f"step_by_step.hand_{n}"))
         if n == MASK_STEP:
-            controls.toggle(t("step_by_step.hand_causal"), "hand_causal")
+            CAUSAL.toggle(t("step_by_step.hand_causal"))
     _reset(t, example)
     return checks(example)
 
@@ -77,7 +105,7 @@ def subject(context: Speaks) -> Subject:
 
 def formula(_: Speaks) -> str:
     """The formula of the chosen step, or of all of them."""
-    drawn = [FORMULAS[n] for n in shown(chosen_step())]
+    drawn = [FORMULAS[n] for n in shown(STEP.read())]
     for latex in drawn:
         st.latex(latex)
     return " ".join(drawn)
@@ -85,43 +113,18 @@ def formula(_: Speaks) -> str:
 
 def _example(t: Translate) -> HandExample:
     """The example as the visitor has it: as it is at first, or with other words, numbers and mask."""
-    usual = hand_example.to_code(hand_example.usual_numbers())
-    numbers = state.param("numbers", usual, str, lambda code: _reads(hand_example.from_code, code))
-    words = state.param("words", "", str, lambda code: not code or _reads(hand_example.read_words, code))
+    numbers = NUMBERS.read()
     return HandExample(
-        words=hand_example.read_words(words or t("step_by_step.hand_words")),
+        words=hand_example.read_words(NAMES.read() or t("step_by_step.hand_words")),
         numbers=hand_example.from_code(numbers),
-        is_causal=state.flag("hand_causal"),
+        is_causal=CAUSAL.read(),
     )
-
-
-def _reads(read: Any, code: str) -> bool:
-    try:
-        read(code)
-    except ValueError:
-        return False
-    return True
-
-
-def _cell() -> list[int]:
-    """The row and the column of the number that is explained."""
-
-    def parse(raw: str) -> list[int]:
-        return [int(part) for part in raw.split("-")]
-
-    return state.param("cell", list(FIRST_CELL), parse, _is_cell)
-
-
-def _is_cell(cell: Any) -> bool:
-    if not isinstance(cell, list) or len(cell) != 2 or not all(isinstance(place, int) for place in cell):
-        return False
-    return 0 <= cell[0] < WORDS and 0 <= cell[1] < WIDTH
 
 
 def _picture(t: Translate, example: HandExample, n: int) -> None:
     """The matrices of a step, printed; a click on a number explains it, a typed number is taken over."""
-    letter = state.choice("letter", LETTERS[0], LETTERS)
-    told = {"cell": _cell(), "letter": letter, "most": hand_example.MOST, "step": n}
+    letter = LETTER.read()
+    told = {"cell": CELL.read(), "letter": letter, "most": hand_example.MOST, "step": n}
     rename = partial(_rename, example.words)
     on: dict[str, Callable[[Any], None]] = {"chosen": _choose, "edited": _edit, "renamed": rename}
     PRINTED.mount(key=f"three_words_{n}", data=Pictures(t, example).of(n) | told, words=words_of(t), on=on)
@@ -129,16 +132,17 @@ def _picture(t: Translate, example: HandExample, n: int) -> None:
 
 def _choose(chosen: Mapping[str, Any]) -> None:
     """Take over which number is to be explained."""
-    if _is_cell(chosen.get("cell")) and chosen.get("letter") in LETTERS:
-        state.put("cell", chosen["cell"])
-        state.put("letter", chosen["letter"])
+    cell, letter = chosen.get("cell"), chosen.get("letter")
+    if _is_cell(cell) and letter in LETTERS:
+        CELL.set(cell)
+        LETTER.set(letter)
 
 
 def _edit(edited: Mapping[str, Any]) -> None:
     """Take over a number that was typed, if it has a place."""
-    before = hand_example.from_code(st.session_state["numbers"])
+    before = hand_example.from_code(NUMBERS.value)
     with suppress(ValueError):
-        state.put("numbers", hand_example.to_code(hand_example.with_number(before, **edited)))
+        NUMBERS.set(hand_example.to_code(hand_example.with_number(before, **edited)))
 
 
 def _rename(words: tuple[str, ...], renamed: Mapping[str, Any]) -> None:
@@ -146,19 +150,19 @@ def _rename(words: tuple[str, ...], renamed: Mapping[str, Any]) -> None:
     row, word = renamed["row"], renamed["word"].replace(hand_example.SEPARATOR, " ")
     with suppress(ValueError):
         code = hand_example.SEPARATOR.join([*words[:row], word, *words[row + 1 :]])
-        state.put("words", hand_example.SEPARATOR.join(hand_example.read_words(code)))
+        NAMES.set(hand_example.SEPARATOR.join(hand_example.read_words(code)))
 
 
 def _start_again() -> None:
-    state.put("numbers", hand_example.to_code(hand_example.usual_numbers()))
-    state.put("words", "")
+    NUMBERS.set(hand_example.to_code(hand_example.usual_numbers()))
+    NAMES.set("")
 
 
 def _reset(t: Translate, example: HandExample) -> None:
     """Say where the numbers come from; if some were changed, offer those of the beginning."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="hand_source"):
         st.caption(t("step_by_step.hand_source"), width="content")
-        if example.numbers != hand_example.usual_numbers() or st.session_state["words"]:
+        if example.numbers != hand_example.usual_numbers() or NAMES.value:
             st.button(t("step_by_step.hand_reset"), key="hand_reset", on_click=_start_again, type="tertiary")
 
 

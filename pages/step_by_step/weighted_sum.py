@@ -6,11 +6,14 @@ from pages.step_by_step import matrices, worked_example
 from pages.step_by_step.context import StepByStepContext
 from viz.components.matrix import Axis
 from viz.core.analysis.checks import largest
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.terms.marks import say
+from viz.params import Int
 
 OUTPUT_STEP = 8
+
+PLACE = Int("place", high=lambda d_v: d_v - 1)
+"""The place in the row that is written out."""
 
 
 def draw(context: StepByStepContext) -> list[Check]:
@@ -21,7 +24,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     values = torch.cat([cell.parts, cell.output.double()[None]]).float()
     matrices.picture(context, "parts", rf"A_{{{context.query},m}}\, v_m", values, rows, columns)
     say(t("step_by_step.parts", i=context.query))
-    place = controls.number_input(t("step_by_step.place"), "place", 0, 0, n - 1, width=190)
+    place = PLACE.number_input(t("step_by_step.place"), n, width=190)
     name, factors = f"z{context.query},{place}", (cell.weights.tolist(), cell.values[:, place].tolist())
     worked_example.write_sum(name, *factors, float(cell.output[place]))
     tolerance = 1e-5 * largest(cell.values)

@@ -5,14 +5,21 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from viz import limits
-from viz.frame import compute, specs, state
+from viz.frame import compute, specs
 from viz.frame.choice import first_text, own_model
-from viz.frame.controls import text_box
 from viz.frame.examples import Example, keep_old_choice, lay_aside, pairs, usual_target
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
+from viz.frame.shared import MODEL, SECTION, TEXT
+from viz.params import Text
+from viz.params.memory import Remembered
 from viz.text import Translate
+
+TARGET = Text("target", lambda usual: usual, longest=limits.CHARACTERS)
+"""The text whose words look at those of the other."""
+_PAIR: Remembered[str | None] = Remembered("_pair")
+"""The pair of texts that is chosen in the list, by its code."""
 
 OUR_TRANSLATOR, LARGER = "animals-en-zh", "t5-small"
 """The encoder-decoders of the registry that are proposed: this project's, and one from the hub."""
@@ -77,7 +84,7 @@ def open_two_sequences(scene: Scene) -> TwoSequencesContext:
         if dropped := cross.capture.queries.dropped:
             st.warning(t("two_sequences.dropped", n=dropped, kept=len(cross.capture.queries.ids)))
         unknown_tokens(t, scene.choice.source.model, cross.capture.queries)
-    opens = is_translation() and not state.is_chosen("model")
+    opens = is_translation() and not MODEL.is_chosen
     usual = FAMOUS_HEAD if opens else 1
     head = chosen_head(scene, t("two_sequences.head"), min(cross.capture.n_heads, scene.capture.n_heads), usual)
     return TwoSequencesContext(source=scene, cross=cross, target_text=target, head=head)
@@ -85,7 +92,7 @@ def open_two_sequences(scene: Scene) -> TwoSequencesContext:
 
 def is_translation() -> bool:
     """Whether the translation is open, and nothing else."""
-    return bool(st.session_state["section"] == "translation")
+    return bool(SECTION.value == "translation")
 
 
 def sentence() -> Example:
@@ -113,14 +120,12 @@ def _target_text(scene: Scene) -> str:
     t, lang, by_code = scene.t, scene.choice.lang, {pair.code: pair for pair in pairs()}
     usual = usual_target(scene.choice.source.text)
     if is_translation():  # the translator writes the target itself
-        return state.text("target", usual, limits.CHARACTERS)[: limits.CHARACTERS]
+        return TARGET.read(usual)[: limits.CHARACTERS]
     with st.container(key="target_row", horizontal=True, gap="small", vertical_alignment="center"):
         st.markdown(t("two_sequences.target_short"), width="content")
-        text = text_box(
+        text = TARGET.text_box(
             t("two_sequences.target"),
-            "target",
             usual,
-            limits.CHARACTERS,
             draw=st.text_area,
             height="content",
             label_visibility="collapsed",
@@ -130,7 +135,7 @@ def _target_text(scene: Scene) -> str:
                 t("two_sequences.pairs"),
                 list(by_code),
                 index=None,
-                key="_pair",
+                key=_PAIR.name,
                 on_change=_open_pair,
                 width=150,
                 placeholder=t("two_sequences.pairs"),
@@ -144,15 +149,15 @@ def _target_text(scene: Scene) -> str:
 
 
 def _open_pair() -> None:
-    chosen = st.session_state["_pair"]
+    chosen = _PAIR.read()
     if chosen is not None:
         pair = next(pair for pair in pairs() if pair.code == chosen)
-        state.put("text", pair.text)
-        state.put("target", pair.target)
-        st.session_state["_pair"] = None
+        TEXT.set(pair.text)
+        TARGET.set(pair.target)
+        _PAIR.set(None)
 
 
 def _swap() -> None:
-    text, target = st.session_state["text"], st.session_state["target"]
-    state.put("text", target)
-    state.put("target", text)
+    text, target = TEXT.value, TARGET.value
+    TEXT.set(target)
+    TARGET.set(text)

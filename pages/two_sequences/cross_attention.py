@@ -6,16 +6,16 @@ from torch.nn.functional import linear
 
 from pages.two_sequences.context import TwoSequencesContext
 from viz.core.analysis.checks import largest
-from viz.frame import controls
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.head_grid.checks import grid_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.scene import Scene
 from viz.frame.terms.marks import say
+from viz.params import Choice
 from viz.text import has_text
 
-BETWEEN = ("target", "cross", "source")
+BETWEEN = Choice("between", "cross", among=("target", "cross", "source"))
 """Whose map is shown: the target's on itself, the target's on the source, the source's on itself."""
 
 CROSS_ATTENTION = (
@@ -26,12 +26,9 @@ CROSS_ATTENTION = (
 def draw(context: TwoSequencesContext) -> list[Check]:
     """The head grid of one of the three, and whether its heads have ever done this before."""
     t, picture = context.t, st.container()
-    code = controls.choice(
+    code = BETWEEN.segments(
         t("two_sequences.between"),
-        "between",
-        BETWEEN,
-        lambda code: t(f"two_sequences.between_{code}"),
-        default="cross",
+        says=lambda code: t(f"two_sequences.between_{code}"),
         label_visibility="collapsed",
     )
     shown: Scene = getattr(context, code)

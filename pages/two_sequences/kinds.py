@@ -14,13 +14,13 @@ from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.checks import largest, rows_error, worst
 from viz.core.masks import causal
 from viz.core.variants.general_heads import GeneralHead, GeneralTrace, Widths, general_heads
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
 from viz.frame.show import MAPS
 from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
+from viz.params import Choice, Flag, Int
 
 FORMULA = (
     r"\begin{gathered} A_i = \operatorname{softmax}\big(f_i(X W_Q^i,\; M W_K^i)\big)"
@@ -28,11 +28,14 @@ FORMULA = (
     r" \\ f(q, k) = q \cdot k / \sqrt{p_q}"
     r" \\ \text{or}\;\; f(q, k) = w^\top \tanh(W^\top q + U^\top k) \end{gathered}"
 )
-USUAL = {"p_q": 5, "p_k": 3, "p_v": 4, "p_o": 6}
+SIZES = tuple(Int(name, usual, low=1, high=64) for name, usual in (("p_q", 5), ("p_k", 3), ("p_v", 4), ("p_o", 6)))
+"""Numbers in a vector of the heads, and of what leaves the layer."""
+SAME = Flag("same_p_k")
 GIVEN = {"d_q": 10, "d_k": 7, "d_v": 8}
 """Numbers in a vector of the target, and of the source as keys and as values: three that differ."""
 HIDDEN, PADDING = 16, 2
 KINDS, MASKS = ("dot", "additive"), ("none", "padding", "causal")
+MASK = Choice("kinds_mask", among=MASKS)
 HEADS = len(KINDS)
 SEED = 0
 
@@ -64,15 +67,10 @@ def draw(context: TwoSequencesContext) -> list[Check]:
 
 def _controls(context: TwoSequencesContext) -> tuple[str, Widths, bool]:
     t = context.t
-    mask = controls.choice(
-        t("two_sequences.kinds.mask"), "kinds_mask", MASKS, lambda code: t(f"two_sequences.kinds.mask_{code}")
-    )
+    mask = MASK.segments(t("two_sequences.kinds.mask"), says=lambda code: t(f"two_sequences.kinds.mask_{code}"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        p = {
-            name: controls.number_input(t(f"two_sequences.kinds.{name}"), name, usual, 1, 64, width=150)
-            for name, usual in USUAL.items()
-        }
-        same = controls.toggle(t("two_sequences.kinds.same"), "same_p_k")
+        p = {size.name: size.number_input(t(f"two_sequences.kinds.{size.name}"), width=150) for size in SIZES}
+        same = SAME.toggle(t("two_sequences.kinds.same"))
     return mask, Widths(**p, **GIVEN, d_hidden=HIDDEN), same
 
 

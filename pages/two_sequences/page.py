@@ -46,7 +46,7 @@ PAGE = Page(
                 kinds.draw,
                 code=(general_heads, additive, scaled_dot),
                 formula=kinds.FORMULA,
-                parameters=(*kinds.USUAL, "kinds_mask", "same_p_k"),
+                parameters=(*(size.name for size in kinds.SIZES), "kinds_mask", "same_p_k"),
                 reads_text=True,
             ),
             standalone(

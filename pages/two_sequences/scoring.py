@@ -16,10 +16,10 @@ from viz.core.analysis.map_statistics import entropy
 from viz.core.attention import row_softmax
 from viz.core.heads import share_kv
 from viz.core.variants.scoring import AdditiveWeights, Scoring, scorings
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
 from viz.frame.show import MAPS, show_table
+from viz.params import Int
 from viz.text import Translate
 
 FORMULAS = {
@@ -27,7 +27,8 @@ FORMULAS = {
     "scaled_dot": r"s_{ij} = q_i \cdot k_j / \sqrt{d_k}",
     "additive": r"s_{ij} = w_v^\top \tanh(W_q^\top q_i + W_k^\top k_j)",
 }
-HIDDEN = (1, 2, 4, 8, 16, 32, 64)
+HIDDEN = Int("hidden", 16, among=(1, 2, 4, 8, 16, 32, 64))
+SCORE_SEED = Int("score_seed", high=999)
 
 
 def draw(context: TwoSequencesContext) -> list[Check]:
@@ -35,8 +36,8 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     t, trace, n, head = context.t, context.cross.trace, limits.SCORED_TOKENS, context.head
     pictures = st.container()
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        d_hidden = controls.select_slider(t("two_sequences.hidden"), "hidden", 16, HIDDEN, width=320)
-        seed = controls.number_input(t("two_sequences.score_seed"), "score_seed", 0, 0, 999, width=240)
+        d_hidden = HIDDEN.select_slider(t("two_sequences.hidden"), width=320)
+        seed = SCORE_SEED.number_input(t("two_sequences.score_seed"), width=240)
     q, k = trace.q[head, :n], share_kv(trace.k, trace.q.shape[0])[head, :n]
     weights = AdditiveWeights.random(q.shape[-1], k.shape[-1], d_hidden, seed=seed)
     ways = scorings(d_q=q.shape[-1], d_k=k.shape[-1], n_queries=len(q), n_keys=len(k), weights=weights)

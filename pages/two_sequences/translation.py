@@ -9,27 +9,32 @@ from pages.two_sequences.context import (
     FAMOUS_LAYER,
     LARGER,
     OUR_TRANSLATOR,
+    TARGET,
     TwoSequencesContext,
     sentence,
 )
 from viz import limits
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rounding, torchs_weights, worst
-from viz.frame import compute, controls, specs, state
+from viz.frame import compute, shared, specs
 from viz.frame.checks import Check, check
 from viz.frame.format import part
 from viz.frame.present.inner_steps import first_of, offer
 from viz.frame.share.figure_menu import stand_apart
+from viz.frame.shared import HEAD, LAYER, MODEL, SECTION, SOURCE, TEXT
 from viz.frame.show import show_matrix, show_table
 from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
 from viz.models.layout import LoadedModel
+from viz.params import Choice
 from viz.text.direction import isolate
 
 MANY_STEPS = 12
 """Of so many steps the map is as high as the place that is kept for it."""
 STACKS = ("cross", "decoder")
+WRITE_STACK = Choice("write_stack", among=STACKS)
+STEP = shared.STEP.variant(default=lambda n: first_of(n, range(1, n + 1)), low=1, high=lambda n: n)
 
 
 def reads_heads(model: LoadedModel | None) -> bool:
@@ -70,9 +75,12 @@ def _say_what_to_do(context: TwoSequencesContext) -> None:
 
 def _open_translator() -> None:
     taken = sentence()
-    chosen = {"source": "model", "model": OUR_TRANSLATOR, "text": taken.text, "target": taken.target}
-    for name, value in {**chosen, "layer": FAMOUS_LAYER, "head": FAMOUS_HEAD}.items():
-        state.put(name, value)
+    SOURCE.set("model")
+    MODEL.set(OUR_TRANSLATOR)
+    TEXT.set(taken.text)
+    TARGET.set(taken.target)
+    LAYER.set(FAMOUS_LAYER)
+    HEAD.set(FAMOUS_HEAD)
 
 
 def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int, head: int) -> list[Check]:
@@ -90,9 +98,11 @@ def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int
 
 def _open_heads(source: specs.Source, written: str) -> None:
     """Open every head between the text and what was written."""
-    for name, value in {"source": source.kind, "model": source.model, "text": source.text, "target": written}.items():
-        state.choose(name, value)
-    state.put("section", "cross_attention")
+    SOURCE.choose(source.kind)
+    MODEL.choose(source.model)
+    TEXT.choose(source.text)
+    TARGET.choose(written)
+    SECTION.set("cross_attention")
 
 
 def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, layer: int, head: int) -> None:
@@ -100,11 +110,9 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
     t, n = context.t, len(writing.steps)
     picture = st.container(key="writing" + "_high" * (n >= MANY_STEPS))  # its place is kept
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        stack = controls.choice(
-            t("two_sequences.write_stack"), "write_stack", STACKS, lambda code: t(f"two_sequences.write_{code}")
-        )
-        step = controls.slider(t("two_sequences.step"), "step", first_of(n, range(1, n + 1)), 1, n, width=320)
-        offer("step", range(1, n + 1))
+        stack = WRITE_STACK.segments(t("two_sequences.write_stack"), says=lambda code: t(f"two_sequences.write_{code}"))
+        step = STEP.slider(t("two_sequences.step"), n, width=320)
+        offer(STEP.name, STEP.options(n))
     layer = min(layer, len(writing.rows[stack]) - 1)
     rows = writing.rows[stack][layer][head].clone()
     rows[step:] = -torch.inf  # not written yet

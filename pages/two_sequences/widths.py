@@ -15,15 +15,19 @@ from viz.core.cost.attention import attention_flops, parameters
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.spec import AttentionSpec
 from viz.core.variants.scoring import AdditiveWeights, additive, dot
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show_table
 from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
+from viz.params import Int
 
 SHAPES = View("two_sequences/shapes", words="two_sequences.shapes.")
-USUAL = {"d_model": 10, "d_memory": 7, "d_head": 4, "d_value": 5, "d_output": 3}
+SIZES = {
+    name: Int(f"two_{name}", usual, low=1, high=64)
+    for name, usual in (("d_model", 10), ("d_memory", 7), ("d_head", 4), ("d_value", 5), ("d_output", 3))
+}
+HEADS = Int("two_heads", 2, low=1, high=16)
 MEANS = {
     "X": "x",
     "M": "memory",
@@ -93,10 +97,10 @@ def _chosen_widths(context: TwoSequencesContext) -> AttentionSpec:
     t = context.t
     with st.container(horizontal=True, gap="small"):
         sizes = {
-            name: controls.number_input(t(f"two_sequences.width_{name}"), f"two_{name}", usual, 1, 64, width=136)
-            for name, usual in USUAL.items()
+            name: parameter.number_input(t(f"two_sequences.width_{name}"), width=136)
+            for name, parameter in SIZES.items()
         }
-        heads = controls.number_input(t("two_sequences.width_heads"), "two_heads", 2, 1, 16, width=136)
+        heads = HEADS.number_input(t("two_sequences.width_heads"), width=136)
     return AttentionSpec(n_heads=heads, **sizes)
 
 

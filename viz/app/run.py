@@ -10,7 +10,6 @@ from viz.errors import ModelError
 from viz.frame import lesson, present, sidebar, state, view, waiting
 from viz.frame.connection import arrival, loading, old_links
 from viz.frame.connection.fragments import fragment
-from viz.frame.connection.parameters import PAGE, begin_page
 from viz.frame.connection.reconnect import come_back
 from viz.frame.connection.runs import begin_run
 from viz.frame.search.box import sidebar_search
@@ -18,6 +17,7 @@ from viz.frame.share import figure_menu, panel
 from viz.frame.terms import links, marks
 from viz.frame.view import paper
 from viz.frame.view.assets import picture, style
+from viz.params.session import PAGE, begin_page
 from viz.text import Translate, translator
 
 

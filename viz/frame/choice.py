@@ -11,22 +11,40 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz import limits
-from viz.frame import compute, controls, specs, state
-from viz.frame.connection.parameters import of_session
+from viz import limits, params
+from viz.frame import compute, specs
 from viz.frame.examples import examples, take_head, take_up
-from viz.frame.header import source as header_source
 from viz.frame.header.source import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
 from viz.frame.models_here import models_here
+from viz.frame.shared import LANG, LAYER, MODEL, SOURCE, TEXT, Models
 from viz.models.layout import LoadedModel
+from viz.params import Flag, Int, Text, link
+from viz.params.session import of_session
 from viz.text import Translate
 from viz.text.direction import isolate
 
-SOURCES = header_source.SOURCES
+SOURCES = tuple(SOURCE.options())
 OF_THE_SOURCE = ["source", "model", "layer", "d_model", "n_heads", "n_kv_heads", "seed"]
 """Parameters that a section without a source leaves as they are."""
 
+
+def _is_painted(code: str) -> bool:
+    """Nothing painted yet, or a mask that is not too large."""
+    try:
+        return code == "" or len(from_code(code)) <= limits.PAINTED_TOKENS
+    except ValueError:
+        return False
+
+
+MASK = params.Choice("mask", among=specs.MASKS)
+WIDTH = Int("width", 2, high=32)
+GAP = Int("gap", 2, low=1, high=16)
+PAD = Int("pad", 3, high=32)
+PAD_LEFT = Flag("pad_left")
+PAINTED = Text("painted", allows=_is_painted)
+DETAILS = WIDTH, GAP, PAD, PAD_LEFT
+"""Of masks that are a rule."""
 
 Shown = Callable[[LoadedModel | None], bool]
 """Whether a chip is there, with this model's own heads, or with seeded ones (None)."""
@@ -119,19 +137,20 @@ def choose(t: Translate, shown: Controls) -> Asked:
     Raises:
         ModelError: if the chosen model cannot be used.
     """
-    lang = st.session_state["lang"]
+    lang = LANG.value
     with st.container(key="asked", horizontal=True, gap="xsmall", vertical_alignment="center"):
         place = st.container(key="text_row", horizontal=True, gap="xsmall", vertical_alignment="center")
         chips = Chips()
     reads_text, default = shown.text, shown.usual_text()  # which depends on what the link says of the model
     if isinstance(reads_text, bool):  # the box stands there while the model is being loaded
         text, dropped = _text(t, lang, place if reads_text else None, default)
-    kind = state.choice("source", SOURCES[0], SOURCES)
-    model = "" if kind == "words" else _model_id(shown.usual_model())
+    kind = SOURCE.read()
+    models = Models(models_here(), shown.usual_model() or compute.DEFAULT_MODEL)
+    model = "" if kind == "words" else MODEL.read(models)
     chip = chips.add("source", t(f"chips.{kind}", model=model)) if shown.model else None
     if chip:
         with chip:
-            source_controls(t, lang, kind)
+            source_controls(t, lang, models)
     with chip or nullcontext():
         loaded = _loaded(t, model) if model else None
     if not isinstance(reads_text, bool):
@@ -155,15 +174,15 @@ def choose(t: Translate, shown: Controls) -> Asked:
 def _leave_unsaid(names: list[str]) -> None:
     """Keep the values of parameters that have no control in this run, and leave them out of its link."""
     of_session().omit(names)
-    state.hold(*names)
+    link.hold(*names)
 
 
 def _open_example() -> None:
     chosen = st.session_state["_example"]
     example = next((example for example in examples() if example.code == chosen), None)  # a browser may say anything
     if example is not None:
-        state.put("text", example.text)
-        if st.session_state["source"] == "model" and example.model in models_here():
+        TEXT.set(example.text)
+        if SOURCE.value == "model" and example.model in models_here():
             take_head(example)
         st.session_state["_example"] = None
 
@@ -171,14 +190,12 @@ def _open_example() -> None:
 def _text(t: Translate, lang: str, place: DeltaGenerator | None, default: str) -> tuple[str, int]:
     """Return the text and how many characters of it were left out; draw its box, if it has a place."""
     if place is None:
-        text = state.text("text", default, limits.CHARACTERS)
+        text = TEXT.read(default)
     else:
         with place:
-            text = controls.text_box(
+            text = TEXT.text_box(
                 t("choice.text"),
-                "text",
                 default,
-                limits.CHARACTERS,
                 draw=st.text_area,
                 height="content",
                 label_visibility="collapsed",
@@ -203,15 +220,9 @@ def _example_list(t: Translate, lang: str) -> None:
     )
 
 
-def _model_id(usual: str = "") -> str:
-    available = models_here()
-    default = usual or compute.DEFAULT_MODEL
-    return state.choice("model", default if default in available else next(iter(available), default), list(available))
-
-
 def own_model(usual: str = "") -> str:
     """The model whose own heads are chosen, ``usual`` where none is; "" for seeded ones."""
-    return _model_id(usual) if state.choice("source", SOURCES[0], SOURCES) == "model" else ""
+    return MODEL.read(Models(models_here(), usual or compute.DEFAULT_MODEL)) if SOURCE.read() == "model" else ""
 
 
 def _loaded(t: Translate, model: str) -> LoadedModel:
@@ -223,57 +234,43 @@ def _loaded(t: Translate, model: str) -> LoadedModel:
 
 def _layer(t: Translate, chips: Chips, model: LoadedModel, shown: Controls) -> int:
     """The place of the chosen layer among those that attend; the link has the model's own number of it."""
-    last, numbers = model.n_layers - 1, model.numbers
-    is_whole = numbers == tuple(range(last + 1))
-    layer = state.whole("layer", 3, 0, last) if is_whole else controls.nearest("layer", 3, options=numbers)
+    layer = LAYER.read(model.numbers)
     if not shown.layer:
         return 0
-    if last > 0 and shown.layer_chip(model):
+    if model.n_layers > 1 and shown.layer_chip(model):
         with chips.add("layer", t("chips.layer", layer=layer)):
-            if is_whole:
-                controls.slider(t("choice.layer"), "layer", 3, 0, last, help=t("choice.layer_help"))
-            else:
-                controls.stepped(t("choice.layer"), "layer", numbers, help=t("choice.layer_help"))
-    return numbers.index(layer)
+            LAYER.slider(t("choice.layer"), model.numbers, help=t("choice.layer_help"))
+    return model.numbers.index(layer)
 
 
 def chosen_mask() -> specs.Mask:
     """The mask of the link, with those of its parameters that matter to its kind."""
-    kind = state.choice("mask", "own", specs.MASKS)
+    kind = MASK.read()
     details: dict[str, Any] = {}
     if kind in ("window", "dilated", "prefix"):
-        details["width"] = state.whole("width", 2, 0, 32)
+        details["width"] = WIDTH.read()
     if kind == "dilated":
-        details["gap"] = state.whole("gap", 2, 1, 16)
+        details["gap"] = GAP.read()
     if kind in ("padding", "both"):
-        details |= {"pad": state.whole("pad", 3, 0, 32), "pad_left": state.flag("pad_left")}
+        details |= {"pad": PAD.read(), "pad_left": PAD_LEFT.read()}
     if kind == "painted":
-        details["painted"] = state.param("painted", "", str, _is_painted)
+        details["painted"] = PAINTED.read()
     return specs.Mask(kind=kind, **details)
-
-
-def _is_painted(code: str) -> bool:
-    """Nothing painted yet, or a mask that is not too large."""
-    try:
-        return code == "" or len(from_code(code)) <= limits.PAINTED_TOKENS
-    except ValueError:
-        return False
 
 
 def mask_details(t: Translate, kind: str) -> None:
     """The controls that a kind of mask has beside its name."""
     if kind in ("window", "dilated", "prefix"):
-        controls.slider(t(f"choice.width_{kind}"), "width", 2, 0, 32)
+        WIDTH.slider(t(f"choice.width_{kind}"))
     if kind == "dilated":
-        controls.slider(t("choice.gap"), "gap", 2, 1, 16)
+        GAP.slider(t("choice.gap"))
     if kind in ("padding", "both"):
-        controls.slider(t("choice.pad"), "pad", 3, 0, 32, help=t("choice.pad_help"))
-        controls.toggle(t("choice.pad_left"), "pad_left", help=t("choice.pad_left_help"))
+        PAD.slider(t("choice.pad"), help=t("choice.pad_help"))
+        PAD_LEFT.toggle(t("choice.pad_left"), help=t("choice.pad_left_help"))
 
 
 def _mask_controls(t: Translate, kind: str) -> None:
-    codes, help_text = specs.MASKS, t("choice.mask_help")
-    controls.choice(t("choice.mask"), "mask", codes, lambda code: t(f"mask.{code}"), look="list", help=help_text)
+    MASK.selectbox(t("choice.mask"), says=lambda code: t(f"mask.{code}"), help=t("choice.mask_help"))
     mask_details(t, kind)
     if kind == "painted":
         st.caption(t("choice.painted", n=limits.PAINTED_TOKENS))

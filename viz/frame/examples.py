@@ -10,9 +10,10 @@ from viz import ASSETS
 from viz.frame import specs, state
 from viz.frame.models_here import models_here
 from viz.models import registry
+from viz.params.memory import Remembered
 
-_ASIDE = "_text_aside"
-_MODEL_ASIDE = "_model_aside"
+_ASIDE: Remembered[str | None] = Remembered("_text_aside", default=None)
+_MODEL_ASIDE: Remembered[str | None] = Remembered("_model_aside", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,18 +116,19 @@ def lay_aside(*, with_model: bool = False) -> None:
     held = st.session_state
     came_along = state.is_moved() and state.is_chosen("text") and not state.is_of_before("text")
     if came_along and held["text"] in {example.text for example in examples()}:
-        text = held[_ASIDE] = held["text"]
+        text = held["text"]
+        _ASIDE.set(text)
         state.forget("text")
         readers = {example.model for example in examples() if example.text == text}
         if with_model and state.is_chosen("model") and held["model"] in readers:
-            held[_MODEL_ASIDE] = held["model"]
+            _MODEL_ASIDE.set(held["model"])
             state.forget("model")
 
 
 def take_up() -> None:
     """Choose again the sentence that was laid aside, unless another was chosen meanwhile."""
-    text = st.session_state.pop(_ASIDE, None)
-    reader = st.session_state.pop(_MODEL_ASIDE, None)
+    text = _ASIDE.take()
+    reader = _MODEL_ASIDE.take()
     if text is not None and not state.is_chosen("text") and not state.is_of_before("text"):
         state.choose("text", text)
         if reader is not None and not state.is_chosen("model") and not state.is_of_before("model"):

@@ -8,10 +8,11 @@ import streamlit as st
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import OddWidthError
 from viz.errors import ModelError
-from viz.frame import compute, controls, specs, state
+from viz.frame import compute, specs
 from viz.frame.choice import Asked, Chips, Choice
 from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.lazy import lazy
+from viz.frame.shared import HEAD
 from viz.models.capture import Capture
 from viz.models.tokens import Tokens, spells_bytes
 from viz.text import Translate, paragraph
@@ -69,10 +70,11 @@ def open_scene(t: Translate, asked: Asked) -> Scene:
 
 def chosen_head(scene: Scene, label: str, n_heads: int, usual: int = 1) -> int:
     """The head of the link, with its chip where there are several and the open section reads it."""
-    head, last = state.whole("head", usual, 0, n_heads - 1), n_heads - 1
-    if last and scene.reads_head:
+    parameter = HEAD.variant(default=usual)
+    head = parameter.read(n_heads)
+    if n_heads > 1 and scene.reads_head:
         with scene.chips.add("head", scene.t("chips.head", head=head)):
-            controls.slider(label, "head", usual, 0, last)
+            parameter.slider(label, n_heads)
     return head
 
 

@@ -14,10 +14,10 @@ from viz.components.mount import mount
 from viz.components.view import View
 from viz.frame import state, view
 from viz.frame.connection import loading
-from viz.frame.connection.parameters import of_session
 from viz.frame.controls import KEEP
 from viz.frame.share import figure_menu
 from viz.frame.share.address import address
+from viz.params.session import of_session
 from viz.text import LANGUAGES, Translate, has_text, translator
 
 DOCUMENT = View("frame/document")

@@ -11,16 +11,18 @@ from contextvars import ContextVar
 from functools import cache
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.errors import ModelError
 from viz.frame.connection.runs import is_run, raise_if_left
+from viz.params.memory import Remembered
 from viz.scheduler.fair_queue import Ticket, Turns, come
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
 from viz.wheels import Progress, under_way
 
-_PLACE = "_waiting"
+_PLACE: Remembered[DeltaGenerator] = Remembered("_waiting")
 LOOK, PATIENCE = 0.05, 0.7
 """Seconds between two looks, and before anything is said: most waits are over by then."""
 
@@ -87,7 +89,7 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
     """
     with _visit() if is_alone else nullcontext():
         with st.container(key=f"waiting{part and '_'}{part}"):  # what comes and goes there moves nothing
-            st.session_state[_PLACE] = st.empty()
+            _PLACE.set(st.empty())
         if is_alone:
             _enter()
         try:
@@ -159,7 +161,7 @@ def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
             _say(turns.place(ticket), progress)
             shown = stand
     if shown is not None:
-        st.session_state[_PLACE].empty()
+        _PLACE.read().empty()
 
 
 def for_the_server(is_warm: threading.Event) -> None:
@@ -169,10 +171,10 @@ def for_the_server(is_warm: threading.Event) -> None:
         while not is_warm.wait(LOOK):
             raise_if_left()
             if not is_said and time.monotonic() - began > PATIENCE:
-                st.session_state[_PLACE].info(translator(st.session_state["lang"])("waiting.warming"))
+                _PLACE.read().info(translator(st.session_state["lang"])("waiting.warming"))
                 is_said = True
     if is_said:
-        st.session_state[_PLACE].empty()
+        _PLACE.read().empty()
 
 
 def _say(place: int, progress: Progress | None) -> None:
@@ -181,4 +183,4 @@ def _say(place: int, progress: Progress | None) -> None:
     if progress is not None:
         done, total = progress.done // 10**6, progress.total // 10**6
         sentence = t("waiting.fetching", model=progress.name, done=done, total=total)
-    st.session_state[_PLACE].info(sentence)
+    _PLACE.read().info(sentence)

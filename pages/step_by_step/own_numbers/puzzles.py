@@ -13,13 +13,15 @@ from pages.step_by_step.own_numbers.numbers import Numbers, from_code, is_code, 
 from pages.step_by_step.three_words import Speaks
 from viz.core.analysis.puzzles import Verdict, cancels, copies_previous, looks_at
 from viz.core.heads import MultiHeadTrace
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.terms.marks import say
+from viz.params import Choice, Text
 from viz.text import Translate
 
 PUZZLES = ("only_one", "previous", "cancel")
+PUZZLE = Choice("puzzle", among=PUZZLES)
+PUZZLE_AT = Text("puzzle_at")
 ALONE, PREVIOUS, COPY_OFF, ADDED, LEFT = 0.99, 0.95, 0.1, 0.5, 0.05
 """Of its attention that word 2 must give word 1, and each word the one before; how far a copied number may be off; the
 largest number that each head must at least add, and that both together may leave."""
@@ -72,17 +74,20 @@ def verdict(name: str, trace: MultiHeadTrace) -> Verdict:
     return measures[name]()
 
 
+def numbers_of(name: str) -> Text:
+    """Return the parameter that holds a puzzle's numbers."""
+    return Text(f"puzzle_{name}", to_code(puzzles()[name].start), allows=puzzles()[name].allows)
+
+
 def draw(context: Speaks) -> list[Check]:
     """Which puzzle, what it asks for, the verdict, the numbers; a hint and a solution for who wants them."""
     t = context.t
     for name in PUZZLES:  # what was solved stays solved: the link holds the numbers of all three
-        state.param(f"puzzle_{name}", to_code(puzzles()[name].start), str, puzzles()[name].allows)
+        numbers_of(name).read()
     with st.container(key="puzzle_row", horizontal=True, gap="small", vertical_alignment="center"):
-        name = controls.choice(
+        name = PUZZLE.segments(
             t("step_by_step.puzzles.which"),
-            "puzzle",
-            PUZZLES,
-            lambda code: _title(t, code),
+            says=lambda code: _title(t, code),
             label_visibility="collapsed",
             width="content",
         )
@@ -94,13 +99,13 @@ def draw(context: Speaks) -> list[Check]:
         say(t(f"step_by_step.puzzles.{name}", query=example.words[1], key=example.words[0]))
     with measured, st.container(key="verdict"):
         (st.success if found.is_solved else st.info)(sentence(t, name, found, example.words))
-    edit(t, example, f"puzzle_{name}", puzzle.editable)
+    edit(t, example, numbers_of(name), PUZZLE_AT, puzzle.editable)
     _progress(t)
     return [*checks(example), _check_verdict(name, example, found)]
 
 
 def _example(t: Translate, name: str) -> OwnExample:
-    numbers = from_code(st.session_state[f"puzzle_{name}"])
+    numbers = from_code(numbers_of(name).value)
     return OwnExample(words=tuple(t("step_by_step.puzzles.words").split("|")[: numbers.n]), numbers=numbers)
 
 
@@ -134,8 +139,8 @@ def _help(t: Translate, name: str) -> None:
         st.button(
             t(f"step_by_step.puzzles.{key}"),
             key=f"{key}_{name}",
-            on_click=partial(state.put, f"puzzle_{name}", to_code(numbers)),
-            disabled=st.session_state[f"puzzle_{name}"] == to_code(numbers),
+            on_click=partial(numbers_of(name).set, to_code(numbers)),
+            disabled=numbers_of(name).value == to_code(numbers),
             type="tertiary",
         )
 

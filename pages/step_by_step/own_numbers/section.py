@@ -13,8 +13,9 @@ from pages.step_by_step.own_numbers.numbers import DIRECT, PROJECTED, Numbers, f
 from pages.step_by_step.three_words import Speaks
 from viz import limits
 from viz.core.heads import concat_heads
-from viz.frame import controls, state
 from viz.frame.checks import Check
+from viz.params import Flag, Text
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 USUAL = "two_heads"
@@ -27,26 +28,6 @@ WAYS = ("x", "qkv")
 """What is given: X and the matrices, or Q, K and V."""
 
 
-def draw(context: Speaks) -> list[Check]:
-    """Sizes and presets, and below them every number, from what is given to what leaves the layer."""
-    t, example = context.t, _example(context.t)
-    with st.container(key="own_chips", horizontal=True, gap="small", vertical_alignment="center"):
-        _sizes(t, example.numbers)
-        _presets(t, example.numbers)
-        controls.toggle(t("step_by_step.own_numbers.causal"), "own_causal")
-    edit(t, example, "own", example.numbers.shapes, word_names="own_words")
-    return checks(example)
-
-
-def _example(t: Translate) -> OwnExample:
-    """What the link asks for, or what stands there at first."""
-    numbers = from_code(state.param("own", to_code(presets()[USUAL]), str, is_code))
-    names = state.param("own_words", "", str, are_words).split("|")
-    usual = t("step_by_step.own_numbers.words").split("|")
-    words = [name or usual[place] for place, name in enumerate(names + [""] * (limits.OWN_WORDS - len(names)))]
-    return OwnExample(words=tuple(words[: numbers.n]), numbers=numbers, is_causal=state.flag("own_causal"))
-
-
 def are_words(code: str) -> bool:
     """Whether a link's words are not too many, and none of them too long."""
     words = code.split("|", limits.OWN_WORDS)
@@ -55,7 +36,41 @@ def are_words(code: str) -> bool:
     )
 
 
+OWN = Text("own", lambda _: to_code(presets()[USUAL]), allows=is_code)
+"""The numbers."""
+OWN_AT = Text("own_at")
+OWN_WORDS = Text("own_words", allows=are_words)
+CAUSAL = Flag("own_causal")
+
+
+def draw(context: Speaks) -> list[Check]:
+    """Sizes and presets, and below them every number, from what is given to what leaves the layer."""
+    t, example = context.t, _example(context.t)
+    with st.container(key="own_chips", horizontal=True, gap="small", vertical_alignment="center"):
+        _sizes(t, example.numbers)
+        _presets(t, example.numbers)
+        CAUSAL.toggle(t("step_by_step.own_numbers.causal"))
+    edit(t, example, OWN, OWN_AT, example.numbers.shapes, names=OWN_WORDS)
+    return checks(example)
+
+
+def _example(t: Translate) -> OwnExample:
+    """What the link asks for, or what stands there at first."""
+    numbers, names = from_code(OWN.read()), OWN_WORDS.read().split("|")
+    usual = t("step_by_step.own_numbers.words").split("|")
+    words = [name or usual[place] for place, name in enumerate(names + [""] * (limits.OWN_WORDS - len(names)))]
+    return OwnExample(words=tuple(words[: numbers.n]), numbers=numbers, is_causal=CAUSAL.read())
+
+
 # --- What can be chosen ----------------------------------------------------------------------------------------------
+
+
+_WAY: Remembered[str] = Remembered("_own_way")
+
+
+def _size(name: str) -> Remembered[int]:
+    """Return the value of the control of a size."""
+    return Remembered(f"_own_{name}")
 
 
 def _sizes(t: Translate, numbers: Numbers) -> None:
@@ -64,15 +79,15 @@ def _sizes(t: Translate, numbers: Numbers) -> None:
     with st.popover(label, key="chip_own_sizes"):
         for name, most in SIZES.items():
             fits = [size for size in range(1, most + 1) if name != "n_heads" or numbers.d % size == 0]
-            st.session_state[f"_own_{name}"] = getattr(numbers, name)
+            _size(name).set(getattr(numbers, name))
             st.segmented_control(
-                t(f"step_by_step.own_numbers.size_{name}"), fits, key=f"_own_{name}", required=True, on_change=_resize
+                t(f"step_by_step.own_numbers.size_{name}"), fits, key=_size(name).name, required=True, on_change=_resize
             )
-        st.session_state["_own_way"] = WAYS[numbers.is_direct]
+        _WAY.set(WAYS[numbers.is_direct])
         st.segmented_control(
             t("step_by_step.own_numbers.way"),
             WAYS,
-            key="_own_way",
+            key=_WAY.name,
             required=True,
             on_change=_change_way,
             format_func=lambda way: t(f"step_by_step.own_numbers.way_{way}"),
@@ -80,14 +95,14 @@ def _sizes(t: Translate, numbers: Numbers) -> None:
 
 
 def _resize() -> None:
-    sizes: Mapping[str, int] = {name: st.session_state[f"_own_{name}"] for name in SIZES}
-    state.put("own", to_code(from_code(st.session_state["own"]).resized(**sizes)))
+    sizes: Mapping[str, int] = {name: _size(name).read() for name in SIZES}
+    OWN.set(to_code(from_code(OWN.value).resized(**sizes)))
 
 
 def _change_way() -> None:
-    numbers = from_code(st.session_state["own"])
-    if numbers.is_direct != (st.session_state["_own_way"] == "qkv"):
-        state.put("own", to_code(other_way(numbers)))
+    numbers = from_code(OWN.value)
+    if numbers.is_direct != (_WAY.read() == "qkv"):
+        OWN.set(to_code(other_way(numbers)))
 
 
 def other_way(numbers: Numbers) -> Numbers:
@@ -109,15 +124,15 @@ def _presets(t: Translate, numbers: Numbers) -> None:
             st.button(
                 t(f"step_by_step.own_numbers.preset_{name}"),
                 key=f"own_preset_{name}",
-                on_click=state.put,
-                args=("own", to_code(preset)),
+                on_click=OWN.set,
+                args=(to_code(preset),),
                 type="secondary" if preset == numbers else "tertiary",
             )
         blank = replace(numbers, hundredths=(0,) * len(numbers.hundredths))
         st.button(
             t("step_by_step.own_numbers.preset_zeros"),
             key="own_preset_zeros",
-            on_click=state.put,
-            args=("own", to_code(blank)),
+            on_click=OWN.set,
+            args=(to_code(blank),),
             type="secondary" if blank == numbers else "tertiary",
         )

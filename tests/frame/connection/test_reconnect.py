@@ -9,7 +9,7 @@ def one_box() -> None:
     import streamlit as st
 
     from viz.frame import controls, state
-    from viz.frame.connection.parameters import of_session
+    from viz.params.session import of_session
 
     state.begin()
     of_session().path = "page"

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from viz.frame.connection import parameters, runs
+from viz.frame.connection import runs
+from viz.params import session
 
 
 @pytest.mark.parametrize(("taken", "calls"), [(True, ["ignore_pages_folder", "rerun"]), (False, [])])
@@ -44,13 +45,13 @@ def test_raise_if_left_reads_state(monkeypatch):
 
     def read_twice():
         assert runs.is_run()
-        monkeypatch.setattr(parameters, "exist", leave)
+        monkeypatch.setattr(session, "exist", leave)
         runs.raise_if_left()
 
     def leave():
         raise LeftError
 
-    monkeypatch.setattr(parameters, "exist", lambda: True)
+    monkeypatch.setattr(session, "exist", lambda: True)
     assert isinstance(result_in_thread(read_twice), LeftError)
 
 
@@ -62,7 +63,7 @@ def test_background_thread_is_no_run(monkeypatch):
         runs.raise_if_left()
         return runs.is_run()
 
-    monkeypatch.setattr(parameters, "exist", lambda: pytest.fail("Streamlit was asked"))
+    monkeypatch.setattr(session, "exist", lambda: pytest.fail("Streamlit was asked"))
     assert result_in_thread(work) is False
 
 

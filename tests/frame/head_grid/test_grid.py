@@ -12,9 +12,9 @@ from viz.core.analysis import map_statistics
 from viz.core.analysis.head_statistics import portrait
 from viz.frame import choice, compute, specs
 from viz.frame.compute import head_grid
-from viz.frame.connection.parameters import Parameters
 from viz.frame.examples import examples
 from viz.frame.head_grid.grid import _choose
+from viz.params.session import Parameters
 from viz.text import LANGUAGES, sentences
 
 TEXT = examples()[0].text

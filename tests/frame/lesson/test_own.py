@@ -1,14 +1,12 @@
 """A teacher's own lesson on the pages: the same bar and the same presenter; a stranger's text stays text."""
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.frame.lesson.test_asked import link, pictures, said
 from tests.lessons.test_own import QUESTION, TABLE, TOML
-from viz.components import view as view_module
 from viz.frame.lesson import editor as editor_module
 from viz.frame.lesson.bar import do
 from viz.frame.lesson.own import step_of_view
@@ -99,8 +97,7 @@ def test_answer_file_read_in_turn(monkeypatch):
         working.append(stores().turns.working)
         return read_toml(text)
 
-    for module in (editor_module, view_module):
-        monkeypatch.setattr(module, "st", SimpleNamespace(session_state=session))
+    monkeypatch.setattr("streamlit.session_state", session)
     monkeypatch.setattr(editor_module, "read_toml", read)
     editor_module._note(TOML)
     assert working == [], "the callback stands in no queue"
@@ -115,8 +112,7 @@ def test_answer_full_queue_says_so(monkeypatch):
     """A full queue is told to the editor in a sentence, and the file is not read."""
     session = {"my_lesson": {"file": {"value": TOML, "sent": 3}}}
     full = Turns(0, 0)
-    for module in (editor_module, view_module):
-        monkeypatch.setattr(module, "st", SimpleNamespace(session_state=session))
+    monkeypatch.setattr("streamlit.session_state", session)
     monkeypatch.setattr(editor_module, "read_toml", lambda text: pytest.fail("it was read"))
     monkeypatch.setattr(stores(), "turns", full)
     editor_module._note(TOML)

@@ -6,7 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from pages import PAGES
-from pages.masks.editor import PAINTED
+from pages.masks.editor import CODE as CODE
 from pages.masks.page import PAGE
 from tests.components.test_maps import unpack
 from tests.packaged import packaged_file

@@ -320,7 +320,7 @@ def test_it_writes_on_in_pieces_and_the_link_says_how_far(open_app, monkeypatch)
 def test_stopped_it_keeps_what_was_written(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text, written=16)
     app.session_state["written"] = 48  # under way, and 16 are done when the visitor clicks
-    app.session_state[writing.DONE] = 16
+    app.session_state[writing.DONE.name] = 16
     app.button(key="stop_writing").click().run()
     assert link(app)["written"] == "16"
 

@@ -13,7 +13,7 @@ from viz.components.head_grid import Packed
 from viz.components.kinds import Fields, OneOf, Optional, Whole
 from viz.components.view import View
 from viz.core.comparison.alignment import Slot
-from viz.frame import controls, locks, state
+from viz.frame import controls, state
 from viz.frame.compare.second import Second
 from viz.frame.compute import comparison
 from viz.frame.compute.comparison import Compared, Sides
@@ -94,7 +94,7 @@ def second_head(second: Second, compared: Compared) -> Head:
 
 def _query(scene: Scene, sides: Sides) -> int:
     """The row whose bars are drawn: what is locked in the head grid, else the example's, else one of both."""
-    locks.follow("query", scene.labels)
+    state.follow("query", scene.labels)
     opening = opening_query(scene)
     if opening < 0:
         opening = first_query(scene.labels, scene.capture.tokens.special, scene.trace.weights.mean(0))

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from viz.frame.compute import results
+from viz.params.memory import Remembered
 
 Step = tuple[Any, tuple[Any, ...]]
 """A function that is ``@kept``, and what it is asked."""
@@ -20,6 +21,20 @@ class Words:
     stop: str
     go_on: str
     stopped: Callable[[int], str]
+
+
+Progress = tuple[Any, int] | None
+"""Whose computation it is, and the number of its pieces that are done."""
+
+
+def _done(name: str) -> Remembered[Progress]:
+    """Return the progress of a computation."""
+    return Remembered(f"_{name}_done", default=None)
+
+
+def _stopped(name: str) -> Remembered[Progress]:
+    """Return the progress of a computation at the moment it was stopped."""
+    return Remembered(f"_{name}_stopped", default=None)
 
 
 def in_pieces(name: str, asked: Any, steps: Sequence[Step], words: Words) -> list[Any]:
@@ -46,7 +61,7 @@ def in_pieces(name: str, asked: Any, steps: Sequence[Step], words: Words) -> lis
                 button.button(words.stop, key=f"{name}_stop", on_click=_stop, args=(name,))
             bar.progress(done / len(steps), words.computing(done))
         found.append(function(*arguments))
-        st.session_state[f"_{name}_done"] = asked, done + 1
+        _done(name).set((asked, done + 1))
     bar.empty()
     button.empty()
     return found
@@ -54,16 +69,16 @@ def in_pieces(name: str, asked: Any, steps: Sequence[Step], words: Words) -> lis
 
 def _stopped_at(name: str, asked: Any) -> int | None:
     """After how many pieces the visitor stopped this very computation; None if they did not."""
-    stopped = st.session_state.get(f"_{name}_stopped")
+    stopped = _stopped(name).read()
     if stopped is None or stopped[0] == asked:
-        return None if stopped is None else int(stopped[1])
-    del st.session_state[f"_{name}_stopped"]
+        return None if stopped is None else stopped[1]
+    _stopped(name).forget()
     return None
 
 
 def _stop(name: str) -> None:
-    st.session_state[f"_{name}_stopped"] = st.session_state.get(f"_{name}_done")
+    _stopped(name).set(_done(name).read())
 
 
 def _go_on(name: str) -> None:
-    st.session_state.pop(f"_{name}_stopped", None)
+    _stopped(name).forget()

@@ -5,8 +5,8 @@ from collections.abc import Collection
 import streamlit as st
 
 from viz.frame import state
-from viz.frame.connection.address import asked_link
-from viz.frame.connection.parameters import of_session
+from viz.params.address import asked_link
+from viz.params.session import of_session
 
 _HERE, _LINK, _UNTOUCHED, _COMES = "_here", "_link_names", "_untouched", "_comes"
 

@@ -12,11 +12,11 @@ import streamlit as st
 
 from viz.components.mount import after_callbacks
 from viz.errors import ModelError
-from viz.frame import state, waiting
-from viz.frame.connection.address import asked_link
-from viz.frame.connection.parameters import PAGE, of_session, redraw_page
+from viz.frame import waiting
 from viz.frame.share import figure_menu
 from viz.frame.terms import marks
+from viz.params.link import end_part
+from viz.params.session import PAGE, of_session, redraw_page
 
 
 def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError], None]) -> None:
@@ -43,7 +43,7 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
         if is_alone:
             if figure_menu.is_out_of_date():
                 st.rerun()
-            _end(path)
+            end_part(path)
 
     st.fragment(run, key=name if name == PAGE else None)()
 
@@ -74,12 +74,3 @@ def _begin(path: tuple[str, ...]) -> bool:
         known.declared.pop(name, None)  # one that is left out of the link is not there
         del known.owners[name]
     return True
-
-
-def _end(path: tuple[str, ...]) -> None:
-    """Finish a run of one fragment: write the state into the address bar."""
-    known, wanted = of_session(), state.link()
-    if known.written != wanted or asked_link() != wanted:
-        st.query_params.from_dict(wanted)
-    known.written = wanted
-    known.note_drawn(known.declared_in(path))

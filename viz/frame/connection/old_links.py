@@ -6,11 +6,11 @@ from urllib.parse import urlencode, urlparse
 import streamlit as st
 
 from viz.components.view import View
-from viz.frame.connection.address import asked_link
 from viz.frame.connection.moved import where_now
-from viz.frame.connection.parameters import of_session
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
+from viz.params.address import asked_link
+from viz.params.session import of_session
 
 REOPEN = View("frame/reopen")
 _OF_THE_PAGE = "section", "lesson", "lesson_step"

@@ -8,7 +8,7 @@ from collections.abc import Set
 import streamlit as st
 
 from viz.frame import state
-from viz.frame.connection.parameters import of_session
+from viz.params.session import of_session
 
 AS_OPENED = frozenset({"lang", "section"})
 """What a link may carry that is still the page as it opens."""

@@ -4,7 +4,7 @@ from contextvars import ContextVar
 
 import streamlit as st
 
-from viz.frame.connection import parameters
+from viz.params import session
 from viz.streamlit_internals.pages_folder import ignore_pages_folder, uses_pages_folder
 
 _is_run: ContextVar[bool | None] = ContextVar("is_run", default=None)
@@ -29,7 +29,7 @@ def is_run() -> bool:
     """Return whether this thread runs the script, or one of its callbacks, for a user."""
     known = _is_run.get()
     if known is None:
-        known = parameters.exist()
+        known = session.exist()
         _is_run.set(known)
     return known
 
@@ -37,4 +37,4 @@ def is_run() -> bool:
 def raise_if_left() -> None:
     """End this run if its user has left or clicked elsewhere: Streamlit does so where the session's state is read."""
     if is_run():
-        parameters.exist()
+        session.exist()

@@ -5,16 +5,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from viz.frame import specs
+from viz.frame.choice import DETAILS
 from viz.frame.scene import Scene
 
 MOST = 64
 """Tokens up to which this is sent; of more it would be more than the words and choices it goes with."""
 KINDS = tuple(kind for kind in specs.MASKS if kind not in ("own", "painted"))
 """Masks that are a rule; a painted one is known where it was painted."""
-DETAILS = ("width", "gap", "pad", "pad_left")
 
 
 @lru_cache(maxsize=256)
@@ -30,8 +29,8 @@ def masks_ahead(scene: Scene) -> dict[str, Any] | None:
     t, sizes = scene.t, (len(scene.capture.queries.ids), len(scene.capture.tokens.ids))
     if max(sizes) > MOST:
         return None
-    held = st.session_state
-    details = {name: held[name] for name in DETAILS if name in held}  # of one that is not chosen, what it had before
+    # Of a mask that is not chosen, its details are those that it had before.
+    details: dict[str, Any] = {detail.name: detail.value for detail in DETAILS if detail.has_value}
     masks = {kind: specs.Mask(kind=kind, **details) for kind in KINDS}
     return {
         "kind": t(f"mask.{scene.choice.mask.kind}"),

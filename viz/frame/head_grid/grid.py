@@ -12,7 +12,7 @@ from viz.components.cover import current as current_cover
 from viz.components.head_grid import Packed
 from viz.components.kinds import Fields, Many, OneOf, Optional, Real, Whole
 from viz.components.view import View
-from viz.frame import controls, locks, specs, state
+from viz.frame import controls, specs, state
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
 from viz.frame.head_grid.ahead import masks_ahead
@@ -78,8 +78,8 @@ def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
     n_layers, n_heads = scene.capture.n_layers, scene.capture.n_heads
     name = partial(_parameter, channel)
     opening, opening_key = _opening_pair(scene)
-    locks.follow(name("query"), rows, locked_at_first=opening >= 0)
-    locks.follow(name("key"), columns, locked_at_first=opening_key >= 0)
+    state.follow(name("query"), rows, locked_at_first=opening >= 0)
+    state.follow(name("key"), columns, locked_at_first=opening_key >= 0)
     return {
         "layer": min(scene.choice.layer, n_layers - 1),  # a decoder may have fewer layers than its encoder
         "head": state.whole("head", 1, 0, n_heads - 1),

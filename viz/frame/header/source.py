@@ -4,32 +4,25 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
-from viz.frame import controls, specs, state
+from viz.frame import specs
 from viz.frame.models_here import models_here, offered, to_choose_from, too_large
+from viz.frame.shared import D_MODEL, MODEL, N_HEADS, N_KV_HEADS, SEED, SOURCE, Models, Sizes
 from viz.text import Translate
 
-SOURCES = ("model", "embeddings", "words")
 
-
-def source_controls(t: Translate, lang: str, kind: str) -> None:
+def source_controls(t: Translate, lang: str, models: Models) -> None:
     """Draw the choice of a kind of source, and of a model where one is read."""
-    controls.choice(
-        t("choice.source"),
-        "source",
-        SOURCES,
-        lambda code: t(f"source.{code}"),
-        look="radio",
-        captions=[t(f"source.{code}_short") for code in SOURCES],
-    )
+    captions = [t(f"source.{code}_short") for code in SOURCE.options()]
+    kind = SOURCE.radio(t("choice.source"), says=lambda code: t(f"source.{code}"), captions=captions)
     if kind != "words":
-        _model_control(t, lang)
+        _model_control(t, lang, models)
 
 
-def _model_control(t: Translate, lang: str) -> None:
+def _model_control(t: Translate, lang: str, models: Models) -> None:
     available = models_here()
-    chosen = available.get(st.session_state["model"])
-    names, help_text = to_choose_from(st.session_state["model"]), chosen.why.get(lang) if chosen else None
-    controls.selectbox(t("choice.model"), "model", names, help=help_text)
+    chosen = available.get(MODEL.value)
+    help_text = chosen.why.get(lang) if chosen else None
+    MODEL.selectbox(t("choice.model"), models, listed=to_choose_from(MODEL.value), help=help_text)
     if readers := [entry.id for entry in specs.local_picture_entries()]:
         st.caption(t("choice.reads_pictures", models=", ".join(readers)))
     if to_add := [entry.id for entry in offered() if entry.file and entry.id not in available]:
@@ -55,20 +48,19 @@ def choose_sizes(t: Translate, chip: DeltaGenerator | None, d_model: int | None,
         d_model: the width that a model's vectors have; None where it is free.
         own_groups: False where the control for G stands elsewhere.
     """
-    width = d_model or state.pick("d_model", 16, limits.WIDTHS)
+    width = d_model or D_MODEL.read()
     heads = [n for n in range(1, limits.SEEDED_HEADS + 1) if width % n == 0]
-    some = 4 if 4 in heads else heads[-1]
-    n_heads = state.pick("n_heads", some, heads)
+    sizes = Sizes(heads, 4 if 4 in heads else heads[-1])
+    n_heads = N_HEADS.read(sizes)
     groups = [n for n in range(1, n_heads + 1) if n_heads % n == 0]
-    n_kv_heads = state.pick("n_kv_heads", n_heads if own_groups else groups[len(groups) // 2], groups)
-    seed = state.whole("seed", 0, 0, 9_999)
+    kv_sizes = Sizes(groups, n_heads if own_groups else groups[len(groups) // 2])
+    n_kv_heads, seed = N_KV_HEADS.read(kv_sizes), SEED.read()
     if chip:
         with chip:
             if not d_model:
-                controls.select_slider(t("choice.d_model"), "d_model", 16, limits.WIDTHS, help=t("choice.d_model_help"))
-            controls.select_slider(t("choice.n_heads"), "n_heads", some, heads)
+                D_MODEL.select_slider(t("choice.d_model"), help=t("choice.d_model_help"))
+            N_HEADS.select_slider(t("choice.n_heads"), sizes)
             if own_groups:
-                label, help_text = t("choice.n_kv_heads"), t("choice.n_kv_heads_help")
-                controls.select_slider(label, "n_kv_heads", n_heads, groups, help=help_text)
-            controls.number_input(t("choice.seed"), "seed", 0, 0, 9_999, help=t("choice.seed_help"))
+                N_KV_HEADS.select_slider(t("choice.n_kv_heads"), kv_sizes, help=t("choice.n_kv_heads_help"))
+            SEED.number_input(t("choice.seed"), help=t("choice.seed_help"))
     return {"d_model": 0 if d_model else width, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "seed": seed}

@@ -6,10 +6,14 @@ from functools import partial
 import streamlit as st
 
 from viz.frame import state
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 ON_A_PHONE = 3
 """Tabs that a phone has room for; the style sheet hides the others there, and a menu of its own lists them."""
+
+_MORE: Remembered[str | None] = Remembered("_more")
+_MORE_ON_A_PHONE: Remembered[str | None] = Remembered("_more_phone")
 
 
 def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Callable[[str], str]) -> None:
@@ -33,15 +37,20 @@ def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Cal
             format_func=title,
         )
         seen = ON_A_PHONE if opened in main[:ON_A_PHONE] else ON_A_PHONE - 1
-        menus = {"_more": more, "_more_phone": [*main[seen:], *more]}
-        for key, listed in menus.items():
+        menus = {_MORE: more, _MORE_ON_A_PHONE: [*main[seen:], *more]}
+        for menu, listed in menus.items():
             if names := [name for name in listed if name != opened]:
                 st.menu_button(
-                    t("page.more"), names, key=key, format_func=title, type="tertiary", on_click=partial(_open, key)
+                    t("page.more"),
+                    names,
+                    key=menu.name,
+                    format_func=title,
+                    type="tertiary",
+                    on_click=partial(_open, menu),
                 )
 
 
-def _open(key: str) -> None:
+def _open(menu: Remembered[str | None]) -> None:
     """Open the section chosen in a menu."""
-    if chosen := st.session_state[key]:
+    if chosen := menu.read():
         state.choose("section", chosen)

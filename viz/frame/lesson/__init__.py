@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
 from viz.frame import state, view
+from viz.params.memory import Remembered
 
 if TYPE_CHECKING:
     from viz.frame.header.section import Section
@@ -17,26 +16,25 @@ if TYPE_CHECKING:
     from viz.frame.scene import Scene
     from viz.text import Translate
 
-_ON = "_lesson_on"
+_ON: "Remembered[Running | None]" = Remembered("_lesson_on", default=None)
 _OF_THE_LINK = ("lesson", "own_lesson", "lesson_step")
 
 
 def begin(page: str) -> None:
     """Open the lesson of the link, if there is one: before anything of the page declares a parameter."""
-    st.session_state[_ON] = None
+    _ON.set(None)
     known = [name for name in _OF_THE_LINK if state.is_known(name)]
     for name in set(_OF_THE_LINK) - {*known}:  # a link without it, after Back or Forward, ends the lesson
         state.forget(name)
     if {*known} & {"lesson", "own_lesson"}:
         from viz.frame.lesson.running import open_lesson
 
-        st.session_state[_ON] = open_lesson(page)
+        _ON.set(open_lesson(page))
 
 
 def current() -> "Running | None":
     """The lesson that is on, at its step."""
-    found: Running | None = st.session_state.get(_ON)
-    return found
+    return _ON.read()
 
 
 def keep_place() -> bool:

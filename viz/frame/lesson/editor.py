@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-import streamlit as st
-
 from viz import limits
 from viz.components.kinds import Text
 from viz.components.view import View
@@ -19,9 +17,11 @@ from viz.frame.sidebar import path_of
 from viz.frame.waiting import aside, stores, until
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.own import checked, lesson_of, read_toml, unpacked
+from viz.params.memory import Remembered
 from viz.text import Translate
 
-EDITOR, _SENT = "my_lesson", "_my_lesson_sent"
+EDITOR = "my_lesson"
+_SENT: Remembered[bool] = Remembered("_my_lesson_sent", default=False)
 VIEW = View("lesson/my_lesson", words="my_lesson.", sends={"file": Text(limits.MESSAGE_STATES)})
 LONGEST = {
     "title": limits.OWN_LESSON_TITLE,
@@ -54,7 +54,7 @@ def _given(lang: str) -> dict[str, Any] | None:
 
 def _note(_: str) -> None:
     """Note that a file was sent; the run that follows reads it."""
-    st.session_state[_SENT] = True
+    _SENT.set(True)
 
 
 def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
@@ -62,7 +62,7 @@ def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
 
     The note that it was sent goes last: a run that ends while it waits for its turn leaves the file to the next one.
     """
-    if not st.session_state.get(_SENT):
+    if not _SENT.read():
         return None
     file = VIEW.last(EDITOR, "file")
     if file is None:
@@ -75,7 +75,7 @@ def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
         answer["problem"] = said_of(t, error)
     except ModelError as error:  # the server is busy
         answer["problem"] = t(f"error.{error.code}", **error.values)
-    del st.session_state[_SENT]
+    _SENT.forget()
     return answer
 
 

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
 from viz.frame import state, view
 from viz.frame.connection.moved import where_now
 from viz.lessons.lesson import Lesson, OwnLessonError, Step
 from viz.lessons.own import own_lesson
+from viz.params.memory import Remembered
 from viz.text import Translate, has_text, translator
 
 OWN = "own_lesson"
@@ -21,14 +20,14 @@ OWN = "own_lesson"
 LIST = "lessons"
 """The page that lists the lessons, and on which one's own is made."""
 
-_ERROR = "_own_lesson_error"
+_ERROR: Remembered[OwnLessonError | None] = Remembered("_own_lesson_error", default=None)
 _STEPS = ("lesson", "lesson_step", OWN, "section", "lang", "image", *view.PARAMETERS)
 """What a link says beside what is shown."""
 
 
 def of_link() -> tuple[Lesson, Mapping[str, str]] | None:
     """The teacher's lesson that the link holds, and what the link says of it; None if it holds none that can be had."""
-    st.session_state.pop(_ERROR, None)
+    _ERROR.forget()
     code = state.param(OWN, "", _code, lambda _: True)
     if not code:
         return None
@@ -41,7 +40,7 @@ def _code(raw: str) -> str:
     try:
         with_places(own_lesson(raw))
     except OwnLessonError as error:
-        st.session_state[_ERROR] = error
+        _ERROR.set(error)
         raise ValueError(raw) from None
     return raw
 
@@ -71,7 +70,7 @@ def _step_now(step: Step) -> Step:
 
 def refusal(t: Translate) -> str:
     """Why the lesson of the link cannot be had, in a sentence; "" if it can, or there is none."""
-    error: OwnLessonError | None = st.session_state.get(_ERROR)
+    error = _ERROR.read()
     return said_of(t, error) if error else ""
 
 

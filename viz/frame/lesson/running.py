@@ -17,10 +17,10 @@ from viz.frame.terms.links import SHARED
 from viz.frame.view.assets import style
 from viz.lessons.lesson import LANGUAGES, Lesson, Step
 from viz.lessons.read import lesson_named, names
+from viz.params.memory import Remembered
 from viz.text import Translate, translator
 
-_PROGRESS = "_lessons"
-_EXPLORES = "_lesson_explores"
+_EXPLORES: Remembered[bool] = Remembered("_lesson_explores", default=False)
 
 
 @dataclass(kw_only=True)
@@ -36,6 +36,9 @@ class Progress:
     hinted: bool = False
     first: str = ""
     """"right" or "wrong", after the first answer; "shown" if the answer was shown before one."""
+
+
+_PROGRESS: Remembered[dict[tuple[str, int], Progress]] = Remembered("_lessons")
 
 
 @dataclass(kw_only=True)
@@ -75,7 +78,7 @@ class Running:
     @property
     def explores(self) -> bool:
         """Whether the rest of the app is brought: the sidebar, the other sections, the chips."""
-        return bool(st.session_state.get(_EXPLORES))
+        return _EXPLORES.read()
 
     def keep_place(self) -> None:
         """Keep a place for the bar, here."""
@@ -125,18 +128,19 @@ class Running:
 
 def toggle_explore() -> None:
     """Bring the rest of the app, or hide it again."""
-    st.session_state[_EXPLORES] = not st.session_state.get(_EXPLORES)
+    _EXPLORES.set(not _EXPLORES.read())
 
 
 def progress(lesson: str, number: int) -> Progress:
     """What was done at a step of a lesson."""
-    kept: dict[tuple[str, int], Progress] = st.session_state.setdefault(_PROGRESS, {})
-    return kept.setdefault((lesson, number), Progress())
+    if not _PROGRESS.exists():
+        _PROGRESS.set({})
+    return _PROGRESS.read().setdefault((lesson, number), Progress())
 
 
 def n_done(lesson: Lesson) -> int:
     """How many steps of a lesson are over."""
-    kept: dict[tuple[str, int], Progress] = st.session_state.get(_PROGRESS, {})
+    kept = _PROGRESS.read() if _PROGRESS.exists() else {}
     return sum(bool(kept.get((lesson.name, number + 1), Progress()).done) for number in range(len(lesson.steps)))
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import streamlit as st
 
 from viz.frame import lesson, state, view
-
-_STEPS = "_inner_steps"
+from viz.params.memory import Remembered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,19 +33,21 @@ class InnerSteps:
         state.put(self.name, self.values[min(max(self.at - 1 + places, 0), len(self.values) - 1)])
 
 
+_STEPS: Remembered[InnerSteps | None] = Remembered("_inner_steps", default=None)
+
+
 def offer(name: str, values: Sequence[Any]) -> None:
     """Have a presentation go through these values of a declared parameter before it leaves the section.
 
     A section calls this while it is drawn. In a lesson nothing is offered: its steps say where each begins.
     """
     if view.current().present:
-        st.session_state[_STEPS] = InnerSteps(name=name, values=tuple(values))
+        _STEPS.set(InnerSteps(name=name, values=tuple(values)))
 
 
 def take() -> InnerSteps | None:
     """Return what the section offered in this run, once."""
-    steps: InnerSteps | None = st.session_state.pop(_STEPS, None)
-    return steps
+    return _STEPS.take()
 
 
 def first_of(default: Any, values: Sequence[Any]) -> Any:

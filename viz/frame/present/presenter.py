@@ -22,13 +22,15 @@ from viz.frame.present.ways import Place, Sections, leave, place
 from viz.frame.share.address import address as link_of_view
 from viz.frame.share.address import code_rows, is_local
 from viz.frame.sidebar import path_of
+from viz.params.memory import Remembered
 from viz.streamlit_internals.static import STATIC
 from viz.text import Translate
 
 DID = Fields(step=Text(1000), action=OneOf("forward", "back", "reveal", "code", "close"))
 PRESENTER = View("present/presenter", words="present.bar_", sends={"did": DID})
 NOTES = View("present/notes", words="present.bar_")
-_CODE = "_present_code"
+_CODE: Remembered[str | None] = Remembered("_present_code", default=None)
+"""The step whose address is shown as a code."""
 LATER = ("PlotlyChart", "DataFrame", "Slider", "NumberInput", "Checkbox", "Button")
 """Figures, tables, controls: Streamlit asks for their code with the first of a kind."""
 APART = ("compare", "figure", "frame", "lesson", "lib", "present", "share", "start", "take_away")
@@ -45,7 +47,7 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -
         "minutes": number(found.minutes) if found.minutes else "",
         "leave": leave(page),
         "notes": f"{path_of(page)}?notes=1&lang={lang}",
-        "code": _code(t) if st.session_state.get(_CODE) == step else None,
+        "code": _code(t) if _CODE.read() == step else None,
         "modules": modules(),
         "inner": {"at": inner.at, "of": len(inner.values)} if inner else None,
         "closing": None if found.next else closing_slide(t, page, sections_of),
@@ -86,9 +88,9 @@ def _do(step: str, inner: InnerSteps | None, did: Mapping[str, Any]) -> None:
         case "reveal" if running is not None and running.asks:
             do(running.progress, "reveal", None)
         case "code":
-            st.session_state[_CODE] = step
+            _CODE.set(step)
         case "close":
-            st.session_state[_CODE] = None
+            _CODE.set(None)
 
 
 def _code(t: Translate) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import streamlit as st
 from viz import limits
 from viz.components.mount import address
 from viz.frame import view
+from viz.params.memory import Remembered
 from viz.text import Translate, words_of
 
 if TYPE_CHECKING:  # the first page needs no torch
@@ -20,12 +21,13 @@ if TYPE_CHECKING:  # the first page needs no torch
 MENU = "figure/menu"
 LONGEST = 300
 """Characters of a text that stand below a picture."""
-_FACTS, _TOLD = "_figure_facts", "_figure_facts_told"
+_FACTS: Remembered[tuple[list[str], list[str]]] = Remembered("_figure_facts")
+_TOLD: Remembered[tuple[list[str], list[str]] | None] = Remembered("_figure_facts_told", default=None)
 
 
 def begin() -> None:
     """Start a run: nothing is known of its pictures."""
-    st.session_state[_FACTS] = [], []
+    _FACTS.set(([], []))
 
 
 def note(facts: Sequence[str], apart: Iterable[str] = ()) -> None:
@@ -35,7 +37,7 @@ def note(facts: Sequence[str], apart: Iterable[str] = ()) -> None:
         facts: whose numbers the pictures show, and on which text.
         apart: the sections that have numbers of their own, of which no such thing can be said.
     """
-    st.session_state[_FACTS] = [_short(fact) for fact in facts if fact], sorted(apart)
+    _FACTS.set(([_short(fact) for fact in facts if fact], sorted(apart)))
 
 
 def note_source(t: Translate, source: "Source", apart: Iterable[str] = ()) -> None:
@@ -46,13 +48,13 @@ def note_source(t: Translate, source: "Source", apart: Iterable[str] = ()) -> No
 
 def stand_apart(section: str) -> None:
     """A section shows an example in place of what the page is about: nothing of the page is said below its picture."""
-    facts, apart = st.session_state[_FACTS]
-    st.session_state[_FACTS] = facts, sorted({*apart, section})
+    facts, apart = _FACTS.read()
+    _FACTS.set((facts, sorted({*apart, section})))
 
 
 def is_out_of_date() -> bool:
     """Return whether the browser was told something else of the pictures than holds now."""
-    return bool(st.session_state[_FACTS] != st.session_state.get(_TOLD))
+    return _FACTS.read() != _TOLD.read()
 
 
 def _short(fact: str) -> str:
@@ -62,7 +64,8 @@ def _short(fact: str) -> str:
 
 def tell(lang: str) -> dict[str, Any] | None:
     """What the browser is told of all pictures of this run; None where there is no menu: before a class, on paper."""
-    facts, apart = st.session_state[_TOLD] = st.session_state[_FACTS]
+    facts, apart = _FACTS.read()
+    _TOLD.set((facts, apart))
     looked_at = view.current()
     if looked_at.present or looked_at.notes or looked_at.print != "none":
         return None

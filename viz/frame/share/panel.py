@@ -7,18 +7,23 @@ from functools import partial
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.components.kinds import Text
 from viz.components.view import View
 from viz.frame.share.address import address, code_rows, is_local
+from viz.frame.shared import LANG, open_section
 from viz.frame.sidebar import path_of
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 KEY = "_share"
 SHARE = View("share/share", words="share.bar_", sends={"code": Text(limits.MESSAGE_LINK)})
 HEIGHT = View("frame/height")
-_CODE, _PLACE = "_share_code", "_share_place"
+_CODE: Remembered[str | None] = Remembered("_share_code", default=None)
+"""The address that is shown as a code."""
+_PLACE: Remembered[DeltaGenerator] = Remembered("_share_place")
 CONTROLS = ("text", "chips", "layer", "mask")
 """Controls that the panel offers to hide, by their names in the link; a link may name any other."""
 
@@ -28,12 +33,12 @@ def keep_place() -> None:
 
     What it opens says what the whole page has declared, so it is drawn after that.
     """
-    st.session_state[_PLACE] = st.container(key="share_view")
+    _PLACE.set(st.container(key="share_view"))
 
 
 def offer(t: Translate, page: str) -> None:
     """Draw the button, and if it is open what it opens."""
-    with st.session_state[_PLACE]:
+    with _PLACE.read():
         panel = st.popover(t("share.title"), key=KEY, on_change="rerun", type="tertiary")
         if panel.open:
             with panel:
@@ -43,9 +48,9 @@ def offer(t: Translate, page: str) -> None:
 def _draw(t: Translate, page: str) -> None:
     from viz.frame.lesson.own import LIST, step_of_view  # only for those who open it
 
-    lang = st.session_state["lang"]
+    lang = LANG.value
     found = address(lang=lang)
-    section = st.session_state.get("section") if st.session_state.get("_section_of") == page else None
+    section = open_section(page)
     title = t(f"{page}.{section}.title") if section and section != "all" else t(f"{page}.title")
     data = {
         "address": found,
@@ -54,7 +59,7 @@ def _draw(t: Translate, page: str) -> None:
         "present": f"{found}{'&' if '?' in found else '?'}{urlencode({'present': 1})}",
         "title": f"{title} · Headlight",
         "controls": [(name, t(f"share.control_{name}")) for name in CONTROLS],
-        "code": list(code_rows(found)) if st.session_state.get(_CODE) == found else None,
+        "code": list(code_rows(found)) if _CODE.read() == found else None,
         "step": step_of_view(t, page, section) if section and section != "all" else None,
         "most_steps": limits.OWN_LESSON_STEPS,
         "lessons": f"{path_of(LIST)}?{urlencode({'lang': lang})}",
@@ -65,7 +70,7 @@ def _draw(t: Translate, page: str) -> None:
 def _make_code(found: str, address: str) -> None:
     """Make a code of the address that is shown, if it is the one that was asked for."""
     if address == found:
-        st.session_state[_CODE] = found
+        _CODE.set(found)
 
 
 def tell_height() -> None:

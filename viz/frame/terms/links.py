@@ -4,10 +4,9 @@ from functools import lru_cache
 from html import escape
 from urllib.parse import urlencode
 
-import streamlit as st
-
 from viz.components.view import View
 from viz.frame import view
+from viz.frame.shared import open_section
 from viz.frame.sidebar import path_of
 from viz.text import Translate
 from viz.text.glossary import Term
@@ -32,7 +31,7 @@ def open_links() -> None:
 def see(t: Translate, lang: str, term: Term) -> str:
     """A link to where a term can be touched, as HTML."""
     page, section, parameters = term.place
-    if (page, section, "") == (st.session_state.get("_section_of"), st.session_state.get("section"), parameters):
+    if not parameters and open_section(page) == section:
         return ""  # it is here
     title = t("term.see", page=t(f"{page}.title"), section=t(f"{page}.{section}.title"))
     return link_to(lang, term.place, title)

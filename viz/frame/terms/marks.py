@@ -13,10 +13,11 @@ import streamlit as st
 
 from viz.components.cover import is_covered
 from viz.frame.terms.links import see
+from viz.params.memory import Remembered
 from viz.text import LANGUAGES, Translate, translator
 from viz.text.glossary import Term, found_in, terms
 
-_MARKED = "_marked"
+_MARKED: Remembered[frozenset[str]] = Remembered("_marked", default=frozenset())
 _CODE, _STRONG, _EM = re.compile(r"`([^`]*)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*([^*]+)\*")
 _OPENING, _CLOSING = re.compile(r"[(\[“‘（《]+\Z"), re.compile(r"(?:['’]s)?[,.;:!?)\]，。；：、）》”’？！]+|['’]s")
 _BEYOND = re.compile(r"[$|<\n\\]|\]\(|:\w+[\[:]|^[#>-] ")
@@ -25,18 +26,19 @@ _BEYOND = re.compile(r"[$|<\n\\]|\]\(|:\w+[\[:]|^[#>-] ")
 
 def begin(marked: Iterable[str] = ()) -> None:
     """Start a run: no terms are marked on the screen yet, but for these."""
-    st.session_state[_MARKED] = set(marked)
+    _MARKED.set(frozenset(marked))
 
 
 def marked_terms() -> frozenset[str]:
     """The terms that are marked on the screen, by their codes."""
-    return frozenset(st.session_state.get(_MARKED, ()))
+    return _MARKED.read()
 
 
 def say(sentence: str) -> None:
     """Show a sentence, written in Markdown, and mark the terms in it that have not been on this screen before."""
-    lang, marked = st.session_state["lang"], st.session_state.setdefault(_MARKED, set())
+    lang, marked = st.session_state["lang"], {*_MARKED.read()}
     found = () if is_covered() else _first_places(sentence, lang, marked)  # a question has few things beside it
+    _MARKED.set(frozenset(marked))
     if not found:
         st.markdown(sentence)
         return

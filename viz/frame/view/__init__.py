@@ -10,6 +10,7 @@ from typing import Final, Literal, cast
 import streamlit as st
 
 from viz.frame import state
+from viz.params.memory import Remembered
 from viz.text import Translate, has_text
 
 Print = Literal["none", "worksheet", "answers"]
@@ -23,7 +24,6 @@ MOST_HIDDEN = 32
 NOTHING: list[str] = []
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
-_VIEW = "_view"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +62,8 @@ class View:
         return name not in self.hide
 
 
+_VIEW: Remembered[View] = Remembered("_view", default=View())
+
 PARAMETERS: Final = ("present", "notes", "print", "without", "theme")
 """Those of the link that are about the view; ``embed`` is Streamlit's, which keeps it there itself."""
 
@@ -77,14 +79,13 @@ def read_view() -> View:
         hide=frozenset(state.param("without", NOTHING, _names, lambda names: len([*names]) <= MOST_HIDDEN)),
         theme=cast(Theme, state.choice("theme", THEMES[0], THEMES)),
     )
-    st.session_state[_VIEW] = view
+    _VIEW.set(view)
     return view
 
 
 def current() -> View:
     """The view of this run."""
-    view: View = st.session_state.get(_VIEW, View())
-    return view
+    return _VIEW.read()
 
 
 def lead_of(t: Translate, page: str, section: str) -> str:

@@ -3,19 +3,19 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.frame.connection.parameters import Parameters
+from viz.params.session import Parameters
 
 
 def one_number() -> None:
     import streamlit as st
 
-    from viz.frame import state
-    from viz.frame.connection.parameters import of_session
+    from viz.params import Int, link
+    from viz.params.session import of_session
 
-    state.begin()
+    link.begin()
     of_session().path = "page"
-    st.text(state.whole("n", 1, 0, 9))
-    state.end()
+    st.text(Int("n", 1, high=9).read())
+    link.end()
 
 
 @pytest.mark.usefixtures("links_written")

@@ -7,16 +7,17 @@ def page() -> None:
     """A text box and two buttons that write into it; another control."""
     import streamlit as st
 
-    from viz.frame import state
+    from viz.params import Text, link
 
-    state.begin()
-    state.text("text", "first", 100)
+    link.begin()
+    text = Text("text", "first", longest=100)
+    text.read()
     st.text_area("Text", key="text", persist_state="session")
     for name in ("second", "third"):
-        st.button(name, on_click=lambda name=name: state.put("text", name))
+        st.button(name, on_click=lambda name=name: text.set(name))
     st.toggle("Other", key="other")
-    st.text(st.session_state["text"])
-    state.end()
+    st.text(text.value)
+    link.end()
 
 
 def shown(app: AppTest, typed: str) -> tuple[str, str]:

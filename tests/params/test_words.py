@@ -3,7 +3,7 @@
 import pytest
 
 from viz.frame.examples import examples
-from viz.frame.locks import place_of_word
+from viz.params.words import place_of_word
 
 BY_CODE = {example.code: example.text for example in examples()}
 TIRED, WIDE = BY_CODE["animal"], BY_CODE["wide"]

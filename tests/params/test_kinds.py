@@ -8,15 +8,15 @@ def page() -> None:
     """A slider whose end the visitor sets, and which another page has not."""
     import streamlit as st
 
-    from viz.frame import controls, state
+    from viz.params import Flag, Int, link
 
-    state.begin()
-    last = controls.number_input("Last", "last", 10, 2, 30)
-    if controls.toggle("There", "there", True):
-        st.text(controls.slider("Layer", "layer", 3, 0, last))
+    link.begin()
+    last = Int("last", 10, low=2, high=30).number_input("Last")
+    if Flag("there", True).toggle("There"):
+        st.text(Int("layer", 3, high=lambda last: last).slider("Layer", last))
     else:
-        state.hold("layer")
-    state.end()
+        link.hold("layer")
+    link.end()
 
 
 def sent(app: AppTest) -> float:

@@ -1,0 +1,53 @@
+"""The parameters that all pages share."""
+
+import pytest
+
+from viz.frame.share import panel
+from viz.frame.terms.links import see
+from viz.text import translator
+from viz.text.glossary import terms
+
+T = translator("en")
+
+
+@pytest.fixture
+def open_with_panel(open_app, monkeypatch):
+    """Open a page, and return what its share panel sends, and the link of the term "token"."""
+    sent = []
+
+    def offer(t, page):
+        with monkeypatch.context() as patch:
+            patch.setattr(panel, "mount", lambda view, *, data, **_: sent.append(data))
+            panel._draw(t, page)
+        sent.append(see(t, "en", terms()["token"]))
+
+    monkeypatch.setattr(panel, "offer", offer)
+
+    def opened(name, **link):
+        sent.clear()
+        open_app(name, **link)
+        return sent
+
+    return opened
+
+
+def test_share_panel_names_open_section(open_with_panel):
+    """The panel's title and its step of a lesson are those of the section that is open."""
+    data, _ = open_with_panel("heads", section="numbers")
+    assert data["title"] == f"{T('heads.numbers.title')} · Headlight"
+    assert data["step"]["section"] == "numbers"
+
+
+def test_share_panel_without_section(open_with_panel):
+    """A page that has no sections, and one that shows all of them, are passed on by their own title."""
+    for page, link in (("glossary", {}), ("heads", {"section": "all"})):
+        data, _ = open_with_panel(page, **link)
+        assert (data["title"], data["step"]) == (f"{T(f'{page}.title')} · Headlight", None)
+
+
+def test_term_of_open_section_unlinked(open_with_panel):
+    """A term links to the section where it can be touched, except in that section."""
+    *_, here = open_with_panel("heads", section="all_heads")
+    *_, elsewhere = open_with_panel("heads", section="numbers")
+    *_, other_page = open_with_panel("glossary")
+    assert here == "" and "all_heads" in elsewhere and "<a" in other_page

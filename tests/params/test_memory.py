@@ -1,0 +1,109 @@
+"""Values that a session keeps from run to run and its link does not hold."""
+
+import ast
+from collections import Counter
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.test_house import SOURCES, name, nodes
+from viz.params.memory import Remembered
+
+
+def counter() -> None:
+    import streamlit as st
+
+    from viz.params.memory import Remembered
+
+    clicks, flag = Remembered("_clicks", default=0), Remembered("_flag", default=False)
+    st.button("more", on_click=lambda: clicks.set(clicks.read() + 1))
+    st.button("flag", on_click=flag.set, args=(True,))
+    st.button("forget", on_click=clicks.forget)
+    st.text(f"{clicks.read()} {clicks.exists()} {flag.take()} {flag.exists()}")
+
+
+def press(app: AppTest, label: str) -> str:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception
+    return str(app.text[0].value)
+
+
+def test_value_is_kept_until_forgotten():
+    app = AppTest.from_function(counter).run()
+    assert app.text[0].value == "0 False False False"
+    assert press(app, "more") == "1 True False False"
+    assert press(app, "more") == "2 True False False"
+    assert press(app, "forget") == "0 False False False"
+
+
+def test_value_taken_is_forgotten():
+    app = AppTest.from_function(counter).run()
+    assert press(app, "flag") == "0 False True False"
+    assert press(app, "more") == "1 True False False"
+
+
+def test_value_of_session_stays_there():
+    first, second = (AppTest.from_function(counter).run() for _ in range(2))
+    assert press(first, "more") == "1 True False False"
+    assert second.run().text[0].value == "0 False False False"
+
+
+def widget() -> None:
+    import streamlit as st
+
+    from viz.params.memory import Remembered
+
+    menu: Remembered[str | None] = Remembered("_menu")
+
+    def note() -> None:
+        st.session_state.chosen = menu.read()
+        menu.set(None)
+
+    st.selectbox("menu", ["a", "b"], index=None, key=menu.name, on_change=note)
+
+
+def test_value_of_widget_is_read():
+    """A menu is read in its callback, and empty again in the run that follows."""
+    app = AppTest.from_function(widget).run()
+    app.selectbox[0].set_value("b").run()
+    assert not app.exception
+    assert (app.session_state["chosen"], app.selectbox[0].value) == ("b", None)
+
+
+def test_required_value_unset_raises(monkeypatch):
+    monkeypatch.setattr("streamlit.session_state", {})
+    place: Remembered[str] = Remembered("_place")
+    assert not place.exists()
+    with pytest.raises(KeyError):
+        place.read()
+    place.set("above")
+    assert place.read() == "above"
+
+
+@pytest.mark.parametrize("default", [[], {}, set()])
+def test_mutable_default_is_refused(default):
+    """One user's change of it would reach all others."""
+    with pytest.raises(TypeError):
+        Remembered("_list", default=default)
+
+
+def test_name_of_parameter_is_refused():
+    with pytest.raises(ValueError, match="underscore"):
+        Remembered("layer", default=0)
+
+
+def declared_names() -> list[tuple[str, str]]:
+    """Return the file and the name of each remembered value that is declared in the app."""
+    return [
+        (name(path), ast.unparse(node.args[0]))
+        for path in SOURCES
+        for node in nodes(path)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).partition("[")[0] == "Remembered"
+    ]
+
+
+def test_remembered_names_are_unique():
+    """Two declarations of the same name would write over each other."""
+    declared = declared_names()
+    counts = Counter(key for _, key in declared)
+    assert [entry for entry in declared if counts[entry[1]] > 1] == []

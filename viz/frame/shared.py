@@ -1,0 +1,87 @@
+"""The parameters that all pages share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from viz import limits
+from viz.params import Choice, Int, Scope, Text, TokenIndex
+from viz.params.session import of_session
+from viz.text import LANGUAGES
+
+
+def _language(_: Any) -> str:
+    """Return the browser's language, if the app speaks it."""
+    return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+
+
+def _layers(numbers: Sequence[int]) -> Sequence[int]:
+    """Return a model's numbers of its layers that attend, as a range where those are all of them."""
+    every = range(len(numbers))
+    return every if tuple(numbers) == tuple(every) else numbers
+
+
+@dataclass(frozen=True)
+class Sections:
+    """The sections that a page may open, and the page's name."""
+
+    page: str
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models that are installed, and the one that is read where none was chosen."""
+
+    available: Mapping[str, Any]
+    usual: str
+
+    @property
+    def first(self) -> str:
+        """The default, or the first that is there if that is not."""
+        return self.usual if self.usual in self.available else next(iter(self.available), self.usual)
+
+
+@dataclass(frozen=True)
+class Places:
+    """The words of a text, the places among them that may be chosen, and the first one; -1 is none."""
+
+    words: tuple[str, ...]
+    first: int
+    among: range
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The numbers of heads that a width allows, and the one at first; the same of key/value heads."""
+
+    among: Sequence[int]
+    first: int
+
+
+LANG = Choice("lang", _language, among=tuple(LANGUAGES))
+SECTION = Choice("section", among=lambda page: page.names, scope=Scope(lambda page: page.page, keeps=False))
+SOURCE = Choice("source", among=("model", "embeddings", "words"))
+TEXT = Text("text", lambda first: first, longest=limits.CHARACTERS)
+MODEL = Choice("model", lambda models: models.first, among=lambda models: list(models.available))
+LAYER = Int("layer", 3, among=_layers, nearest=True)
+HEAD = Int("head", 1, high=lambda n_heads: n_heads - 1)
+QUERY = TokenIndex(
+    "query", lambda places: places.first, among=lambda places: places.among, words=lambda places: places.words
+)
+KEY = QUERY.variant(name="key")
+D_MODEL = Int("d_model", 16, among=limits.WIDTHS)
+N_HEADS = Int("n_heads", lambda sizes: sizes.first, among=lambda sizes: sizes.among)
+N_KV_HEADS = N_HEADS.variant(name="n_kv_heads")
+SEED = Int("seed", high=9_999)
+STEP = Int("step")
+"""Where a page walks through steps; each page has its own."""
+WORDS = Text("words")
+"""Words in place of a text; each page that has some has its own."""
+
+
+def open_section(page: str) -> str | None:
+    """Return the section that is open on a page, "all" for all of them; None if the open page is another one."""
+    return SECTION.value if SECTION.has_value and of_session().scopes.get(SECTION.name) == page else None

@@ -1,0 +1,235 @@
+"""The seven kinds of parameters: Int, Real, Choice, Flag, Text, Ints and TokenIndex."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from viz.params.parameter import OneOf, Parameter, resolve
+from viz.params.session import of_session
+from viz.params.words import place_of_word
+
+
+@dataclass(frozen=True)
+class Int(OneOf[int]):
+    """A whole number from ``low`` to ``high``, or one of those in ``among``.
+
+    One that was chosen and is out of range after a change elsewhere goes to the nearest end; of those in ``among`` to
+    the nearest if ``nearest``, else back to the default.
+    """
+
+    default: Any = 0
+    low: int | Callable[[Any], int] = field(default=0, kw_only=True)
+    high: int | Callable[[Any], int] = field(default=0, kw_only=True)
+    nearest: bool = field(default=False, kw_only=True)
+
+    def options(self, about: Any = None) -> Sequence[int]:
+        """Return the numbers that are allowed."""
+        if self.among is not None:
+            return super().options(about)
+        return range(resolve(self.low, about), resolve(self.high, about) + 1)
+
+    def read(self, about: Any = None) -> int:
+        """Declare the parameter and return its value; a choice that is out of range goes to the nearest end."""
+        self.enter(about)
+        value = st.session_state.get(self.name)
+        if isinstance(value, int) and self.is_chosen and (nearest := self._nearest(value, about)) != value:
+            self.set(nearest)
+        return super().read(about)
+
+    def _nearest(self, value: int, about: Any) -> int:
+        options = self.options(about)
+        if isinstance(options, range) and self.among is None:
+            return min(max(value, options.start), options.stop - 1)
+        return min(options, key=lambda option: abs(option - value)) if self.nearest else value
+
+    def _usual(self, about: Any) -> int:
+        return self._nearest(super()._usual(about), about)
+
+    def _parse(self, raw: str) -> int:
+        return int(raw)
+
+    def _is_allowed(self, about: Any, value: int) -> bool:
+        return isinstance(value, int) and super()._is_allowed(about, value)
+
+    def slider(self, label: str, about: Any = None, **options: Any) -> int:
+        """Draw a slider, if there are several values, and return the value."""
+        among = self.options(about)
+        if not isinstance(among, range):
+            return self.select_slider(label, about, **options)
+        value = self.read(about)
+        if len(among) > 1:
+            self.send_again((among[0], among[-1]))
+            self.draw(st.slider, label, among[0], among[-1], **options)
+        return value
+
+    def number_input(self, label: str, about: Any = None, **options: Any) -> int:
+        """Draw a box for a number, and return the value."""
+        value, among = self.read(about), self.options(about)
+        self.draw(st.number_input, label, among[0], among[-1], **options)
+        return value
+
+
+@dataclass(frozen=True)
+class TokenIndex(Int):
+    """The place of a token in a text. It follows its word when the ``words`` change; -1 is none."""
+
+    words: Callable[[Any], tuple[str, ...]] | None = field(default=None, kw_only=True)
+
+    def read(self, about: Any = None) -> int:
+        """Declare the parameter and return its value, at the place of its word in this text."""
+        if self.words:
+            self.follow(self.words(about), locked_at_first=self._usual(about) >= 0)
+        return super().read(about)
+
+    def follow(self, words: tuple[str, ...], *, locked_at_first: bool = True) -> None:
+        """Have the parameter follow its word to where it is in another text, or have nothing chosen.
+
+        What nobody chose is the default of the new text, whichever word that is. Where a text locks none by itself,
+        the word that was locked is kept like a choice: the user is looking at it.
+
+        Args:
+            words: of the text.
+            locked_at_first: whether this text has a default that is a word.
+        """
+        known, place, is_chosen = of_session(), st.session_state.get(self.name), self.is_chosen
+        before, known.scopes[self.name] = known.scopes.get(self.name), words
+        if before is None or before == words or self.is_of_before or (not is_chosen and locked_at_first):
+            return
+        found = None
+        if isinstance(place, int) and 0 <= place < len(before):
+            found = place_of_word(before, words, place, or_place=is_chosen)
+        if found is None:
+            self.forget()
+        else:
+            self.choose(found)
+
+
+@dataclass(frozen=True)
+class Real(OneOf[float]):
+    """A number from ``low`` to ``high``, or one of those in ``among``; NaN is none."""
+
+    default: Any = 0.0
+    low: float | Callable[[Any], float] = field(default=0.0, kw_only=True)
+    high: float | Callable[[Any], float] = field(default=0.0, kw_only=True)
+
+    def _parse(self, raw: str) -> float:
+        return float(raw)
+
+    def _is_allowed(self, about: Any, value: float) -> bool:
+        if self.among is not None:
+            return super()._is_allowed(about, value)
+        low, high = resolve(self.low, about), resolve(self.high, about)
+        return isinstance(value, int | float) and low <= value <= high
+
+    def slider(self, label: str, about: Any = None, *, step: float, **options: Any) -> float:
+        """Draw a slider, and return the value."""
+        value, low, high = self.read(about), resolve(self.low, about), resolve(self.high, about)
+        self.send_again((low, high, step))
+        self.draw(st.slider, label, low, high, step=step, **options)
+        return value
+
+    def number_input(self, label: str, about: Any = None, *, step: float, **options: Any) -> float:
+        """Draw a box for a number, and return the value."""
+        value, low, high = self.read(about), resolve(self.low, about), resolve(self.high, about)
+        self.draw(st.number_input, label, low, high, step=step, **options)
+        return value
+
+
+@dataclass(frozen=True)
+class Choice(OneOf[str]):
+    """One of a few codes, which are the same in every language; by default the first."""
+
+    def _usual(self, about: Any) -> str:
+        return self.options(about)[0] if self.default is None else super()._usual(about)
+
+    def _parse(self, raw: str) -> str:
+        return raw
+
+
+@dataclass(frozen=True)
+class Flag(Parameter[bool]):
+    """On or off."""
+
+    default: Any = False
+
+    def _parse(self, raw: str) -> bool:
+        return bool(int(raw))
+
+    def toggle(self, label: str, about: Any = None, **options: Any) -> bool:
+        """Draw a switch, and return the value."""
+        value = self.read(about)
+        self.draw(st.toggle, label, **options)
+        return value
+
+
+@dataclass(frozen=True)
+class Text(Parameter[str]):
+    """A text, or what a code stands for; the link carries ``longest`` characters at most."""
+
+    default: Any = ""
+    longest: int | None = field(default=None, kw_only=True)
+
+    def _parse(self, raw: str) -> str:
+        return raw
+
+    def read(self, about: Any = None) -> str:
+        """Declare the parameter and return the text."""
+        if self.longest is not None:
+            of_session().longest[self.name] = self.longest
+        return super().read(about)
+
+    def text_box(self, label: str, about: Any = None, *, draw: Callable[..., Any], **options: Any) -> str:
+        """Draw a box for a text with Streamlit's function ``draw``, and return the text as typed.
+
+        In a session's first run the browser may show another text than the link's: its page was open before, and what
+        was typed there since was sent with this run. So the link's text is the box's default then, and what the box
+        returns counts: to set it would write over what is being typed.
+        """
+        is_unseen = of_session().page is None and self.name not in st.session_state
+        text = self.read(about)
+        if not is_unseen:
+            self.draw(draw, label, **options)
+            return text
+        self.forget()
+        return str(self.draw(draw, label, value=text, **options))
+
+
+@dataclass(frozen=True)
+class Ints(Parameter[list[int]]):
+    """Some whole numbers from ``low`` to ``high``, each once; by default none."""
+
+    default: Any = ()
+    low: int | Callable[[Any], int] = field(default=0, kw_only=True)
+    high: int | Callable[[Any], int] = field(default=0, kw_only=True)
+
+    def _usual(self, about: Any) -> list[int]:
+        return list(super()._usual(about))
+
+    def _parse(self, raw: str) -> list[int]:
+        return [int(part) for part in raw.split("-") if part]
+
+    def options(self, about: Any = None) -> range:
+        """Return the numbers that are allowed."""
+        return range(resolve(self.low, about), resolve(self.high, about) + 1)
+
+    def _is_allowed(self, about: Any, value: list[int]) -> bool:
+        if self.allows is not None:
+            return self.allows(value)
+        return all(number in self.options(about) for number in value) and len(set(value)) == len(value)
+
+    def pills(self, label: str, about: Any = None, *, says: Callable[[int], str] = str, **options: Any) -> list[int]:
+        """Draw a pill for each number, and return those that are chosen."""
+        value = self.read(about)
+        self.draw(st.pills, label, self.options(about), selection_mode="multi", format_func=says, **options)
+        return value
+
+    def multiselect(
+        self, label: str, about: Any = None, *, says: Callable[[int], str] = str, **options: Any
+    ) -> list[int]:
+        """Draw a list that opens, and return the numbers that are chosen."""
+        value, among = self.read(about), self.options(about)
+        self.send_again(hash(tuple(map(says, among))))
+        self.draw(st.multiselect, label, among, format_func=says, **options)
+        return value
