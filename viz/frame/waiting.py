@@ -15,6 +15,7 @@ import streamlit as st
 from viz import limits
 from viz.errors import ModelError
 from viz.frame.connection.runs import is_run, raise_if_left
+from viz.frame.shared import LANG
 from viz.scheduler.fair_queue import Ticket, Turns, come
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
@@ -167,12 +168,12 @@ def for_the_server(is_warm: threading.Event) -> None:
         while not is_warm.wait(LOOK):
             raise_if_left()
             if not is_said and time.monotonic() - began > PATIENCE:
-                st.session_state[_PLACE].info(translator(st.session_state["lang"])("waiting.warming"))
+                st.session_state[_PLACE].info(translator(LANG.value)("waiting.warming"))
                 is_said = True
     if is_said:
         st.session_state[_PLACE].empty()
 
 
 def _say(place: int) -> None:
-    t = translator(st.session_state["lang"])
+    t = translator(LANG.value)
     st.session_state[_PLACE].info(t("waiting.place", n=place) if place else t("waiting.working"))

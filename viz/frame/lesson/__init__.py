@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from viz.frame import state, view
+from viz.frame import view
+from viz.frame.lesson.parameters import LESSON, LESSON_STEP, OWN
 
 if TYPE_CHECKING:
     from viz.frame.header.section import Section
@@ -18,16 +19,15 @@ if TYPE_CHECKING:
     from viz.text import Translate
 
 _ON = "_lesson_on"
-_OF_THE_LINK = ("lesson", "own_lesson", "lesson_step")
 
 
 def begin(page: str) -> None:
     """Open the lesson of the link, if there is one: before anything of the page declares a parameter."""
     st.session_state[_ON] = None
-    known = [name for name in _OF_THE_LINK if state.is_known(name)]
-    for name in set(_OF_THE_LINK) - {*known}:  # a link without it, after Back or Forward, ends the lesson
-        state.forget(name)
-    if {*known} & {"lesson", "own_lesson"}:
+    for parameter in (LESSON, OWN, LESSON_STEP):
+        if not parameter.is_known:  # a link without it, after Back or Forward, ends the lesson
+            parameter.forget()
+    if LESSON.is_known or OWN.is_known:
         from viz.frame.lesson.running import open_lesson
 
         st.session_state[_ON] = open_lesson(page)
@@ -101,7 +101,7 @@ def print_whole(t: "Translate") -> bool:
 
 def refusal(t: "Translate") -> str:
     """Why a teacher's own lesson in the link cannot be had, in a sentence; "" where there is none, or it can."""
-    if not state.is_known("own_lesson"):
+    if not OWN.is_known:
         return ""
     from viz.frame.lesson.own import refusal as of_link
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from viz.frame import lesson, state, view
+from viz.frame import lesson, view
+from viz.params import Parameter
 
 _STEPS = "_inner_steps"
 
@@ -26,12 +27,12 @@ class InnerSteps:
     @property
     def at(self) -> int:
         """The number of the step that is shown, from 1; one more than there are where none of them is."""
-        value = st.session_state[self.name]
+        value = Parameter[Any](self.name).value
         return 1 + (self.values.index(value) if value in self.values else len(self.values))
 
     def go(self, places: int) -> None:
         """Set the parameter to the step so many places on, in a callback."""
-        state.put(self.name, self.values[min(max(self.at - 1 + places, 0), len(self.values) - 1)])
+        Parameter[Any](self.name).set(self.values[min(max(self.at - 1 + places, 0), len(self.values) - 1)])
 
 
 def offer(name: str, values: Sequence[Any]) -> None:

@@ -13,6 +13,7 @@ import streamlit as st
 from viz import limits
 from viz.components.mount import mount
 from viz.frame.share.address import address, code_rows, is_local
+from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
 from viz.text import Translate, sentences
 
@@ -42,7 +43,7 @@ def offer(t: Translate, page: str) -> None:
 def _draw(t: Translate, page: str) -> None:
     from viz.frame.lesson.own import LIST, step_of_view  # only for those who open it
 
-    lang = st.session_state["lang"]
+    lang = LANG.value
     found = address(lang=lang)
     section = st.session_state.get("section") if st.session_state.get("_section_of") == page else None
     title = t(f"{page}.{section}.title") if section and section != "all" else t(f"{page}.title")
