@@ -11,20 +11,21 @@ from torch import Tensor
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.link_numbers import reals, write_reals
+from pages.convolution.link_numbers import read_reals, reals, write_reals
 from pages.convolution.live_view import ALPHA, HIGHEST_ALPHA, live_view
 from pages.convolution.picture_choice import PictureChoice, choose, choose_channel
 from pages.convolution.side_by_side import shared_scale, show_side_by_side
 from viz import limits
 from viz.components.head_grid import pack
-from viz.components.kinds import Fields, Flag, Many, Real, Whole
+from viz.components.kinds import Fields, Many, Real, Whole
+from viz.components.kinds import Flag as Switch
 from viz.components.maps import Picture
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_kernel, kernel_offsets
-from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.terms.marks import say
+from viz.params import Flag, Int, Text
 
 FARTHEST = 4.0
 USUAL_ALPHA = 5.0
@@ -36,7 +37,7 @@ CHOICE = Fields(
     alphas=Many(ALPHA, MOST),
     query=Many(PIXEL, 2, 2),
     head=Whole(0, MOST - 1),
-    shared=Flag(),
+    shared=Switch(),
 )
 VIEW = live_view(CHOICE)
 CELLS = 400_000
@@ -56,12 +57,27 @@ def draw(context: ConvolutionContext) -> list[Check]:
     return _checks(heads, choice.image, found, pixel)
 
 
+ROW = Int("row", lambda n: n // 2, high=lambda n: n - 1)
+COLUMN, DOT = ROW.variant(name="column"), ROW.variant(name="dot")
+SHARED_ALPHA = Flag("shared_alpha", True)
+
+
+def _centres(H: int, usual: Tensor | None = None) -> Text:
+    """The parameter of the centres of H heads, two numbers each."""
+    return reals(f"centres{H}", [0.0] * 2 * H if usual is None else usual.flatten().tolist(), -FARTHEST, FARTHEST)
+
+
+def _sharpness(H: int) -> Text:
+    """The parameter of the alpha of H heads."""
+    return reals(f"alphas{H}", [USUAL_ALPHA] * H, 0, HIGHEST_ALPHA)
+
+
 def chosen_heads(choice: PictureChoice) -> QuadraticHeads:
     """The kernel's heads, with the centres and sharpness that the visitor gave them."""
     heads = heads_from_kernel(choice.kernel, alpha=USUAL_ALPHA)
     H = len(heads.offset)
-    offset = reals(f"centres{H}", heads.offset.flatten().tolist(), -FARTHEST, FARTHEST)
-    alpha = reals(f"alphas{H}", [USUAL_ALPHA] * H, 0, HIGHEST_ALPHA)
+    offset = read_reals(_centres(H, heads.offset).read())
+    alpha = read_reals(_sharpness(H).read())
     return replace(heads, offset=torch.tensor(offset).reshape(H, 2), alpha=torch.tensor(alpha))
 
 
@@ -69,13 +85,13 @@ def _live(context: ConvolutionContext, choice: PictureChoice, heads: QuadraticHe
     """The view in the browser; gives the number of the pixel that looks, in reading order."""
     H, grey = len(heads.offset), choice.image.mean(0)
     rows, columns = grey.shape
-    row, column = state.whole("row", rows // 2, 0, rows - 1), state.whole("column", columns // 2, 0, columns - 1)
+    row, column = ROW.read(rows), COLUMN.read(columns)
     chosen = {
         "offsets": _short(heads.offset),
         "alphas": _short(heads.alpha),
         "query": [row, column],
-        "head": state.whole("dot", H // 2, 0, H - 1),
-        "shared": state.flag("shared_alpha", True),
+        "head": DOT.read(H),
+        "shared": SHARED_ALPHA.read(),
     }
     header = {
         "kind": "picture",
@@ -98,12 +114,12 @@ def _choose(H: int, choice: Mapping[str, Any]) -> None:
     """Take over what was chosen for as many heads as were shown."""
     if not len(choice["offsets"]) == len(choice["alphas"]) == H:
         return
-    state.put(f"centres{H}", write_reals([shift for offset in choice["offsets"] for shift in offset]))
-    state.put(f"alphas{H}", write_reals(choice["alphas"]))
-    state.put("row", choice["query"][0])
-    state.put("column", choice["query"][1])
-    state.put("dot", choice["head"])
-    state.put("shared_alpha", choice["shared"])
+    _centres(H).set(write_reals([shift for offset in choice["offsets"] for shift in offset]))
+    _sharpness(H).set(write_reals(choice["alphas"]))
+    ROW.set(choice["query"][0])
+    COLUMN.set(choice["query"][1])
+    DOT.set(choice["head"])
+    SHARED_ALPHA.set(choice["shared"])
 
 
 def _beside_conv2d(context: ConvolutionContext, choice: PictureChoice, found: Tensor) -> None:

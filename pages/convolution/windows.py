@@ -9,19 +9,19 @@ import torch
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext, say_first
-from pages.convolution.link_numbers import reals, write_reals
+from pages.convolution.link_numbers import read_reals, reals, write_reals
 from pages.convolution.live_view import ALPHA, HIGHEST_ALPHA, live_view
 from viz import limits
+from viz.components import kinds
 from viz.components.head_grid import pack
-from viz.components.kinds import Fields, Many, Real, Whole
 from viz.core.analysis.checks import largest
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import share_kv
 from viz.core.variants.relative import factored_scores, quadratic_scores
-from viz.frame import state
 from viz.frame.checks import Check, asked_of, check, open_cells
 from viz.frame.scene import Scene
 from viz.frame.terms.marks import say
+from viz.params import Int, Real
 
 FORMULA = (
     r"\begin{aligned} v \cdot r_\delta &= -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta)"
@@ -30,14 +30,18 @@ FORMULA = (
 FARTHEST = 12.0
 ALPHAS, DELTAS = (2.0, 0.3, 0.05), (-1.0, 0.0, 3.0)
 N = len(ALPHAS)
-CHOICE = Fields(
-    alphas=Many(ALPHA, N, N),
-    deltas=Many(Real(-FARTHEST, FARTHEST), N, N),
-    mix=Real(0, 1),
-    head=Whole(0, N - 1),
-    query=Whole(0, limits.WINDOW_TOKENS - 1),
+CHOICE = kinds.Fields(
+    alphas=kinds.Many(ALPHA, N, N),
+    deltas=kinds.Many(kinds.Real(-FARTHEST, FARTHEST), N, N),
+    mix=kinds.Real(0, 1),
+    head=kinds.Whole(0, N - 1),
+    query=kinds.Whole(0, limits.WINDOW_TOKENS - 1),
 )
 VIEW = live_view(CHOICE)
+W_ALPHA, W_DELTA = reals("w_alpha", ALPHAS, 0, HIGHEST_ALPHA), reals("w_delta", DELTAS, -FARTHEST, FARTHEST)
+MIX = Real("mix", high=1.0)
+WINDOW = Int("window", high=N - 1)
+ASKS = Int("asks", 3, high=lambda n: n - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +69,11 @@ def draw(context: ConvolutionContext) -> list[Check]:
 
 def _chosen(n: int) -> Windows:
     return Windows(
-        alphas=reals("w_alpha", ALPHAS, 0, HIGHEST_ALPHA),
-        deltas=reals("w_delta", DELTAS, -FARTHEST, FARTHEST),
-        mix=state.real("mix", 0.0, 0.0, 1.0),
-        head=state.whole("window", 0, 0, len(ALPHAS) - 1),
-        query=state.whole("asks", min(3, n - 1), 0, n - 1),
+        alphas=read_reals(W_ALPHA.read()),
+        deltas=read_reals(W_DELTA.read()),
+        mix=MIX.read(),
+        head=WINDOW.read(),
+        query=ASKS.read(n),
     )
 
 
@@ -87,10 +91,11 @@ def _live(context: ConvolutionContext, windows: Windows, content: Sequence[int])
 
 
 def _choose(choice: Mapping[str, Any]) -> None:
-    state.put("w_alpha", write_reals(choice["alphas"]))
-    state.put("w_delta", write_reals(choice["deltas"]))
-    for name, parameter in {"mix": "mix", "head": "window", "query": "asks"}.items():
-        state.put(parameter, choice[name])
+    W_ALPHA.set(write_reals(choice["alphas"]))
+    W_DELTA.set(write_reals(choice["deltas"]))
+    MIX.set(choice["mix"])
+    WINDOW.set(choice["head"])
+    ASKS.set(choice["query"])
 
 
 def window_steps(scene: Scene, content: Sequence[int], windows: Windows, n: int) -> AttentionTrace:

@@ -18,7 +18,8 @@ from viz.figures.layout import ROOM, SMALL, TALLER, larger
 from viz.figures.line_chart import LineChart
 from viz.figures.palette import HEADS
 from viz.figures.plotly_figure import plotly_figure
-from viz.frame import state, view
+from viz.frame import view
+from viz.params import Choice
 from viz.text import Translate
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ MATRIX = View("matrix/matrix", sends={"chosen": Many(Whole(), most=2, least=2)},
 MAPS = View("maps/maps", sends={"chosen": Text(40)}, colours=True)
 """Maps side by side; a map that is chosen is sent by its code."""
 
-IMAGES = ("png", "svg")
+IMAGE = Choice("image", among=("png", "svg"))
 """What a picture may be saved as."""
 
 
 def show(fig: "Figure", *, key: str, alt: str) -> None:
     """Show a figure of plotly's; its camera button saves it as the page's image format."""
-    kind = _image()
+    kind = IMAGE.read()
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     config = {"displaylogo": False, "toImageButtonOptions": save}
     if view.current().present or is_covered():
@@ -48,13 +49,13 @@ def show(fig: "Figure", *, key: str, alt: str) -> None:
 
 def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:
     """Show a bar chart."""
-    _image()
+    IMAGE.read()
     BARS.mount(key=key, data=pack_bars(_fitting(drawn)), words={"alt": alt})
 
 
 def show_lines(drawn: LineChart, *, key: str, alt: str) -> None:
     """Show a line chart."""
-    _image()
+    IMAGE.read()
     LINES.mount(key=key, data=packed(_fitting(drawn)), words={"alt": alt})
 
 
@@ -84,14 +85,10 @@ def show_matrix(
     t: Translate, drawn: Matrix, *, key: str, alt: str, on_choose: Callable[[int, int], None] | None = None
 ) -> None:
     """Show a matrix. A click on a cell, or Enter, calls ``on_choose`` with its row and column."""
-    _image()  # it stands in the link of every page with a picture
+    IMAGE.read()  # it stands in the link of every page with a picture
     packed = pack_matrix(drawn, head_hues=HEADS, chooses=on_choose is not None)
     on = {} if on_choose is None else {"chosen": partial(_choose, tuple(drawn.values.shape), on_choose)}
     MATRIX.mount(key=key, data=packed, words={"alt": alt}, on=on)
-
-
-def _image() -> str:
-    return state.choice("image", "png", IMAGES)
 
 
 def _choose(shape: Sequence[int], on_choose: Callable[[int, int], None], cell: list[int]) -> None:

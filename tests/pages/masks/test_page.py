@@ -6,7 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from pages import PAGES
-from pages.masks.editor import CODE as CODE
+from pages.masks.editor import CODE
 from pages.masks.page import PAGE
 from tests.components.test_maps import unpack
 from tests.packaged import packaged_file
@@ -213,8 +213,8 @@ def test_painted_other_than_small_mask_misfits(code):
     """The painter's message is a mask as a link holds it, of at most 32 tokens."""
     assert limits.PAINTED_TOKENS == 32
     with pytest.raises(ValueError):
-        PAINTED(code)
-    assert PAINTED("2.8A") == "2.8A"
+        CODE(code)
+    assert CODE("2.8A") == "2.8A"
 
 
 def test_a_decoders_own_mask_stays(open_app):

@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from viz.frame import state
 from viz.params.address import asked_link
 from viz.params.session import of_session
 
@@ -47,4 +46,4 @@ def is_untouched() -> bool:
 
 def stay_untouched(*names: str) -> None:
     """Note for the next run that none of these parameters has been chosen, if it is so."""
-    st.session_state[_UNTOUCHED] = not any(map(state.is_chosen, names))
+    st.session_state[_UNTOUCHED] = not any(map(of_session().is_chosen, names))

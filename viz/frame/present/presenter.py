@@ -6,8 +6,6 @@ from functools import cache, partial
 from typing import Any
 from urllib.parse import parse_qsl
 
-import streamlit as st
-
 from viz.components.bundle import views
 from viz.components.kinds import Fields, OneOf, Text
 from viz.components.mount import address
@@ -21,6 +19,7 @@ from viz.frame.present.prefetch import prefetch
 from viz.frame.present.ways import Place, Sections, leave, place
 from viz.frame.share.address import address as link_of_view
 from viz.frame.share.address import code_rows, is_local
+from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
 from viz.params.memory import Remembered
 from viz.streamlit_internals.static import STATIC
@@ -40,7 +39,7 @@ APART = ("compare", "figure", "frame", "lesson", "lib", "present", "share", "sta
 def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -> None:
     """The keys and the buttons of a presentation; the next step is computed meanwhile."""
     inner = None if lesson.current() else take()
-    found, lang = place(t, page, pages, sections_of, inner), st.session_state["lang"]
+    found, lang = place(t, page, pages, sections_of, inner), LANG.value
     step = f"{page}/{found.at}/{found.title}"
     shown = asdict(found) | {
         "step": step,
@@ -95,7 +94,7 @@ def _do(step: str, inner: InnerSteps | None, did: Mapping[str, Any]) -> None:
 
 def _code(t: Translate) -> dict[str, Any]:
     """What is shown, as a code; and what has to be said of it."""
-    found = link_of_view(lang=st.session_state["lang"])
+    found = link_of_view(lang=LANG.value)
     rows, note = code_rows(found), ""
     if not rows:
         note = t("share.too_long")

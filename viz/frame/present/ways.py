@@ -6,10 +6,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.frame import lesson, state, view
+from viz.frame import lesson, view
 from viz.frame.present.inner_steps import InnerSteps
+from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
+from viz.params.link import link as current_link
 from viz.text import Translate
 
 Sections = Callable[[str], Sequence[str]]
@@ -122,14 +124,14 @@ def beside(page: str, at: int, pages: Sequence[str], sections_of: Sections) -> t
 def _link(page: str, to_page: str, section: str, *, without: str = "") -> str:
     """To a section, with what was chosen; on another page, as far as it means the same there."""
     apart = ("section", without, *view.PARAMETERS)
-    chosen = {name: value for name, value in state.link().items() if name not in apart}
+    chosen = {name: value for name, value in current_link().items() if name not in apart}
     if to_page != page:
         chosen = {name: value for name, value in chosen.items() if name in SHARED}
-    lang = {"lang": st.session_state["lang"]}
+    lang = {"lang": LANG.value}
     return f"{path_of(to_page)}?{urlencode({**chosen, **lang, **view.carried(), 'section': section})}"
 
 
 def leave(page: str) -> str:
     """The same page, no longer presented."""
-    link: Mapping[str, str] = state.link()
+    link: Mapping[str, str] = current_link()
     return f"{path_of(page)}?{urlencode({name: value for name, value in link.items() if name != 'present'})}"
