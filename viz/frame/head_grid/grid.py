@@ -22,11 +22,18 @@ from viz.models.capture import Head
 
 SORTS = ("model", "entropy", "distance", "previous", "next", "same", "first", "link")
 SHOWS, LOOKS, COMBINES = ("all", "layer", "top"), ("map", "lines", "across"), ("one", "mean", "max")
-HEAD, LOCK = Optional(Whole()), Optional(Whole(-1))
+COLDEST, HOTTEST = 0.1, 10.0
 CHOICE = Fields(
-    **{"layer": HEAD, "head": HEAD, "query": LOCK, "key": LOCK, "temperature": Optional(Real(0.1, 10.0))},
-    **{"sort": Optional(OneOf(*SORTS)), "show": Optional(OneOf(*SHOWS)), "look": Optional(OneOf(*LOOKS))},
-    **{"combine": Optional(OneOf(*COMBINES)), "several": Optional(Many(Whole(), 10_000))},
+    layer=Optional(Whole()),
+    head=Optional(Whole()),
+    query=Optional(Whole(-1)),
+    key=Optional(Whole(-1)),
+    temperature=Optional(Real(COLDEST, HOTTEST)),
+    sort=Optional(OneOf(*SORTS)),
+    show=Optional(OneOf(*SHOWS)),
+    look=Optional(OneOf(*LOOKS)),
+    combine=Optional(OneOf(*COMBINES)),
+    several=Optional(Many(Whole(), 10_000)),
 )
 VIEW = View("head_grid/head_grid", words="head_grid.", sends={"choice": CHOICE}, colours=True)
 NUMBERS = View("head_grid/head_grid")
@@ -97,7 +104,7 @@ def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
 def temperature(name: str = "temperature") -> float:
     """What divides the scores of the large map; on another page the name means a mistake in the formula."""
     controls.keep_apart("grid", name)
-    return state.real(name, 1.0, 0.1, 10.0)
+    return state.real(name, 1.0, COLDEST, HOTTEST)
 
 
 def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> None:
