@@ -271,12 +271,12 @@ def test_every_map_is_drawn_in_its_place_on_one_canvas(see):
         cells = grid.evaluate(read, index)
         assert max(wanted for wanted, _ in cells) > 150
         assert all(abs(wanted - drawn) <= 1 for wanted, drawn in cells)
-    grid.evaluate("({ headGrid: { thumbs, choice, data } }) => thumbs.mark(choice, [], [[1, 5]], data.colours.heads)")
+    grid.evaluate("({ headGrid: { thumbs, choice, data } }) => thumbs.mark(choice, [], [[1, 5]], data.hues.heads)")
     assert all(abs(wanted / 4 - drawn) <= 1 for wanted, drawn in grid.evaluate(read, 17)), "a head that is switched off"
     assert all(abs(wanted - drawn) <= 1 for wanted, drawn in grid.evaluate(read, 71))
     place = grid.evaluate("""({ headGrid: { thumbs, choice, data, wall, palette } }) => {
         thumbs.show(wall, { ...choice, sort: wall.order[0] }, data.words, palette, null);
-        thumbs.mark(choice, [], [[1, 5]], data.colours.heads);
+        thumbs.mark(choice, [], [[1, 5]], data.hues.heads);
         return thumbs.buttons.findIndex(({ index }) => index === 17);
     }""")
     assert place != 17, "in another order"
@@ -458,7 +458,7 @@ def test_a_hundred_updates_leave_nothing_behind(new_page, bare):
         for i in range(times):
             grid.locator(".thumb").nth((i * 29 + 1) % 72).evaluate("(button) => button.click()")
             n = grid.evaluate("(root) => root.headGrid.sent")
-            page.wait_for_function("(n) => window.grid.next.n === n && window.grid.head", arg=n)
+            page.wait_for_function("(n) => window.grid.next.sent === n && window.grid.head", arg=n)
             if i % 10 == 9:  # a new wall, too
                 page.locator(".st-key-what button").nth((i // 10) % 2).click()
                 wait_run(page)

@@ -65,13 +65,13 @@ class View:
             on: what a message is handed to, by its name. A session keeps these functions: none may hold a scene.
         """
         on = on or {}
-        told: dict[str, Any] = {"hues": dict(PALETTE)} if self.has_colours else {}
+        added: dict[str, Any] = {"hues": dict(PALETTE)} if self.has_colours else {}
         if self.prefix or words:
-            told["words"] = {**self.words(), **(words or {})}
+            added["words"] = {**self.words(), **(words or {})}
         if on:
-            told["sent"] = self.count(key)
+            added["sent"] = self.count(key)
         calls = {f"on_{name}_change": partial(_receive, key, name, self.sends[name], act) for name, act in on.items()}
-        mount(self.name, key=key, data=_with(told, data) if told else data, **calls)
+        mount(self.name, key=key, data=_add(added, data) if added else data, **calls)
 
     def words(self) -> dict[str, str]:
         """Return the view's own words in the user's language, by the rest of their keys."""
@@ -111,12 +111,12 @@ def _read(key: str, name: str, kind: Kind) -> Message | None:
         return None
 
 
-def _with(told: Mapping[str, Any], data: Any) -> Any:
-    """Add what every view is told to its data, whose own names win."""
+def _add(added: Mapping[str, Any], data: Any) -> Any:
+    """Return data with more names, of which its own win."""
     if not isinstance(data, bytes):
-        return {**told, **data}
+        return {**added, **data}
     end = 4 + int.from_bytes(data[:4], "little")
-    header = json.dumps(told).encode()[:-1] + b", " + data[5:end]  # a name that comes again counts the last time
+    header = json.dumps(added).encode()[:-1] + b", " + data[5:end]  # a name that comes again counts the last time
     header += b" " * (-len(header) % 4)
     return len(header).to_bytes(4, "little") + header + data[end:]
 

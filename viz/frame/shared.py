@@ -85,7 +85,8 @@ KEY = QUERY.variant(name="key")
 D_MODEL = Int("d_model", 16, among=limits.WIDTHS)
 N_HEADS = Int("n_heads", lambda sizes: sizes.first, among=lambda sizes: sizes.among)
 N_KV_HEADS = N_HEADS.variant(name="n_kv_heads")
-TEMPERATURE = Real("temperature", 1.0, low=0.1, high=10.0, scope=Scope("grid"))
+COLDEST, HOTTEST = 0.1, 10.0
+TEMPERATURE = Real("temperature", 1.0, low=COLDEST, high=HOTTEST, scope=Scope("grid"))
 """What divides the scores of the large map; on another page it is a mistake in the formula."""
 SEED = Int("seed", high=9_999)
 STEP = Int("step")

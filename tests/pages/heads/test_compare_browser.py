@@ -83,7 +83,7 @@ def test_one_click_then_pointer_keys_another_head_and_what_arrives(visit):
     expect(page).to_have_url(re.compile(f"layer={layer}&head={head}"))
     near(shown(page, "[...view.maps.b.values]"), weights(WIDE, layer, head))
     expect(small.nth(1)).to_have_attribute("aria-pressed", "true")
-    assert shown(page, "view.data.n === view.sent"), "Python's next choice is believed"
+    assert shown(page, "view.data.sent === view.sent"), "Python's next choice is believed"
     shown(page, "view.change({ layer: 3, head: 1 })")
     shown(page, "view.change({ layer: 2, head: 0 })")  # the answer to the first is out of date
     wait_run(page)

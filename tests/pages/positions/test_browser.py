@@ -117,7 +117,7 @@ def test_key_held_during_answer_counts(visit):
     page.keyboard.press("ArrowDown")
     wait_run(page)
     page.keyboard.down("ArrowDown")
-    page.locator(".sinusoids").evaluate("({ sinusoids: view }) => view.take(view.data, view.setStateValue)")
+    page.locator(".sinusoids").evaluate("({ sinusoids: view }) => view.take(view.data)")
     page.keyboard.up("ArrowDown")
     wait_run(page)
     expect(page).to_have_url(re.compile(r"pe_at=22\b"))

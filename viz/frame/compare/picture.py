@@ -85,7 +85,7 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
         VIEW.mount(
             key=KEY,
             data=data,
-            words={"alt": _alt(scene, second, titles["titles"])},
+            words={"alt": _alt(scene, second, titles["titles"][:2])},
             on={"choice": partial(_choose, *numbers)},
         )
     return Shown(compared=compared, wall=wall, two=two, heads=(first, other), what=what)
@@ -153,7 +153,7 @@ def _alt(scene: Scene, second: Second, titles: Sequence[str]) -> str:
     """Whose texts these are, below a picture that is saved."""
     texts = scene.choice.source.text, second.scene.choice.source.text
     return "; ".join(
-        f"{title}: “{' '.join(text.split())[:LONGEST]}”" for title, text in zip(titles, texts, strict=False)
+        f"{title}: “{' '.join(text.split())[:LONGEST]}”" for title, text in zip(titles, texts, strict=True)
     )
 
 

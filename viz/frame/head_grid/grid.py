@@ -18,7 +18,7 @@ from viz.frame.examples import examples, pairs
 from viz.frame.head_grid.ahead import masks_ahead
 from viz.frame.head_grid.covered import cover_head, cover_wall, told_cells, view_places
 from viz.frame.scene import Scene
-from viz.frame.shared import HEAD, KEY, LAYER, QUERY, TEMPERATURE, Places
+from viz.frame.shared import COLDEST, HEAD, HOTTEST, KEY, LAYER, QUERY, TEMPERATURE, Places
 from viz.models.capture import Head
 from viz.params import Choice, Ints, Parameter
 
@@ -34,9 +34,10 @@ CHOSEN: Mapping[str, Parameter[Any]] = {
     for parameter in (LAYER, HEAD, QUERY, KEY, TEMPERATURE, SORT, SHOW, LOOK, COMBINE, SEVERAL)
 }
 """The parameters that the browser sends, by name."""
-_HEAD, _LOCK = Optional(Whole()), Optional(Whole(-1))
 CHOICE = Fields(
-    **{"layer": _HEAD, "head": _HEAD, "query": _LOCK, "key": _LOCK, "temperature": Optional(Real(0.1, 10.0))},
+    **dict.fromkeys(("layer", "head"), Optional(Whole())),
+    **dict.fromkeys(("query", "key"), Optional(Whole(-1))),
+    temperature=Optional(Real(COLDEST, HOTTEST)),
     **{choice.name: Optional(OneOf(*choice.options())) for choice in (SORT, SHOW, LOOK, COMBINE)},
     several=Optional(Many(Whole(), 10_000)),
 )
