@@ -13,6 +13,7 @@ from viz.core.analysis.checks import torchs_weights
 from viz.core.analysis.window_fit import ROWS, fit_windows
 from viz.frame.compute import kept, model, read
 from viz.frame.specs import Source
+from viz.models.atlas.copying import read_by_heads
 from viz.models.blocks import find_block_layout
 from viz.models.capture import Capture, capture, capture_tokens
 from viz.models.interventions import replaced
@@ -40,11 +41,11 @@ def is_causal(model_id: str) -> bool:
 def on_word(model_id: str, number: int, layer: int, head: int) -> float:
     """How well a head copies one word: the share of the other words that it raises less, in float64."""
     loaded, words = model(model_id), list(compute.word_ids(model_id))
-    layout = find_block_layout(loaded, "decoder", ("pre", "sandwich"))
+    layout = find_block_layout(loaded, "decoder", of_stream=True)
     weights = capture(loaded, "a").calls[layer].projections
-    norm = blocks_of(loaded)[layer].get_submodule(layout.attention_norm)
+    block = blocks_of(loaded)[layer]
     with torch.inference_mode():
-        x = norm(loaded.embeddings([words[number]])[None])[0, 0].double().numpy()
+        x = read_by_heads(block, layout, loaded.embeddings([words[number]]))[0].double().numpy()
         group = head * weights.spec.G // weights.spec.H
         w_v = weights.w_v.double().numpy().reshape(len(x), weights.spec.G, -1)[:, group]
         w_o = weights.w_o.double().numpy().reshape(weights.spec.H, w_v.shape[1], -1)[head]

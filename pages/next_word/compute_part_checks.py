@@ -12,7 +12,7 @@ from viz.frame.compute import kept, model, read
 from viz.frame.specs import Source
 from viz.models.layout import LoadedModel
 from viz.models.recount.own_attention import knows_own_attention, own_heads, own_map, twin
-from viz.models.stream import final_norm, logit_cap, logits_of, through_w_o
+from viz.models.stream import final_norm, logit_cap, logit_scale, logits_of, through_w_o
 
 Cell = tuple[int, int]
 
@@ -43,7 +43,7 @@ def _words(loaded: LoadedModel, normed: Tensor) -> Tensor:
     """The logits of all words from one normed vector, (V,)."""
     head = loaded.model.get_output_embeddings()
     with torch.inference_mode():
-        logits = linear(normed.float(), head.weight, head.bias)
+        logits = linear(normed.float(), head.weight, head.bias) * logit_scale(loaded)
     return torch.tanh(logits / cap) * cap if (cap := logit_cap(loaded)) else logits
 
 
@@ -80,7 +80,7 @@ def _held(loaded: LoadedModel, final: Tensor, vector: Tensor, words: Sequence[in
     """A vector's share of a logit, or of the difference of two, with the final norm's scale held, and its size."""
     weights, centred = final_norm(loaded)
     table = loaded.model.get_output_embeddings().weight.detach()
-    read = table[words[0]].double() - sum(table[word].double() for word in words[1:])
+    read = (table[words[0]].double() - sum(table[word].double() for word in words[1:])) * logit_scale(loaded)
     vector, final = vector.double(), final.double()
     if centred:
         vector, final = vector - vector.mean(), final - final.mean()
@@ -111,7 +111,7 @@ def head_part(source: Source, at: int, words: tuple[int, ...], layer: int, head:
         whole = w_o(alone.flatten()[None])[0]
         alone[[i for i in range(len(alone)) if i != head]] = 0.0
         made = w_o(alone.flatten()[None])[0] - w_o(torch.zeros_like(alone).flatten()[None])[0]
-    if not torch.equal(together, whole):  # a norm stands behind attention (Gemma 2), whose scale is held
+    if not torch.equal(together, whole):  # a norm stands behind attention (Gemma 2), or a scale (Granite)
         made = made * (together / whole).nan_to_num(1.0)
     return _held(loaded, compute.stream(source).states[-1, at], made, words)[0]
 

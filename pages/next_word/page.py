@@ -21,7 +21,7 @@ SWAPPED = r"\text{effect}_i = \Delta\big(z_i \to z'_i\big) - \Delta"
 
 PAGE = Page(
     name="next_word",
-    knows=("latent",),
+    knows=("sink", "latent"),
     context=open_next_word,
     controls=Controls(layer=False, mask=False, usual_text=usual_text, usual_model=usual_model),
     about=about,

@@ -106,5 +106,7 @@ def test_positions_of_the_twins_are_turned_as_the_model_does(loaded):
 
 
 def test_a_family_whose_blocks_are_not_known_is_a_sentence(loaded):
-    with pytest.raises(ModelError, match="how a block of the family 'gemma2' is put together; it knows bart, bert"):
+    with pytest.raises(
+        ModelError, match="how a block of the family 'gemma2' is put together; it knows arcee, bart, bert"
+    ):
         find_block_layout(loaded("gemma2"), "decoder")

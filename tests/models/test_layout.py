@@ -80,9 +80,10 @@ def test_a_family_is_shown_as_transformers_runs_it(name, tmp_path):
     final = result.encoder_hidden_states[-1] if pair else result.hidden_states[-1]
     assert_close(captured.final, final[0], atol=1e-5 * float(final.abs().max()), rtol=0)
     check_projections(captured)
-    if any(layout.fits(theirs.config) and layout.norm != "sandwich" for layout in block_layouts()):
+    if any(layout.fits(theirs.config) and layout.is_whole for layout in block_layouts()):
         blocks = model_blocks(ours, captured)
-        assert blocks.state_error(blocks.run()) < 5e-5
+        largest = max(float(state.abs().max()) for state in blocks.states)
+        assert blocks.state_error(blocks.run()) < 5e-5 * max(1.0, largest / 20)
     assert ours.max_tokens <= 61 and len(capture(ours, "e " * 200).tokens.ids) == ours.max_tokens
     assert ours.embeddings([5, 7]).shape == (2, ours.width)
 

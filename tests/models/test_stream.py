@@ -4,10 +4,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.checkpoints import FAMILIES, TEXT, eager, open_folder, save
+from tests.checkpoints import FAMILIES, MORE, TEXT, eager, open_folder, save
 from viz.core.analysis.attribution import attribute
 from viz.core.analysis.lens import logit_lens
 from viz.errors import ModelError
+from viz.models.blocks import block_layouts
 from viz.models.stream import (
     column,
     final_norm,
@@ -188,3 +189,37 @@ def test_unembed_of_any_head_is_logits(tmp_path, name, changes):
     modules = dict(model.model.named_modules())
     assert_close(unembed(model, final), logits_of(model, ids), rtol=0, atol=1e-5)
     assert dict(model.model.named_modules()) == modules, "the shared model stays as it is"
+
+
+STREAMS = [
+    name
+    for name, family in MORE.items()
+    if any(
+        name in layout.families and layout.norm != "post" and layout.stack == "decoder" for layout in block_layouts()
+    )
+    and "decoder" in family.outputs
+    and len(family.outputs) == 1
+]
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_stream_of_family_adds_up(name, tmp_path):
+    """Embedding, heads and feed-forward networks add up to what the final norm reads, and to a difference of logits."""
+    model = open_folder(save(name, tmp_path / name))
+    tokens = tokens_of(model)
+    reading = read_stream(model, tokens)
+    parts = written(model, reading, AT)
+    final = reading.states[-1, AT].double()
+    assert_close(parts.stream, final, atol=2e-5 * float(final.abs().max()), rtol=0)
+    theirs = eager(name, tmp_path / name)
+    with torch.inference_mode():
+        result = theirs(input_ids=torch.tensor([tokens.ids]), use_cache=False, output_hidden_states=True)
+    scale = float(result.logits.abs().max())
+    for state, own in zip(reading.states[:-1], result.hidden_states, strict=False):
+        assert_close(state, own[0], atol=1e-5 * max(1.0, float(own.abs().max())), rtol=0)
+    assert_close(unembed(model, normalize(model, reading.states[-1])), result.logits[0], atol=2e-5 * scale, rtol=0)
+    (u, b), (v, c) = column(model, WORD), column(model, OTHER)
+    weights, centred = final_norm(model)
+    found = attribute(parts, u - v, weights, centred=centred, bias=b - c)
+    logits = uncapped(model, result.logits[0, AT])
+    assert found.total == pytest.approx(float(logits[WORD] - logits[OTHER]), abs=2e-4 * scale)

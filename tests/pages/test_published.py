@@ -9,9 +9,9 @@ LAYERS_REFUSED = {
     # Windows of 5:1, positions stretched by 8, norms of queries and keys, inside a wrapper that reads pictures too.
     "gemma-3-4b": (4, 13),
     # Experts, a norm over all heads, half of each head turned by its position.
-    "MiniMax-M2": (1, 16),
+    "MiniMax-M2": (1, 13),
     # Keys and values out of a short vector, wider than the values: pages on W_K and W_V say so.
-    "DeepSeek-V3": (3, 29),
+    "DeepSeek-V3": (3, 26),
 }
 """The layer that is opened, and how many views are refused: those of blocks that are not known, above all."""
 

@@ -4,7 +4,7 @@ import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from viz.core import norm as norms
 from viz.core.block import BlockDesign, BlockTrace, BlockWeights, one_by_one, stack
 from viz.core.feed_forward import FeedForwardWeights
-from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
+from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, project, split_heads
 from viz.core.masks import combine
 from viz.core.norm import NormWeights
-from viz.core.variants.encodings import Encoding, encode
 from viz.errors import ModelError
 from viz.models.capture import Call, Capture
+from viz.models.layers.positions import Change, norm_weights, query_key_change, unchanged
 from viz.models.layout import LoadedModel, linear
 
 
@@ -29,25 +29,32 @@ class BlockLayout:
 
     families: tuple[str, ...]
     stack: str
-    norm: Literal["post", "pre", "sandwich"]
+    norm: Literal["post", "pre", "sandwich", "parallel"]
     normalize: str
     layer: str
-    attention_norm: str
-    feed_forward_norm: str
-    w_in: str
     w_out: str
-    activation: str
+    attention_norm: str = ""
+    feed_forward_norm: str = ""
+    w_in: str = ""
+    activation: str = ""
     w_gate: str = ""
+    fused: bool = False
     cross_norm: str = ""
     final_norm: str = ""
     attention_out_norm: str = ""
     feed_forward_out_norm: str = ""
+    out_scale: str = ""
     gain_offset: float = 0.0
     when: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, config: Any) -> bool:
         """Whether it describes models with this configuration."""
         return config.model_type in self.families and all(getattr(config, n) == v for n, v in self.when.items())
+
+    @property
+    def is_whole(self) -> bool:
+        """True if the core has such blocks: norms before or behind each part, and one feed-forward network."""
+        return self.norm in ("post", "pre") and bool(self.w_in) and not self.out_scale
 
 
 @cache
@@ -104,36 +111,23 @@ class Blocks:
         return max(float((a - b).abs().max()) for a, b in zip(outputs, outputs_of_model, strict=True))
 
 
-def norm_weights(module: nn.Module, offset: float = 0.0) -> NormWeights:
-    """LayerNorm calls its epsilon eps, Llama's and T5's norms variance_epsilon; ``offset`` is added to the weights."""
-    gain, shift = module.weight, getattr(module, "bias", None)
-    assert isinstance(gain, Tensor)
-    eps: Any = module.eps if hasattr(module, "eps") else module.variance_epsilon
-    return NormWeights(gain=gain.detach() + offset, shift=None if shift is None else shift.detach(), eps=float(eps))
-
-
-def _turn(model: LoadedModel) -> Callable[[Tensor], Tensor]:
-    """A model's own RoPE: (H, T, d_k) turned by position, whatever its base and scaling are."""
-
-    def turn(x: Tensor) -> Tensor:
-        cos, sin = (part[0] for part in model.model.base_model.rotary_emb(x, torch.arange(x.shape[-2])[None]))
-        first, second = x.chunk(2, dim=-1)
-        return x * cos + torch.cat([-second, first], dim=-1) * sin
-
-    return turn
-
-
-def _as_trained(call: Call, turn: Callable[[Tensor], Tensor]) -> Callable[..., MultiHeadTrace]:
+def _as_trained(call: Call, change: Change) -> Callable[..., MultiHeadTrace]:
     """Attention with a layer's own mask, bias, scale and positions; a further mask narrows its own."""
 
     def attend(x: Tensor, memory: Tensor, weights: HeadWeights, *, allowed: Tensor | None = None) -> MultiHeadTrace:
         options = {**call.options, "allowed": combine(call.options.get("allowed"), allowed)}
         if not call.is_changed:
             return multi_head(x, memory, weights, **options)
-        bias = options.pop("bias", None)
-        return encode(x, weights, Encoding(turn=turn, bias=lambda *_: bias), **options)
+        q, k = (split_heads(project(x, w, b), n) for w, b, n in _queries_and_keys(weights))
+        v = split_heads(project(x, weights.w_v, weights.b_v), weights.spec.G)
+        return merge_heads(*change(q, k), v, weights, x=x, memory=x, **options)
 
     return attend
+
+
+def _queries_and_keys(weights: HeadWeights) -> tuple[tuple[Tensor, Tensor | None, int], ...]:
+    spec = weights.spec
+    return (weights.w_q, weights.b_q, spec.H), (weights.w_k, weights.b_k, spec.G)
 
 
 def _is_usual(call: Call) -> bool:
@@ -146,28 +140,32 @@ def _is_usual(call: Call) -> bool:
 def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | None) -> BlockWeights:
     (w_in, b_in), (w_out, b_out) = (linear(layer.get_submodule(name)) for name in (layout.w_in, layout.w_out))
     gate = linear(layer.get_submodule(layout.w_gate))[0] if layout.w_gate else None
+    if layout.fused:
+        gate, w_in = w_in.chunk(2, dim=1)
+    offset = layout.gain_offset
     return BlockWeights(
         attention=call.projections,
-        attention_norm=norm_weights(layer.get_submodule(layout.attention_norm)),
+        attention_norm=norm_weights(layer.get_submodule(layout.attention_norm), offset),
         cross=None if cross is None else cross.projections,
         cross_norm=None if cross is None else norm_weights(layer.get_submodule(layout.cross_norm)),
         feed_forward=FeedForwardWeights(w_in=w_in, b_in=b_in, w_out=w_out, b_out=b_out, w_gate=gate),
-        feed_forward_norm=norm_weights(layer.get_submodule(layout.feed_forward_norm)),
+        feed_forward_norm=norm_weights(layer.get_submodule(layout.feed_forward_norm), offset),
     )
 
 
-def find_block_layout(model: LoadedModel, stack_name: str, norms: tuple[str, ...] = ("post", "pre")) -> BlockLayout:
+def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = False) -> BlockLayout:
     """How this model's blocks are put together.
 
     Args:
         model: the model.
         stack_name: "encoder" or "decoder".
-        norms: with the norms in one of these places; the core's blocks know no others.
+        of_stream: True where it is enough to know what is written into the residual stream, and where.
 
     Raises:
         ModelError: "block", if the family's blocks are not known.
     """
-    config, known_layouts = model.model.config, [layout for layout in block_layouts() if layout.norm in norms]
+    config = model.model.config
+    known_layouts = [layout for layout in block_layouts() if (layout.norm != "post" if of_stream else layout.is_whole)]
     found = [layout for layout in known_layouts if layout.fits(config) and layout.stack == stack_name]
     if not found:
         known = sorted({family for layout in known_layouts for family in layout.families})
@@ -188,19 +186,21 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
     """
     name = stack_name or next(iter(seen.stacks))
     layout = find_block_layout(model, name)
-    assert layout.norm != "sandwich"
+    assert layout.norm in ("post", "pre")
     calls = seen.stacks[name]
     nothing = (None,) * len(calls)
     crosses = seen.stacks.get("cross", nothing) if layout.cross_norm else nothing  # a decoder alone has none
-    base, turn = model.model.base_model, _turn(model)
+    base = model.model.base_model
     layers = [base.get_submodule(layout.layer.format(i=i)) for i in range(len(calls))]
-    attend = partial(_as_trained, turn=turn)
+    stacked = [layer for layer in model.layers if layer.layout.stack == name]
+    changes = [query_key_change(model, layer, call.turned) for layer, call in zip(stacked, calls, strict=True)]
+    ways = list(map(_as_trained, calls, changes))
     return Blocks(
         x=seen.states[name][0],
         weights=tuple(_weights(*parts) for parts in zip(layers, [layout] * len(layers), calls, crosses, strict=True)),
         attentions=tuple(
-            {"attention": attend(call)} | ({} if cross is None else {"cross": attend(cross)})
-            for call, cross in zip(calls, crosses, strict=True)
+            {"attention": way} | ({} if cross is None else {"cross": _as_trained(cross, unchanged)})
+            for way, cross in zip(ways, crosses, strict=True)
         ),
         usual=all(_is_usual(call) for call in (*calls, *crosses) if call is not None),
         memory=seen.states["encoder"][-1] if crosses[0] is not None else None,
@@ -209,6 +209,6 @@ def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = Non
             normalize=getattr(norms, layout.normalize),
             activation=layers[0].get_submodule(layout.activation),
         ),
-        final=norm_weights(base.get_submodule(layout.final_norm)) if layout.final_norm else None,
+        final=norm_weights(base.get_submodule(layout.final_norm), layout.gain_offset) if layout.final_norm else None,
         states=seen.states[name],
     )

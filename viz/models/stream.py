@@ -13,8 +13,9 @@ from viz.core.analysis.attribution import Written
 from viz.core.norm import NormWeights
 from viz.errors import ModelError
 from viz.models.attention_interface import Edit, recording, watch_stream
-from viz.models.blocks import BlockLayout, find_block_layout, norm_weights
-from viz.models.layout import Layer, LoadedModel, linear
+from viz.models.blocks import BlockLayout, find_block_layout
+from viz.models.layers.positions import norm_weights
+from viz.models.layout import LoadedModel, linear
 from viz.models.tokens import Tokens
 
 
@@ -34,7 +35,7 @@ def blocks_of(model: LoadedModel) -> tuple[nn.Module, ...]:
 
 
 def _layout(model: LoadedModel) -> BlockLayout:
-    return find_block_layout(model, "decoder", ("pre", "sandwich"))
+    return find_block_layout(model, "decoder", of_stream=True)
 
 
 def watch_model(model: LoadedModel) -> None:
@@ -54,6 +55,11 @@ def watch_model(model: LoadedModel) -> None:
 def _last_of_feed_forward(block: nn.Module, layout: BlockLayout) -> nn.Module:
     """The module whose output is added to the stream."""
     return block.get_submodule(layout.feed_forward_out_norm or layout.w_out)
+
+
+def out_scale(block: nn.Module, layout: BlockLayout) -> float:
+    """Return what a block multiplies its parts' outputs by before they are added (Granite)."""
+    return float(getattr(block, layout.out_scale)) if layout.out_scale else 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +111,12 @@ def read_stream(model: LoadedModel, tokens: Tokens, edits: Mapping[int, Edit] | 
             tokens=tokens,
             states=torch.stack([first, *(recorder.outputs[id(block)] for block in blocks)]),
             heads=torch.stack([recorder.seen[id(layer.attention)]["output"] for layer in model.layers]),
-            feed_forward=torch.stack([recorder.outputs[id(_last_of_feed_forward(block, layout))] for block in blocks]),
+            feed_forward=torch.stack(
+                [
+                    out_scale(block, layout) * recorder.outputs[id(_last_of_feed_forward(block, layout))]
+                    for block in blocks
+                ]
+            ),
             calls=tuple((args[1:], options) for args, options in calls),
         )
 
@@ -156,6 +167,13 @@ def logit_cap(model: LoadedModel) -> float:
     return getattr(model.model.config, "final_logit_softcapping", None) or 0.0
 
 
+def logit_scale(model: LoadedModel) -> float:
+    """Return what a model multiplies its logits by (Cohere, Granite); 1 if it does not."""
+    config = model.model.config
+    divisor = getattr(config, "logits_scaling", None)
+    return 1.0 / divisor if divisor else float(getattr(config, "logit_scale", None) or 1.0)
+
+
 def uncapped(model: LoadedModel, logits: Tensor) -> Tensor:
     """The logits before the cap, in float64: these are sums over what was written, the model's own are not."""
     cap = logit_cap(model)
@@ -171,23 +189,25 @@ def final_norm(model: LoadedModel) -> tuple[NormWeights, bool]:
 
 def column(model: LoadedModel, word: int) -> tuple[Tensor, float]:
     """What the vocabulary head looks for in a word: its column of W_U, (d_model,), and its bias."""
-    w_u, b_u = linear(model.model.get_output_embeddings())
-    return w_u[:, word], 0.0 if b_u is None else float(b_u[word])
+    (w_u, b_u), scale = linear(model.model.get_output_embeddings()), logit_scale(model)
+    return w_u[:, word] * scale, 0.0 if b_u is None else float(b_u[word]) * scale
 
 
 def through_w_o(model: LoadedModel, layer: int, heads: Tensor) -> Tensor:
     """What a layer's heads (T, H, d_v) make behind W_O and what stands behind it: added to the stream, (T, d_model)."""
     norm = _layout(model).attention_out_norm
-    w_o, b_o = _w_o(model.layers[layer], heads.shape[1])
+    w_o, b_o = _w_o(model, layer, heads.shape[1])
     with torch.inference_mode():
         made = torch.einsum("thv,hvd->td", heads, w_o) + b_o
         return blocks_of(model)[layer].get_submodule(norm)(made[None])[0] if norm else made
 
 
-def _w_o(layer: Layer, n_heads: int) -> tuple[Tensor, Tensor]:
-    """A layer's W_O, (H, d_v, d_model), and its bias, zero where there is none."""
-    w_o, b_o = linear(layer.output)
-    return w_o.unflatten(0, (n_heads, -1)), w_o.new_zeros(w_o.shape[1]) if b_o is None else b_o
+def _w_o(model: LoadedModel, layer: int, n_heads: int) -> tuple[Tensor, Tensor]:
+    """A layer's W_O, (H, d_v, d_model), and its bias, zero where there is none, as far as the block adds them."""
+    (w_o, b_o), scale = linear(model.layers[layer].output), out_scale(blocks_of(model)[layer], _layout(model))
+    bias = w_o.new_zeros(w_o.shape[1]) if b_o is None else b_o
+    w_o = w_o.unflatten(0, (n_heads, -1))
+    return (w_o, bias) if scale == 1 else (w_o * scale, bias * scale)
 
 
 def written(model: LoadedModel, reading: Reading, at: int) -> Written:
@@ -196,7 +216,7 @@ def written(model: LoadedModel, reading: Reading, at: int) -> Written:
     Where a norm stands behind attention (Gemma 2), its scale is held at what it is here, as the final norm's is.
     """
     layout = _layout(model)
-    w_o, b_o = zip(*(_w_o(layer, reading.heads.shape[2]) for layer in model.layers), strict=True)
+    w_o, b_o = zip(*(_w_o(model, i, reading.heads.shape[2]) for i in range(len(model.layers))), strict=True)
     parts = Written(
         embedding=reading.states[0, at],
         heads=reading.heads[:, at],

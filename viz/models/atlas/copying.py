@@ -1,12 +1,12 @@
 """What a decoder's heads do with a word they look at: do they write the same word, as far as W_V and W_O go?"""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from viz.core.analysis.atlas.scores import copying_scores
 from viz.core.heads import share_kv, split_heads
 from viz.errors import ModelError
-from viz.models.blocks import find_block_layout
+from viz.models.blocks import BlockLayout, find_block_layout
 from viz.models.capture import capture
 from viz.models.layout import LoadedModel, linear
 from viz.models.stream import blocks_of, has_words, normalize
@@ -22,6 +22,12 @@ def drawn_words(model: LoadedModel) -> Tensor:
     return known[torch.randperm(len(known), generator=torch.Generator().manual_seed(SEED))[:WORDS]]
 
 
+def read_by_heads(block: nn.Module, layout: BlockLayout, vectors: Tensor) -> Tensor:
+    """Return vectors as a block's heads read them: behind the norm in front of them, where there is one (OLMo)."""
+    normed: Tensor = block.get_submodule(layout.attention_norm)(vectors[None])[0] if layout.attention_norm else vectors
+    return normed
+
+
 def score_copying(model: LoadedModel) -> dict[str, Tensor]:
     """How well each head copies, word by word: {"copying": (words, L, H)}; nothing for a model without words.
 
@@ -31,7 +37,7 @@ def score_copying(model: LoadedModel) -> dict[str, Tensor]:
     if not has_words(model):
         return {}
     try:
-        layout, blocks = find_block_layout(model, "decoder", ("pre", "sandwich")), blocks_of(model)
+        layout, blocks = find_block_layout(model, "decoder", of_stream=True), blocks_of(model)
     except ModelError:  # a family whose norms are not known
         return {}
     words = drawn_words(model)
@@ -41,7 +47,9 @@ def score_copying(model: LoadedModel) -> dict[str, Tensor]:
     with torch.inference_mode():
         for block, call in zip(blocks, capture(model, "a").calls, strict=True):
             spec, weights = call.projections.spec, call.projections
-            normed = block.get_submodule(layout.attention_norm)(vectors[None])[0]
+            if call.latent is not None:  # its values are made of another vector than the word's
+                return {}
+            normed = read_by_heads(block, layout, vectors)
             values = share_kv(split_heads(normed @ weights.w_v, spec.G), spec.H)
             made = values @ weights.w_o.unflatten(0, (spec.H, -1))
             layers.append(copying_scores(torch.stack([normalize(model, head) for head in made]) @ w_u))
