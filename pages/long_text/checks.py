@@ -58,7 +58,8 @@ def rows_checks(context: LongTextContext, found: LongMap) -> list[Check]:
     """Of the rows: some done again, and all of them whole."""
     sizes = torch.full((len(found.mean),), float(found.side), dtype=torch.float64)
     sizes[-1] = context.n - found.side * (len(sizes) - 1)
-    whole = (found.mean.double() @ sizes - 1).abs().max()
+    nowhere = torch.stack([part.double().mean() for part in found.rows.nowhere.split(found.side)])
+    whole = (found.mean.double() @ sizes + nowhere - 1).abs().max()
     return [
         check(
             "long_text.check_rows", row_errors(context.text, context.layer, context.head), OFF, n=min(ROWS, context.n)

@@ -32,8 +32,10 @@ def by_numpy(seen: LongCapture, layer: int, head: int, rows: Places) -> Array:
         scores[~how.allowed(torch.from_numpy(rows), len(k)).numpy()] = -np.inf
     if seen.causal:
         scores[keys > rows[:, None]] = -np.inf
-    weights = np.exp(scores - scores.max(1, keepdims=True))
-    done: Array = weights / weights.sum(1, keepdims=True)
+    nowhere = -np.inf if how.sinks is None else float(how.sinks[head])
+    highest = np.maximum(scores.max(1, keepdims=True), nowhere)
+    weights = np.exp(scores - highest)
+    done: Array = weights / (weights.sum(1, keepdims=True) + np.exp(nowhere - highest))
     return done
 
 
@@ -62,6 +64,7 @@ def row_errors(text: LongText, layer: int, head: int) -> float:
         weights.max(1) - weights[every, shown["strongest"].astype(int)],
         (shown["distance"] - (weights * np.abs(rows[:, None] - at)).sum(1)) / span,
         (shown["entropy"] - entropy) / max(1.0, np.log(n)),
+        shown["nowhere"] - (1 - weights.sum(1)),
     ]
     return float(np.abs(np.array(errors)).max())
 

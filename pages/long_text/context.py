@@ -19,6 +19,7 @@ from viz.frame.checks import Check
 from viz.frame.choice import Asked
 from viz.frame.compute import model
 from viz.frame.compute.long_texts import most_tokens, told
+from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
@@ -90,6 +91,8 @@ def about(scene: Scene) -> None:
         d_k=spec.d_k,
     )
     st.caption(paragraph(line, model_own(t, source.model)) if source.kind == "model" else line)
+    if source.kind == "model":
+        say_layer_kinds(t, model(source.model), scene.capture.calls[scene.choice.layer])
 
 
 def open_long_text(scene: Scene) -> LongTextContext | None:

@@ -34,7 +34,7 @@ def draw(context: LongTextContext) -> list[Check]:
     first = min(max(0, row - WINDOW // 2), last)
     zoom = state.whole("zoom_row", first, 0, last), state.whole("zoom_column", first, 0, last)
     q, k = context.seen.head(context.layer, context.head)
-    cut = window(q, k, row=zoom[0], column=zoom[1], **context.seen.options(context.layer))
+    cut = window(q, k, row=zoom[0], column=zoom[1], **context.seen.options(context.layer, context.head))
     weights = compute.row_of(context.text, context.layer, context.head, row)
     data = pack_map(
         found,

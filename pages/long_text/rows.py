@@ -38,8 +38,9 @@ def draw(context: LongTextContext) -> list[Check]:
     rows, side = found.rows, side_of(context.n, POINTS)
     sees = context.seen.sees(context.layer, torch.arange(context.n))
     at = averaged(rows.first)[0]
+    nowhere = {"nowhere": rows.nowhere} if rows.nowhere.any() else {}
     named = {
-        "shares": {"first": rows.first, "previous": rows.previous, "largest": rows.largest},
+        "shares": {"first": rows.first, "previous": rows.previous, "largest": rows.largest, **nowhere},
         "distances": {"distance": rows.distance},
         "entropies": {"entropy": rows.entropy, "even": sees.log()},
     }

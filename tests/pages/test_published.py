@@ -3,7 +3,7 @@
 import pytest
 
 from tests.published import FAILED, REFUSED, WORKS, offer, open_everywhere
-from viz.models.long.masks import RowMask
+from viz.models.attention_interface import RowMask
 
 LAYERS_REFUSED = {
     # Windows of 5:1, positions stretched by 8, norms of queries and keys, inside a wrapper that reads pictures too.

@@ -51,6 +51,26 @@ class Recorder:
     latents: dict[int, Tensor] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class RowMask:
+    """A long text's mask of windows or chunks, as transformers' function of two places: true where a query may look.
+
+    All of its rows at once would be T x T, which a long text must not have.
+    """
+
+    of_places: Callable[..., Tensor]
+
+    def __call__(self, at: Tensor, n_keys: int) -> Tensor:
+        """Return the rows ``at`` of the mask, (R, n_keys)."""
+        nothing = torch.zeros(1, 1, 1, 1, dtype=torch.long)
+        rows = self.of_places(nothing, nothing, at[None, None, :, None], torch.arange(n_keys)[None, None, None])
+        return rows[0, 0].expand(len(at), n_keys)
+
+    def is_floating_point(self) -> bool:
+        """Return False, as a tensor of True and False does."""
+        return False
+
+
 _current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
@@ -168,10 +188,10 @@ def install() -> None:
         from transformers import AttentionInterface
         from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
-    def mask(*args: Any, **kwargs: Any) -> Tensor | None:
+    def mask(*args: Any, **kwargs: Any) -> Tensor | RowMask | None:
         if (recorder := _current.get()) is not None and recorder.streamed is not None:
-            if kwargs.get("local_size"):  # a mask of T x T is what a long text must not have
-                raise ModelError("streamed", option="sliding_window")
+            if kwargs.get("local_size"):
+                return RowMask(kwargs["mask_function"])
             return sdpa_mask(*args, **kwargs | {"allow_is_bidirectional_skip": True})
         # A causal mask must arrive as a mask: the short cut (None and a flag) would be for SDPA only.
         return sdpa_mask(*args, **kwargs | {"allow_is_causal_skip": False})
@@ -208,7 +228,8 @@ def watch(layers: tuple[Layer, ...]) -> None:
             down.register_forward_hook(partial(note_latent, layer))
         if (gate := gate_module(layer)) is not None:
             gate.register_forward_hook(partial(note_gate, layer))
-        layer.attention.register_forward_pre_hook(note_positions, with_kwargs=True)
+        if layer.changes() != layer.changes(has_positions=False):
+            layer.attention.register_forward_pre_hook(note_positions, with_kwargs=True)
         for projection in layer.projections[:2]:
             projection.register_forward_pre_hook(note)
 

@@ -143,3 +143,26 @@ def test_rows_are_those_of_the_whole_matrix(causal):
     _, weights = by_numpy(q, k, 0.4, causal)
     found = weights_of_rows(q, k, at, scale=0.4, causal=causal)
     assert_close(found, torch.tensor(weights[at]).float(), rtol=1e-5, atol=1e-7)
+
+
+def test_sink_by_hand_takes_share():
+    """Scores of 0 and a sink of 0: the row of j keys gives each 1 / (j + 1), and so much to no key."""
+    q = k = torch.zeros(3, 2)
+    options = {"scale": 1.0, "causal": True, "sink": 0.0}
+    found = long_map(q, k, cells=3, **options)
+    assert_close(found.rows.nowhere, torch.tensor([1 / 2, 1 / 3, 1 / 4]))
+    assert_close(found.most[2], torch.full((3,), 1 / 4))
+    assert_close(weights_of_rows(q, k, torch.tensor([1]), **options), torch.tensor([[1 / 3, 1 / 3, 0.0]]))
+    assert_close(window(q, k, row=1, column=0, **options)[0], torch.tensor([1 / 3, 1 / 3, 0.0]))
+    assert_close(found.rows.entropy[2], 0.75 * torch.tensor(4.0).log())
+
+
+@pytest.mark.parametrize("sink", [-40.0, 0.3, 40.0])
+def test_sink_map_equals_its_rows(sink):
+    """Strips and rows agree, whether the sink is above every score or below."""
+    q, k = torch.randn(2, 23, 5, generator=torch.Generator().manual_seed(0))
+    options = {"scale": 0.4, "causal": True, "sink": sink}
+    found, rows = long_map(q, k, cells=23, **options), weights_of_rows(q, k, torch.arange(23), **options)
+    assert_close(found.most, rows, atol=1e-6, rtol=0)
+    assert_close(found.rows.nowhere, 1 - rows.sum(-1), atol=1e-6, rtol=0)
+    assert_close(found.rows.entropy, -(rows * rows.clamp(min=1e-30).log()).sum(-1), atol=1e-4, rtol=0)

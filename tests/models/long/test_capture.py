@@ -13,11 +13,10 @@ from viz.core.long.streamed import long_map
 from viz.core.spec import AttentionSpec
 from viz.errors import ModelError
 from viz.models import attention_interface
-from viz.models.attention_interface import soft_cap
+from viz.models.attention_interface import RowMask, soft_cap
 from viz.models.capture import capture_tokens, seeded
 from viz.models.long import masks
 from viz.models.long.capture import long_capture, long_seeded
-from viz.models.long.masks import RowMask
 from viz.models.long.packed import pack
 from viz.models.tokens import read_text, split_words
 
@@ -120,6 +119,25 @@ def test_long_capture_windows_rows_are_eager(tmp_path, name):
         assert_close(found.map_of(layer, head).most, weights[0, head], rtol=0, atol=10 * ROW_OFF)
         if is_local[layer]:
             assert (found.sees(layer, every) == (weights[0] > 0).any(0).sum(-1)).all()
+
+
+@pytest.mark.parametrize("name", ["gpt_oss", "flint", "granite_swa"])
+def test_long_capture_sinks_rows_are_exact(tmp_path, name):
+    """Rows of heads with a sink sum to less than 1, and are those of the ordinary capture, which is held to eager."""
+    model = open_folder(save(name, tmp_path / name))
+    tokens = read_text(model.tokenizer, TEXT, 37)
+    found, whole, every = long_capture(model, tokens), capture_tokens(model, tokens), torch.arange(len(tokens.ids))
+    for i, (layer, call) in enumerate(zip(found.layers, whole.calls, strict=True)):
+        assert layer.sinks is not None
+        weights = whole.layer(i).weights
+        assert_close(layer.q, call.q, rtol=0, atol=5 * EXACT * float(call.q.abs().max()))
+        rows = torch.stack([found.rows_of(i, head, every) for head in range(found.n_heads)])
+        assert_close(rows, weights, rtol=0, atol=10 * ROW_OFF)
+        assert_close(layer.witness, weights[:, found.witness_at], rtol=0, atol=10 * ROW_OFF)
+        described = found.map_of(i, 1)
+        assert_close(described.most, weights[1], rtol=0, atol=10 * ROW_OFF)
+        assert_close(described.rows.nowhere, 1 - weights[1].sum(-1), rtol=0, atol=10 * ROW_OFF)
+        assert float(described.rows.nowhere.max()) > 0.01
 
 
 def test_row_mask_of_window_is_by_hand():

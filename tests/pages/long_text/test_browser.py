@@ -48,7 +48,7 @@ def test_a_click_opens_a_window_another_reads_a_row_and_all_are_the_cores(visit)
     eventually(lambda: assert_close(torch.tensor(zoomed(page)[:2]), torch.tensor([row, column]) - 128, atol=4, rtol=0))
     top, left, high, wide = zoomed(page)
     q, k = read(text).head(0, 1)
-    expected = window(q, k, row=top, column=left, **read(text).options(0))
+    expected = window(q, k, row=top, column=left, **read(text).options(0, 0))
     assert_close(read_back(page, "cut").reshape(high, wide).float(), expected, rtol=1e-5, atol=1e-8)
     assert f"zoom_column={left}" in page.url
 

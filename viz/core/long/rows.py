@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from viz.core.attention import row_softmax
+from viz.core.attention import row_softmax, softmax_with_sink
 
 WINDOW = 256
 """Rows, and columns, of a window."""
@@ -31,6 +31,7 @@ def weights_of_rows(
     causal: bool,
     allowed: Allowed | None = None,
     score_mod: ScoreMod | None = None,
+    sink: float | None = None,
 ) -> Float[Tensor, "R T"]:
     """The whole softmax of some rows.
 
@@ -42,6 +43,7 @@ def weights_of_rows(
         causal: whether a query looks at itself and at what comes before, only.
         allowed: the layer's own mask, where it is not the causal one or none.
         score_mod: changes the scaled scores.
+        sink: the head's score for looking nowhere.
 
     Example:
         >>> q = k = torch.zeros(4, 2)
@@ -55,7 +57,7 @@ def weights_of_rows(
         scores = scores.masked_fill(~allowed(at, len(k)), -torch.inf)
     if causal:
         scores = scores.masked_fill(torch.arange(len(k)) > at[:, None], -torch.inf)
-    return row_softmax(scores)
+    return row_softmax(scores) if sink is None else softmax_with_sink(scores[None], torch.tensor([sink]))[0]
 
 
 def window(
@@ -68,6 +70,7 @@ def window(
     causal: bool,
     allowed: Allowed | None = None,
     score_mod: ScoreMod | None = None,
+    sink: float | None = None,
 ) -> Float[Tensor, "R C"]:
     """The weights of ``WINDOW`` rows and columns from here on, or of as many as there are.
 
@@ -83,6 +86,7 @@ def window(
         causal: whether a query looks at itself and at what comes before, only.
         allowed: the layer's own mask, where it is not the causal one or none.
         score_mod: changes the scaled scores.
+        sink: the head's score for looking nowhere.
 
     Example:
         >>> q = k = torch.zeros(4, 2)
@@ -91,7 +95,7 @@ def window(
                 [0.2500, 0.2500, 0.2500]])
     """
     strips = torch.arange(len(q))[row : row + WINDOW].split(AT_ONCE)
-    rows = partial(weights_of_rows, q, k, scale=scale, causal=causal, allowed=allowed, score_mod=score_mod)
+    rows = partial(weights_of_rows, q, k, scale=scale, causal=causal, allowed=allowed, score_mod=score_mod, sink=sink)
     whole = (rows(at) for at in strips)
     return torch.cat([weights[:, column : column + WINDOW].clone() for weights in whole])  # a slice would keep it whole
 

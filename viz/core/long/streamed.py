@@ -29,7 +29,7 @@ class Rows:
 
     ``first``: the weight on the first key (the sink); ``previous``: on the key before the query's own, 0 where there is
     none; ``distance``: the mean of ``abs(i - j)`` under the row's weights; ``entropy``: in nats; ``strongest``: the key
-    of the ``largest`` weight.
+    of the ``largest`` weight; ``nowhere``: the share of a sink that is no key, 0 without one.
     """
 
     first: Float[Tensor, " T"]
@@ -38,6 +38,7 @@ class Rows:
     entropy: Float[Tensor, " T"]
     strongest: Int[Tensor, " T"]
     largest: Float[Tensor, " T"]
+    nowhere: Float[Tensor, " T"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +72,7 @@ def long_map(
     causal: bool,
     allowed: Allowed | None = None,
     score_mod: ScoreMod | None = None,
+    sink: float | None = None,
     cells: int = CELLS,
     check: Callable[[], None] = lambda: None,
 ) -> LongMap:
@@ -86,6 +88,7 @@ def long_map(
         causal: whether a query looks at itself and at what comes before, only.
         allowed: the layer's own mask, where it is not the causal one or none.
         score_mod: changes the scaled scores.
+        sink: the head's score for looking nowhere.
         cells: the most cells on a side of the map.
         check: called before every strip; it may raise, to stop.
 
@@ -104,7 +107,7 @@ def long_map(
     count = math.ceil(n / side)
     most, total = torch.zeros(2, count, count)
     described: list[Rows] = []
-    strip = _Strip(q * scale, k, side, causal, allowed, score_mod)
+    strip = _Strip(q * scale, k, side, causal=causal, allowed=allowed, score_mod=score_mod, sink=sink)
     for start in range(0, n, strip.height):
         check()
         end = min(n, start + strip.height)
@@ -126,10 +129,18 @@ class _Strip:
     """A strip of rows: its scores and its weights, in two buffers that all strips use one after the other."""
 
     def __init__(
-        self, q: Tensor, k: Tensor, side: int, causal: bool, allowed: Allowed | None, score_mod: ScoreMod | None
+        self,
+        q: Tensor,
+        k: Tensor,
+        side: int,
+        *,
+        causal: bool,
+        allowed: Allowed | None,
+        score_mod: ScoreMod | None,
+        sink: float | None,
     ) -> None:
         self.q, self.keys, self.side, self.causal = q, k.T.contiguous(), side, causal
-        self.allowed, self.score_mod = allowed, score_mod
+        self.allowed, self.score_mod, self.sink = allowed, score_mod, sink
         self.run = side * math.ceil(RUN / side)
         wide = self._width(len(k))
         self.height = min(len(q), max(LOWEST, STRIP // len(q)))
@@ -154,9 +165,14 @@ class _Strip:
         if self.causal:
             later = torch.ones(height, height, dtype=torch.bool).triu(1)
             scores[:, start:seen].masked_fill_(later, BLOCKED)
-        self.highest = scores.amax(1)
+        self.highest = scores.amax(1) if self.sink is None else scores.amax(1).clamp(min=self.sink)
         torch.exp(scores.sub_(self.highest[:, None]), out=weights)
         self.sums = weights.sum(1)
+        self.nowhere = torch.zeros_like(self.sums)
+        if self.sink is not None:
+            self.nowhere = (self.sink - self.highest).exp()
+            self.sums = self.sums + self.nowhere
+            self.nowhere = self.nowhere / self.sums
         weights.div_(self.sums[:, None])
         self.scores = scores
         return weights
@@ -172,9 +188,10 @@ class _Strip:
             first=weights[:, 0].clone(),
             previous=before,
             distance=self._distance(weights, start, end),
-            entropy=(self.sums.log() - torch.linalg.vecdot(weights, self.scores)).clamp(min=0.0),
+            entropy=(self.sums.log() * (1 - self.nowhere) - torch.linalg.vecdot(weights, self.scores)).clamp(min=0.0),
             strongest=best * self.run + largest.indices,
             largest=largest.values,
+            nowhere=self.nowhere,
         )
 
     @staticmethod

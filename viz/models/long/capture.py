@@ -18,10 +18,10 @@ from viz.core.heads import HeadWeights, project, share_kv, split_heads
 from viz.core.long.rows import ScoreMod, weights_of_rows
 from viz.core.long.streamed import LongMap, long_map
 from viz.errors import ModelError
-from viz.models.attention_interface import recording, unscaled
+from viz.models.attention_interface import RowMask, recording, unscaled
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layout import LoadedModel
-from viz.models.long.masks import RowMask, attend_by_rows, masks_by_rows
+from viz.models.long.masks import attend_by_rows
 from viz.models.long.packed import Packed, pack
 from viz.models.tokens import Tokens
 
@@ -34,7 +34,8 @@ class LongLayer:
     """One layer's queries (H, T, d_k) and keys (G, T, d_k), turned by position if the model does that.
 
     ``witness`` (H, T): the weights of the row ``LongCapture.witness_at``, of q and k as they were before packing.
-    ``allowed``: the mask of a window or chunks, by rows; ``score_mod``: a soft cap.
+    ``allowed``: the mask of a window or chunks, by rows; ``score_mod``: a soft cap; ``sinks`` (H,): scores for looking
+    nowhere.
     """
 
     queries: Packed
@@ -43,6 +44,7 @@ class LongLayer:
     witness: Tensor
     allowed: RowMask | None = None
     score_mod: ScoreMod | None = None
+    sinks: Tensor | None = None
 
     @property
     def q(self) -> Tensor:
@@ -79,14 +81,15 @@ class LongCapture:
         found = self.layers[layer]
         return found.queries[head], found.keys[head * self.n_kv_heads // self.n_heads]
 
-    def options(self, layer: int) -> dict[str, Any]:
-        """How the heads of a layer attend: what the functions of :mod:`viz.core.long` are told."""
+    def options(self, layer: int, head: int) -> dict[str, Any]:
+        """How a head of a layer attends: what the functions of :mod:`viz.core.long` are told."""
         found = self.layers[layer]
         return {
             "scale": found.scale,
             "causal": self.causal,
             "allowed": found.allowed,
             "score_mod": found.score_mod,
+            "sink": None if found.sinks is None else float(found.sinks[head]),
         }
 
     def sees(self, layer: int, at: Tensor) -> Tensor:
@@ -102,20 +105,21 @@ class LongCapture:
 
     def map_of(self, layer: int, head: int) -> LongMap:
         """One head's map, and what is known of its rows; it can be stopped between two strips of them."""
-        return long_map(*self.head(layer, head), **self.options(layer), check=check)
+        return long_map(*self.head(layer, head), **self.options(layer, head), check=check)
 
     def rows_of(self, layer: int, head: int, at: Tensor) -> Tensor:
         """Whole rows of one head's weights, (rows, T)."""
         check()
-        return weights_of_rows(*self.head(layer, head), at, **self.options(layer))
+        return weights_of_rows(*self.head(layer, head), at, **self.options(layer, head))
 
 
-def _layer(q: Tensor, k: Tensor, *, at: int, **options: Any) -> LongLayer:
+def _layer(q: Tensor, k: Tensor, *, at: int, sinks: Tensor | None = None, **options: Any) -> LongLayer:
     """Pack a layer's q (H, T, d_k) and k (G, T, d_k), and keep one row of each head's weights."""
     H, G, row = len(q), len(k), torch.tensor([at])
-    rows = [weights_of_rows(q[i], k[i * G // H], row, **options) for i in range(H)]
+    of_heads = [None] * H if sinks is None else sinks.tolist()
+    rows = [weights_of_rows(q[i], k[i * G // H], row, sink=of_heads[i], **options) for i in range(H)]
     del options["causal"]  # of all layers alike
-    return LongLayer(queries=pack(q), keys=pack(k), witness=torch.cat(rows), **options)
+    return LongLayer(queries=pack(q), keys=pack(k), witness=torch.cat(rows), sinks=sinks, **options)
 
 
 class _Watch:
@@ -131,7 +135,7 @@ class _Watch:
         self, module: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool
     ) -> Tensor:
         options = {name: value for name, value in options.items() if value is not None}
-        mask, cap = options.pop("allowed", None), options.pop("score_mod", None)
+        mask, cap, sinks = (options.pop(name, None) for name in ("allowed", "score_mod", "sink"))
         n_heads, scale = q.shape[1], options["scale"]
         if not (mask is None or isinstance(mask, RowMask)):
             raise ModelError("streamed", option="attention_mask")
@@ -141,11 +145,11 @@ class _Watch:
             q, scale = unscaled(q)
         shared = share_kv(k, n_heads), share_kv(v, n_heads)
         how: dict[str, Any] = {"scale": scale, "causal": causal, "allowed": mask, "score_mod": cap}
-        if mask is None and cap is None:
+        if mask is None and cap is None and sinks is None:
             output = scaled_dot_product_attention(q, *shared, is_causal=causal and q.shape[2] > 1, scale=scale)
         else:
-            output = attend_by_rows(q, *shared, **how)
-        self.layers.append(_layer(q[0], k[0], at=self.at, **how))
+            output = attend_by_rows(q, *shared, sinks=sinks, **how)
+        self.layers.append(_layer(q[0], k[0], at=self.at, sinks=sinks, **how))
         self.causal.add(causal)
         self.progress(len(self.layers))
         return output
@@ -174,7 +178,7 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
     asked: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids]), "return_dict": True}
     if model.layers[0].layout.stack == "decoder":
         asked["use_cache"] = False
-    with torch.inference_mode(), masks_by_rows(), recording({}, streamed=watch):
+    with torch.inference_mode(), recording({}, streamed=watch):
         final = model.model.base_model(**asked).last_hidden_state[0]
     check_finite(model, {"last": [final]})
     if len(watch.causal) != 1 or len(watch.layers) != model.n_layers:
