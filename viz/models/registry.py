@@ -14,7 +14,7 @@ from typing import Any
 from viz import ROOT
 from viz.errors import ModelError
 
-PICTURE_FAMILIES = ("vit", "deit")
+PICTURE_FAMILIES = ("vit", "deit", "dinov2", "dinov2_with_registers")
 """Families that read pictures: :mod:`viz.models.pictures.vision` opens them."""
 
 SMALL_DECODER = "SmolLM2-135M-Instruct"

@@ -99,6 +99,34 @@ def test_grey_is_read_as_three_alike_colours(tmp_path):
     assert vision.pixels(grey).shape == (3, 14, 22)
 
 
+@pytest.mark.parametrize(("family", "n_other"), [("Dinov2", 1), ("Dinov2WithRegisters", 3)])
+def test_dinov2_reads_size_of_folder(tmp_path, family, n_other):
+    """Its positions are fitted to the size that its folder cuts pictures to: fewer patches than it was trained on."""
+    sizes = SIZES | {"image_size": 28, "num_register_tokens": 2}
+    made = getattr(transformers, f"{family}ForImageClassification")(getattr(transformers, f"{family}Config")(**sizes))
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.25)
+    made.save_pretrained(tmp_path)
+    reads = {"crop_size": {"height": 20, "width": 20}, "image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3]}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(reads))
+    vision = opened(tmp_path)
+    seen = look(vision, PICTURE)
+    assert (vision.grid, seen.n_other, len(vision.names)) == ((10, 10), n_other, 13)
+    eager = type(made).from_pretrained(tmp_path, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        result = eager(pixel_values=vision.pixels(PICTURE)[None], output_attentions=True)
+    for i, weights in enumerate(result.attentions):
+        assert float(weights.amax(-1).mean()) > 2 / weights.shape[-1], "far from even"
+        assert_close(seen.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+    assert_close(seen.logits, result.logits[0], atol=1e-5, rtol=1e-5)
+    assert look(untrained(vision), PICTURE).grid == (10, 10)
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps({"crop_size": {"height": "20"}}))
+    with pytest.raises(ModelError, match=r"preprocessor_config\.json: size"):
+        opened(tmp_path)
+
+
 def test_a_start_is_the_same_for_a_seed(tmp_path):
     vision = opened(save_vision("vit", tmp_path / "vit"))
     one, again, other = untrained(vision), untrained(vision), untrained(vision, seed=1)

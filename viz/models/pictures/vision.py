@@ -1,7 +1,7 @@
-"""Models that read pictures: a folder of the family ViT or DeiT, what its heads see of a picture, and what it says.
+"""Models that read pictures: a folder of ViT, DeiT or DINOv2, what its heads see of a picture, and what it says.
 
-A picture is cut into patches, which stand where the tokens of a text stand; before them come one or two tokens that
-are no patch (the class token). Attention is ours, as for text: :mod:`viz.models.attention_interface`.
+A picture is cut into patches, which stand where the tokens of a text stand; before them come tokens that are no
+patch (the class token, registers). Attention is ours, as for text: :mod:`viz.models.attention_interface`.
 """
 
 import math
@@ -24,6 +24,9 @@ from viz.models.load import check_weights, read_checkpoint
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.models.tokens import visible
 
+RESIZED, RESIZED_TO = ("dinov2", "dinov2_with_registers"), 224
+"""Families that fit their table of positions to a picture's size, and the size where a folder does not say."""
+
 PATCHES = 256
 """Of a picture, at most: 16 x 16, of which a head has a map of 256 x 256."""
 
@@ -37,6 +40,8 @@ CLASSIFIERS = (
     "ViTForImageClassification",
     "DeiTForImageClassification",
     "DeiTForImageClassificationWithTeacher",
+    "Dinov2ForImageClassification",
+    "Dinov2WithRegistersForImageClassification",
 )
 """Architectures that say what a picture shows; of any other, only the layers are read."""
 
@@ -124,10 +129,26 @@ def load_vision(entry: Entry) -> VisionModel:
     check_weights(entry, entry.path)
     if reason := refused(config) or _sizes_refused(config):
         raise corrupt(entry, reason)
-    _check_grid(entry, _grid(config.get("image_size", 224), config.get("patch_size", 16)))
-    model = read_checkpoint(entry, entry.path, _class_of(config))
     reads = read_json(entry, file) if (file := entry.path / "preprocessor_config.json").is_file() else {}
-    return opened(entry, model, reads)
+    size = _size_read(entry, str(config["model_type"]), config.get("image_size", 224), reads)
+    _check_grid(entry, _grid(size, config.get("patch_size", 16)))
+    return opened(entry, read_checkpoint(entry, entry.path, _class_of(config)), reads)
+
+
+def _size_read(entry: Entry, family: str, size: Any, reads: Mapping[str, Any]) -> tuple[int, int]:
+    """The size of the pictures that a model is given: its own, or what its folder cuts them to where it fits itself.
+
+    Raises:
+        ModelError: "corrupt", if that is no size.
+    """
+    if family not in RESIZED:
+        return _pair(size)
+    asked = reads.get("crop_size") or reads.get("size") or RESIZED_TO
+    if isinstance(asked, dict):
+        asked = [asked.get(name, asked.get("shortest_edge")) for name in ("height", "width")]
+    if reason := _sizes_refused({"image_size": asked}):
+        raise corrupt(entry, reason.replace("config.json: image_size", "preprocessor_config.json: size"))
+    return _pair(asked)
 
 
 def _class_of(config: Mapping[str, Any]) -> Any:
@@ -151,7 +172,8 @@ def opened(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
         ModelError: "patches" or "corrupt".
     """
     config = model.config
-    grid = _grid(config.image_size, config.patch_size)
+    size = _size_read(entry, config.model_type, config.image_size, reads)
+    grid = _grid(size, config.patch_size)
     _check_grid(entry, grid)
     try:
         mean, std = _scale(reads, config.num_channels)
@@ -166,7 +188,7 @@ def opened(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
         model=model,
         judge=_judge(model),
         layers=layers,
-        size=_pair(config.image_size),
+        size=size,
         grid=grid,
         channels=int(config.num_channels),
         mean=mean,
@@ -188,7 +210,7 @@ def untrained(vision: VisionModel, begun: Any = None, *, seed: int = 0) -> Visio
             torch.manual_seed(seed)
             begun = type(vision.model)(vision.model.config)
     begun.set_attn_implementation(INTERFACE)
-    return opened(vision.entry, begun, {"image_mean": vision.mean, "image_std": vision.std})
+    return opened(vision.entry, begun, {"image_mean": vision.mean, "image_std": vision.std, "size": [*vision.size]})
 
 
 def _sizes_refused(config: Mapping[str, Any]) -> str | None:
