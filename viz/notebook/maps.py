@@ -12,6 +12,7 @@ from torch import Tensor
 from viz.components.head_grid import largest_of_blocks, pool_of
 from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 from viz.models.spelling.visible import visible
+from viz.notebook.on_demand import LayerOnDemand
 from viz.notebook.precision import PLAIN, row_tolerance
 from viz.notebook.structure import ambiguous
 
@@ -177,6 +178,8 @@ def _layer(layer: Any, name: str, n_layers: int) -> Tensor:
     label = name[0].upper() + name[1:]
     if isinstance(layer, tuple | list):
         raise ValueError(f"{label} is itself a {type(layer).__name__}, and not (1, heads, queries, keys).")
+    if isinstance(layer, LayerOnDemand):
+        layer = layer.make()
     values = layer.detach() if isinstance(layer, Tensor) else torch.from_numpy(np.asarray(layer))
     if values.dim() == 4:
         if values.shape[0] != 1:

@@ -1,7 +1,7 @@
 """Run a model of transformers on a text, and take away what its heads looked at; the model is left as it was."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from viz.notebook.eager import evaluating, keeping_weights
 from viz.notebook.inputs import ReadText, longest_text, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
 from viz.notebook.maps import Labels
+from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping
 from viz.notebook.structure import stacks_in
 from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
 
@@ -57,32 +58,39 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
             inputs["decoder_input_ids"] = written.ids.to(device)
             parts.append(written)
         last = parts[-1].kept
-        result, makers, plain = _run(model, inputs)
-        stacks = _stacks(model, result)
+        result, stacks, makers, plain = _run(model, inputs)
         check_same_output(model, inputs, plain, output_of(result), last)
+        del result
         looks = next((stacks[name] for name in ("decoder", "self") if name in stacks), ())
         if maps := [layer for layer in looks if layer is not None and layer.shape[-1] == layer.shape[-2]]:
-            check_causal(model, inputs, plain, maps, last)
+            made = (layer.make() if isinstance(layer, LayerOnDemand) else layer for layer in maps)
+            check_causal(model, inputs, plain, made, last)
     notes: list[Note] = [
         (name if part is given else f"{name}_target", values) for part in parts for name, values in part.notes
     ]
     return Reading(
         stacks={name: _without_padding(name, layers, parts) for name, layers in stacks.items()},
-        numbers={name: numbers_of(layers, makers, _text_config(model)) for name, layers in stacks.items()},
+        numbers={name: _numbers(layers, makers, model) for name, layers in stacks.items()},
         tokens=[Labels(part.labels[i] for i in part.kept) for part in parts],
         notes=notes,
         has_sinks=has_sinks(model),
     )
 
 
-def _run(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[int, str], Tensor]:
-    """Return what the model gives with its maps, who made them, and its output without them.
+def _run(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, Any], dict[int, str], Tensor]:
+    """Return what the model gives with its maps, these by stack, who made them, and its output without them.
+
+    Where the maps are large, queries and keys are kept in their place (:mod:`viz.notebook.on_demand`).
 
     Raises:
         ValueError: if the model cannot read this, with what it said.
     """
     try:
         plain = run_plain(model, inputs)
+        ids = inputs.get("input_ids")
+        if ids is not None and is_large(model, ids.shape[1]) and (kept := run_keeping(model, inputs)) is not None:
+            result, layers = kept
+            return result, {"self": layers}, {}, plain
         with keeping_weights(model), noting_makers(model) as makers:
             result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
     except (IndexError, RuntimeError, TypeError, KeyError, NotImplementedError) as error:
@@ -91,7 +99,7 @@ def _run(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[int, str], Te
         raise ValueError(
             f"{type(model).__name__} could not read this ({type(error).__name__}: {first}). It was given {size}."
         ) from error
-    return result, makers, plain
+    return result, _stacks(model, result), makers, plain
 
 
 def _stacks(model: Any, result: Any) -> dict[str, Any]:
@@ -116,11 +124,19 @@ def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
     rows, columns = parts[-1 if name in ("decoder", "cross") else 0], parts[-1 if name == "decoder" else 0]
     if all(len(part.kept) == part.ids.shape[1] for part in (rows, columns)):
         return layers
+    if all(isinstance(layer, LayerOnDemand) for layer in layers):
+        return [replace(layer, rows=rows.kept) for layer in layers]
     of_text = [rows.ids.shape[1], columns.ids.shape[1]]
     fits = all(layer is None or list(layer.shape[-2:]) == of_text for layer in layers)
     return (
         [None if layer is None else layer[..., rows.kept, :][..., columns.kept] for layer in layers] if fits else layers
     )
+
+
+def _numbers(layers: Any, makers: dict[int, str], model: Any) -> list[int]:
+    if all(isinstance(layer, LayerOnDemand) for layer in layers):
+        return numbers_on_demand(layers)
+    return numbers_of(layers, makers, _text_config(model))
 
 
 def _text_config(model: Any) -> Any:

@@ -1,6 +1,6 @@
 """Measurements that weights have to pass before they are shown as a model's: by running it with and without them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -54,7 +54,9 @@ def check_same_output(model: Any, inputs: Mapping[str, Tensor], plain: Tensor, s
         )
 
 
-def check_causal(model: Any, inputs: Mapping[str, Tensor], plain: Tensor, maps: list[Tensor], kept: list[int]) -> None:
+def check_causal(
+    model: Any, inputs: Mapping[str, Tensor], plain: Tensor, maps: Iterable[Tensor], kept: list[int]
+) -> None:
     """Refuse weights on later tokens where a later token changes nothing.
 
     Measured with the last token exchanged: if no earlier output changes, the model is causal.

@@ -1,0 +1,84 @@
+"""Maps made when they are read: to the last bit those of the model's eager pass, and no more kept than q and k."""
+
+import gc
+
+import pytest
+import torch
+import transformers
+
+from tests.checkpoints import eager, save
+from viz.notebook import on_demand, run
+from viz.notebook.maps import read_layers
+from viz.notebook.on_demand import LayerOnDemand
+
+IDS = torch.randint(5, 75, (1, 43), generator=torch.Generator().manual_seed(0))
+FAMILIES = ("llama", "gpt2", "bert", "gemma2", "qwen3", "gpt_oss", "cohere2", "deepseek_v3", "opt")
+"""Shared keys, fused matrices, both directions, windows and caps, norms, sinks, values of another width, a scaled q."""
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Keep q and k of texts of any length."""
+    monkeypatch.setattr(on_demand, "LEAST_BYTES", 0)
+
+
+def model_of(name, folder):
+    model = eager(name, save(name, folder / name))
+    return model, transformers.AutoTokenizer.from_pretrained(folder / name)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_maps_on_demand_equal_eager(name, tmp_path, always):
+    """Bit for bit, and again when read a second time; the model is left with the attention it had."""
+    model, tokenizer = model_of(name, tmp_path)
+    reading = run.read(model, tokenizer, {"input_ids": IDS}, None)
+    layers = reading.stacks["self"]
+    assert all(isinstance(layer, LayerOnDemand) for layer in layers)
+    with torch.inference_mode():
+        own = model(input_ids=IDS, output_attentions=True).attentions
+    assert model.config._attn_implementation == "eager"
+    assert list(reading.numbers["self"]) == list(range(len(own)))
+    for layer, weights in zip(layers, own, strict=True):
+        assert layer.shape == weights.shape
+        assert torch.equal(layer.make(), weights) and torch.equal(layer.make(), weights)
+    maps = read_layers(layers, "self")
+    assert torch.equal(maps.head(1, 2), own[1][0, 2])
+
+
+def test_layers_on_demand_keep_queries_and_keys(tmp_path, always):
+    """No map is held, and no buffer that q and k are a part of: GPT-2's holds its values too."""
+    model, tokenizer = model_of("gpt2", tmp_path)
+    gc.collect()
+    reading = run.read(model, tokenizer, {"input_ids": IDS}, None)
+    for layer in reading.stacks["self"]:
+        for part in (layer.q, layer.k):
+            assert part.untyped_storage().nbytes() == part.nbytes == 43 * 35 * 4
+    maps = [each for each in gc.get_objects() if type(each) is torch.Tensor and each.shape == (1, 5, 43, 43)]
+    assert not maps
+
+
+def test_padding_is_left_out_on_demand(tmp_path, always):
+    """Rows and columns of padding are cut out of the maps that are made."""
+    model, tokenizer = model_of("llama", tmp_path)
+    ids = torch.cat([torch.zeros(1, 3, dtype=torch.long), IDS[:, :7]], dim=1)
+    mask = torch.tensor([[0] * 3 + [1] * 7])
+    layer = run.read(model, tokenizer, {"input_ids": ids, "attention_mask": mask}, None).stacks["self"][0]
+    with torch.inference_mode():
+        own = model(input_ids=ids, attention_mask=mask, output_attentions=True).attentions[0]
+    assert layer.shape == (1, 6, 7, 7)
+    assert torch.equal(layer.make(), own[..., 3:, 3:])
+
+
+def test_short_text_keeps_maps(tmp_path):
+    """What fits is kept as the model gave it."""
+    model, tokenizer = model_of("llama", tmp_path)
+    reading = run.read(model, tokenizer, {"input_ids": IDS}, None)
+    assert all(isinstance(layer, torch.Tensor) for layer in reading.stacks["self"])
+
+
+def test_unknown_attention_is_not_kept(tmp_path, monkeypatch):
+    """A family whose module has no eager attention beside it is left as it was, to be run as before."""
+    model, _ = model_of("llama", tmp_path)
+    monkeypatch.setattr(type(model.model.layers[0].self_attn), "__module__", "math")
+    assert on_demand.run_keeping(model, {"input_ids": IDS}) is None
+    assert model.config._attn_implementation == "eager"

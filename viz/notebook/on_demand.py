@@ -1,0 +1,128 @@
+"""Maps made when they are read, from the queries and keys that a model's own attention was called with."""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from viz.notebook.eager import implementation
+from viz.notebook.layer_numbers import IN_PATH
+
+KEPT = "headlight_kept"
+"""The eager attention of a model's own module under our name, so that its queries and keys can be kept."""
+
+LEAST_BYTES = 64_000_000
+"""Of a pass's maps in float32; below that they are kept as they are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerOnDemand:
+    """A layer's maps, (1, H, Q, K), which its own eager attention makes anew of its q and k whenever they are read."""
+
+    attend: Callable[..., tuple[Tensor, Tensor]]
+    q: Tensor
+    k: Tensor
+    path: str
+    rows: list[int] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """1, heads, queries and keys; without padding, where there is some."""
+        of_text = self.q.shape[2], self.k.shape[2]
+        return (*self.q.shape[:2], *(of_text if self.rows is None else (len(self.rows),) * 2))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is kept."""
+        return self.q.nbytes + self.k.nbytes
+
+    def make(self) -> Tensor:
+        """Return the maps, as the model's pass had them."""
+        with torch.inference_mode():
+            weights = self.attend(self.q, self.k, self.k)[1]  # keys in the place of values, which no weight depends on
+        return weights if self.rows is None else weights[..., self.rows, :][..., self.rows]
+
+
+class _UnknownAttentionError(Exception):
+    """A module has no eager attention beside it, so its maps cannot be made anew."""
+
+
+@dataclass
+class _Pass:
+    paths: dict[int, str]
+    layers: list[LayerOnDemand] = field(default_factory=list)
+
+
+_current: ContextVar[_Pass | None] = ContextVar("on_demand", default=None)
+
+
+def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *args: Any, **options: Any) -> Any:
+    """Call the eager attention beside a module's class, and keep q, k and all else it was called with but v."""
+    eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
+    going = _current.get()
+    if eager is None or going is None:
+        raise _UnknownAttentionError
+    output, weights = eager(module, query, key, value, *args, **options)
+    if weights is None or weights.shape[:3] != query.shape[:3] or key.shape[2] != weights.shape[3]:
+        raise _UnknownAttentionError
+
+    def again(q: Tensor, k: Tensor, v: Tensor) -> Any:
+        return eager(module, q, k, v, *args, **options)
+
+    path = going.paths.get(id(module), "")
+    going.layers.append(LayerOnDemand(attend=again, q=_alone(query), k=_alone(key), path=path))
+    return output, None
+
+
+def _alone(values: Tensor) -> Tensor:
+    """Return a tensor that holds no memory but its own."""
+    return values.clone() if values.untyped_storage().nbytes() > values.nbytes else values
+
+
+@cache
+def _install() -> None:
+    from transformers import AttentionInterface
+    from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+    AttentionInterface.register(KEPT, _attend)
+    AttentionMaskInterface.register(KEPT, eager_mask)
+
+
+def is_large(model: Any, n_tokens: int) -> bool:
+    """Return whether a pass over so many tokens gives maps too large to be kept for all layers at once."""
+    config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+    n_layers, n_heads = (getattr(config, name, None) for name in ("num_hidden_layers", "num_attention_heads"))
+    if getattr(config, "is_encoder_decoder", False) or not isinstance(n_layers, int) or not isinstance(n_heads, int):
+        return False
+    return 4 * n_tokens**2 * n_layers * n_heads > LEAST_BYTES
+
+
+def run_keeping(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, list[LayerOnDemand]] | None:
+    """Run a model with its own eager attention; return its output and its layers, None if it attends in other ways."""
+    change, before = getattr(model, "set_attn_implementation", None), implementation(model)
+    if change is None or before is None:
+        return None
+    _install()
+    going = _Pass({id(module): path for path, module in model.named_modules()})
+    token = _current.set(going)
+    try:
+        change(KEPT)
+        result = model(**inputs, output_hidden_states=True, return_dict=True)
+    except (_UnknownAttentionError, ValueError, ImportError):
+        return None
+    finally:
+        _current.reset(token)
+        change(before)
+    numbers = numbers_on_demand(going.layers)
+    is_stack = bool(numbers) and len(numbers) == len(going.layers) and numbers == sorted(set(numbers))
+    return (result, going.layers) if is_stack else None
+
+
+def numbers_on_demand(layers: Sequence[LayerOnDemand]) -> list[int]:
+    """Return the number of each layer in its model, by the path of its module; none for a path without one."""
+    return [int(found[1]) for layer in layers if (found := IN_PATH.search(layer.path))]
