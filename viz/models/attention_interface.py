@@ -200,6 +200,16 @@ def install() -> None:
     AttentionMaskInterface.register(INTERFACE, mask)
 
 
+def register_eager(name: str, attention: Callable[..., Any]) -> None:
+    """Register an attention that is called as eager attention is, with the same masks."""
+    with importing():
+        from transformers import AttentionInterface
+        from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+    AttentionInterface.register(name, attention)
+    AttentionMaskInterface.register(name, eager_mask)
+
+
 def watch(layers: tuple[Layer, ...]) -> None:
     """Note what goes into W_Q and W_K: the tokens that ask and the tokens that answer.
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from viz.models.attention_interface import register_eager
 from viz.notebook.eager import implementation
 from viz.notebook.layer_numbers import IN_PATH
 
@@ -86,11 +87,7 @@ def _alone(values: Tensor) -> Tensor:
 
 @cache
 def _install() -> None:
-    from transformers import AttentionInterface
-    from transformers.masking_utils import AttentionMaskInterface, eager_mask
-
-    AttentionInterface.register(KEPT, _attend)
-    AttentionMaskInterface.register(KEPT, eager_mask)
+    register_eager(KEPT, _attend)
 
 
 def is_large(model: Any, n_tokens: int) -> bool:

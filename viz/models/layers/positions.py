@@ -84,7 +84,7 @@ def _turn(model: LoadedModel, layer: Layer) -> Change:
 
         def turned(x: Tensor) -> Tensor:
             part = x[..., :width]
-            part = part * cosine.to(x.dtype) + part @ partner.to(x.dtype) * sine.to(x.dtype)
+            part = part * cosine.to(x.dtype) + part[..., partner] * sine.to(x.dtype)
             return torch.cat([part, x[..., width:]], dim=-1)
 
         return turned(q), turned(k)
@@ -93,7 +93,7 @@ def _turn(model: LoadedModel, layer: Layer) -> Change:
 
 
 def _parts_of_rope(apply: Callable[..., tuple[Tensor, Tensor]], cos: Tensor, sin: Tensor) -> tuple[Tensor, ...]:
-    """Take a model's RoPE apart: which number is turned with which, (d, d), and the factors of both, (T, d).
+    """Take a model's RoPE apart: the place of the number each is turned with, (d), and the factors of both, (T, d).
 
     Its function is linear in the vectors, and some round them to float32, in which no slope could be measured.
     """
@@ -101,4 +101,4 @@ def _parts_of_rope(apply: Callable[..., tuple[Tensor, Tensor]], cos: Tensor, sin
     whole, nothing, every = torch.eye(width)[None, None], torch.zeros_like(cos), torch.ones(1, 1, cos.shape[1], width)
     partner = apply(whole, whole, torch.zeros(1, width, width), torch.ones(1, width, width))[0][0, 0]
     cosine, sine = (apply(every, every, *of)[0][0, 0] for of in ((cos, nothing), (nothing, sin)))
-    return partner, cosine, sine * partner.sum(0)
+    return partner.abs().argmax(0), cosine, sine

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from viz.core.heads import share_kv
+from viz.models.attention_interface import register_eager
 from viz.models.capture import Capture
 from viz.models.layers.gates import gate_module, read_gate
 from viz.models.layout import Layer, LoadedModel, find_layers
@@ -86,11 +87,7 @@ def _with_sink(weights: Tensor, value: Tensor, outputs: Tensor) -> Tensor:
 
 @cache
 def _install() -> None:
-    from transformers import AttentionInterface
-    from transformers.masking_utils import AttentionMaskInterface, eager_mask
-
-    AttentionInterface.register(WRITTEN, _attend_as_written)
-    AttentionMaskInterface.register(WRITTEN, eager_mask)
+    register_eager(WRITTEN, _attend_as_written)
 
 
 def _with_input(forward: Callable[..., Any], state: Tensor, args: Any, options: dict[str, Any]) -> Any:
@@ -199,9 +196,9 @@ def own_heads(model: LoadedModel, seen: Capture, layer: int) -> tuple[Tensor, Te
     """
     states = seen.states.get(model.layers[0].layout.stack)
     reached = twin(model).layers[layer]
-    going = _Pass(
-        reached.attention, reached.index, seen.calls[layer].x, None if states is None else states[reached.index]
-    )
+    call = seen.calls[layer]
+    x = None if call.latent is not None else call.x  # W_Q of latent attention may read another vector than its layer
+    going = _Pass(reached.attention, reached.index, x, None if states is None else states[reached.index])
     _go(model, seen.tokens.ids, going)
     assert going.weights is not None and going.outputs is not None
     return going.weights, going.outputs
