@@ -45,8 +45,8 @@ def _set(symbol: str, values: Tensor) -> str:
 
 def tokens(context: StepByStepContext) -> str:
     """X, or the short vectors that W_Q, W_K and W_V read in its place."""
-    rows = dict(map(context.rows_of, "QKV"))
-    return _lines([_set(symbol, values) for symbol, values in rows.items()])
+    sets = [_set(symbol, values) for symbol, values in dict(map(context.rows_of, "QKV")).items()]
+    return _lines(sets) if len(sets) > 1 else sets[0]
 
 
 def learned(context: StepByStepContext) -> str:
