@@ -4,7 +4,7 @@
 import { element, fill } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
 import { toPng, toSvg, written } from "./file.js";
-import { numberedTables, packTables } from "./large.js";
+import { fitting, numberedTables, packTables } from "./large.js";
 import { tablesOf } from "./plot.js";
 import { csv, markdown } from "./tables.js";
 
@@ -166,14 +166,14 @@ class Menu {
   /** Python draws the large figure, from the numbers that are seen here. */
   #plot() {
     const { name, caption, tables } = this.figure,
-      packed = packTables(tables()),
-      bytes = packed.reduce((sum, { values, codes }) => sum + ((values.length + codes.length) * 3) / 4, 0);
-    if (bytes > this.most) {
+      { sent, left } = fitting(packTables(tables()), this.most);
+    if (!sent.length) {
       this.said.textContent = fill(this.words.too_many, { n: this.most / 4 });
       return;
     }
     this.close(true);
-    this.plot({ name, caption, tables: packed });
+    const note = left.length ? `\n\n${fill(this.words.left_out, { names: left.join(", ") })}` : "";
+    this.plot({ name, caption: caption + note, tables: sent });
   }
 
   async #picture(kind) {
