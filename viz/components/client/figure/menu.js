@@ -10,6 +10,8 @@ import { csv, markdown } from "./tables.js";
 
 const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"]; // of a link, how a page is looked at
 const AWAY = 4; // pixels between the button and its menu
+const NAME = 100,
+  CAPTION = 2000; // characters that Python takes (viz/frame/large_figure/message.py)
 
 /** A link to what the page shows, in the language it is shown in. */
 function linkOf() {
@@ -173,7 +175,7 @@ class Menu {
     }
     this.close(true);
     const note = left.length ? `\n\n${fill(this.words.left_out, { names: left.join(", ") })}` : "";
-    this.plot({ name, caption: caption + note, tables: sent });
+    this.plot({ name: name.slice(0, NAME), caption: (caption + note).slice(0, CAPTION), tables: sent });
   }
 
   async #picture(kind) {
