@@ -77,6 +77,30 @@ def test_packed_tables_arrive_exactly(tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
+def test_table_with_a_short_first_row_is_whole(tmp_path):
+    table = {"columns": ["a"], "rows": [["p", 1, 2], ["q", 3, 4]]}
+    _, _, (read,) = read_message(MESSAGE | {"tables": from_browser(tmp_path, [table])})
+    np.testing.assert_array_equal(read.values, [[1, 2], [3, 4]])
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
+def test_largest_table_is_left_out_first(tmp_path):
+    """Of tables that are together too large the others are sent, and it is named; of one alone nothing is."""
+    tables = [
+        {"title": str(n), "columns": ["", "a", "b"], "rows": [["r", i, i + 0.5] for i in range(n)]} for n in (3, 9)
+    ]
+    (tmp_path / "large.mjs").write_bytes((CLIENT / "figure" / "large.js").read_bytes())
+    code = """
+        const { fitting, packTables } = await import("./large.mjs"), [tables, mosts] = JSON.parse(process.argv[1]);
+        const titles = ({ sent, left }) => [sent.map(({ title }) => title), left];
+        console.log(JSON.stringify(mosts.map((most) => titles(fitting(packTables(tables), most)))));
+    """
+    command = [str(NODE), "--input-type=module", "--eval", code, "--", json.dumps([tables, [1000, 60, 10]])]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert json.loads(done.stdout) == [[["3", "9"], []], [["3"], ["9"]], [[], ["9", "3"]]]
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
 @pytest.mark.parametrize("n_different", [1, 3, 256, 257, 600])
 def test_few_different_numbers_are_sent_once(tmp_path, n_different):
     """A map of 24 x 29 cells, in bytes or pairs of bytes where that is shorter; every number as it was."""

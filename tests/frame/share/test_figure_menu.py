@@ -21,6 +21,7 @@ WORDS = {
     "plotly_title",
     "select",
     "too_many",
+    "left_out",
     "link",
     "markdown",
     "copied",

@@ -14,7 +14,8 @@ const asNumber = (cell) => (typeof cell === "number" ? cell : NaN);
 
 /** Names, what else is written beside them, and numbers. A single row or column of numbers is a chart of bars. @param {Table} table @returns {Split} */
 function split({ kind, columns, rows }) {
-  const rest = columns.map((_, j) => j).slice(1),
+  const width = Math.max(columns.length, ...rows.map((row) => row.length)), // a table's first row may be shorter
+    rest = Array.from({ length: width }, (_, j) => j).slice(1),
     texts = rest.filter((j) => rows.some((row) => isText(row[j])) && !rows.some((row) => Number.isFinite(row[j]))),
     numbers = rest.filter((j) => !texts.includes(j));
   const made = {
@@ -87,4 +88,17 @@ export function packTables(tables) {
       columns: columns.map((name) => String(name ?? "")),
       ...packed(values.flat()),
     }));
+}
+
+/** The tables that may be sent together, without the largest if that are too many; and the names of those. @param {ReturnType<typeof packTables>} tables @param {number} most bytes of numbers */
+export function fitting(tables, most) {
+  const bytes = (/** @type {{values: string, codes: string}} */ { values, codes }) =>
+    ((values.length + codes.length) * 3) / 4;
+  const sent = [...tables],
+    left = [];
+  while (sent.reduce((sum, table) => sum + bytes(table), 0) > most) {
+    const largest = sent.reduce((one, other) => (bytes(other) > bytes(one) ? other : one));
+    left.push(...sent.splice(sent.indexOf(largest), 1).map(({ title }) => title));
+  }
+  return { sent, left };
 }

@@ -4,12 +4,14 @@
 import { element, fill } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
 import { toPng, toSvg, written } from "./file.js";
-import { numberedTables, packTables } from "./large.js";
+import { fitting, numberedTables, packTables } from "./large.js";
 import { tablesOf } from "./plot.js";
 import { csv, markdown } from "./tables.js";
 
 const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"]; // of a link, how a page is looked at
 const AWAY = 4; // pixels between the button and its menu
+const NAME = 100,
+  CAPTION = 2000; // characters that Python takes (viz/frame/large_figure/message.py)
 
 /** A link to what the page shows, in the language it is shown in. */
 function linkOf() {
@@ -166,14 +168,14 @@ class Menu {
   /** Python draws the large figure, from the numbers that are seen here. */
   #plot() {
     const { name, caption, tables } = this.figure,
-      packed = packTables(tables()),
-      bytes = packed.reduce((sum, { values, codes }) => sum + ((values.length + codes.length) * 3) / 4, 0);
-    if (bytes > this.most) {
+      { sent, left } = fitting(packTables(tables()), this.most);
+    if (!sent.length) {
       this.said.textContent = fill(this.words.too_many, { n: this.most / 4 });
       return;
     }
     this.close(true);
-    this.plot({ name, caption, tables: packed });
+    const note = left.length ? `\n\n${fill(this.words.left_out, { names: left.join(", ") })}` : "";
+    this.plot({ name: name.slice(0, NAME), caption: (caption + note).slice(0, CAPTION), tables: sent });
   }
 
   async #picture(kind) {
